@@ -11,16 +11,16 @@ import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
 import { type App, app } from './http/app.ts'
 import { describeInterface } from './http/api-docs.ts'
-import { type FetchRequest, fetchOf } from './http/fetch.ts'
+import type { FetchRequest } from './http/fetch.ts'
 import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
 import type { Reference } from './http/reference.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
-import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import type { PriceCheck } from './inference/metering/prices-check.ts'
 import { Backends, answerOfBackends } from './inference/backends/backends.ts'
 import { backendRecords, recordingObserver, recordingUsage } from './inference/backends/records.ts'
 import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
-import { type CalibrationQuestion, calibrationNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
+import type { CalibrationQuestion } from './inference/decisions/uncalibrated.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
 import { withoutJournal } from './inference/metering/without-journal.ts'
@@ -30,6 +30,7 @@ import type { Middleware } from './http/middleware.ts'
 import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
+import { lazy } from './lazy.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { live } from './live/live.ts'
 import { CurrentTrace, currentTrace } from './live/following.ts'
@@ -50,8 +51,13 @@ import { doorsOf } from './routes/all.ts'
 import { refuseClashes, refuseOpenRoutes } from './routes/doors.ts'
 import { type Served, servedOf } from './routes/served.ts'
 import { Settings, type SettingsInput } from './settings.ts'
-import { type Survey, survey } from './survey.ts'
+import type { Survey } from './survey.ts'
 import { withoutDrill } from './without-drill.ts'
+
+const web = lazy(() => import('./http/fetch.ts'))
+const pricing = lazy(() => import('./inference/metering/prices-check.ts'))
+const calibrating = lazy(() => import('./inference/decisions/uncalibrated.ts'))
+const surveying = lazy(() => import('./survey.ts'))
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
 export interface Adapters extends Renewable {
@@ -207,6 +213,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     ...{ sweep: Sweep, reload: Reload, metrics: Metrics },
   })
   const listener = withoutPrefix(settings.prefix, served.listener)
+  const fetching = lazy(async () => (await web()).fetchOf(listener))
   const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })
 
   return {
@@ -216,14 +223,17 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     async prices(signal) {
       const { supply, settings } = eras.current()
       const { catalog } = supply({ catalog: Catalog })
-      return pricesOf(await catalog.list(signal), settings)
+      return (await pricing()).pricesOf(await catalog.list(signal), settings)
     },
-    opinion: async (inquiry, signal) => uncalibrated(eras.current().supply(calibrationNeeds), inquiry, signal),
+    async opinion(inquiry, signal) {
+      const { calibrationNeeds, uncalibrated } = await calibrating()
+      return uncalibrated(eras.current().supply(calibrationNeeds), inquiry, signal)
+    },
     usage: (query) => rows.list(usages, query),
     usageSums: (question) => base.supply({ sums: UsageSums }).sums.ask(question),
-    survey: (signal) => survey(eras.supply, log, signal),
+    survey: async (signal) => (await surveying()).survey(eras.supply, log, signal),
     listener,
-    fetch: fetchOf(listener),
+    fetch: async (request, options) => (await fetching())(request, options),
     server: () => serverFor(listener, settings, clock, random),
     hold: () => holding(lifecycle),
     drain: (ms) => drained(lifecycle, served, clock, ms),

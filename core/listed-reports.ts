@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Kind, MetadataStore, Query, Reports, Row } from './ports/metadata-store.ts'
-import { groupedSums, rowSums } from './row-sums.ts'
+import { lazy } from './lazy.ts'
+
+const adding = lazy(() => import('./row-sums.ts'))
 
 const pageSize = 500
 
@@ -18,17 +20,17 @@ export const reportsOf = (rows: MetadataStore): Reports =>
   rows.reports ?? {
     list: (kind, query) => rows.list(kind, query),
     async group(kind, query, by, fields, part) {
-      const sums = rowSums()
+      const sums = (await adding()).rowSums()
       for await (const { row } of rowsIn(rows, kind, query)) sums.group(row as object, by, fields)
       return sums.part(part)
     },
     async groups(kind, query, within, by, fields, part) {
-      const groups = groupedSums(within, by, fields)
+      const groups = (await adding()).groupedSums(within, by, fields)
       for await (const { row } of rowsIn(rows, kind, query)) groups.add(row as object)
       return groups.part(part)
     },
     async tally(kind, query, field, length, part) {
-      const sums = rowSums()
+      const sums = (await adding()).rowSums()
       for await (const { row } of rowsIn(rows, kind, query)) sums.tally(row as object, field, length)
       return sums.part(part)
     },

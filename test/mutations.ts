@@ -25,6 +25,7 @@ import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
 import { signIns } from './mutations/sign-in.ts'
+import { starts } from './mutations/starts.ts'
 import { suites } from './mutations/suite.ts'
 import { surfaces } from './mutations/surfaces.ts'
 import { usage } from './mutations/usage.ts'
@@ -61,6 +62,7 @@ export const mutations: readonly Mutation[] = [
   reference,
   sealed,
   signIns,
+  starts,
   suites,
   surfaces,
   usage,

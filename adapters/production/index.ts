@@ -5,14 +5,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Fitting } from '../../core/container.ts'
 import type { Adapters, WholeAdapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
-import { firstDifference, fixedSettings } from '../../core/fixed-settings.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { drill } from '../drill/drill.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
-import memoryRows from '../memory/metadata-store.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import { type LentEnclave, connectEnclave, isSameEnclave } from './enclave/connect-enclave.ts'
 import { type Config, checkedConfig, settingsOf } from './config/config.ts'
@@ -69,7 +67,7 @@ const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promi
       'sealgate: keys and records are in memory and end with this process: libsql has no binary here; ' +
         'install without --omit=optional, or name storage.metadata\n',
     )
-    return use(memoryRows)
+    return use((await import('../memory/metadata-store.ts')).default)
   }
   return chosenPlugin(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
 }
@@ -122,27 +120,8 @@ export interface RunningStand {
   readonly parts: Renewable
 }
 
-/** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
-export const renewed = async (
-  config: Config,
-  lent: LentEnclave | null,
-  { config: before, lent: had, parts: stood }: RunningStand,
-): Promise<Renewable> => {
-  const fixed = firstDifference(unchanging, before, config)
-  if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
-  const kept = ([name, choice]: [string, Choice]) =>
-    isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
-  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && isSameEnclave(config, before))
-  return {
-    enclave: same ? stood.enclave : await connectEnclave(config, lent),
-    upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
-    tools: await toolsOf(config),
-    guards: await guardsOf(config.guards, 'guards'),
-  }
-}
-
-const unchanging = [
-  ...fixedSettings,
+/** What a gateway keeps as long as it runs, beside its own settings. */
+const fixedParts = [
   'server',
   'log',
   'outside',
@@ -157,6 +136,26 @@ const unchanging = [
   'enclave.releases',
   'enclave.notices',
 ]
+
+/** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
+export const renewed = async (
+  config: Config,
+  lent: LentEnclave | null,
+  { config: before, lent: had, parts: stood }: RunningStand,
+): Promise<Renewable> => {
+  const { firstDifference, fixedSettings } = await import('../../core/fixed-settings.ts')
+  const fixed = firstDifference([...fixedSettings, ...fixedParts], before, config)
+  if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
+  const kept = ([name, choice]: [string, Choice]) =>
+    isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
+  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && isSameEnclave(config, before))
+  return {
+    enclave: same ? stood.enclave : await connectEnclave(config, lent),
+    upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
+    tools: await toolsOf(config),
+    guards: await guardsOf(config.guards, 'guards'),
+  }
+}
 
 const provider = (name: string, choice: Choice) => chosenUpstream(`providers.${name}`, name, choice)
 

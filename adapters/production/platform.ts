@@ -1,13 +1,15 @@
 import * as v from 'valibot'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Fetch, Log } from '../../core/ports/platform.ts'
 import { isPermit } from './network/egress.ts'
 import { levels, standardOutput, writeLog } from './log/log.ts'
 import { isTerminal } from './screen/style.ts'
-import { openOutside } from './network/fetch-outside.ts'
 import { openUpstream } from './network/fetch-upstream.ts'
 
 export { clock, random } from '../memory/platform.ts'
+
+const outsides = lazy(() => import('./network/fetch-outside.ts'))
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
@@ -39,7 +41,8 @@ export const fetch = plugin({
   }),
   create: (_, { outside }): Fetch => {
     const upstream = openUpstream()
-    return { upstream: upstream.door, outside: openOutside(outside), dispose: upstream.close }
+    const door = lazy(async () => (await outsides()).openOutside(outside))
+    return { upstream: upstream.door, outside: async (url, ask) => (await door())(url, ask), dispose: upstream.close }
   },
 })
 

@@ -1,12 +1,12 @@
 import { withDeadline } from '../abort.ts'
-import { boundedBody } from '../bounded-body.ts'
 import { one } from '../container.ts'
 import { Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Algorithm } from '../issuer-settings.ts'
+import { lazy } from '../lazy.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Fetch, Log } from '../ports/platform.ts'
-import { type PublicKey, publicKeys } from './public-keys.ts'
+import type { PublicKey } from './public-keys.ts'
 
 /** The public keys of issuers. They outlive reloads: a reload is no reason to ask again. */
 export interface IssuerKeys {
@@ -18,6 +18,8 @@ export interface IssuerKeys {
 }
 
 export const IssuerKeys = one<IssuerKeys>('IssuerKeys')
+
+const reading = lazy(() => Promise.all([import('../bounded-body.ts'), import('./public-keys.ts')]))
 
 const minute = 60_000
 /** Ms after which keys are asked for anew; meanwhile the ones at hand are used. */
@@ -41,6 +43,7 @@ const asking =
       () => new UpstreamFailed('The list of keys took too long'),
     )
     try {
+      const [{ boundedBody }, { publicKeys }] = await reading()
       const answer = await fetch.upstream(url, { method: 'GET', headers: { accept: 'application/json' }, signal })
       if (answer.status !== 200) {
         answer.discard()

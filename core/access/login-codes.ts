@@ -1,19 +1,14 @@
-import { withDeadline } from '../abort.ts'
-import { boundedBody } from '../bounded-body.ts'
 import { one } from '../container.ts'
-import { TooMany, Unavailable, UpstreamFailed } from '../errors.ts'
-import type { IssuerSettings, LoginSettings } from '../issuer-settings.ts'
+import type { LoginSettings } from '../issuer-settings.ts'
+import { lazy } from '../lazy.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
-import { type Answer, Clock, Fetch, Log } from '../ports/platform.ts'
+import { Clock, Fetch, Log } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
-import { complaining } from './complaining.ts'
 import type { Lent } from './console-sessions.ts'
-import { idTokenFlawOf } from './id-token.ts'
 import { IssuerKeys } from './issuer-keys.ts'
+import type { LoginProof } from './login-proof.ts'
 import { Logins } from './logins.ts'
-import { type TokenFlaw, tokenFlaw } from './token-flaws.ts'
-import { readToken } from './token.ts'
 
 /** A login that the console offers; all of it is public. */
 export interface Offer {
@@ -21,15 +16,6 @@ export interface Offer {
   /** Where the login begins, without the secrets of the browser. */
   readonly authorize: string
   readonly redirect: string
-}
-
-/** What a browser brings back from an issuer, beside what it alone knows of this login. */
-export interface LoginProof {
-  readonly code: string
-  readonly verifier: string
-  readonly nonce: string
-  /** Who answered the browser (RFC 9207); absent where the issuer does not say. */
-  readonly iss?: string | undefined
 }
 
 /** Logins of the console by codes of issuers, with PKCE. */
@@ -44,77 +30,13 @@ export interface LoginCodes {
 
 export const LoginCodes = one<LoginCodes>('LoginCodes')
 
-/** Ms for a whole answer. */
-const patienceMs = 10_000
-const mostBytes = 64 * 1024
-/** Exchanges under way at once in a process: the sender of a code has proved nothing yet. */
-const mostAtOnce = 32
-
-type Tokens = Readonly<Record<string, unknown>>
+const exchanging = lazy(() => import('./exchanged-codes.ts'))
 
 const offerOf = (name: string, { client, authorize, redirect, scope, parameters }: LoginSettings): Offer => {
   const address = new URL(authorize)
   const said = { ...parameters, response_type: 'code', client_id: client, redirect_uri: redirect, scope }
   for (const [field, value] of Object.entries(said)) address.searchParams.set(field, value)
   return { name, authorize: address.href, redirect }
-}
-
-/** As RFC 6749, 2.3.1, has it. */
-const basic = (client: string, secret: string): string =>
-  `Basic ${Buffer.from(`${encodeURIComponent(client)}:${encodeURIComponent(secret)}`).toString('base64')}`
-
-const membersOf = (text: string): Tokens => {
-  try {
-    const it: unknown = JSON.parse(text)
-    if (typeof it === 'object' && it !== null) return it as Tokens
-  } catch (cause) {
-    throw new UpstreamFailed('The answer of the issuer is no JSON', { cause })
-  }
-  throw new UpstreamFailed('The answer of the issuer is no object')
-}
-
-/** The tokens behind a code; null where the issuer does not take the code. */
-const tokensIn = async (answer: Answer): Promise<Tokens | null> => {
-  const tokens = membersOf((await boundedBody(answer, mostBytes)).toString('utf8'))
-  if (answer.status === 400 && tokens['error'] === 'invalid_grant') return null
-  if (answer.status !== 200) throw new UpstreamFailed('The issuer gave no tokens', { answered: answer.status })
-  return tokens
-}
-
-const asking =
-  (fetch: Fetch, clock: Clock) =>
-  async (login: LoginSettings, { code, verifier }: LoginProof, outer: AbortSignal): Promise<Tokens | null> => {
-    const { client, secret, token, redirect, parameters } = login
-    const body = new URLSearchParams({
-      ...parameters,
-      ...{ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirect, client_id: client },
-    })
-    const headers = {
-      accept: 'application/json',
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(secret !== undefined && { authorization: basic(client, secret) }),
-    }
-    const late = () => new UpstreamFailed('The issuer took too long')
-    const { signal, off } = withDeadline(clock, patienceMs, outer, late)
-    try {
-      return await tokensIn(await fetch.upstream(token, { method: 'POST', headers, body: body.toString(), signal }))
-    } finally {
-      off()
-    }
-  }
-
-/** Lets so many works run at once. */
-const atMost = (most: number) => {
-  let under = 0
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (under >= most) throw new TooMany('Too many requests', { retryAfter: 1000 })
-    under++
-    try {
-      return await work()
-    } finally {
-      under--
-    }
-  }
 }
 
 export const loginCodes = plugin({
@@ -124,57 +46,12 @@ export const loginCodes = plugin({
     ...{ fetch: Fetch, keys: IssuerKeys, logins: Logins, settings: Settings },
     ...{ clock: Clock, log: Log, lifecycle: Lifecycle },
   },
-  create: ({ fetch, keys, logins, settings, clock, log, lifecycle }): LoginCodes => {
-    const issuers = new Map(Object.entries(settings.issuers))
-    const ask = asking(fetch, clock)
-    const inTurn = atMost(mostAtOnce)
-    const complain = complaining(clock, log)
-
-    const tokensOf = async (name: string, login: LoginSettings, proof: LoginProof, signal: AbortSignal) => {
-      const either = AbortSignal.any([signal, lifecycle.closing])
-      return ask(login, proof, either).catch((cause: unknown) => {
-        if (either.aborted) throw either.reason
-        const status = cause instanceof UpstreamFailed ? cause.answered : null
-        log.error('issuer.unreachable', { issuer: name, status }, cause)
-        throw new Unavailable('The issuer is out of reach', { cause })
-      })
-    }
-
-    /** The access token of this issuer for this login; null where the gateway does not take it, and has told why. */
-    const provedOf = async (
-      name: string,
-      issuer: IssuerSettings,
-      { client }: LoginSettings,
-      { nonce }: LoginProof,
-      { id_token: id, access_token: access }: Tokens,
-    ): Promise<Lent | TokenFlaw | null> => {
-      if (typeof id !== 'string' || typeof access !== 'string') return tokenFlaw('malformed')
-      const flaw = await idTokenFlawOf(id, { name, issuer, client, nonce }, keys, clock.now())
-      if (flaw !== null) return flaw
-      const { iss, exp } = readToken(access)?.claims ?? {}
-      // Another issuer of the configuration would open another organisation.
-      if (iss !== issuer.issuer) return tokenFlaw('issuer')
-      const isTaken = (await logins.find(access)) !== null
-      return isTaken ? { credential: access, expires_at: Number(exp) * 1000 } : null
-    }
-
+  create: (supplied): LoginCodes => {
+    const issuers = Object.entries(supplied.settings.issuers)
+    const codes = lazy(async () => (await exchanging()).exchangedCodes(supplied))
     return {
-      offers: () => [...issuers].flatMap(([name, { login }]) => (login === undefined ? [] : [offerOf(name, login)])),
-
-      async exchange(name, proof, signal) {
-        const issuer = issuers.get(name)
-        if (issuer?.login === undefined) return null
-        const { login } = issuer
-        const refuse = (flaw: TokenFlaw): null => {
-          complain(name, flaw)
-          return null
-        }
-        if (proof.iss !== undefined && proof.iss !== issuer.issuer) return refuse(tokenFlaw('issuer'))
-        const tokens = await inTurn(() => tokensOf(name, login, proof, signal))
-        if (tokens === null) return refuse(tokenFlaw('code'))
-        const proved = await provedOf(name, issuer, login, proof, tokens)
-        return proved !== null && 'reason' in proved ? refuse(proved) : proved
-      },
+      offers: () => issuers.flatMap(([name, { login }]) => (login === undefined ? [] : [offerOf(name, login)])),
+      exchange: async (name, proof, signal) => (await codes())(name, proof, signal),
     }
   },
 })

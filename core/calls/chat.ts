@@ -1,13 +1,10 @@
-import { asksUsage, ChatRequest, endMark, printCompletion, split, withoutUsage } from '../dialects/chat-completions.ts'
-import type { EventWriter } from '../dialects/event.ts'
-import { chunkPrinter } from '../dialects/repeated-chunks.ts'
-import { sentenceOf } from '../dialects/sentence.ts'
-import type { GatewayError } from '../errors.ts'
-import type { Chunk } from '../ports/upstream.ts'
-import { events, text } from '../http/reply.ts'
+import { ChatRequest } from '../dialects/chat-completions.ts'
 import { route } from '../http/route.ts'
-import { sessionOf } from '../inference/routing/session.ts'
-import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../inference/answer-chat.ts'
+import { chatNeeds } from '../inference/chat-needs.ts'
+import { lazy } from '../lazy.ts'
+import type { Shown } from './chat/answering.ts'
+
+const answering = lazy(() => import('./chat/answering.ts'))
 
 /** The route that answers a chat in the common format; `shown` words the chunks of a stream. */
 export const chatCall = (shown: Shown) =>
@@ -18,47 +15,5 @@ export const chatCall = (shown: Shown) =>
     access: { scope: 'chats.completion' },
     body: { read: 'relayed', schema: ChatRequest, bytes: ({ bodies }) => bodies.chat },
     needs: chatNeeds,
-    async handle({ id, input, caller, headers, signal }, given) {
-      const { model, provider, stream, body } = split(input)
-      const understood = { body, dropped: [] }
-      const session = sessionOf(headers, body['prompt_cache_key'])
-      const talk: DialectChat = { caller, model, provider, session, understand: () => understood }
-      if (!stream) {
-        const { answer, model: name, headers } = await wholeAnswer(talk, given, signal)
-        return text(printCompletion(answer.completion, name, answer.text), undefined, 200, headers)
-      }
-      const it = await streamedAnswer(talk, given, (model) => writing(model, asksUsage(body), shown), signal)
-      const failed = (error: GatewayError) => ({ data: broken(error, id) })
-      return events(it.events, failed, () => ({ comment: 'waiting' }), it.headers, it.late)
-    },
-  })
-
-/** A chunk under the caller's name of the model; `json` is the chunk as the backend words it, where nothing was changed. */
-type Shown = (chunk: Chunk, model: string, json: string | null) => string
-
-/** Chunks under the caller's name of the model; the end mark behind them. */
-const writing = (model: string, usage: boolean, shown: Shown): EventWriter => {
-  const print = chunkPrinter((chunk, json) => {
-    const told = usage ? chunk : withoutUsage(chunk)
-    return told && shown(told, model, told === chunk ? json : null)
-  })
-  return {
-    take(chunk, into) {
-      const data = print(chunk)
-      if (data !== null) into.push({ data })
-    },
-    end: (into) => void into.push({ data: endMark }),
-  }
-}
-
-/** The last event of a stream that can't be finished; no end mark follows. */
-const broken = (error: GatewayError, id: string): string =>
-  JSON.stringify({
-    error: {
-      message: error.told === null ? error.message : sentenceOf(error),
-      type: 'upstream_error',
-      code: error.code ?? error.status,
-      param: null,
-      support_id: id,
-    },
+    handle: async (request, given) => (await answering()).answered(request, given, shown),
   })

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
 import type { Answer, Clock } from '../ports/platform.ts'
 import { keepTexts, memberTexts } from './json-text.ts'
@@ -10,13 +9,7 @@ const mostAnswerBytes = 64 * 1024 * 1024
 const refusal = 16 * 1024
 const finishMs = 1_000
 
-/** A setting: where a backend is, without a slash at the end. */
-export const BaseUrl = v.pipe(
-  v.string(),
-  v.regex(/^https?:\/\//),
-  v.url(),
-  v.transform((url) => url.replace(/\/+$/, '')),
-)
+export { BaseUrl } from './base-url.ts'
 
 /** What a status other than 2xx means; the body of the answer is the message of `cause`. */
 export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {

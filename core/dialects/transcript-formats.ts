@@ -1,10 +1,9 @@
 import type { Spoken, Transcript } from '../ports/upstream.ts'
 import { subtitles } from './subtitles.ts'
+import type { TranscriptFormat } from './transcript-names.ts'
 import type { JsonObject } from './json-object.ts'
 
-export const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
-
-export type TranscriptFormat = (typeof formats)[number]
+export { formats, type TranscriptFormat } from './transcript-names.ts'
 
 /** Text with its type. */
 export interface Printed {

@@ -2,12 +2,14 @@ import * as v from 'valibot'
 import type { Container, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, generation } from './generation.ts'
 import { forgetModels } from '../inference/models/model-lists.ts'
-import { firstDifference, fixedSettings } from '../fixed-settings.ts'
+import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
 import { Cache } from '../ports/cache.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Renewal } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
+
+const fixing = lazy(() => import('../fixed-settings.ts'))
 
 /** Throws with the path of the wrong setting. */
 export const checkedSettings = (settings: SettingsInput): Settings => {
@@ -43,6 +45,7 @@ export const generations = (
     /** All steps that may fail come before the switch, which cannot fail. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)
+      const { firstDifference, fixedSettings } = await fixing()
       const fixed = firstDifference(fixedSettings, settings, told)
       if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
       const parts: Renewable = { ...given, ...renewal }

@@ -1,9 +1,11 @@
 import { Tool } from '../ports/tool.ts'
 import type { Settings } from '../settings.ts'
-import { pageHeaders } from './page.ts'
+import { lazy } from '../lazy.ts'
 import type { Reference } from './reference.ts'
 import { text } from './reply.ts'
 import { type AnyRoute, route } from './route.ts'
+
+const heads = lazy(() => import('./page.ts'))
 
 interface Documents {
   readonly description: Uint8Array
@@ -51,7 +53,10 @@ export const describeInterface = (
       summary: 'This interface as a page to read.',
       access: 'anyone',
       needs: { tools: Tool },
-      handle: async (_, { tools }) => text((await of(tools)).page, 'text/html; charset=utf-8', 200, pageHeaders),
+      async handle(_, { tools }) {
+        const { pageHeaders } = await heads()
+        return text((await of(tools)).page, 'text/html; charset=utf-8', 200, pageHeaders)
+      },
     }),
   ]
   return own

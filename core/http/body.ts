@@ -5,10 +5,12 @@ import { BadRequest, TooLarge } from '../errors.ts'
 import type { Relayed } from '../dialects/decode-json.ts'
 import { keepTexts } from '../dialects/json-text.ts'
 import { readJson } from '../dialects/read-json.ts'
+import { lazy } from '../lazy.ts'
 import type { Settings } from '../settings.ts'
 import type { Intake } from './body-intake.ts'
-import { readForm } from './form.ts'
 import type { Body } from './route.ts'
+
+const forms = lazy(() => import('./form.ts'))
 
 /** Bytes of a sealed body that are parsed here; a longer one goes to the enclave as it is. */
 const shortSealed = 256 * 1024
@@ -27,7 +29,10 @@ export const inputOf = async (
       code: 'request_too_large',
     })
   if (Number(ctx.request.headers['content-length'] ?? 0) > most) throw oversized()
-  if (body.read === 'form') return body.check(await readForm(ctx, most, oversized, intake))
+  if (body.read === 'form') {
+    const { readForm } = await forms()
+    return body.check(await readForm(ctx, most, oversized, intake))
+  }
   mustBePlain(ctx.req)
   const bytes = await intake.whole(most, oversized)
   const { elements } = settings.bodies

@@ -4,18 +4,18 @@ import { usageOf } from '../dialects/chat-completions.ts'
 import type { EventWriter, ServerEvent } from '../dialects/event.ts'
 import type { TranslatedRequest } from '../dialects/translated-request.ts'
 import { type Passage, passageOf } from './guards/passage.ts'
-import { Inference, type Served } from './inference.ts'
-import { Catalog } from './models/catalog.ts'
+import type { chatNeeds } from './chat-needs.ts'
+import type { Inference, Served } from './inference.ts'
 import { dialectOf, type Entry } from './models/catalog-entry.ts'
-import { Meter, type Reservation } from './metering/meter.ts'
+import type { Reservation } from './metering/meter.ts'
 import { affinityOf } from './routing/order-backends.ts'
 import { estimateOf } from './metering/tokens.ts'
-import { Guard } from '../ports/guard.ts'
 import type { ChatAnswer, Chunk, Dialect, Usage } from '../ports/upstream.ts'
 import { servedModel } from './models/find-model.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
-export const chatNeeds = { catalog: Catalog, inference: Inference, meter: Meter, guards: Guard }
+export { chatNeeds } from './chat-needs.ts'
+
 type ChatNeeds = Supplied<typeof chatNeeds>
 
 /** A chat request in any dialect, as its route asks for it. */

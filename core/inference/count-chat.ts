@@ -1,19 +1,15 @@
 import { BadRequest, GatewayError } from '../errors.ts'
 import type { Supplied } from '../container.ts'
 import { passageOf } from './guards/passage.ts'
-import { Inference } from './inference.ts'
+import type { countNeeds } from './chat-needs.ts'
 import { inputOf } from './metering/tokens.ts'
-import { Catalog } from './models/catalog.ts'
 import { dialectOf, type Entry } from './models/catalog-entry.ts'
 import { affinityOf } from './routing/order-backends.ts'
-import { Guard } from '../ports/guard.ts'
-import { Log } from '../ports/platform.ts'
 import type { Dialect, TokenCount } from '../ports/upstream.ts'
 import type { DialectChat } from './answer-chat.ts'
 import { servedModel } from './models/find-model.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf, type Wordings } from './wordings.ts'
 
-export const countNeeds = { catalog: Catalog, inference: Inference, guards: Guard, log: Log }
 type CountNeeds = Supplied<typeof countNeeds>
 
 /** A count of a prompt with the headers of its answer; a header marks an estimate. */

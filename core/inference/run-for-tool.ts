@@ -1,12 +1,9 @@
 import type { Supplied } from '../container.ts'
 import { type ModelUse, currentErrand } from '../errand.ts'
 import { Unconfigured } from '../errors.ts'
-import { Inference } from './inference.ts'
 import { provenBy } from './proven.ts'
-import { Catalog } from './models/catalog.ts'
 import { type Ability, type Candidate, type Entry, entryOf } from './models/catalog-entry.ts'
-
-export const workNeeds = { catalog: Catalog, inference: Inference }
+import type { workNeeds } from './work-needs.ts'
 
 export interface ModelWork<A extends Ability = Ability> {
   readonly ability: A

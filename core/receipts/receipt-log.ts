@@ -1,13 +1,11 @@
 import { one } from '../container.ts'
 import { Unavailable } from '../errors.ts'
+import { lazy } from '../lazy.ts'
 import { plugin } from '../plugin.ts'
 import { Enclave, type SealedReply, type SignedHead } from '../ports/enclave.ts'
 import { MetadataStore, kind } from '../ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../ports/platform.ts'
 import { fromHex, toHex } from '../sealed/wire/hex.ts'
-import { logLeaf } from '../sealed/wire/log-leaf.ts'
-import { logTree } from './log-tree.ts'
-import { tilesIn } from './tiles.ts'
 
 /** A receipt, by the hash of its text. */
 interface ReceiptRow {
@@ -56,6 +54,10 @@ export interface ReceiptLog {
 
 export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
 
+const hashing = lazy(() =>
+  Promise.all([import('./tiles.ts'), import('./log-tree.ts'), import('../sealed/wire/log-leaf.ts')]),
+)
+
 /** Ms: from a receipt to its entry, of one writer's turn, and of a head before it is signed anew. */
 const times = { wait: 1_000, turn: 30_000, head: 3_600_000 }
 
@@ -73,8 +75,11 @@ export const receiptLog = plugin({
   needs: { enclave: Enclave, rows: MetadataStore, clock: Clock, random: Random, log: Log },
   create: ({ enclave, rows, clock, random, log }): ReceiptLog => {
     const own = toHex(random.bytes(8))
-    const tiles = tilesIn(rows)
-    const tree = logTree(tiles.whole)
+    const growing = lazy(async () => {
+      const [{ tilesIn }, { logTree }, { logLeaf }] = await hashing()
+      const tiles = tilesIn(rows)
+      return { tiles, tree: logTree(tiles.whole), logLeaf }
+    })
     const entering = new Set<Promise<unknown>>()
     let turning: Promise<void> | null = null
     let closed = false
@@ -95,6 +100,7 @@ export const receiptLog = plugin({
     }
 
     const signed = async (name: string, size: number): Promise<SignedHead> => {
+      const { tree } = await growing()
       const root = toHex(await tree.root(size))
       let from = 0
       for (let left = tries; left > 0; left--) {
@@ -124,6 +130,7 @@ export const receiptLog = plugin({
       const held = await claimed()
       if (held === null) return soon(times.turn)
       const { log: name, size } = held
+      const { tiles, logLeaf } = await growing()
       const leaves = waiting.map(({ id }) => logLeaf(fromHex(id, 32)!))
       await tiles.append(size, leaves)
       const now = size + waiting.length
@@ -188,11 +195,13 @@ export const receiptLog = plugin({
         const now = await rows.get(logRows, logId)
         if (row.index === null || now?.head == null || now.size <= row.index) return null
         const { size, head } = now
+        const { tree } = await growing()
         return { index: row.index, size, path: printed(await tree.place(row.index, size)), head }
       },
       async continued(from) {
         const now = await rows.get(logRows, logId)
         if (now?.head == null || from > now.size) return null
+        const { tree } = await growing()
         return { path: printed(await tree.continued(from, now.size)), head: now.head }
       },
       async dispose() {

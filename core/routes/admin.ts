@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { actorOf, Audit } from '../access/audit.ts'
 import { type Caller, scopes } from '../access/caller.ts'
-import { changedKey, grantedPowers } from '../access/grants.ts'
 import { type KeyRow, lives } from '../access/key-row.ts'
 import { Keyring } from '../access/keyring.ts'
 import { isName, nameShape } from '../access/names.ts'
@@ -11,11 +10,14 @@ import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { usages } from '../inference/metering/usage-rows.ts'
+import { lazy } from '../lazy.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Clock } from '../ports/platform.ts'
 import { OwnLimits, Settings } from '../settings.ts'
 import { pageQuery, pageOfList, placeOf } from './pagination.ts'
 import { organizationFor, whose } from './whose.ts'
+
+const granting = lazy(() => import('../access/grants.ts'))
 
 /** What may be changed of a key, too. */
 const changeable = {
@@ -75,6 +77,7 @@ const create = route({
   async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
     const own = await ownKey(caller, keyring, clock)
     const { organization } = caller
+    const { grantedPowers } = await granting()
     const make = () => {
       const { name = '', mode } = input
       return keyring.create({ ...grantedPowers(input, own, settings, clock.now()), name, mode, organization })
@@ -129,6 +132,7 @@ const change = route({
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
     const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
+    const { changedKey } = await granting()
     const change = () => keyring.change(id, organization, changedKey(input, own, settings, clock.now()))
     const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
     return data(row, 'Key changed')

@@ -1,28 +1,13 @@
-import { mayUse, type Caller } from '../access/caller.ts'
-import { parseDecision, type DecisionRequest } from '../dialects/typed-decision.ts'
-import { printAnswered, printDetail } from '../dialects/typed-decision-answer.ts'
-import { json, type Reply } from '../http/reply.ts'
-import { route, type Request } from '../http/route.ts'
+import { parseDecision } from '../dialects/typed-decision.ts'
+import { printDetail } from '../dialects/typed-decision-answer.ts'
+import { route } from '../http/route.ts'
+import { decisionNeeds } from '../inference/decisions/decision-needs.ts'
 import { Catalog } from '../inference/models/catalog.ts'
-import {
-  type CallerDecisionNeeds,
-  decides,
-  decisionFor,
-  decisionNeeds,
-} from '../inference/decisions/decide-for-caller.ts'
-import { catalogEntryOf } from '../inference/models/listing.ts'
+import { lazy } from '../lazy.ts'
 import type { Settings } from '../settings.ts'
 import { decisionAnswer, decisionModels, decisionRequest, systemOneFaults } from './decision-shape.ts'
 
-const answer =
-  (under: 'diagnostics' | 'x_diagnostics') =>
-  async (
-    { input, caller, signal }: Request<DecisionRequest, unknown, Caller>,
-    given: CallerDecisionNeeds,
-  ): Promise<Reply> => {
-    const decided = await decisionFor(input, caller, given, signal)
-    return json(printAnswered(decided, under), 200, decided.headers)
-  }
+const answering = lazy(() => import('./decision-answers.ts'))
 
 const shared = {
   method: 'POST',
@@ -38,7 +23,7 @@ const decision = route({
   path: '/compat/v1/decision',
   summary: 'Answers typed questions about a state.',
   answer: decisionAnswer('diagnostics'),
-  handle: answer('diagnostics'),
+  handle: async (request, given) => (await answering()).answerDecision(request, given, 'diagnostics'),
 })
 
 const systemOne = route({
@@ -48,7 +33,7 @@ const systemOne = route({
   answer: decisionAnswer('x_diagnostics'),
   errors: (_, error) => printDetail(error),
   faults: systemOneFaults,
-  handle: answer('x_diagnostics'),
+  handle: async (request, given) => (await answering()).answerDecision(request, given, 'x_diagnostics'),
 })
 
 const models = route({
@@ -59,18 +44,7 @@ const models = route({
   answer: decisionModels,
   headers: { 'x-typesafe-request-id': '{id}' },
   needs: { catalog: Catalog },
-  async handle({ caller, signal }, { catalog }) {
-    const entries = (await catalog.list(signal)).filter((entry) => decides(entry) && mayUse(caller, entry.name))
-    return json({
-      object: 'list',
-      data: entries.map((entry) => catalogEntryOf(entry, 'standard')),
-      models: entries.map(({ name, settings }) => ({
-        name,
-        description: settings.description,
-        release_date: new Date(settings.created * 1000).toISOString().slice(0, 10),
-      })),
-    })
-  },
+  handle: async (request, given) => (await answering()).listDeciders(request, given),
 })
 
 export const decisionRoutes = [decision, systemOne, models] as const

@@ -1,9 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
-import { type FlatPart, flatJson } from '../dialects/flat-json.ts'
-import { hexPieces } from '../dialects/hex-pieces.ts'
-import { multipart } from '../dialects/multipart.ts'
-import { BadRequest } from '../errors.ts'
 import { UploadFields } from '../files/upload.ts'
 import { FileStore } from '../files/file-store.ts'
 import { Indexing } from '../files/indexing.ts'
@@ -11,32 +6,17 @@ import { type FileRow, fileTypes, printed } from '../files/record.ts'
 import { enveloped } from '../http/envelope.ts'
 import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
+import { lazy } from '../lazy.ts'
 import { Clock } from '../ports/platform.ts'
 import { pageOfList, placeOf } from './pagination.ts'
 import { grantOf } from './grant.ts'
 import { momentShape, inDateRange } from './date-range.ts'
-import { rangeOf } from './range.ts'
 
+const sending = lazy(() => import('./sent-file.ts'))
+const ranges = lazy(() => import('./range.ts'))
+
+/** The field of the sealed content. */
 const big = 'encrypted_content'
-
-/** JSON with the content in hex, or a form with it as it is. */
-const partsOf = (headers: IncomingHttpHeaders, body: AsyncIterable<Uint8Array>): AsyncIterable<FlatPart> => {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
-  if (encoding !== 'identity') throw new BadRequest('The body may not be compressed')
-  return /^multipart\//i.test(type) ? multipart(body, type, big) : decoded(flatJson(body, big))
-}
-
-async function* decoded(parts: AsyncIterable<FlatPart>): AsyncGenerator<FlatPart> {
-  const hex = hexPieces(big)
-  for await (const part of parts) {
-    if ('piece' in part) yield { name: part.name, piece: hex.take(part.piece) }
-    else {
-      hex.end()
-      yield part
-    }
-  }
-  hex.end()
-}
 
 const word = v.nullable(v.string())
 export const kept = v.object({
@@ -79,7 +59,8 @@ const upload = route({
   answer: enveloped(kept),
   needs: { fileStore: FileStore, indexing: Indexing, clock: Clock },
   async handle({ id: request, caller, headers, bytes, signal }, { fileStore, indexing, clock }) {
-    const { id, row, duplicate, keys } = await fileStore.receive(caller, partsOf(headers, bytes), signal)
+    const { partsOf } = await sending()
+    const { id, row, duplicate, keys } = await fileStore.receive(caller, partsOf(headers, bytes, big), signal)
     if (keys === null) return data(printed(id, row, clock.now(), duplicate))
     await indexing.announce(id)
     void indexing.begin(grantOf(request, caller), [{ ...keys, file_id: id, s3_r2_path: row.file_path }])
@@ -160,6 +141,7 @@ const content = route({
   access: { scope: 'files.encrypted.read' },
   needs: { fileStore: FileStore },
   async handle({ params, headers, caller, signal }, { fileStore }) {
+    const { rangeOf } = await ranges()
     const row = await fileStore.find(caller, params.id)
     const range = rangeOf(headers.range, row.file_size)
     const body = await fileStore.content(row, range, signal)

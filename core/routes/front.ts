@@ -1,15 +1,17 @@
 import * as v from 'valibot'
 import { data, text } from '../http/reply.ts'
 import { enveloped } from '../http/envelope.ts'
-import { pageHeaders } from '../http/page.ts'
 import { type AnyRoute, route } from '../http/route.ts'
+import { lazy } from '../lazy.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import { frontPage, linksOf } from './front-page.ts'
 import { obstacleTo } from './health.ts'
 import type { Served } from './served.ts'
+
+const pages = lazy(() => import('./front-page.ts'))
+const heads = lazy(() => import('../http/page.ts'))
 
 /** A browser names HTML; programs take anything, or JSON. */
 const isBrowser = (accept: string | undefined): boolean => accept !== undefined && /\btext\/html\b/.test(accept)
@@ -40,10 +42,12 @@ const front = (served: Served) =>
     answer: enveloped(v.object({ name: v.string(), ready: v.boolean(), links: v.record(v.string(), v.string()) })),
     needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock, settings: Settings },
     async handle({ headers, signal }, { settings, ...supplied }) {
+      const { frontPage, linksOf } = await pages()
       const obstacle = await obstacleTo(supplied, signal)
       if (!isBrowser(headers.accept))
         return data({ name: 'sealgate', ready: obstacle === null, links: linksOf(served, settings) })
       const page = frontPage(served, settings, originOf(headers.host, headers['x-forwarded-proto']), obstacle)
+      const { pageHeaders } = await heads()
       return text(page, 'text/html; charset=utf-8', 200, { ...pageHeaders, vary: 'accept' })
     },
   })

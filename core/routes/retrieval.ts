@@ -1,12 +1,14 @@
-import pLimit from 'p-limit'
 import * as v from 'valibot'
 import { listOf } from '../validate.ts'
 import { BadRequest, NotFound } from '../errors.ts'
 import { Indexing } from '../files/indexing.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
+import { lazy } from '../lazy.ts'
 import { grantOf } from './grant.ts'
 import { hex } from './sealed-hex.ts'
+
+const limiting = lazy(() => import('p-limit'))
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
 
@@ -44,6 +46,7 @@ const index = route({
     const ids = input.files.map(({ file_id }) => file_id)
     if (new Set(ids).size < ids.length)
       throw new BadRequest('Validation failed', { validator: { files: 'Expected each file once' } })
+    const { default: pLimit } = await limiting()
     const turn = pLimit(fanOut)
     const items = input.files.map(({ enclaveKid, ...file }) => ({ enclave_kid: enclaveKid, ...file }))
     const groups = new Map<string, typeof items>()
@@ -73,6 +76,7 @@ const forget = route({
   },
   needs: { indexing: Indexing },
   async handle({ input, caller }, { indexing }) {
+    const { default: pLimit } = await limiting()
     const turn = pLimit(fanOut)
     const forgotten = (file_id: string) =>
       indexing.forget(caller, file_id).then(

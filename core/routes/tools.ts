@@ -8,16 +8,18 @@ import { enclaveFilesOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
+import { lazy } from '../lazy.ts'
 import { BlobStore } from '../ports/blob-store.ts'
 import { type BilledModel, Meter, type Reservation } from '../inference/metering/meter.ts'
 import type { Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
-import { parametersOf } from '../tool-schema.ts'
 import { billedModel } from './priced-model.ts'
 import { callEnclave, enclaveNeeds } from './call-enclave.ts'
 import { grantOf } from './grant.ts'
 import { hex } from './sealed-hex.ts'
+
+const describing = lazy(() => import('../tool-schema.ts'))
 
 const descriptor = v.object({
   name: v.string(),
@@ -37,8 +39,9 @@ const list = route({
   access: 'anyone',
   answer: enveloped(v.array(descriptor)),
   needs: { tools: Tool },
-  handle: (_, { tools }) =>
-    data(
+  async handle(_, { tools }) {
+    const { parametersOf } = await describing()
+    return data(
       tools.map((tool) => ({
         name: tool.name,
         normalizedName: tool.name.toLowerCase(),
@@ -47,7 +50,8 @@ const list = route({
         kind: tool.kind,
         parameters: parametersOf(tool),
       })),
-    ),
+    )
+  },
 })
 
 const simple = { cipherText: hex.lasting, encryptedParams: hex.params, nonce: hex.nonce, enclaveKid: hex.enclaveKid }

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { csvOf } from '../csv.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -7,11 +6,14 @@ import { dayOf } from '../inference/metering/late-days.ts'
 import { dayAfter } from '../inference/metering/spans.ts'
 import { groupings } from '../inference/metering/sum-tables.ts'
 import { type UsageSum, UsageSums } from '../inference/metering/usage-sums.ts'
+import { lazy } from '../lazy.ts'
 import { Clock } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { dateShape } from './date-range.ts'
 import { printedCounts, totals } from './usage-counts.ts'
 import { organizationFor, whose } from './whose.ts'
+
+const printing = lazy(() => import('../csv.ts'))
 
 /** Days that are summed where the caller names none. */
 const usualDays = 30
@@ -63,6 +65,7 @@ const read = route({
     const page = found.slice(0, limit).map(printed)
     const next = found.length > limit ? (page.at(-1)?.name ?? null) : null
     if (format === 'json') return data({ by, from, to, sums: page, next })
+    const { csvOf } = await printing()
     const head = [by, ...Object.keys(totals)]
     return text(
       `${csvOf(

@@ -1,10 +1,12 @@
 import Database from 'libsql'
 import * as v from 'valibot'
+import { Unavailable } from '../../core/errors.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
 import { privateFile } from '../../core/private-file.ts'
 import { openReader } from './sqlite/reader.ts'
-import { openReports } from './sqlite/reports.ts'
+import type { ReportConnection } from './sqlite/reports.ts'
 import {
   type Clause,
   createIndexes,
@@ -17,6 +19,8 @@ import {
   where,
 } from './sqlite/statement.ts'
 import { openWriter, type Statement, type Stored } from './sqlite/writer.ts'
+
+const reporting = lazy(() => import('./sqlite/reports.ts'))
 
 /** In ms: the wait for another process. */
 const patienceMs = 5000
@@ -38,7 +42,6 @@ const open = (file: string) => {
     return {
       reader: openReader(db, file, patienceMs),
       writer: openWriter(file, patienceMs),
-      reports: openReports(file, patienceMs),
     }
   } catch (cause) {
     db?.close()
@@ -53,7 +56,14 @@ export default plugin({
   name: 'sqlite',
   settings: v.strictObject({ file: v.pipe(v.string(), v.minLength(1), v.notValue(':memory:')) }),
   create: (_, { file }): MetadataStore => {
-    const { reader, writer, reports } = open(file)
+    const { reader, writer } = open(file)
+    let opened: ReportConnection | null = null
+    let over = false
+    const reports = async (): Promise<ReportConnection> => {
+      const { openReports } = await reporting()
+      if (over) throw new Unavailable()
+      return (opened ??= openReports(file, patienceMs))
+    }
     const indexed = new Map<string, Promise<unknown>>()
 
     const ensureIndexes = async <T>(kind: Kind<T>): Promise<void> => {
@@ -121,23 +131,24 @@ export default plugin({
       reports: {
         async list<T>(kind: Kind<T>, query: Query<T>) {
           await ensureIndexes(kind)
-          return reports.list<T>(kind, query)
+          return (await reports()).list<T>(kind, query)
         },
         async group(kind, query, by, fields, part) {
           await ensureIndexes(kind)
-          return reports.sums({ work: 'group', ...rowsIn(from(kind, query)), by, fields, part })
+          return (await reports()).sums({ work: 'group', ...rowsIn(from(kind, query)), by, fields, part })
         },
         async groups(kind, query, within, by, fields, part) {
           await ensureIndexes(kind)
-          return reports.groups({ work: 'groups', ...rowsIn(from(kind, query)), within, by, fields, part })
+          return (await reports()).groups({ work: 'groups', ...rowsIn(from(kind, query)), within, by, fields, part })
         },
         async tally(kind, query, field, length, part) {
           await ensureIndexes(kind)
-          return reports.sums({ work: 'tally', ...rowsIn(from(kind, query)), field, length, part })
+          return (await reports()).sums({ work: 'tally', ...rowsIn(from(kind, query)), field, length, part })
         },
       },
       async dispose() {
-        await reports.close()
+        over = true
+        await opened?.close()
         reader.close()
         await writer.close()
       },

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
-import { tellSpeakers } from './shared/speakers.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
+
+const voices = lazy(() => import('./shared/speakers.ts'))
 
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
@@ -19,6 +21,7 @@ export default plugin({
     params,
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
+      const { tellSpeakers } = await voices()
       const { duration, truncated, turns } = await tellSpeakers(bytes, signal)
       const segments = turns.map(({ speaker, start, end }) => ({ speaker: `Speaker ${speaker + 1}`, start, end }))
       return {

@@ -1,11 +1,15 @@
 import * as v from 'valibot'
 import { BadRequest } from '../../core/errors.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { runApart } from '../shared/run-apart.ts'
 import type { Refusal } from './createFileForUser/content.ts'
-import { type Format, formatOf, mimes } from './createFileForUser/formats.ts'
+import type { Format } from './createFileForUser/formats.ts'
 import type { MakeJob, MakeOutcome } from './createFileForUser/make-job.ts'
+
+const conversions = lazy(() =>
+  Promise.all([import('../shared/run-apart.ts'), import('./createFileForUser/formats.ts')]),
+)
 
 /** In bytes: the largest file. */
 const mostFileBytes = 10 * 1024 * 1024
@@ -45,7 +49,8 @@ export default plugin({
       signal.throwIfAborted()
       const mime = (mimeType.exec(type)?.[1] ?? '').toLowerCase()
       if (contentFormat !== undefined) {
-        const format = formatAsked(fileExtension, mime)
+        const [, { formatOf, mimes }] = await conversions()
+        const format = formatAsked(formatOf(fileExtension, mime))
         const bytes = await converted({ format, written: contentFormat, content: fileContent }, signal)
         return { name: nameOf(fileName, format), mime: mimes[format], bytes: bounded(bytes) }
       }
@@ -60,8 +65,7 @@ const bounded = (bytes: Uint8Array): Uint8Array => {
   throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
 }
 
-const formatAsked = (extension: string, mime: string): Format => {
-  const format = formatOf(extension, mime)
+const formatAsked = (format: Format | null): Format => {
   if (format !== null) return format
   const fault = 'Expected docx, xlsx, pptx or pdf, and the MIME type of the same, where contentFormat is given'
   throw new BadRequest('No such conversion', { validator: { fileExtension: fault } })
@@ -72,6 +76,7 @@ const mostConverted = 1_000_000
 
 const converted = async (asked: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
   if (asked.content.length > mostConverted) throw refused('Expected at most 1,000,000 characters')
+  const [{ runApart }] = await conversions()
   const made = await runApart<MakeOutcome>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
   if (made.kind === 'made') return made.bytes
   throw refused(reasons[made.why])

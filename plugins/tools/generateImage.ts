@@ -1,9 +1,12 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
-import { runForTool, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { workNeeds } from '../../core/inference/work-needs.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
+
+const working = lazy(() => import('../../core/inference/run-for-tool.ts'))
 
 const params = v.object({ prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(4_000)) })
 
@@ -27,6 +30,7 @@ export default plugin({
     mostParams: 32 * 1024,
     async run({ prompt }, signal) {
       signal.throwIfAborted()
+      const { runForTool } = await working()
       const { answer } = await runForTool(
         supplied,
         { ability: 'draw', model },

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { readerThatSees } from '../../core/find-reader.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { cutPages } from '../shared/cut-pages.ts'
 import { languageNames } from '../shared/pictures/ocr-languages.ts'
+
+const cutting = lazy(() => import('../shared/cut-pages.ts'))
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
@@ -34,6 +36,7 @@ export default plugin({
     async run({ languages }, signal, file) {
       signal.throwIfAborted()
       const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages)
+      const { cutPages } = await cutting()
       const { pages, truncated } = cutPages(seen.pages, mostCharacters)
       const read = seen.languages === undefined ? {} : { languages: seen.languages }
       return { pages, truncated: truncated || seen.truncated, ...read }

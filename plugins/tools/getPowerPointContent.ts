@@ -1,11 +1,13 @@
 import * as v from 'valibot'
 import { readerOfKind } from '../../core/find-reader.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Slide } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { cutSlides } from '../shared/cut-slides.ts'
 import { checkSpan, spanOf } from './shared/span.ts'
+
+const cutting = lazy(() => import('../shared/cut-slides.ts'))
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')),
@@ -43,6 +45,7 @@ export default plugin({
     async run({ slideNumbers, from = 1, to = Infinity }, signal, file) {
       signal.throwIfAborted()
       checkSpan('No slides', from, to)
+      const { cutSlides } = await cutting()
       const { content } = await readerOfKind(readers, 'slides', file).read(file, signal)
       const { slides, truncated, ...beside } = content
       const asked = new Set(slideNumbers ?? slides.map(({ number }) => number))

@@ -1,12 +1,15 @@
 import * as v from 'valibot'
 import { readerOfKind } from '../../core/find-reader.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { DocumentSection } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { cutSections } from '../shared/cut-sections.ts'
-import { outlineOf, piecesOf } from './getTextDocumentContent/pieces.ts'
 import { checkSpan, spanOf } from './shared/span.ts'
+
+const cutting = lazy(() =>
+  Promise.all([import('../shared/cut-sections.ts'), import('./getTextDocumentContent/pieces.ts')]),
+)
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')),
@@ -28,6 +31,7 @@ export default plugin({
     async run({ from, to }, signal, file) {
       signal.throwIfAborted()
       checkSpan('No sections', from ?? 1, to)
+      const [{ cutSections }, { outlineOf, piecesOf }] = await cutting()
       const { content } = await readerOfKind(readers, 'document', file).read(file, signal)
       const { format, title, sections, truncated, ...beside } = content
       const pieces = piecesOf(sections)

@@ -1,12 +1,9 @@
 import * as v from 'valibot'
-import { Unreadable } from '../../core/errors.ts'
-import { factsOf, type Facts } from './imageDescribeAndCaptionFallback/image-facts.ts'
-import { findObjects, searchPixels, type Found } from './imageDescribeAndCaptionFallback/image-objects.ts'
-import { openImage, type Image } from '../shared/pictures/image.ts'
-import { readImage, type Reading } from '../shared/pictures/ocr.ts'
-import { drawImage } from '../shared/pictures/raster-image.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
+
+const recognition = lazy(() => import('./imageDescribeAndCaptionFallback/recognise.ts'))
 
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
@@ -20,71 +17,7 @@ export default plugin({
     params,
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
-      const image = openImage(bytes)
-      const pixels = await drawImage(image, { colours: 'rgb', longest: searchPixels }, signal)
-      const facts = factsOf(pixels)
-      const [objects, reading] = await Promise.all([
-        findObjects(image, pixels, signal),
-        readImage(bytes, signal).catch(nothingRead),
-      ])
-      const words = reading === null ? '' : wordsOf(reading)
-      return {
-        caption: captionOf(image, facts, objects, words),
-        objects,
-        text: words === '' ? null : words.slice(0, mostCharacters),
-        truncated: words.length > mostCharacters || image.pages > 1,
-        facts: { format: image.format, width: image.width, height: image.height, shape: shapeOf(image), ...facts },
-        method: 'offline',
-      }
+      return (await recognition()).recognise(bytes, signal)
     },
   }),
 })
-
-const mostCharacters = 20_000
-const quoted = 200
-
-/** An engine that fails on a picture has read no text. The file is already known to be an image. */
-const nothingRead = (error: unknown): null => {
-  if (error instanceof Unreadable) return null
-  throw error
-}
-
-/** Keeps lines with enough confidence: an engine also sees letters in leaves and stones. */
-const wordsOf = ({ lines }: Reading): string =>
-  lines
-    .filter(({ text, confidence }) => confidence >= 0.7 && /[\p{L}\p{N}]{2}/u.test(text))
-    .map(({ text }) => text)
-    .join('\n')
-
-const shapeOf = ({ width, height }: Image): 'landscape' | 'portrait' | 'square' => {
-  if (Math.max(width, height) < 1.05 * Math.min(width, height)) return 'square'
-  return width > height ? 'landscape' : 'portrait'
-}
-
-const captionOf = (image: Image, facts: Facts, objects: readonly Found[], words: string): string =>
-  [`${looksOf(image, facts, words)}.`, objectsOf(objects), textOf(words)].join(' ')
-
-const looksOf = (image: Image, { kind, brightness, colours }: Facts, words: string): string => {
-  const page = kind === 'drawing' && words.length > 200
-  const what = page
-    ? 'a page or a screen full of text'
-    : { photo: 'a photo', drawing: 'a drawing or a picture made on a screen', unclear: 'an image' }[kind]
-  const light = brightness < 0.25 ? ', dark' : brightness > 0.75 ? ', bright' : ''
-  const names = colours.slice(0, 2).map(({ name }) => name)
-  const mostly = names.length === 0 ? ', of many colours' : `, mostly ${names.join(' and ')}`
-  return `What looks like ${what} in ${shapeOf(image)} format${light}${mostly}`
-}
-
-const objectsOf = (objects: readonly Found[]): string => {
-  if (objects.length === 0) return 'No object was recognised in it.'
-  const counts = new Map<string, number>()
-  for (const { label } of objects) counts.set(label, (counts.get(label) ?? 0) + 1)
-  const named = [...counts].map(([label, count]) => (count === 1 ? label : `${label} (${count})`))
-  return `Probably in it: ${named.join(', ')}.`
-}
-
-const textOf = (words: string): string => {
-  if (words === '') return 'No text was read in it.'
-  const line = words.replace(/\s+/g, ' ')
-  return `Text in it: “${line.length > quoted ? `${line.slice(0, quoted)}…` : line}”`
-}

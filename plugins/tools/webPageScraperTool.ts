@@ -1,9 +1,13 @@
 import * as v from 'valibot'
-import { loadPage, readPage } from './webPageScraperTool/page.ts'
-import { makeRenderer } from './webPageScraperTool/render.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import type { Renderer } from './webPageScraperTool/render.ts'
+
+const reading = lazy(() => import('./webPageScraperTool/page.ts'))
+const browsing = lazy(() => import('./webPageScraperTool/render.ts'))
 
 const params = v.object({
   url: v.pipe(v.string(), v.maxLength(2048)),
@@ -21,7 +25,13 @@ export default plugin({
   }),
   needs: { fetch: Fetch },
   create: ({ fetch }, { chromium, allowRoot }): Tool<typeof params> & { dispose(): Promise<void> } => {
-    const { render, dispose } = makeRenderer({ chromium, allowRoot, tool: 'webPageScraperTool' })
+    let renderer: Renderer | null = null
+    let over = false
+    const rendererOf = async (): Promise<Renderer> => {
+      const { makeRenderer } = await browsing()
+      if (over) throw new Unavailable()
+      return (renderer ??= makeRenderer({ chromium, allowRoot, tool: 'webPageScraperTool' }))
+    }
     return {
       name: 'webPageScraperTool',
       shortName: 'Web page',
@@ -31,12 +41,16 @@ export default plugin({
       params,
       async run({ url, renderJs = false }, signal) {
         signal.throwIfAborted()
+        const { loadPage, readPage } = await reading()
         const loaded = await loadPage(fetch.outside, url, signal)
         const rendered = renderJs && loaded.html
-        const page = rendered ? await render(loaded, fetch.outside, signal) : loaded
+        const page = rendered ? await (await rendererOf()).render(loaded, fetch.outside, signal) : loaded
         return { url: page.url, ...(await readPage(page, signal)), rendered }
       },
-      dispose,
+      async dispose() {
+        over = true
+        await renderer?.dispose()
+      },
     }
   },
 })

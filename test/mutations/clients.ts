@@ -107,7 +107,7 @@ export const clients: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/inference.ts',
+    file: 'core/inference/calls.ts',
     test: 'test/dialects/prompt-caches.test.ts',
     changes: [
       {

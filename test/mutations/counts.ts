@@ -22,7 +22,7 @@ export const counts: readonly Changes[] = [
     changes: [{ breaks: 'A backend that rests is asked for no count.', from: ' || isOpen(it)', to: '' }],
   },
   {
-    file: 'core/inference/inference.ts',
+    file: 'core/inference/calls.ts',
     test: routing,
     changes: [
       { breaks: 'A count asks no backend twice.', from: '      retries: 0,\n', to: '' },
@@ -72,7 +72,7 @@ export const counts: readonly Changes[] = [
     ],
   },
   {
-    file: 'plugins/surfaces/gemini/generate-content.ts',
+    file: 'plugins/surfaces/gemini/answer-contents.ts',
     test: doors,
     changes: [
       {

@@ -72,7 +72,7 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/metering/meter.ts',
+    file: 'core/inference/metering/reservations.ts',
     test: 'test/core/inference/metering/budgets.test.ts',
     changes: [
       {
@@ -153,7 +153,7 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/metering/meter.ts',
+    file: 'core/inference/metering/reservations.ts',
     test: meter,
     changes: [
       {
@@ -173,8 +173,8 @@ export const inference: readonly Changes[] = [
       },
       {
         breaks: 'A call is settled once.',
-        from: '          if (settled) return\n          settled = true\n          const truth',
-        to: '          const truth',
+        from: '      if (settled) return\n      settled = true\n      const truth',
+        to: '      const truth',
       },
       {
         breaks: 'A backend that does not count is counted as reserved.',

@@ -7,7 +7,7 @@ const parts = 'test/plugins/surfaces/console/browser.test.ts'
 /** Requests as they run, and backends under an operator's hand. */
 export const lives: readonly Changes[] = [
   {
-    file: 'core/live/live.ts',
+    file: 'core/live/stage.ts',
     test,
     changes: [
       {
@@ -123,15 +123,15 @@ export const lives: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/metering/meter.ts',
+    file: 'core/inference/metering/reservations.ts',
     test,
     changes: [
       {
         breaks: 'A trace has the tokens of its request.',
-        from: '          trace?.used({ ...told, backend })\n',
+        from: '      trace?.used({ ...told, backend })\n',
         to: '',
       },
-      { breaks: 'A trace has the time of the first token.', from: '          trace?.began()\n', to: '' },
+      { breaks: 'A trace has the time of the first token.', from: '      trace?.began()\n', to: '' },
     ],
   },
   {

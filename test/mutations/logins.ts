@@ -65,7 +65,7 @@ export const logins: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/access/logins.ts',
+    file: 'core/access/proved-logins.ts',
     test,
     changes: [
       {

@@ -82,7 +82,7 @@ export const signIns: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/access/login-codes.ts',
+    file: 'core/access/exchanged-codes.ts',
     test: whole,
     changes: [
       {

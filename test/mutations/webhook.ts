@@ -39,7 +39,7 @@ export const webhook: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/metering/meter.ts',
+    file: 'core/inference/metering/reservations.ts',
     test: 'test/budgets.test.ts',
     changes: [
       {

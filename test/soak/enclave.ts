@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { allowedVariables } from '../../adapters/production/enclave/harden.ts'
+import { allowedVariables } from '../../adapters/production/enclave/allowed-variables.ts'
 import { openedBy, socketsIn } from '../fakes/opened.ts'
 import { startChild } from './child.ts'
 import type { EnclaveState } from './inside.ts'

@@ -7,10 +7,7 @@ import { operator } from '../../../core/access/audit.ts'
 import type { Gateway } from '../../../core/gateway.ts'
 import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
-import { errorText } from './error-text.ts'
 import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
-import { consoleLink } from './console-link.ts'
-import { drawnScreen } from '../screen/show.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
 import { onStopSignal } from '../workers/signals.ts'
@@ -34,11 +31,13 @@ export const serve = async (
     const begun = gateway.hold()
     const address = await listening(server, config.server)
     const origin = { env, config, surfaces: gateway.surfaces, data, url: urlOf(address) }
-    const draw: Draw = (key, terminal) => drawnScreen(origin, gateway, key, terminal)
+    const draw: Draw = async (key, terminal) =>
+      (await import('../screen/show.ts')).drawnScreen(origin, gateway, key, terminal)
     // The key is made last: a key of a failed start would never be shown.
     const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
     const place = { address, url: origin.url, prefix: config.prefix, surfaces: origin.surfaces }
-    const link = (key: string) => consoleLink(gateway.consoleSessions, key, place)
+    const link = async (key: string) =>
+      (await import('./console-link.ts')).consoleLink(gateway.consoleSessions, key, place)
     if (made !== null) await orEndStart(shown(made, data, link, workerLink === null ? draw : null))
     else if (workerLink === null && isTerminal()) await printWhole(await draw(null, true))
     begun()
@@ -125,4 +124,7 @@ export const announce = (address: Address, draw: () => Promise<string>): void =>
   draw().then((text) => process.stdout.write(text), complain)
 }
 
-const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${errorText(error)}\n`)
+const complain = async (error: unknown): Promise<void> => {
+  const { errorText } = await import('./error-text.ts')
+  process.stderr.write(`sealgate: ${errorText(error)}\n`)
+}

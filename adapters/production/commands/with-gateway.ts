@@ -1,7 +1,6 @@
 import { Unavailable } from '../../../core/errors.ts'
 import type { Gateway } from '../../../core/gateway.ts'
 import type { Config } from '../config/config.ts'
-import { errorText } from './error-text.ts'
 
 /** The store of rows, by its name in the configuration. */
 const rowsIn = ({ storage }: Config): string => `storage.metadata (${storage.metadata?.use ?? 'sqlite'})`
@@ -12,6 +11,7 @@ export const namingStore = async <T>(config: Config, work: () => Promise<T>): Pr
     return await work()
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
+    const { errorText } = await import('./error-text.ts')
     throw new Error(`${rowsIn(config)}: ${errorText(error)}`, { cause: error })
   }
 }

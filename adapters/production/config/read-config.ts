@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { makeFolder } from '../../../core/fsync.ts'
 import { type Config, checkedConfig } from './config.ts'
 import { configFromEnv } from './env-config.ts'
-import { NotJson, type Parsed, parseJsonc } from './jsonc.ts'
+import type { Parsed } from './jsonc.ts'
 import { faultsOf, spelledSecrets } from './faults.ts'
 import { pluginNames } from './load-plugin.ts'
 import { withVariables } from './variables.ts'
@@ -43,13 +43,14 @@ export const readConfig = async (file: string): Promise<Parsed> => {
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`can't be read (${cause.code})`, { cause })
   })
-  const parsed = parsedOf(text)
+  const parsed = await parsedOf(text)
   const { value } = parsed
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parsed
   throw new Error('is not an object')
 }
 
-const parsedOf = (text: string): Parsed => {
+const parsedOf = async (text: string): Promise<Parsed> => {
+  const { NotJson, parseJsonc } = await import('./jsonc.ts')
   try {
     return parseJsonc(text)
   } catch (cause) {

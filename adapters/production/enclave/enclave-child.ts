@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
-import { allowedVariables } from './harden.ts'
+import { allowedVariables } from './allowed-variables.ts'
 
 /** An enclave process of this gateway. */
 export interface EnclaveProcess {

@@ -13,7 +13,10 @@ import {
 } from '../../../core/errors.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import { linesOf } from './read-lines.ts'
-import { type SendAside, type EnclaveQuestion, answerQuestion } from './file-rpc.ts'
+import { lazy } from '../../../core/lazy.ts'
+import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
+
+const answering = lazy(() => import('./file-rpc.ts'))
 
 export interface Tls {
   readonly ca: Buffer
@@ -113,7 +116,9 @@ const firstIn = async (
     if (!('ask' in said)) return said
     if (enclaveFiles === undefined) throw new Unavailable()
     // A failure on this side ends the call in the enclave, and its answer reports the failure here.
-    answerQuestion(said.ask, enclaveFiles, aside, signal).catch(() => undefined)
+    answering()
+      .then(({ answerQuestion }) => answerQuestion(said.ask, enclaveFiles, aside, signal))
+      .catch(() => undefined)
   }
 }
 

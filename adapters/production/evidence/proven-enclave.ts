@@ -6,11 +6,10 @@ import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
 import { platformOf } from '../../../core/sealed/evidence/platforms.ts'
 import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
 import type { CollateralSettings } from '../config/collateral.ts'
-import { batchedAttest } from './batches.ts'
-import type { FindPiece } from './complete-evidence.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { checkOwnKeysets } from './own-check.ts'
-import { pieceStore } from './piece-store.ts'
-import { folderSource, serviceSource } from './sources.ts'
+
+const batching = lazy(() => import('./batches.ts'))
 
 export interface ProofSettings {
   readonly collateral: CollateralSettings
@@ -37,18 +36,18 @@ const signedFile = async (at: string | undefined): Promise<SignedFile | null> =>
 }
 
 /** Loads what reads a platform's evidence; a gateway whose enclave proves nothing never needs it. */
-const completing = async (
-  find: FindPiece,
-  { amd, intel, intelRootList }: CollateralSettings,
-  policy: object,
-  now: number,
-) => {
-  const [{ completedEvidence: completed }, { readPolicy }, { rulesOf }] = await Promise.all([
+const completing = async (needs: ProofNeeds, collateral: CollateralSettings, policy: object) => {
+  const [{ completedEvidence: completed }, { pieceStore }, sources, { readPolicy }, { rulesOf }] = await Promise.all([
     import('./complete-evidence.ts'),
+    import('./piece-store.ts'),
+    import('./sources.ts'),
     import('../../../core/sealed/evidence/policy.ts'),
     import('../../../core/sealed/evidence/rules.ts'),
   ])
-  const { snp, tdx } = rulesOf(readPolicy(policy), now)
+  const { amd, intel, intelRootList, folder } = collateral
+  const source = folder === undefined ? sources.serviceSource(needs.fetch.upstream) : sources.folderSource(folder)
+  const find = pieceStore(needs, source)
+  const { snp, tdx } = rulesOf(readPolicy(policy), needs.clock.now())
   const from = { amd: { service: amd, rules: snp }, intel: { service: intel, rootList: intelRootList, rules: tdx } }
   return (evidence: Evidence) => completed(evidence, find, from)
 }
@@ -58,19 +57,15 @@ const completing = async (
  * releases, and makes one report for all waiting challenges.
  */
 export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
-  const { clock, fetch, log } = needs
+  const { clock, log } = needs
   const { collateral, testRoots } = settings
-  const find = pieceStore(
-    needs,
-    collateral.folder === undefined ? serviceSource(fetch.upstream) : folderSource(collateral.folder),
-  )
   const policy = { ...(testRoots && { testRoots }) }
   let complete: ReturnType<typeof completing> | null = null
 
   const whole = async (keyset: Keyset): Promise<Keyset> => {
     if (platformOf(keyset.evidence.type) === null) return keyset
     try {
-      complete ??= completing(find, collateral, policy, clock.now())
+      complete ??= completing(needs, collateral, policy)
       return { ...keyset, evidence: await (await complete)(keyset.evidence) }
     } catch (cause) {
       // The client refuses unreadable evidence with a reason of its own.
@@ -79,7 +74,11 @@ export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSet
     }
   }
 
-  const attest = batchedAttest(async (challenge, name) => whole(await it.attest(challenge, name)), clock)
+  const batched = lazy(async () => {
+    const { batchedAttest } = await batching()
+    return batchedAttest(async (challenge, name) => whole(await it.attest(challenge, name)), clock)
+  })
+  const attest: Enclave['attest'] = async (challenge, name) => (await batched())(challenge, name)
   const keys: Enclave['keys'] = async (name) => whole(await it.keys(name))
   const watch = checkOwnKeysets({ keys: it.keys, attest }, needs, testRoots)
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { ModelName } from '../../dialects/model-name.ts'
-import { formats, printTranscript, tellsSpeakers } from '../../dialects/transcript-formats.ts'
-import { transcriptEvents } from '../../dialects/transcript-events.ts'
+import { formats } from '../../dialects/transcript-names.ts'
 import { openaiError } from '../../dialects/responses/error.ts'
 import { BadRequest, type GatewayError } from '../../errors.ts'
 import type { Form, FormFile } from '../../http/form.ts'
@@ -13,11 +12,15 @@ import type { Candidate } from '../../inference/models/catalog-entry.ts'
 import { Meter, type Reservation } from '../../inference/metering/meter.ts'
 import { secondsOf } from '../../inference/metering/tokens.ts'
 import type { TranscribeCall, TranscriptEvent } from '../../ports/upstream.ts'
+import { lazy } from '../../lazy.ts'
 import { checked, listOf } from '../../validate.ts'
 import { servedModel } from '../../inference/models/find-model.ts'
 import { provider } from '../../inference/routing/provider-field.ts'
 import { settled } from '../../inference/metering/settle.ts'
 import { fieldsOf, flag, others } from './form-fields.ts'
+
+const printing = lazy(() => import('../../dialects/transcript-formats.ts'))
+const telling = lazy(() => import('../../dialects/transcript-events.ts'))
 
 const wish = v.object({
   model: ModelName,
@@ -92,6 +95,7 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
         inference.run(task, ({ upstream, model }, signal) => upstream.transcribe({ ...call, model }, signal), signal),
         ({ duration }) => duration,
       )
+      const { printTranscript, tellsSpeakers } = await printing()
       if (format === 'diarized_json' && answer.text !== '' && !tellsSpeakers(answer)) {
         throw new BadRequest('The model does not tell speakers apart', {
           validator: { response_format: 'expected another format' },
@@ -105,10 +109,12 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
 /** A backend without events of its own gives the whole transcript at once. */
 const listening =
   (call: Omit<TranscribeCall, 'model'>) =>
-  async ({ upstream, model }: Candidate<'transcribe'>, signal: AbortSignal) =>
-    upstream.streamTranscript?.({ ...call, model }, signal) ?? {
-      parts: each(transcriptEvents(await upstream.transcribe({ ...call, model }, signal))),
-    }
+  async ({ upstream, model }: Candidate<'transcribe'>, signal: AbortSignal) => {
+    const streamed = upstream.streamTranscript?.({ ...call, model }, signal)
+    if (streamed !== undefined) return streamed
+    const { transcriptEvents } = await telling()
+    return { parts: each(transcriptEvents(await upstream.transcribe({ ...call, model }, signal))) }
+  }
 
 async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
   yield* all

@@ -1,6 +1,7 @@
 import { unlessAborted, withDeadline } from '../../abort.ts'
 import { one } from '../../container.ts'
 import { NotFound } from '../../errors.ts'
+import { lazy } from '../../lazy.ts'
 import { plugin } from '../../plugin.ts'
 import { Cache } from '../../ports/cache.ts'
 import { Siblings } from '../../ports/cluster.ts'
@@ -12,8 +13,10 @@ import type { Candidate } from '../models/catalog-entry.ts'
 import { keepModels, listedAt } from '../models/model-lists.ts'
 import { statusOf } from '../routing/attempt.ts'
 import { type FaultKind, faultOf } from './faults.ts'
-import { type BackendState, type SeenBackend, mergedState } from './merged.ts'
+import type { BackendState, SeenBackend } from './merged.ts'
 import { BackendRecords } from './records.ts'
+
+const merging = lazy(() => import('./merged.ts'))
 
 /** An answer to the question for a backend's list. */
 export interface Asked {
@@ -105,6 +108,7 @@ export const backends = plugin({
       seen,
       keepTo,
       async states(signal) {
+        const { mergedState } = await merging()
         const own = await seen(signal)
         const others = ((await siblings.ask?.('backends.seen', null)) ?? []) as readonly (readonly SeenBackend[])[]
         const all = [own, ...others].flat()

@@ -1,20 +1,12 @@
 import { mayUse, type Caller } from '../../access/caller.ts'
-import type { Supplied } from '../../container.ts'
 import type { DecisionRequest } from '../../dialects/typed-decision.ts'
 import { BadRequest } from '../../errors.ts'
-import { Inference } from '../inference.ts'
 import { picturesWithin } from '../media/media.ts'
-import { Meter } from '../metering/meter.ts'
-import { Catalog } from '../models/catalog.ts'
 import type { Entry } from '../models/catalog-entry.ts'
 import { servedModel } from '../models/find-model.ts'
-import { Clock } from '../../ports/platform.ts'
-import { Settings } from '../../settings.ts'
 import { decide } from './decide.ts'
 import type { DecisionNeeds } from './decide-once.ts'
-
-export const decisionNeeds = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
-export type CallerDecisionNeeds = Supplied<typeof decisionNeeds>
+import type { CallerDecisionNeeds } from './decision-needs.ts'
 
 /** The name that the stock client sends when its user names none. */
 export const anyDecisionModel = 'jev-latest'

@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
-import pLimit from 'p-limit'
 import { withDeadline } from '../../abort.ts'
 import { one } from '../../container.ts'
 import { BadRequest } from '../../errors.ts'
+import { lazy } from '../../lazy.ts'
 import { Lifecycle } from '../../lifecycle.ts'
 import type { Webhook } from '../../limit-settings.ts'
 import { plugin } from '../../plugin.ts'
@@ -104,10 +104,11 @@ export const budgetWebhook = plugin({
   needs: { fetch: Fetch, clock: Clock, random: Random, log: Log, lifecycle: Lifecycle },
   create: ({ fetch, clock, random, log, lifecycle: { closing } }): BudgetWebhook => {
     const send = sending(fetch.outside, clock, closing)
-    const inTurn = pLimit(mostAtOnce)
+    const turns = lazy(async () => (await import('p-limit')).default(mostAtOnce))
     let waiting = 0
 
     const deliver = async (message: Message, receiver: Webhook): Promise<void> => {
+      const inTurn = await turns()
       for (let tries = 1; ; tries++) {
         const { next, status, cause } = await inTurn(() => send(message, receiver))
         if (next === 'done') return log.info('webhook.delivered', { id: message.id, tries })

@@ -1,9 +1,12 @@
 import type { Alarm, Clock, Log, Random } from '../../ports/platform.ts'
 import { kind, type MetadataStore, type Reports } from '../../ports/metadata-store.ts'
-import { foldDay, foldMonth, type Tables } from './fold-tables.ts'
+import { lazy } from '../../lazy.ts'
+import type { Tables } from './fold-tables.ts'
 import { type LateDay, lates } from './late-days.ts'
 import { dayAfter, endOfMonth, monthOf } from './spans.ts'
 import { usages } from './usage-rows.ts'
+
+const folding = lazy(() => import('./fold-tables.ts'))
 
 /** How far the sums have come. */
 interface Cursor {
@@ -76,6 +79,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     const day = dayAfter(cursor.day)
     if (clock.now() < Date.parse(dayAfter(day)) + grace) return null
     const all = { organization: null, turn: cursor.turn }
+    const { foldDay, foldMonth } = await folding()
     await foldDay(tables, { ...all, day })
     const month = monthOf(day)
     if (day === endOfMonth(month)) await foldMonth(tables, { ...all, month })
@@ -114,6 +118,8 @@ const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise
   const { rows } = tables
   const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
   const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
+  if (days.size === 0) return
+  const { foldDay, foldMonth } = await folding()
   for (const { organization, day } of days.values()) {
     await foldDay(tables, { organization, day, turn })
     if (endOfMonth(monthOf(day)) <= folded) await foldMonth(tables, { organization, month: monthOf(day), turn })

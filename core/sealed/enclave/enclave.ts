@@ -1,5 +1,6 @@
 import type { Container, Supplied } from '../../container.ts'
 import { NotFound, Unavailable } from '../../errors.ts'
+import { lazy } from '../../lazy.ts'
 import { Clock } from '../../ports/platform.ts'
 import type { Enclave, Evidence, Grant, Keyset, SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
 import { type ModelUse, runErrand } from '../../errand.ts'
@@ -12,10 +13,7 @@ import { checks, lengths } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Kem, kems } from '../wire/kem.ts'
 import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
-import { transcribeSealed } from './audio.ts'
 import { chatSealed, chatNeeds } from './chat.ts'
-import { decideSealed } from './decision.ts'
-import { embeddings } from './embeddings.ts'
 import { Epochs } from './epochs.ts'
 import { type OpenedRequest, SealedRefusal, type OuterFields, type Sealed, requestOpener } from './open.ts'
 import { headSigning } from './log-heads.ts'
@@ -27,6 +25,10 @@ import { indexRequest } from './index-request.ts'
 import { retrieval } from './retrieval.ts'
 import type { ReserveMemory } from './open-stored-file.ts'
 import { outerOf, runTool } from './tool.ts'
+
+const deciding = lazy(() => import('./decision.ts'))
+const embedding = lazy(() => import('./embeddings.ts'))
+const transcribing = lazy(() => import('./audio.ts'))
 
 export interface EnclaveSettings {
   /** In ms: the time in which clients may seal to a key. */
@@ -148,7 +150,8 @@ const hearing = ({ settings, tools, forChat }: Inside, translate: boolean): Chap
   return {
     outer: audioOuter,
     errand: 'free',
-    run: (opened, grant, signal, outer) => transcribeSealed(opened, outer, how, grant, forChat, signal),
+    run: async (opened, grant, signal, outer) =>
+      (await transcribing()).transcribeSealed(opened, outer, how, grant, forChat, signal),
   }
 }
 
@@ -175,11 +178,12 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
     },
     'rvenc/decision': {
       outer: { ...inferenceOuter, ordered: true },
-      run: (opened, grant, signal) => decideSealed(opened, grant, forChat, settings.decision, signal),
+      run: async (opened, grant, signal) =>
+        (await deciding()).decideSealed(opened, grant, forChat, settings.decision, signal),
     },
     'rvenc/embeddings': {
       outer: inferenceOuter,
-      run: (opened, grant, signal) => embeddings(opened, grant, forChat, signal),
+      run: async (opened, grant, signal) => (await embedding()).embeddings(opened, grant, forChat, signal),
     },
     'rvenc/audio/transcriptions': hearing(inside, false),
     'rvenc/audio/translations': hearing(inside, true),

@@ -1,5 +1,6 @@
 import { BadRequest } from '../../../core/errors.ts'
 import { runDecoder } from '../pictures/raster.ts'
+import { soundFormats } from './speech-bounds.ts'
 import { wavOf, type Sound } from './wav.ts'
 
 export interface PackedSound {
@@ -15,7 +16,7 @@ const packed: Readonly<Record<string, { readonly mime: string; readonly how: rea
   flac: { mime: 'audio/flac', how: ['-c:a', 'flac', '-f', 'flac'] },
 }
 
-export const soundFormats = ['wav', 'pcm', 'mp3', 'opus', 'aac', 'flac'] as const
+export { soundFormats } from './speech-bounds.ts'
 
 export type Packing = (sound: Sound, signal: AbortSignal) => Promise<PackedSound>
 

@@ -2,6 +2,7 @@ import { BadRequest, Unreadable } from '../../../core/errors.ts'
 import { runApart } from '../run-apart.ts'
 import type { Utterance } from './flite-job.ts'
 import { passagesOf, sentencesOf } from './sentences.ts'
+import { mostCharacters } from './speech-bounds.ts'
 import { joined, secondsOf, type Sound } from './wav.ts'
 
 export const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
@@ -15,7 +16,7 @@ export interface Speech {
   readonly speed?: number | undefined
 }
 
-export const mostCharacters = 20_000
+export { mostCharacters } from './speech-bounds.ts'
 
 /** In characters: the engine's longest phrase. A much longer phrase costs more than its length. */
 const mostPhraseCharacters = 400

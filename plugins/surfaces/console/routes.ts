@@ -1,8 +1,12 @@
 import { NotFound } from '../../../core/errors.ts'
 import { text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { consoleHeaders, fileHeaders } from './headers.ts'
-import { built } from './built.ts'
+
+const building = lazy(() => import('./built.ts'))
+
+const built = async () => (await building()).built()
 
 const page = route({
   method: 'GET',

@@ -1,8 +1,11 @@
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { listing, usable, usedBy } from '../shared/usable-models.ts'
+import { lazy } from '../../../core/lazy.ts'
+import { listing } from '../shared/dialect-route.ts'
 import { asGoogle, googleFaults } from './dialect-route.ts'
+
+const finding = lazy(() => import('../shared/usable-models.ts'))
 
 const asGoogleModel = ({ name, settings, does }: Entry) => ({
   name: `models/${name}`,
@@ -19,7 +22,10 @@ const list = route({
   summary: 'Lists the models that the key may use, in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  handle: async (asked, { catalog }) => json({ models: (await usable(asked, catalog)).map(asGoogleModel) }),
+  async handle(asked, { catalog }) {
+    const { usable } = await finding()
+    return json({ models: (await usable(asked, catalog)).map(asGoogleModel) })
+  },
 })
 
 const one = route({
@@ -28,7 +34,10 @@ const one = route({
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params.model, catalog))),
+  async handle(asked, { catalog }) {
+    const { usedBy } = await finding()
+    return json(asGoogleModel(await usedBy(asked, asked.params.model, catalog)))
+  },
 })
 
 export const models = [list, one] as const

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { hasScope, type Caller } from '../../../core/access/caller.ts'
-import type { Supplied } from '../../../core/container.ts'
 import { print, readPlain } from '../../../core/dialects/json.ts'
 import { decideTool } from '../../../core/dialects/mcp/decide-tool.ts'
 import { RpcError, rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
@@ -11,15 +10,18 @@ import { runErrand } from '../../../core/errand.ts'
 import { BadRequest, GatewayError, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { defaultQueue } from '../../../core/fair-shares.ts'
 import { schemaOf } from '../../../core/json-schema.ts'
-import { Tool } from '../../../core/ports/tool.ts'
+import type { Tool } from '../../../core/ports/tool.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { toldParams } from '../../../core/tool-params.ts'
 import { checked } from '../../../core/validate.ts'
-import { decisionFor, decisionNeeds, anyDecisionModel } from '../../../core/inference/decisions/decide-for-caller.ts'
+import { decisionFor, anyDecisionModel } from '../../../core/inference/decisions/decide-for-caller.ts'
+import type { CallerDecisionNeeds } from '../../../core/inference/decisions/decision-needs.ts'
 import { parametersOf } from '../../../core/tool-schema.ts'
 
-export const clearNeeds = { ...decisionNeeds, tools: Tool }
-type ClearNeeds = Supplied<typeof clearNeeds>
+export interface ClearNeeds extends CallerDecisionNeeds {
+  readonly tools: readonly Tool[]
+}
+
 type Arguments = ReadonlyMap<string, OrderedJson>
 type Clear = Extract<Tool, { kind: 'simple' }>
 

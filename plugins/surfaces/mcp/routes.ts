@@ -1,25 +1,19 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
-import { type ClientMessage, checkHeaders, messageOf, statusOf } from '../../../core/dialects/mcp/exchange.ts'
-import { protocol } from '../../../core/dialects/mcp/protocol.ts'
-import { RpcError, rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
+import { rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
 import { NotFound } from '../../../core/errors.ts'
-import { interfaceVersion } from '../../../core/interface-version.ts'
-import { json, text, type Reply } from '../../../core/http/reply.ts'
+import { json } from '../../../core/http/reply.ts'
 import { route, type Render } from '../../../core/http/route.ts'
+import { decisionNeeds } from '../../../core/inference/decisions/decision-needs.ts'
+import { lazy } from '../../../core/lazy.ts'
+import { Tool } from '../../../core/ports/tool.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { Settings } from '../../../core/settings.ts'
-import { callFor, clearNeeds, listFor } from './clear-tools.ts'
-import { admitPlace, challengeOf, metadataPath } from './address.ts'
+import { challengeOf, metadataPath } from './address.ts'
 
-const instructions =
-  'These tools run in the gateway: it sees arguments and results, and keeps neither. ' +
-  'Tools that are sealed to an enclave come by the command sealgate mcp.'
+const answering = lazy(() => import('./answer-call.ts'))
 
 /** Bytes of a message: the questions of a decision are the longest. */
 const mostMessage = 1024 * 1024
-/** Ms for which a client may keep the list of tools; a reload may change it. */
-const listLifeMs = 60_000
 
 const errorSchema = v.object({
   jsonrpc: v.literal('2.0'),
@@ -51,14 +45,6 @@ const messageSchema = v.looseObject({
   params: v.optional(v.looseObject({})),
 }) as unknown as v.GenericSchema<unknown, OrderedJson>
 
-/** Throws what is no error of the protocol. */
-const refusal = (error: unknown, headers: IncomingHttpHeaders, id: ClientMessage['id']): Reply => {
-  if (!(error instanceof RpcError)) throw error
-  const { code, message, data } = error
-  const told = { code, message, ...(data !== null && { data }) }
-  return json({ jsonrpc: '2.0', ...(id !== null && { id }), error: told }, statusOf(code, headers))
-}
-
 const answer = route({
   method: 'POST',
   path: '/mcp',
@@ -71,28 +57,8 @@ const answer = route({
   places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
   errors: asRpc,
   faults: { default: errorSchema },
-  needs: { ...clearNeeds, settings: Settings },
-  async handle({ input, headers, caller, signal }, given) {
-    admitPlace(headers, given.settings)
-    let id: ClientMessage['id'] = null
-    try {
-      const message = messageOf(input)
-      id = message.id
-      checkHeaders(message, headers)
-      if (id === null) return text('', undefined, 202)
-      const answering = protocol({
-        version: interfaceVersion,
-        instructions,
-        lasting: listLifeMs,
-        tools: async () => listFor(caller, given),
-        call: (name, args, told) => callFor(caller, given, name, args, told.signal),
-      })
-      const result = await answering({ ...message, signal, notify: () => undefined })
-      return json({ jsonrpc: '2.0', id, result })
-    } catch (error) {
-      return refusal(error, headers, id)
-    }
-  },
+  needs: { ...decisionNeeds, tools: Tool },
+  handle: async (request, given) => (await answering()).answerCall(request, given),
 })
 
 /** Where older revisions look for messages of the server, and end what they call a session: there is neither. */

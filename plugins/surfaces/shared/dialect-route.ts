@@ -1,8 +1,12 @@
 import { BadRequest, TooLarge, type GatewayError } from '../../../core/errors.ts'
 import type { Render } from '../../../core/http/route.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
 
 /** Headers in which clients of the public dialects put their key. */
 export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const
+
+/** The parts that routes of models share in every dialect. */
+export const listing = { method: 'GET', access: 'any-key', keyHeaders, needs: { catalog: Catalog } } as const
 
 /** The dialects know a status for what is too large. */
 const sized = (error: GatewayError): GatewayError => {

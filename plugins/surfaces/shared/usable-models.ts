@@ -1,14 +1,10 @@
 import { mayUse, type Caller } from '../../../core/access/caller.ts'
 import type { Request } from '../../../core/http/route.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
+import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { unknownModel } from '../../../core/inference/models/find-model.ts'
-import { keyHeaders } from './dialect-route.ts'
 
 export type ModelsRequest = Request<unknown, unknown, Caller>
-
-/** The parts that routes of models share in every dialect. */
-export const listing = { method: 'GET', access: 'any-key', keyHeaders, needs: { catalog: Catalog } } as const
 
 /** The models that the key may use in the clear. */
 export const usable = async ({ caller, signal }: ModelsRequest, catalog: Catalog): Promise<readonly Entry[]> =>

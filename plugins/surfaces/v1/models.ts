@@ -1,8 +1,12 @@
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { type ModelsRequest, listing, usable, usedBy } from '../shared/usable-models.ts'
+import { lazy } from '../../../core/lazy.ts'
+import { listing } from '../shared/dialect-route.ts'
+import type { ModelsRequest } from '../shared/usable-models.ts'
 import { asOpenai, openaiFaults } from './dialect-route.ts'
+
+const finding = lazy(() => import('../shared/usable-models.ts'))
 
 /** Callers of the Messages dialect name its version on every request. */
 const speaksMessages = ({ headers }: Pick<ModelsRequest, 'headers'>): boolean =>
@@ -29,6 +33,7 @@ const list = route({
   errors: asOpenai,
   faults: openaiFaults,
   async handle(asked, { catalog }) {
+    const { usable } = await finding()
     const entries = await usable(asked, catalog)
     if (!speaksMessages(asked)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
     const data = entries.filter(({ does }) => does.has('chat')).map(asMessagesModel)
@@ -43,6 +48,7 @@ const one = route({
   errors: asOpenai,
   faults: openaiFaults,
   async handle(asked, { catalog }) {
+    const { usedBy } = await finding()
     const entry = await usedBy(asked, asked.params.id, catalog)
     return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
   },

@@ -16,5 +16,12 @@ export const transcriptionParams = v.object({
   ),
 })
 
+/** What a transcription asks for. */
+export interface TranscriptionWish {
+  /** The model in the tool's settings. */
+  readonly wanted: string | undefined
+  readonly language: string | undefined
+}
+
 /** More than two hours of speech. */
 export const longestTranscript = { characters: 400_000, count: 10_000 }

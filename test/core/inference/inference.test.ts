@@ -72,6 +72,9 @@ const drain = async (chunks: AsyncIterable<Chunk>) => {
 const streamed = async (gateway: Inference, its: Entry, said: ChatBody = body, signal = never) =>
   gateway.chat({ entry: its, body: said, stream: true }, signal)
 
+// A first call loads the code of all calls, which takes time that no clock of these tests knows.
+t.before(() => infer(fakeClock()).count({ entry: entry([actor('a', [stop])]), body }, never))
+
 t.test('pick', async (t) => {
   const five = [1, 2, 3, 4, 0].map((weight, index) => candidateOf(actor(`b${index}`, []), 'm', { weight }))
   const five_ = entryOf('small', v.parse(ModelSettings, { upstreams: [{ provider: 'b0' }] }), five)

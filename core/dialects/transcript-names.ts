@@ -1,0 +1,4 @@
+/** The formats of a transcript, as callers name them. */
+export const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
+
+export type TranscriptFormat = (typeof formats)[number]

@@ -1,0 +1,266 @@
+import type { CurrentTrace } from '../live/following.ts'
+import type { BackendObserver } from '../ports/backend-observer.ts'
+import type { Clock, Random } from '../ports/platform.ts'
+import type { Completion, TokenCount } from '../ports/upstream.ts'
+import type { Settings } from '../settings.ts'
+import { returnController } from '../abort.ts'
+import { type Breakers, breakers } from './routing/breaker.ts'
+import { type Ability, type Candidate, dialectOf } from './models/catalog-entry.ts'
+import { resilientStream } from './routing/resilient-stream.ts'
+import { leaveSource, openStream, type OpenedStream } from './routing/open-stream.ts'
+import type { BrokenStream, StreamState } from './routing/stream-plan.ts'
+import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
+import { onceBegun, withEnds } from './media/ongoing.ts'
+import { withOwnCache } from './prompt-caches.ts'
+import { countersFirst } from './routing/counters.ts'
+import { hedges } from './routing/hedges.ts'
+import { provenBy } from './proven.ts'
+import { largeEnough } from './routing/context-window.ts'
+import { orderBackends } from './routing/order-backends.ts'
+import { continuationBody, continuable } from './routing/continue-stream.ts'
+import { choicesOf } from './metering/tokens.ts'
+import type { Found } from './routing/attempt.ts'
+import { askInTurn, type FailoverNeeds, type Plan, type Search } from './routing/failover.ts'
+import type { Calls, ChatTask, Chunks, CountTask, FittedRequest, Served, TaskOptions, Whole } from './task.ts'
+
+interface CallNeeds {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly random: Random
+  readonly witnesses: readonly BackendObserver[]
+  readonly traces: readonly CurrentTrace[]
+}
+
+/** What all calls of one generation share. */
+const shared = (
+  { settings: { timeouts, routing }, clock, random, witnesses, traces: [traceOf] }: CallNeeds,
+  all: Breakers,
+) => {
+  const breakerOf = all.of
+  const saw: BackendObserver['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
+  const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
+  const searching = (): FailoverNeeds => {
+    const trace = traceOf?.() ?? null
+    return trace === null ? untraced : { ...untraced, trace }
+  }
+  const weighing = {
+    fraction: () => random.fraction(),
+    isOpen: ({ id }: Pick<Candidate, 'id'>) => breakerOf(id).rest(clock.now()) > 0,
+  }
+  // A broken route for counts says nothing of the backend's chats.
+  const countBreakers = breakers(routing.breaker)
+  return {
+    timeouts,
+    routing,
+    clock,
+    breakerOf,
+    isOpen: weighing.isOpen,
+    searching,
+    /** What is seen of a stream that broke, in its trace too. */
+    sawStream: ({ trace }: FailoverNeeds): BackendObserver['saw'] =>
+      trace === undefined
+        ? saw
+        : (provider, outcome, ms, status, streams) => {
+            saw(provider, outcome, ms, status, streams)
+            trace.broke(provider, status)
+          },
+    order: <A extends Ability>({ entry, provider, affinity }: TaskOptions, ability: A) =>
+      orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing),
+    /** A count is no answer, so no observer takes its time for one. */
+    searchingCount: (): FailoverNeeds => ({
+      ...searching(),
+      retries: 0,
+      hedges: hedges(null),
+      breakerOf: countBreakers.of,
+      saw: () => undefined,
+    }),
+  }
+}
+
+type Shared = ReturnType<typeof shared>
+
+const settle = async <T, A extends Ability>(
+  plan: Plan<T, A>,
+  signal: AbortSignal,
+  needs: FailoverNeeds,
+): Promise<Found<T, A>> => {
+  signal.throwIfAborted()
+  const search = askInTurn(needs, plan)
+  const stop = () => search.stop(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const found = await search.found
+    needs.breakerOf(found.candidate.id).ok(found.pass)
+    return found
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const whole = async (
+  { timeouts, order, searching }: Shared,
+  task: ChatTask,
+  signal: AbortSignal,
+): Promise<Served<Whole>> => {
+  const { total = timeouts.total } = task
+  const asked: string[] = []
+  const plan: Plan<Whole, 'chat'> = {
+    order: largeEnough(order(task, 'chat'), task.body),
+    total,
+    each: total,
+    async ask(candidate, signal) {
+      const { upstream, model, provider } = candidate
+      asked.push(provider)
+      const answer = await upstream.chat({ model, ...fittedRequest(task, candidate), stream: false }, signal)
+      return answer.kind === 'completion'
+        ? answer
+        : { ...provenBy(answer), kind: 'completion', completion: await collectChunks(answer.chunks) }
+    },
+  }
+  const { answer, candidate, controller } = await settle(plan, signal, searching())
+  returnController(controller)
+  const { completion } = answer
+  return {
+    answer,
+    backend: candidate.provider,
+    ...provenBy(answer),
+    usage: completion.usage ?? null,
+    size: sizeOf(completion),
+    asked,
+    notes: [],
+  }
+}
+
+const stream = async (common: Shared, task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
+  const { timeouts, routing, clock, breakerOf } = common
+  const { entry, body, patience, total = patience ?? timeouts.total } = task
+  const candidates = largeEnough(common.order(task, 'chat'), body)
+  const given = continuable(entry, body)
+  const needs = common.searching()
+  const live: StreamState = { backend: null, usage: null, size: 0, asked: [], notes: [] }
+
+  const search = (broken: BrokenStream | null): Search<OpenedStream, 'chat'> =>
+    askInTurn(needs, {
+      streams: true,
+      rescues: broken !== null,
+      order: broken === null ? candidates : startingBehind(candidates, broken.candidate),
+      total: broken === null ? total : timeouts.firstToken,
+      each: timeouts.firstToken,
+      patient: broken === null && patience !== undefined,
+      async ask(candidate, signal) {
+        const { upstream, model, provider } = candidate
+        live.asked.push(provider)
+        const { body, ...own } = fittedRequest(task, candidate)
+        const call = { model, stream: true }
+        // A call that goes on from a prefix is no request of the caller's any more.
+        const going =
+          broken === null ? { body, ...own } : { body: continuationBody(broken.given, body), prefix: broken.given.text }
+        const answer = await upstream.chat({ ...call, ...going }, signal)
+        const chunks = answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
+        return { ...(await openStream(chunks)), ...provenBy(answer) }
+      },
+      drop: ({ source }) => leaveSource(source),
+      told: (backend, attempt) => live.notes.push(`attempt ${attempt} by ${backend}`),
+    })
+
+  const chunks = resilientStream({
+    clock,
+    signal,
+    live,
+    given,
+    search,
+    breakerOf,
+    saw: common.sawStream(needs),
+    idle: timeouts.idle,
+    longest: timeouts.stream,
+    rescues: Math.max(1, routing.retries),
+    choices: choicesOf(body),
+  })
+  return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
+}
+
+const count = async (
+  { timeouts, order, isOpen, searchingCount }: Shared,
+  task: CountTask,
+  signal: AbortSignal,
+): Promise<TokenCount | null> => {
+  const able = countersFirst(largeEnough(order(task, 'chat'), task.body), isOpen)
+  if (able.length === 0) return null
+  const { total = Math.min(timeouts.total, longestCount) } = task
+  const plan: Plan<TokenCount | null, 'chat'> = {
+    order: able,
+    total,
+    each: total / able.length,
+    ask: async (candidate, signal) => {
+      const { upstream, model } = candidate
+      return (await upstream.countTokens?.({ model, ...fittedRequest(task, candidate) }, signal)) ?? null
+    },
+  }
+  const { answer, controller } = await settle(plan, signal, searchingCount())
+  returnController(controller)
+  return answer
+}
+
+/** The calls of one generation. All of them have these breakers. */
+export const callsOf = (needs: CallNeeds, all: Breakers): Calls => {
+  const common = shared(needs, all)
+  const { timeouts, routing, clock, order, searching } = common
+  return {
+    async run(task, ask, signal) {
+      const { total = timeouts.total } = task
+      const plan = {
+        order: order(task, task.ability),
+        total,
+        each: total,
+        ask: async (...it: Parameters<typeof ask>) => ask(...it),
+      }
+      const { answer, candidate, controller } = await settle(plan, signal, searching())
+      returnController(controller)
+      return { answer, backend: candidate.provider }
+    },
+    async stream(task, ask, signal) {
+      const { total = timeouts.total } = task
+      const plan = {
+        order: order(task, task.ability),
+        total,
+        each: total,
+        streams: true,
+        ask: async (...it: Parameters<typeof ask>) => onceBegun(await ask(...it)),
+      }
+      const { answer, candidate, controller } = await settle(plan, signal, searching())
+      const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
+      return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider }
+    },
+    chat: ((asked: ChatTask, signal: AbortSignal) => {
+      const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
+      return task.stream ? stream(common, task, signal) : whole(common, task, signal)
+    }) as Calls['chat'],
+    count: (task, signal) => count(common, task, signal),
+  }
+}
+
+/** Ms for the counts of all backends together: an estimate is there at once. */
+const longestCount = 5_000
+
+const withOwnCaches = (task: ChatTask): ChatTask => {
+  const { fit, organization = null } = task
+  const body = withOwnCache(task.body, organization)
+  if (body === task.body) return task
+  if (fit === undefined) return { ...task, body }
+  const own = (it: FittedRequest): FittedRequest => ({ ...it, body: withOwnCache(it.body, organization) })
+  return { ...task, body, fit: (dialect) => own(fit(dialect)) }
+}
+
+const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidate<'chat'>): FittedRequest => {
+  const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
+  return native === undefined ? { body } : { body, native }
+}
+
+/** Everybody else first, then the one that broke. */
+const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => {
+  const at = candidates.indexOf(after)
+  return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]
+}
+
+const sizeOf = ({ choices }: Completion): number =>
+  choices.reduce((size, { message }) => size + (typeof message.content === 'string' ? message.content.length : 0), 0)
