@@ -53,7 +53,7 @@ export const starts: readonly Changes[] = [
     'A start loads no decisions.',
   ),
   early(
-    'core/routes/console.ts',
+    'plugins/surfaces/console/routes.ts',
     "const building = lazy(() => import('./console/built.ts'))",
     'A start builds no console.',
   ),

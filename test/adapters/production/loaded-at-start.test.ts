@@ -35,7 +35,7 @@ const neededLater = {
     'plugins/tools/webSearchTool/search',
   ],
   'a look at the tools': ['core/tool-schema'],
-  'a view of the console': ['core/routes/console/built'],
+  'a view of the console': ['plugins/surfaces/console/built'],
   'a view of the front page': ['core/routes/front-page'],
   'a login': ['core/access/proved-logins', 'core/access/exchanged-codes', 'core/access/public-keys'],
   'a file': ['core/routes/sent-file'],
