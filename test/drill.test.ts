@@ -63,7 +63,7 @@ const stage = async (t: Test, more: SettingsInput = {}) => {
 }
 
 t.test('what the configuration does about a fault is what the drill says', async (t) => {
-  const it = await stage(t, { timeouts: { firstToken: 10_000, total: 15_000 } })
+  const it = await stage(t, { timeouts: { firstToken: 3_000, total: 15_000 } })
   const scenes = ['S01', 'S02', 'S04', 'S08', 'S14', 'C02']
   const alone = await it.marks({ model: 'single', scenes })
   t.same(
@@ -71,8 +71,8 @@ t.test('what the configuration does about a fault is what the drill says', async
     { S01: 'safe', S02: 'safe', S04: 'safe', S08: 'safe', S14: 'pass', C02: 'pass' },
     'one backend and no retry',
   )
-  const chained = await it.marks({ model: 'chained', scenes: [...scenes, 'S07', 'C03'] })
-  const { S07, C03, ...quick } = chained.marks
+  const chained = await it.marks({ model: 'chained', scenes: [...scenes, 'S07'] })
+  const { S07, ...quick } = chained.marks
   t.same(
     quick,
     { S01: 'pass', S02: 'pass', S04: 'pass', S08: 'pass', S14: 'pass', C02: 'pass' },
@@ -80,16 +80,17 @@ t.test('what the configuration does about a fault is what the drill says', async
   )
   const { told } = chained
   t.match(told[0], { event: 'begins', data: { model: 'chained', backends: 2, retries: 0, continues: true } })
-  t.same(told[0]?.data['scenes'].length, scenes.length + 2)
-  t.match(told.at(-1), { event: 'ended', data: { pass: 7, partial: 0, safe: 1, fail: 0 } })
+  t.same(told[0]?.data['scenes'].length, scenes.length + 1)
+  t.match(told.at(-1), { event: 'ended', data: { pass: 6, partial: 0, safe: 1, fail: 0 } })
   const sceneOf = (run: typeof alone, name: string) => run.told.find(({ data }) => data['scene'] === name)?.data
   t.match(sceneOf(chained, 'S08'), { asked: 2, caller: { status: 200, ending: 'whole', characters: 326 } })
   t.match(sceneOf(alone, 'S08'), { asked: 1, caller: { status: 200, ending: 'error' } })
   t.ok(sceneOf(alone, 'S08')?.['caller'].characters > 50, 'half of the answer was seen')
   t.match(sceneOf(alone, 'S04'), { asked: 0, caller: { status: 502, ending: 'error', first_token: null } })
-  t.same([S07, C03], ['safe', 'pass'], 'no token comes in the time of the configuration')
+  t.equal(S07, 'safe', 'no token comes in the time of the configuration')
+  t.equal(sceneOf(chained, 'S07')?.['asked'], 2, 'either backend was waited for')
   const silent = sceneOf(chained, 'S07')?.['caller']
-  t.ok(silent.ms >= 14_000, `the caller is told after ${silent.ms} ms of the configuration`)
+  t.ok(silent.ms >= 5_500, `the caller is told after ${silent.ms} ms of the configuration`)
   t.equal(silent.first_token, null)
   t.match(sceneOf(alone, 'C02'), { asked: 1, caller: { status: null, ending: 'left', ms: null } })
 
