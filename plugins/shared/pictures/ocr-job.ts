@@ -10,8 +10,9 @@ export interface OcrJob {
   readonly languages: readonly string[] | null
 }
 
-/** A reading with less confidence than this may be of another script. */
+/** A reading with less confidence than this, and with as many characters, may be of another script. */
 const clear = 0.85
+const fewCharacters = 20
 
 /** Reads pictures, never with data from the network. */
 export default ({ images, languages }: OcrJob): Promise<readonly Reading[]> =>
@@ -41,7 +42,7 @@ const surer = (one: Reading | undefined, other: Reading): Reading =>
 /** Reads in the usual language; pictures that it reads unsurely are read in the languages of their script, too. */
 const byScript = async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
   const readings = [...(await inEach(usualLanguages, images))]
-  const unsure = [...readings.keys()].filter((place) => readings[place]!.confidence < clear)
+  const unsure = [...readings.keys()].filter((place) => isUnsure(readings[place]!))
   const scripts = await scriptsOf(unsure.map((place) => images[place]!)).catch(unlessMissing)
   for (const script of new Set(scripts ?? [])) {
     const places = unsure.filter((_, at) => scripts?.[at] === script)
@@ -58,6 +59,10 @@ const byScript = async (images: readonly Uint8Array[]): Promise<readonly Reading
   }
   return readings
 }
+
+/** Fewer characters are specks of a photograph. */
+const isUnsure = ({ confidence, text }: Reading): boolean =>
+  confidence < clear && text.replace(/\s/g, '').length >= fewCharacters
 
 /** Without the data that tells scripts, pictures are read in the usual language. */
 const unlessMissing = (error: unknown): null => {
