@@ -34,7 +34,7 @@ export default plugin({
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }
     },
-    see: ({ bytes }, pages, signal, asked = languages) => see(bytes, pages, signal, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => see(bytes, pages, signal, asked),
   }),
 })
 

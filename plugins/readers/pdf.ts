@@ -26,7 +26,7 @@ export default plugin({
       const content = await readPdf(file, signal, { ...limits, languages })
       return { content, sections: sectionsOf(content) }
     },
-    see: ({ bytes }, pages, signal, asked = languages) => seePdf(bytes, signal, pages, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => seePdf(bytes, signal, pages, asked),
   }),
 })
 

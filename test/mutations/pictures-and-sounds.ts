@@ -99,7 +99,13 @@ export const picturesAndSounds: readonly Changes[] = [
   {
     file: 'plugins/shared/sounds/speech.ts',
     test: flite,
-    changes: [{ breaks: 'SSML is not spoken as words.', from: 'if (hasSpeechMarkup(text)) throw', to: "if (text === '<') throw" }],
+    changes: [
+      {
+        breaks: 'SSML is not spoken as words.',
+        from: 'if (hasSpeechMarkup(text)) throw',
+        to: "if (text === '<') throw",
+      },
+    ],
   },
   {
     file: 'plugins/tools/shared/speakers-job.ts',

@@ -6,15 +6,46 @@ const letters: Readonly<Record<string, string>> = {
 
 /** How English says signs that the engine does not know. */
 const signs: Readonly<Record<string, string>> = {
-  ...{ '€': ' euros ', '£': ' pounds ', '¥': ' yen ', '¢': ' cents ', '₹': ' rupees ', '₽': ' roubles ', '₿': ' bitcoin ' },
+  ...{
+    '€': ' euros ',
+    '£': ' pounds ',
+    '¥': ' yen ',
+    '¢': ' cents ',
+    '₹': ' rupees ',
+    '₽': ' roubles ',
+    '₿': ' bitcoin ',
+  },
   ...{ '×': ' times ', '÷': ' divided by ', '±': ' plus or minus ', '−': ' minus ', '√': ' square root of ' },
   ...{ '≈': ' about ', '≤': ' at most ', '≥': ' at least ', '∞': ' infinity ', '∑': ' sum ', '‰': ' per mille ' },
   ...{ '→': ' to ', '⇒': ' then ', '°': ' degrees ', '§': ' section ', '¶': ' paragraph ', '©': ' copyright ' },
-  ...{ '®': ' registered ', '†': ' dagger ', '⁄': '/', '№': ' number ', µ: ' micro ', μ: ' micro ', Ω: ' ohm ', π: ' pi ' },
+  ...{
+    '®': ' registered ',
+    '†': ' dagger ',
+    '⁄': '/',
+    '№': ' number ',
+    µ: ' micro ',
+    μ: ' micro ',
+    Ω: ' ohm ',
+    π: ' pi ',
+  },
 }
 
 const asTyped: Readonly<Record<string, string>> = {
-  ...{ '‘': "'", '’': "'", '‛': "'", 'ʼ': "'", 'ʻ': "'", '‚': "'", '′': "'", '“': '"', '”': '"', '„': '"', '«': '"', '»': '"', '″': '"' },
+  ...{
+    '‘': "'",
+    '’': "'",
+    '‛': "'",
+    ʼ: "'",
+    ʻ: "'",
+    '‚': "'",
+    '′': "'",
+    '“': '"',
+    '”': '"',
+    '„': '"',
+    '«': '"',
+    '»': '"',
+    '″': '"',
+  },
   ...{ '‐': '-', '‑': '-', '‒': '-', '–': '-', '—': '-', '―': '-' },
 }
 
@@ -46,7 +77,8 @@ const sayable = (character: string): string => {
   const word = known.get(character)
   if (word !== undefined) return word
   const parts = [...character.normalize('NFKD')]
-  if (parts.length > 1 || parts[0] !== character) return `${apart.test(character) ? ' ' : ''}${parts.map(sayable).join('')}`
+  if (parts.length > 1 || parts[0] !== character)
+    return `${apart.test(character) ? ' ' : ''}${parts.map(sayable).join('')}`
   return spoken.test(character) || !shared.test(character) ? foreign : unsaid(character)
 }
 

@@ -69,10 +69,7 @@ const dataOf = (language: string, generation: string): string | null => {
     const unpacked = join(place, `${language}.traineddata`)
     mkdirSync(place, { recursive: true })
     if (!existsSync(unpacked))
-      writeFileSync(
-        unpacked,
-        gunzipSync(readFileSync(join(dirname(main), generation, `${language}.traineddata.gz`))),
-      )
+      writeFileSync(unpacked, gunzipSync(readFileSync(join(dirname(main), generation, `${language}.traineddata.gz`))))
     return place
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return null

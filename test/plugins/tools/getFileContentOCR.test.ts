@@ -74,13 +74,20 @@ t.test('reads in the languages that are asked for, and says which', async (t) =>
     t.notOk(v.safeParse(made().params, { ...params, languages }).success, JSON.stringify(languages))
 })
 
-t.test('a script that no installed language reads is named, with what installs one', { skip: skipFor('ffmpeg') }, async (t) => {
-  const missing = [{ script: 'Cyrillic', language: 'rus', command: 'sealgate add ocr rus' }]
-  const told = await run('image/harbour-in-russian.png')
-  t.same([told.missing, told.languages, told.pages[0].language], [missing, ['eng'], 'eng'])
-  t.notOk('missing' in (await run('image/harbour-in-russian.png', { languages: ['eng'] })), 'a caller names languages')
-  t.notOk('missing' in (await run('image/order.png')), 'English is installed')
-})
+t.test(
+  'a script that no installed language reads is named, with what installs one',
+  { skip: skipFor('ffmpeg') },
+  async (t) => {
+    const missing = [{ script: 'Cyrillic', language: 'rus', command: 'sealgate add ocr rus' }]
+    const told = await run('image/harbour-in-russian.png')
+    t.same([told.missing, told.languages, told.pages[0].language], [missing, ['eng'], 'eng'])
+    t.notOk(
+      'missing' in (await run('image/harbour-in-russian.png', { languages: ['eng'] })),
+      'a caller names languages',
+    )
+    t.notOk('missing' in (await run('image/order.png')), 'English is installed')
+  },
+)
 
 t.test('an operator sets the languages of readers', async (t) => {
   const reader = image.create({}, { languages: ['xxx'] }, 'image')
