@@ -22,7 +22,7 @@ const params = { fileId: 'file_1' }
 const run = async (path: string, more = {}): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run({ ...params, ...more }, AbortSignal.timeout(60_000), await fileOf(path))
+  return it.run({ ...params, ...more }, AbortSignal.timeout(120_000), await fileOf(path))
 }
 
 t.test('contract', async (t) => {
