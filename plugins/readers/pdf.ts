@@ -11,10 +11,7 @@ export default plugin({
   port: Reader,
   name: 'pdf',
   settings: v.strictObject({
-    /**
-     * The languages in which scanned pages are read, by the names of Tesseract. `sealgate add ocr deu` brings others than
-     * English. When absent, pages are read in English, and in installed languages of their script where English is unsure.
-     */
+    /** The languages in which scanned pages are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. When absent, pages are read in English, and in installed languages of their script where English is unsure. */
     languages: v.optional(languageNames),
   }),
   create: (_supplied, { languages = null }): Reader<'pdf'> => ({
