@@ -12,7 +12,8 @@ export default plugin({
   name: 'imageDescribeAndCaptionFallback',
   create: (): Tool<typeof params> => ({
     name: 'imageDescribeAndCaptionFallback',
-    description: 'Tells what can be recognised in an image without a language model: known objects, text, colours.',
+    description:
+      'Tells what can be recognised in an image without a language model: known objects, text with how sure it is from 0 to 1, colours.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {

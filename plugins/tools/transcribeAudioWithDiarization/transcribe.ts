@@ -9,7 +9,7 @@ import {
   type SpeakerTurn,
 } from '../shared/attribute-speech.ts'
 import { firstItems, transcribeSound, type Part } from '../shared/audio-transcript.ts'
-import { tellSpeakers } from '../shared/speakers.ts'
+import { tellSpeakers, type Guess } from '../shared/speakers.ts'
 import { pieceTranscriber } from '../shared/transcribe-for-tool.ts'
 import { longestTranscript as most, type TranscriptionWish } from '../shared/transcription.ts'
 import { truncatingReader } from '../shared/truncate.ts'
@@ -28,7 +28,7 @@ export const transcribe = async (
   } as const
   const { write, model } = pieceTranscriber(supplied, wanted, how)
   const { parts, duration, truncated } = await transcribeSound(bytes, write, signal)
-  const { turns, diarization } = await attributed(bytes, parts, signal)
+  const { turns, ...told } = await attributed(bytes, parts, signal)
   const kept = firstItems(turns, most)
   const { text, wasCut } = truncatingReader()
   const result = {
@@ -38,12 +38,14 @@ export const transcribe = async (
     speakers: new Set(turns.map(({ speaker }) => speaker)).size,
     turns: kept.map((turn) => ({ ...turn, speaker: `Speaker ${turn.speaker}` })),
   }
-  return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model: model(), diarization }
+  return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model: model(), ...told }
 }
 
 interface Attributed {
   readonly turns: readonly SpeakerTurn[]
   readonly diarization: 'backend' | 'local'
+  /** Present where speakers were told apart by their voices alone. */
+  readonly guess?: Guess
 }
 
 const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: AbortSignal): Promise<Attributed> => {
@@ -52,10 +54,10 @@ const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: Abo
     return { turns: speakerTurns(parts, attributeByBackend(parts, turns)), diarization: 'backend' }
   }
   if (parts.every(({ segments }) => segments.length === 0)) return { turns: [], diarization: 'local' }
-  const { turns } = await tellSpeakers(bytes, signal)
+  const { turns, guess } = await tellSpeakers(bytes, signal)
   const untimed = parts.some(({ timed, text }) => !timed && text !== '')
   if (untimed && turns.some(({ speaker }) => speaker > 0)) {
     throw new Unconfigured({ validator: { models: 'Expected a transcription model that tells when things are said' } })
   }
-  return { turns: speakerTurns(parts, attributeByVoice(turns)), diarization: 'local' }
+  return { turns: speakerTurns(parts, attributeByVoice(turns)), diarization: 'local', guess }
 }
