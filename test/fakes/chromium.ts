@@ -9,8 +9,5 @@ export const withoutChromium: string | false = await access(executablePath).then
   () => 'there is no Chromium',
 )
 
-/** The software that stands in for a graphics processor takes more CPU than the pages of the tests. */
-const args = ['--no-sandbox', '--disable-gpu']
-
 /** A Chromium for pages of ours. */
-export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args })
+export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args: ['--no-sandbox'] })
