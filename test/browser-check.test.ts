@@ -1,9 +1,9 @@
 import './fakes/unwatched.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Page, chromium } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { executablePath, withoutChromium } from './fakes/console-stage.ts'
+import { launchChromium, withoutChromium } from './fakes/chromium.ts'
 import { day, house, list, now, platform, release } from './fakes/platform/house.ts'
 import { answersFor } from './fakes/platform/services.ts'
 import { makeSnp } from './fakes/platform/snp.ts'
@@ -32,10 +32,15 @@ const pageOrigin = async (t: Test): Promise<string> => {
   return line.toString().trim()
 }
 
+let browser: Promise<Browser> | null = null
+t.teardown(async () => (await browser)?.close())
+
+/** A tab that shares neither a cache nor a memory with another. */
 const browse = async (t: Test, origin: string) => {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const tab = await browser.newPage()
+  browser ??= launchChromium()
+  const context = await (await browser).newContext()
+  t.teardown(() => context.close())
+  const tab = await context.newPage()
   const faults: string[] = []
   tab.on('pageerror', (error) => faults.push(error.message))
   await tab.goto(origin)

@@ -1,5 +1,4 @@
 import './fakes/unwatched.ts'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,8 +9,8 @@ import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { actor, say, stop, usage } from './fakes/backends.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
-import { program } from './fakes/served.ts'
 import { until } from './until.ts'
 
 const price = { prompt_price_per_k: 0.001, completion_price_per_k: 0.002 }
@@ -72,25 +71,21 @@ t.test('a gateway keeps to a budget, says so in every dialect, and measures it',
 
 t.test('sealgate prices check tells which served models have no price', async (t) => {
   const folder = t.testdir()
+  const command = commandRunner(t)
   const check = async (models: object) => {
     const file = join(folder, 'sealgate.json')
     const providers = { vendor: { use: 'openai', apiKey: 'k' }, own: { use: 'vllm', baseUrl: 'http://127.0.0.1:9/v1' } }
-    await writeFile(file, JSON.stringify({ providers, models }))
-    const env = { PATH: process.env['PATH'], SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') }
-    return new Promise<{ readonly code: unknown; readonly out: string }>((resolve) =>
-      execFile(process.execPath, [program, 'prices', 'check'], { env }, (error, out) =>
-        resolve({ code: error?.code ?? 0, out }),
-      ),
-    )
+    await writeFile(file, JSON.stringify({ providers, models, enclave: { connect: ['/nowhere'] } }))
+    return command(['prices', 'check'], { SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') })
   }
   const known = { upstreams: [{ provider: 'vendor', model: 'gpt-4.1-mini' }] }
   const unknown = { upstreams: [{ provider: 'own' }] }
   const all = await check({ known })
   t.equal(all.code, 0)
-  t.match(all.out, /^1 of 1 have a price; shipped prices: openai of 20/)
+  t.match(all.stdout, /^1 of 1 have a price; shipped prices: openai of 20/)
   const some = await check({ known, unknown })
   t.equal(some.code, 1)
-  t.match(some.out, /^no price\tunknown\tstandard\town\n1 of 2 have a price/)
+  t.match(some.stdout, /^no price\tunknown\tstandard\town\n1 of 2 have a price/)
 })
 
 t.test('shares that are reached go to the receiver of the configuration, and no call waits for it', async (t) => {

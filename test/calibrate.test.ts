@@ -1,5 +1,4 @@
 import './fakes/unwatched.ts'
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,8 +9,8 @@ import { softened } from '../core/inference/decisions/calibration.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { running } from './environments.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { listening } from './fakes/listening.ts'
-import { program } from './fakes/served.ts'
 
 /** How much too sure the scripted model is, by its number of options. */
 const distortion: Readonly<Record<number, number>> = { 2: 2.5, 4: 1.6 }
@@ -63,15 +62,15 @@ t.test('a model of known distortion is calibrated from the command line', async 
   const config = {
     providers: { own: { use: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` } },
     models: { sure, plain: { upstreams: [{ provider: 'own' }] } },
+    enclave: { connect: ['/nowhere'] },
   }
   await writeFile(file, JSON.stringify(config, null, 2))
-  const env = { PATH: process.env['PATH'], SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') }
-  const calibrate = (...args: readonly string[]) =>
-    new Promise<{ readonly out: string; readonly err: string }>((resolve) =>
-      execFile(process.execPath, [program, 'calibrate', ...args], { env, cwd: folder }, (_, out, err) =>
-        resolve({ out, err }),
-      ),
-    )
+  const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') }
+  const command = commandRunner(t)
+  const calibrate = async (...args: readonly string[]) => {
+    const { stdout: out, stderr: err } = await command(['calibrate', ...args], env, folder)
+    return { out, err }
+  }
 
   const { out, err } = await calibrate('sure', '--cases', 'cases.jsonl', '--plot', 'plot.svg', '--write', '--json')
   t.equal(err, '')

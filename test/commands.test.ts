@@ -1,10 +1,8 @@
 import './fakes/unwatched.ts'
-import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { errorText } from '../adapters/production/commands/error-text.ts'
 import { newPassphrase, passphrase } from '../adapters/production/commands/passphrase.ts'
@@ -13,12 +11,13 @@ import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/sealed/
 import { newKek, newRagDek } from '../core/sealed/client/client.ts'
 import { SealgateError } from '../core/sealed/client/error.ts'
 import { Unavailable } from '../core/errors.ts'
+import { commandRunner, ownProcess } from './fakes/command-runner.ts'
 import { killed } from './fakes/killed.ts'
-import { program, served } from './fakes/served.ts'
+import { served } from './fakes/served.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
-const run = promisify(execFile)
+const command = commandRunner(t)
 
 t.test('a client keeps its files and keys from the command line', async (t) => {
   const folder = t.testdir()
@@ -26,18 +25,20 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   t.teardown(() => server.stop('SIGTERM'))
   const keys = join(folder, 'keys.json')
   const env = {
-    PATH: process.env['PATH'],
     SEALGATE_URL: server.base,
     SEALGATE_KEY: server.key,
     SEALGATE_KEYS: keys,
     SEALGATE_PASSPHRASE: 'correct horse battery',
   }
-  const sealgate = async (...args: readonly string[]) =>
-    (await run(process.execPath, [program, ...args], { env, cwd: folder })).stdout.trim()
+  const sealgate = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await command(args, env, folder)
+    if (code !== 0) throw new Error(stderr)
+    return stdout.trim()
+  }
   const fails = (...args: readonly string[]) =>
     sealgate(...args).then(
       () => 'it did not fail',
-      (error: { stderr: string }) => error.stderr,
+      ({ message }: Error) => message,
     )
 
   t.match(await fails('files', 'ls'), /sealgate kek new makes one/)
@@ -97,24 +98,18 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
 })
 
 t.test('every command says what it takes, and what is missing', async (t) => {
-  const env = {
-    PATH: process.env['PATH'],
-    SEALGATE_DATA: join(t.testdir(), 'data'),
-    SEALGATE_KEYS: join(t.testdirName, 'keys'),
-  }
-  const said = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' })
-    return { status, stdout, stderr }
-  }
+  const env = { SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEYS: join(t.testdirName, 'keys') }
+  const said = (...args: readonly string[]) => command(args, env)
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-  t.same(said('--version'), { status: 0, stdout: `${version}\n`, stderr: '' })
-  t.same(said('-h'), { status: 0, stdout: `${helpOverview}\n`, stderr: '' })
-  t.same(said('--workers', '2', '--help'), { status: 0, stdout: `${commandUsages.serve}\n`, stderr: '' })
+  t.same(await ownProcess(['--version'], env), { code: 0, stdout: `${version}\n`, stderr: '' })
+  t.same(await said('-h'), { code: 0, stdout: `${helpOverview}\n`, stderr: '' })
+  t.same(await said('--workers', '2', '--help'), { code: 0, stdout: `${commandUsages.serve}\n`, stderr: '' })
   for (const [name, usage] of Object.entries(commandUsages)) {
     t.match(helpOverview, new RegExp(`sealgate \\[?${name}\\b`))
-    t.same(said(name, name === 'kek' ? 'backup' : '-h', '-h'), { status: 0, stdout: `${usage}\n`, stderr: '' }, name)
+    const asked = await said(name, name === 'kek' ? 'backup' : '-h', '-h')
+    t.same(asked, { code: 0, stdout: `${usage}\n`, stderr: '' }, name)
   }
-  said('kek', 'new')
+  await said('kek', 'new')
   const cases: [string[], RegExp][] = [
     [['tea'], /there is no command tea/],
     [['toString'], /there is no command toString/],
@@ -130,7 +125,7 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['files', 'put'], /files put needs a file/],
     [['files', 'ls'], /--base-url or SEALGATE_URL is needed/],
   ]
-  for (const [args, stderr] of cases) t.match(said(...args), { status: 1, stdout: '', stderr }, args.join(' '))
+  for (const [args, stderr] of cases) t.match(await said(...args), { code: 1, stdout: '', stderr }, args.join(' '))
 })
 
 t.test('a refusal is told with its status, and with the code of the enclave', async (t) => {

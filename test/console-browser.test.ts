@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { scopes } from '../core/access/caller.ts'
+import { withoutChromium } from './fakes/chromium.ts'
 import { looks } from './fakes/console-looks.ts'
-import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
+import { type ConsoleStage, type Tab, consoleStage, hostile } from './fakes/console-stage.ts'
 
 const text = async ({ page }: Tab, selector = 'main') => page.innerText(selector)
 const row = ({ page }: Tab, name: string) =>

@@ -1,8 +1,9 @@
 import './fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import { withoutChromium } from './fakes/chromium.ts'
 import { looks } from './fakes/console-looks.ts'
-import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
+import { type ConsoleStage, type Tab, consoleStage, hostile } from './fakes/console-stage.ts'
 import { until } from './until.ts'
 
 const row = ({ page }: Tab, name: string) =>

@@ -1,6 +1,6 @@
 import './fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
-import { type Browser, type Page, chromium } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
@@ -9,7 +9,8 @@ import { plugin, use } from '../core/plugin.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { type Running, running } from './environments.ts'
-import { type Tab, executablePath, tabOf, withoutChromium } from './fakes/console-stage.ts'
+import { launchChromium, withoutChromium } from './fakes/chromium.ts'
+import { type Tab, tabOf } from './fakes/console-stage.ts'
 import { type IssuerKey, issuerKey, signed } from './fakes/issuer.ts'
 import { audience, client, clientSecret, loginIssuer } from './fakes/login-issuer.ts'
 import { type Asked, type Recorded, type Take, recorded } from './fakes/recorded.ts'
@@ -91,7 +92,7 @@ const stage = async (t: Test): Promise<Scene> => {
         body: JSON.stringify(body),
       })
     },
-    browser: () => (browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] })),
+    browser: () => (browser ??= launchChromium()),
   }
 }
 

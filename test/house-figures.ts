@@ -11,7 +11,8 @@ interface FileFigures {
   readonly commentLines: number
   readonly nonNull: number
   readonly any: number
-  readonly longFunctions: number
+  /** Lines of each function that is too long, by `file name`. */
+  readonly longFunctions: Readonly<Record<string, number>>
 }
 
 export interface HouseFigures {
@@ -28,6 +29,8 @@ export interface HouseFigures {
   readonly commentPercent: number
   /** Files with the most non-null assertions first. */
   readonly mostNonNull: readonly FileFigures[]
+  /** Lines of each function that is too long, by `file name`. */
+  readonly functions: Readonly<Record<string, number>>
 }
 
 const tops = ['core', 'plugins', 'adapters']
@@ -50,7 +53,7 @@ export const fileFigures = (file: ts.SourceFile): FileFigures => ({
   commentLines: commentLines(file.text),
   nonNull: nonNullAssertions(file),
   any: countNodes(file, (node) => node.kind === ts.SyntaxKind.AnyKeyword),
-  longFunctions: functionLengths(file).size,
+  longFunctions: Object.fromEntries([...functionLengths(file)].map(([name, { lines }]) => [name, lines])),
 })
 
 const sum = (figures: readonly FileFigures[], of: (it: FileFigures) => number): number =>
@@ -67,6 +70,7 @@ export const houseFigures = async (): Promise<HouseFigures> => {
       fileFigures(ts.createSourceFile(name, await readFile(name, 'utf8'), ts.ScriptTarget.ES2023, true)),
     ),
   )
+  const functions: Readonly<Record<string, number>> = Object.assign({}, ...figures.map((it) => it.longFunctions))
   const lengths = figures.map(({ lines }) => lines).sort((one, other) => one - other)
   const lines = sum(figures, (it) => it.lines)
   return {
@@ -74,16 +78,17 @@ export const houseFigures = async (): Promise<HouseFigures> => {
     lines,
     medianLines: lengths[Math.floor(lengths.length / 2)] ?? 0,
     ninetiethLines: lengths[Math.floor(lengths.length * 0.9)] ?? 0,
-    longFunctions: sum(figures, (it) => it.longFunctions),
+    longFunctions: Object.keys(functions).length,
     nonNullPerThousand: (1000 * sum(figures, (it) => it.nonNull)) / lines,
     any: sum(figures, (it) => it.any),
     commentPercent: (100 * sum(figures, (it) => it.commentLines)) / lines,
     mostNonNull: figures.toSorted((one, other) => other.nonNull - one.nonNull).slice(0, 10),
+    functions,
   }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { mostNonNull, ...figures } = await houseFigures()
+  const { mostNonNull, functions: _, ...figures } = await houseFigures()
   const round = (value: number): number => Math.round(value * 10) / 10
   for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name}: ${round(value)}\n`)
   for (const { file, nonNull } of mostNonNull) process.stdout.write(`${nonNull} non-null assertions in ${file}\n`)

@@ -1,23 +1,19 @@
 import './fakes/unwatched.ts'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { plainScopes } from '../core/access/caller.ts'
 import { parseJsonc } from '../adapters/production/config/jsonc.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
-import { program, served } from './fakes/served.ts'
+import { served } from './fakes/served.ts'
 import { until } from './until.ts'
 
+const command = commandRunner(t)
 const commands =
   (env: Readonly<Record<string, string>>) =>
-  async (...args: readonly string[]) => {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...env } })
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-    return { code: child.exitCode, stdout, stderr }
-  }
+  (...args: readonly string[]) =>
+    command(args, env)
 
 const broken = `{
   // every fault has its place

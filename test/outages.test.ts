@@ -3,13 +3,14 @@ import t from 'tap'
 import { drill } from './outages/drill.ts'
 import { slack, told } from './outages/scene.ts'
 import { setStage } from './outages/stage.ts'
-import { isWhole } from './whole.ts'
+import { isWhole, seed } from './whole.ts'
 
 t.setTimeout(175_000)
 const stage = await setStage()
 if (stage !== null) t.teardown(stage.close)
 
 t.test('whatever is away', { skip: stage === null && 'a server is not installed', timeout: 170_000 }, async (t) => {
+  t.comment(isWhole ? 'every scene' : `SEALGATE_SEED=${seed}: every other scene`)
   const outages = drill(stage!, 4_000, isWhole)
   let step = await outages.next()
   for (; !step.done; step = await outages.next()) {

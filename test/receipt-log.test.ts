@@ -1,6 +1,5 @@
 import './fakes/unwatched.ts'
 import { createHash, randomBytes } from 'node:crypto'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,8 +16,9 @@ import { toHex } from '../core/sealed/wire/hex.ts'
 import { logLeaf } from '../core/sealed/wire/log-leaf.ts'
 import { isContinued, isInLog, openHead } from '../core/sealed/wire/log.ts'
 import { nodeOf } from '../core/sealed/wire/tree.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { asking, sealedStage } from './fakes/sealing.ts'
-import { program, served } from './fakes/served.ts'
+import { served } from './fakes/served.ts'
 import { until } from './until.ts'
 
 const leaves = (count: number) =>
@@ -216,13 +216,12 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
     'other.json': JSON.stringify(kept[1]!.receipt),
   })
   const at = (name: string) => join(folder, name)
-  const ran = (...args: readonly string[]) =>
-    new Promise<{ code: number; out: string }>((resolve) => {
-      const env = { PATH: process.env['PATH'], SEALGATE_URL: it.base, SEALGATE_KEY: it.apiKey }
-      execFile(process.execPath, [program, ...args, '--allow-insecure-dev'], { env }, (error, out, err) =>
-        resolve({ code: (error?.code as number | undefined) ?? 0, out: out + err }),
-      )
-    })
+  const command = commandRunner(t)
+  const ran = async (...args: readonly string[]) => {
+    const env = { SEALGATE_URL: it.base, SEALGATE_KEY: it.apiKey }
+    const { code, stdout, stderr } = await command([...args, '--allow-insecure-dev'], env)
+    return { code, out: stdout + stderr }
+  }
   t.match(await ran('verify', it.base, '--save', at('evidence.json')), { code: 0 })
   t.match(await ran('receipt', 'prove', at('receipt.json'), '--save', at('proof.json')), {
     code: 0,

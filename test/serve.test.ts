@@ -9,11 +9,13 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { fromConfig } from '../adapters/production/index.ts'
-import { program as main, served } from './fakes/served.ts'
+import { commandRunner } from './fakes/command-runner.ts'
+import { aloneIn, program as main, served } from './fakes/served.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 const run = promisify(execFile)
+const command = commandRunner(t)
 
 const started = async (t: Test, env: Record<string, string>, program?: string) => {
   const it = await served(env, program)
@@ -46,8 +48,7 @@ t.test('the first start shows a key once; killed and started again, keys are the
     t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(known) })).status, 200)
   }
 
-  const keys = (...args: string[]) =>
-    run(process.execPath, [main, 'keys', ...args], { env: { PATH: process.env['PATH'], ...env } })
+  const keys = (...args: string[]) => command(['keys', ...args], env)
   t.match((await keys('list')).stdout, new RegExp(`${data.id}\tdefault\tdefault\tsk_live_…\\w{4}\tactive\tsecond`))
   t.match((await keys('revoke', data.id)).stdout, /revoked/)
   const revoked = Date.now()
@@ -65,7 +66,7 @@ t.test('the first start shows a key once; killed and started again, keys are the
   t.equal((await fetch(`${second.base}/std/models`, { headers: as(credential!) })).status, 200)
   t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(credential!) })).status, 403)
   for (const bad of [['create', '--days', '-1'], ['revoke', 'key_no'], ['what']]) {
-    await t.rejects(keys(...bad), { code: 1 }, bad.join(' '))
+    t.equal((await keys(...bad)).code, 1, bad.join(' '))
   }
   t.equal(await second.stop('SIGTERM'), 0, 'drains and ends cleanly')
 })
@@ -97,7 +98,7 @@ t.test('a key that nobody can see is told', async (t) => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_DATA: join(t.testdir(), 'data') },
+    env: { PATH: process.env['PATH'], PORT: '0', ...aloneIn(t.testdir()) },
     stdio: ['ignore', full, 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -108,7 +109,7 @@ t.test('a key that nobody can see is told', async (t) => {
 
 t.test('the key can be given', async (t) => {
   const key = `sk_live_${'3'.repeat(44)}`
-  const env = { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: key }
+  const env = { ...aloneIn(t.testdir()), SEALGATE_KEY: key }
   for (const time of ['first', 'again']) {
     const it = await started(t, env)
     t.notMatch(it.said, /made a key/, time)
@@ -186,9 +187,7 @@ t.test('the server in code serves', async (t) => {
   t.teardown(() => child.kill('SIGKILL'))
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   const base = /http:\/\/[\d.:]+/.exec(said.toString())![0]
-  const { stdout } = await run(process.execPath, [main, 'keys', 'create'], {
-    env: { PATH: process.env['PATH'], SEALGATE_DATA: data },
-  })
+  const { stdout } = await command(['keys', 'create'], { SEALGATE_DATA: data })
   const headers = as(/sk_live_\w+/.exec(stdout)![0])
   const body = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' }] })
   t.equal((await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)

@@ -11,7 +11,7 @@ import { makeFolder } from '../core/fsync.ts'
 import { jsonTake } from './fakes/at-work.ts'
 import { recorded } from './fakes/recorded.ts'
 import { startRedis } from './fakes/redis.ts'
-import { program, served } from './fakes/served.ts'
+import { aloneIn, program, served } from './fakes/served.ts'
 import { until } from './until.ts'
 
 const freePort = async (): Promise<number> => {
@@ -49,7 +49,8 @@ t.test('a provider that refuses its key is told at the start, and the gateway se
   const folder = t.testdir()
   const file = join(folder, 'gateway.json')
   const providers = { one: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'sk-wrong' } }
-  await writeFile(file, JSON.stringify({ providers, server: { host: '127.0.0.1' } }))
+  const enclave = { connect: ['/nowhere'] }
+  await writeFile(file, JSON.stringify({ providers, enclave, server: { host: '127.0.0.1' } }))
   const it = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key })
   t.ok(await until(() => /one: 401, the key was refused/.test(it.said)), it.said)
   t.notMatch(it.said, /sk-wrong/)
@@ -62,13 +63,13 @@ const redis = await startRedis()
 t.teardown(() => redis?.close())
 
 t.test('the configured key opens from the first answer on', async (t) => {
-  const data = join(t.testdir(), 'data')
+  const alone = aloneIn(t.testdir())
   const port = await freePort()
-  await (await served({ SEALGATE_DATA: data, SEALGATE_KEY: `sk_live_${'4'.repeat(44)}` })).stop('SIGKILL')
+  await (await served({ ...alone, SEALGATE_KEY: `sk_live_${'4'.repeat(44)}` })).stop('SIGKILL')
   // Nothing can be written for a while, neither the key nor what the audit says of it.
-  const busy = new Database(join(data, 'sealgate.db'))
+  const busy = new Database(join(alone.SEALGATE_DATA, 'sealgate.db'))
   busy.exec('begin immediate')
-  const starting = served({ SEALGATE_DATA: data, SEALGATE_KEY: key, HOST: '127.0.0.1', PORT: `${port}` })
+  const starting = served({ ...alone, SEALGATE_KEY: key, HOST: '127.0.0.1', PORT: `${port}` })
   const answer = firstAnswer(port, '/admin/keys', key)
   t.equal(await Promise.race([answer, sleep(3_000, 'no answer')]), 'no answer', 'the port is not open before')
   busy.exec('rollback')
@@ -91,14 +92,14 @@ t.test('the same of several workers', { skip: redis === null && 'no redis-server
 
 t.test('readiness waits until a made key is known', async (t) => {
   const port = await freePort()
-  const data = join(t.testdir(), 'data')
-  const starting = served({ SEALGATE_DATA: data, HOST: '127.0.0.1', PORT: `${port}` })
+  const alone = aloneIn(t.testdir())
+  const starting = served({ ...alone, HOST: '127.0.0.1', PORT: `${port}` })
   const statuses = new Set<number>()
   for (let status: number | null = null; status !== 200; await sleep(5)) {
     status = await ask(port, '/health/ready')
     if (status !== null) statuses.add(status)
   }
-  const db = new Database(join(data, 'sealgate.db'))
+  const db = new Database(join(alone.SEALGATE_DATA, 'sealgate.db'))
   const { keys } = db.prepare("select count(*) as keys from rows where kind = 'key'").get([]) as { keys: number }
   db.close()
   t.equal(keys, 1, 'the key is there as soon as it is ready')
@@ -132,7 +133,8 @@ t.test('folders are made as far as they are missing, for their owner alone', asy
 })
 
 t.test('the rows of the embedded store are for their owner alone', async (t) => {
-  const data = join(t.testdir(), 'data')
+  const alone = aloneIn(t.testdir())
+  const data = alone.SEALGATE_DATA
   const modes = () =>
     Promise.all(
       ['', '-wal', '-shm'].map(async (it) => ((await stat(join(data, `sealgate.db${it}`))).mode & 0o777).toString(8)),
@@ -144,13 +146,13 @@ t.test('the rows of the embedded store are for their owner alone', async (t) => 
   old.exec('create table other (a)')
   for (const ending of ['', '-wal', '-shm']) await chmod(join(data, `sealgate.db${ending}`), 0o644)
   t.same(await modes(), ['644', '644', '644'])
-  const first = await served({ SEALGATE_DATA: data, SEALGATE_KEY: key })
+  const first = await served({ ...alone, SEALGATE_KEY: key })
   t.same(await modes(), ['600', '600', '600'], 'those that were there are tightened')
   old.close()
   t.equal(await first.stop('SIGINT'), 0)
   t.ok((await readFile(join(data, 'sealgate.db'))).length > 0)
 
-  const fresh = await served({ SEALGATE_DATA: join(data, 'fresh/deep'), SEALGATE_KEY: key })
+  const fresh = await served({ ...alone, SEALGATE_DATA: join(data, 'fresh/deep'), SEALGATE_KEY: key })
   const db = join(data, 'fresh/deep/sealgate.db')
   for (const ending of ['', '-wal', '-shm']) t.equal((await stat(db + ending)).mode & 0o777, 0o600, `a new ${ending}`)
   t.equal(await fresh.stop('SIGINT'), 0)

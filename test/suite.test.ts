@@ -80,6 +80,26 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
     t.match(await shared(name), { code: 1, stdout: `ok ${fine} ` }, `${name}, in one process`)
 })
 
+const noProc = process.platform === 'linux' ? false : 'the system does not tell'
+
+t.test('the suite tells what each file cost, with the processes that it started', { skip: noProc }, async (t) => {
+  const burn = `const until = ({ user }) => { while (process.cpuUsage().user < user) {} }; until({ user: 600_000 })`
+  const folder = t.testdir({
+    'costly.mjs': `import { execFileSync } from 'node:child_process'
+      import t from '${tap}'
+      execFileSync(process.execPath, ['--eval', '${burn}'])
+      t.pass('costly')`,
+    'cheap.mjs': `import t from '${tap}'\nt.pass('cheap')`,
+  })
+  const files = ['costly', 'cheap'].map((name) => join(folder, `${name}.mjs`))
+  for (const more of [['--jobs', '1'], ['--together']]) {
+    const { stdout } = await run(process.execPath, [suite, ...more, ...files])
+    const [costly = 0, cheap = Infinity, whole = 0] = [...stdout.matchAll(/([\d.]+) s of CPU/g)].map(([, it]) => Number(it))
+    t.ok(costly >= 0.6, `${costly} s of a process that was started`)
+    t.ok(cheap < costly && whole > costly, `${cheap} s of the next, of ${whole}`)
+  }
+})
+
 t.test('files of one process are played in their order, and each is judged by what it says', async (t) => {
   const folder = t.testdir({
     'herons.mjs': `import t from '${tap}'

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { endGroup } from './end-group.ts'
+import { costs, cpuOfEnded } from './suite/cpu.ts'
 import { filesVariable, partsOf } from './suite/parts.ts'
 import { type Turn, turns } from './suite/plan.ts'
 import { withSources } from './suite/sources.ts'
@@ -25,7 +26,11 @@ interface Ended {
   readonly errors: string
   /** The exit code or the signal. */
   readonly end: number | NodeJS.Signals
+  /** Seconds of CPU; null where the system does not tell. */
+  readonly cpu: number | null
 }
+
+const costOfEnded = costs()
 
 /** The processes of the files that are being played. */
 const running = new Set<number>()
@@ -47,27 +52,34 @@ const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<End
     if (pid === undefined) return
     running.add(pid)
     const said = { output: '', errors: '' }
+    let cpu: number | null = null
     child.stdout.setEncoding('utf8').on('data', (part: string) => (said.output += part))
     child.stderr.setEncoding('utf8').on('data', (part: string) => (said.errors += part))
     // The file ends itself when its time is over, and tells where it stood; a file that hangs is killed a little later.
     const late = setTimeout(() => endGroup(pid), (patience + 20) * 1000)
     // What a broken test leaves behind would hold its pipes.
-    child.on('exit', () => endGroup(pid))
+    child.on('exit', () => {
+      cpu = costOfEnded()
+      endGroup(pid)
+    })
     child.on('close', (code, signal) => {
       running.delete(pid)
       clearTimeout(late)
-      done({ ...said, end: signal ?? code ?? 1 })
+      done({ ...said, end: signal ?? code ?? 1, cpu })
     })
   })
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const sums = { total: 0, pass: 0, fail: 0, skip: 0 }
 
+const inSeconds = (seconds: number, cpu: number | null): string =>
+  `${seconds.toFixed(1)} s${cpu === null ? '' : `, ${cpu.toFixed(1)} s of CPU`}`
+
 /** Prints what a file said; whether that is fine. */
-const show = (file: string, seconds: number, { output, errors, end }: Ended): boolean => {
+const show = (file: string, seconds: number, { output, errors, end, cpu }: Ended): boolean => {
   const told = toldBy(output)
   const isFine = end === 0 && told !== null && told.failed === 0 && told.total + told.skipped.length > 0
-  print(`${isFine ? 'ok' : 'not ok'} ${file} # ${told?.total ?? 0} checks in ${seconds.toFixed(1)} s`)
+  print(`${isFine ? 'ok' : 'not ok'} ${file} # ${told?.total ?? 0} checks in ${inSeconds(seconds, cpu)}`)
   for (const line of told?.skipped ?? []) print(`    skipped: ${line}`)
   sums.total += told?.total ?? 0
   sums.pass += told?.passed ?? 0
@@ -89,7 +101,7 @@ const showAll = (files: Turn, ended: Ended): void => {
   for (const file of files) {
     const part = parts.get(file)
     const isFine = part
-      ? show(file, part.ms / 1000, { ...ended, output: part.output, end: 0 })
+      ? show(file, part.ms / 1000, { ...ended, output: part.output, end: 0, cpu: part.cpuMs / 1000 })
       : show(file, 0, { ...ended, output: rest })
     if (!isFine) isExplained = true
   }
@@ -115,5 +127,5 @@ const lane = async (): Promise<void> => {
 await Promise.all(Array.from({ length: Number(values.jobs) }, lane))
 
 print(`# { total: ${sums.total}, pass: ${sums.pass}, fail: ${sums.fail}, skip: ${sums.skip} }`)
-print(`# time=${((performance.now() - began) / 1000).toFixed(0)} s`)
+print(`# time=${inSeconds((performance.now() - began) / 1000, cpuOfEnded())}`)
 process.exit(sums.fail === 0 && sums.total > 0 ? 0 : 1)

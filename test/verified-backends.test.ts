@@ -1,5 +1,5 @@
 import './fakes/unwatched.ts'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -13,12 +13,13 @@ import type { SealgateError } from '../core/sealed/client/error.ts'
 import type { CheckedReceipt } from '../core/sealed/client/receipts.ts'
 import { use } from '../core/plugin.ts'
 import { running } from './environments.ts'
+import { commandRunner } from './fakes/command-runner.ts'
 import { confidentialBackend, demandingProvider, honest, tlsIdentity } from './fakes/platform/confidential-backend.ts'
 import { changed, measurements, testRoots, unverifiedBackends } from './fakes/platform/unverified-backends.ts'
-import { program } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
 import { until } from './until.ts'
 
+const command = commandRunner(t)
 const secret = 'the herons of Skerry Point'
 
 /** An enclave process whose backends are these, and a gateway before it. */
@@ -102,13 +103,10 @@ t.test('a receipt names the evidence under which the backend got the request', a
 
   const folder = await folderOf(t)
   const at = (name: string) => join(folder, name)
-  const ran = (...args: readonly string[]) =>
-    new Promise<string>((resolve) => {
-      const env = { PATH: process.env['PATH'] }
-      execFile(process.execPath, [program, ...args, '--allow-insecure-dev'], { env }, (_, out, err) =>
-        resolve(out + err),
-      )
-    })
+  const ran = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await command([...args, '--allow-insecure-dev'], {})
+    return stdout + stderr
+  }
   await ran('verify', it.base, '--key', it.key, '--save', at('evidence.json'))
   const shown = async (receipt: CheckedReceipt) => {
     await writeFile(at('receipt.json'), JSON.stringify(receipt))
@@ -182,11 +180,8 @@ t.test('sealgate check shows why a backend is refused', async (t) => {
   const file = join(folder, 'sealgate.json')
   const providers = { private: demandingProvider(refused.base), silent: demandingProvider(silent.base) }
   await writeFile(file, JSON.stringify({ providers: { one: demandingProvider(refused.base) }, enclave: { providers } }))
-  const out = await new Promise<string>((resolve) => {
-    const env = { PATH: process.env['PATH'], SEALGATE_DATA: folder }
-    execFile(process.execPath, [program, 'check', file], { env }, (error, out) => resolve(`${error?.code} ${out}`))
-  })
-  t.match(out, /^1 /)
+  const { code, stdout: out } = await command(['check', file], { SEALGATE_DATA: folder })
+  t.equal(code, 1)
   t.match(out, /^✗ providers\.one: its evidence is refused \(root_unknown\)$/m)
   t.match(out, /^✗ enclave\.providers\.private: its evidence is refused \(root_unknown\)$/m)
   t.match(out, /^✗ enclave\.providers\.silent: it gave no evidence$/m)

@@ -1,6 +1,6 @@
 import { appraise, inspect } from '../../core/sealed/evidence/appraise.ts'
 import { toHex } from '../../core/sealed/wire/hex.ts'
-import { withoutChromium } from '../fakes/console-stage.ts'
+import { withoutChromium } from '../fakes/chromium.ts'
 import { type AskedEvidence, evidenceTab } from '../fakes/evidence-tab.ts'
 import { makeNitro } from '../fakes/platform/nitro.ts'
 import { makeSnp } from '../fakes/platform/snp.ts'

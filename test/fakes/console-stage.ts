@@ -1,7 +1,7 @@
-import { access, mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { checkedConfig } from '../../adapters/production/config/config.ts'
 import { production } from '../../adapters/production/index.ts'
@@ -9,18 +9,11 @@ import { BadRequest } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { type Running, running } from '../environments.ts'
+import { launchChromium } from './chromium.ts'
 import { decidingAnswer } from './console-deciding.ts'
 import type { Recorded } from './recorded.ts'
 import { scripted } from './scripted.ts'
 import { backend } from './stage.ts'
-
-export const executablePath = '/usr/bin/chromium'
-
-/** Why browser tests are skipped; false where they run. */
-export const withoutChromium: string | false = await access(executablePath).then(
-  () => false,
-  () => 'there is no Chromium',
-)
 
 /** Names that would run in a page that took them for markup. */
 export const hostile = {
@@ -129,7 +122,7 @@ export const browsing = (t: Test): ((base: string, options?: BrowserContextOptio
   let browser: Promise<Browser> | null = null
   t.teardown(async () => (await browser)?.close())
   return async (base, options = {}) => {
-    browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    browser ??= launchChromium()
     const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, ...options })
     return tabOf(await context.newPage(), base)
   }

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { chromium } from 'playwright-core'
-import { executablePath } from './console-stage.ts'
+import { launchChromium } from './chromium.ts'
 
 interface Esbuild {
   build(options: object): Promise<{ outputFiles: readonly { text: string }[] }>
@@ -84,7 +83,7 @@ export const evidenceTab = async (): Promise<EvidenceTab> => {
   })
   const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const browser = await launchChromium()
   const tab = await browser.newPage()
   await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   await tab.addScriptTag({ content: outputFiles[0]!.text, type: 'module' })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const program = join(process.cwd(), 'dist/adapters/production/main.js')
@@ -13,6 +13,13 @@ export interface Served {
   readonly key: string
   readonly child: ChildProcess
   stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The environment of a gateway that keeps its data in this folder, and starts no enclave: what concerns none starts in half the time. */
+export const aloneIn = (folder: string): { readonly SEALGATE_DATA: string; readonly SEALGATE_CONFIG: string } => {
+  const config = join(folder, 'alone.json')
+  writeFileSync(config, JSON.stringify({ enclave: { connect: ['/nowhere'] } }))
+  return { SEALGATE_DATA: join(folder, 'data'), SEALGATE_CONFIG: config }
 }
 
 /** The first key of a start that said this; throws where it made none. */

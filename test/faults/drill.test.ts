@@ -5,17 +5,26 @@ import type { StartGateway } from '../../adapters/drill/play-acts.ts'
 import { drill, startOurs } from './drill.ts'
 import { isExpected, sealedScenes, startSealed } from './sealed.ts'
 import { sealedTongues, tongues } from './tongues.ts'
-import { isWhole } from '../whole.ts'
+import { scenes } from './scenes.ts'
+import { isWhole, sampled, seed } from '../whole.ts'
 
 const pace = 0.05
 
-for (const tongue of tongues) {
-  t.test(`ours passes every scene in ${tongue.name}`, async (t) => {
-    const results = await drill(startOurs, pace, tongue)
+/** By day the first tongue plays every scene, and each of the others a third of them, which differ by tongue and by day. */
+for (const [at, tongue] of tongues.entries()) {
+  const played = at === 0 ? scenes : sampled(scenes, 3, seed + at)
+  t.test(`ours passes ${played.length} of ${scenes.length} scenes in ${tongue.name}`, async (t) => {
+    t.comment(`SEALGATE_SEED=${seed}: ${played.map(({ name }) => name).join(' ')}`)
+    const results = await drill(startOurs, pace, tongue, played)
     for (const { scene, mark, note } of results) t.equal(mark, 'pass', `${scene.name} ${scene.title} ${note}`)
-    t.equal(results.length, 21)
+    t.equal(results.length, played.length)
   })
 }
+
+t.test('every scene is known', (t) => {
+  t.equal(scenes.length, 21)
+  t.end()
+})
 
 /** The scenes are paced by the clock, so a busy machine judges them wrongly: the night plays them, as `npm run drill` does. */
 for (const tongue of sealedTongues.filter(({ name }) => /Responses|Messages/.test(name))) {

@@ -71,7 +71,7 @@ export const picturesAndSounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'plugins/tools/imageDescribeAndCaptionFallback.ts',
+    file: 'plugins/tools/imageDescribeAndCaptionFallback/recognise.ts',
     test: 'test/plugins/tools/imageDescribeAndCaptionFallback.test.ts',
     changes: [
       {
@@ -124,7 +124,7 @@ export const picturesAndSounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'plugins/tools/transcribeAudioWithDiarization.ts',
+    file: 'plugins/tools/transcribeAudioWithDiarization/transcribe.ts',
     test: 'test/plugins/tools/transcribeAudioWithDiarization.test.ts',
     changes: [
       {

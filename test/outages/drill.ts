@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { slowness } from '../slowness.ts'
+import { sampled } from '../whole.ts'
 import { type Acknowledged, callsTo } from './families.ts'
 import { type Load, loading } from './load.ts'
 import { type FilesLeft, type UsageLeft, filesLeft, placesLeft, requestsLeft, usageLeft } from './losses.ts'
@@ -36,7 +37,8 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
   const { key } = stage
   // A busy machine has less of itself to give: a load that it can't carry would show nothing but the load.
   const rate = (whole ? rates.whole : rates.sample) / slowness()
-  const played = (all: readonly Scene[]) => all.filter(({ atNight }) => whole || atNight !== true)
+  // Each day plays one of two that show the same server away: stopped, or silent.
+  const played = (all: readonly Scene[]) => (whole ? all : sampled(all.filter(({ atNight }) => atNight !== true), 2))
   const agent = new Agent()
   const acknowledged: Acknowledged = new Map()
   const [byDefault, open, closed] = await Promise.all([

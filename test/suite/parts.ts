@@ -5,13 +5,16 @@ export const filesVariable = 'SEALGATE_TURN'
 export interface Part {
   readonly output: string
   readonly ms: number
+  /** Of this process and of those that it waited for. */
+  readonly cpuMs: number
 }
 
 /** The check that follows those of a file in a shared process. */
 export const lastCheck = (file: string): string => `the end of ${file}`
 
 /** The comment that ends the output of a file in a shared process. */
-export const playedLine = (file: string, ms: number): string => `played ${file} in ${Math.round(ms)} ms`
+export const playedLine = (file: string, ms: number, cpuMs: number): string =>
+  `played ${file} in ${Math.round(ms)} ms, ${Math.round(cpuMs)} ms of CPU`
 
 /** The sums of the checks that have no checks inside them, without the last one, which is not the file's. */
 const sumsOf = (lines: readonly string[], file: string): string => {
@@ -44,12 +47,12 @@ export const partsOf = (output: string): { readonly parts: ReadonlyMap<string, P
   const parts = new Map<string, Part>()
   let lines: string[] = []
   for (const line of output.split('\n')) {
-    const [, file, ms] = /^# played (\S+) in (\d+) ms$/.exec(line) ?? []
+    const [, file, ms, cpuMs] = /^# played (\S+) in (\d+) ms, (\d+) ms of CPU$/.exec(line) ?? []
     if (file === undefined) {
       lines.push(line)
       continue
     }
-    parts.set(file, { output: [...lines, sumsOf(lines, file)].join('\n'), ms: Number(ms) })
+    parts.set(file, { output: [...lines, sumsOf(lines, file)].join('\n'), ms: Number(ms), cpuMs: Number(cpuMs) })
     lines = []
   }
   return { parts, rest: lines.join('\n') }

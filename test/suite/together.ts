@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { cpuOfEnded } from './cpu.ts'
 import { filesVariable, lastCheck, playedLine } from './parts.ts'
 
 /**
@@ -10,13 +11,19 @@ import { filesVariable, lastCheck, playedLine } from './parts.ts'
 const files = JSON.parse(process.env[filesVariable] ?? '[]') as readonly string[]
 delete process.env[filesVariable]
 
+/** Ms of CPU of this process and of those that it waited for. */
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000 + (cpuOfEnded() ?? 0) * 1000
+}
+
 type End = () => unknown
 let ends: End[] = []
 // After the first teardown the library ends the tests of the whole process: each file has its own teardown here.
 Object.assign(t, { teardown: (end: End) => void ends.unshift(end) })
 
 for (const file of files) {
-  const began = performance.now()
+  const [began, spent] = [performance.now(), cpuMs()]
   ends = []
   try {
     await import(pathToFileURL(resolve(file)).href)
@@ -34,6 +41,6 @@ for (const file of files) {
       }
   })
   for (const fault of faults) t.error(fault, `${file} ends`)
-  t.comment(playedLine(file, performance.now() - began))
+  t.comment(playedLine(file, performance.now() - began, cpuMs() - spent))
 }
 t.end()

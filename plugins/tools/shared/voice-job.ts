@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { frameSize, voiceFrames } from './speakers-voice.ts'
 
@@ -28,6 +29,8 @@ export default async ({ samples, lead }: Window): Promise<Voice> => {
 }
 
 const chances = async (samples: Float32Array): Promise<Float32Array> => {
+  // The code of the first compiler is as fast here; the second compiler takes as much CPU as a minute and a half of sound.
+  for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
   const { env, InferenceSession, Tensor } = await optionalPackage('onnxruntime-web', () => import('onnxruntime-web'))
   // The engine stands beside this file, and a thread has one core: nothing is fetched and no thread is started.
   env.wasm.numThreads = 1

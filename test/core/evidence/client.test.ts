@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,9 +7,9 @@ import type { SealgateError } from '../../../core/sealed/client/error.ts'
 import type { Verified } from '../../../core/sealed/client/verified.ts'
 import type { Policy } from '../../../core/sealed/client/verify.ts'
 import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
+import { commandRunner } from '../../fakes/command-runner.ts'
 import { makeSnp } from '../../fakes/platform/snp.ts'
 import { sealedStage } from '../../fakes/sealing.ts'
-import { program } from '../../fakes/served.ts'
 
 const now = Date.now()
 const measurement = 'ab'.repeat(48)
@@ -66,13 +65,11 @@ t.test('a development enclave is never shown as verified', async (t) => {
   await t.rejects(careful.verify(), /development one and proves nothing/)
 })
 
-const ran = (args: readonly string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const env = { PATH: process.env['PATH'] }
-    execFile(process.execPath, [program, 'verify', ...args], { env }, (error, out, err) =>
-      resolve({ code: (error?.code as number | undefined) ?? 0, out, err }),
-    )
-  })
+const command = commandRunner(t)
+const ran = async (args: readonly string[]) => {
+  const { code, stdout: out, stderr: err } = await command(['verify', ...args], {})
+  return { code, out, err }
+}
 
 t.test('the command shows the proof in its lines and its exit code', async (t) => {
   const it = await sealedStage(t, { prove })

@@ -14,6 +14,7 @@ import { from, orderBy } from '../../../plugins/storage/sqlite/statement.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { made } from '../../fitted.ts'
+import { isWhole } from '../../whole.ts'
 
 interface Note {
   organization: string
@@ -210,9 +211,10 @@ t.test('a range and an order walk the index that begins with their field, where 
   t.equal(planOf({ between }, kind('bare')), 'SEARCH rows USING INDEX sqlite_autoindex_rows_1 (kind=?)')
 })
 
-t.test('a hundred thousand rows of one tenant', async (t) => {
+const most = isWhole ? 100_000 : 20_000
+
+t.test(`${most} rows of one tenant`, async (t) => {
   const { store, file } = at(t)
-  const most = 100_000
   const filling = performance.now()
   for (let i = 0; i < most; i += 2000) {
     await Promise.all(Array.from({ length: 2000 }, (_, j) => store.create(notes, `note_${i + j}`, note((i + j) * 7))))
@@ -254,7 +256,7 @@ t.test('a hundred thousand rows of one tenant', async (t) => {
 
   await t.test('reading one takes microseconds', async (t) => {
     const start = performance.now()
-    for (let i = 0; i < 5000; i++) await store.get(notes, `note_${i * 17}`)
+    for (let i = 0; i < 5000; i++) await store.get(notes, `note_${(i * 17) % most}`)
     const each = ((performance.now() - start) * 1000) / 5000
     t.comment(`${each.toFixed(1)} µs`)
     t.ok(each < 500)
@@ -267,14 +269,14 @@ t.test('a hundred thousand rows of one tenant', async (t) => {
     let looking = true
     const start = performance.now()
     const search = store
-      .list(notes, { where: { organization: 'o' }, contains: { text: 'NOTE 699993', fields: ['name'] } })
+      .list(notes, { where: { organization: 'o' }, contains: { text: `NOTE ${(most - 1) * 7}`, fields: ['name'] } })
       .finally(() => (looking = false))
     let n = 1
     while (looking) {
       await store.add(counts, 'c', { n: 1 })
       if ((await store.get(counts, 'c'))?.n !== ++n) t.fail('an old row')
     }
-    t.same(await search, { rows: [{ id: 'note_99999', row: note(699_993) }], total: 1 })
+    t.same(await search, { rows: [{ id: `note_${most - 1}`, row: note((most - 1) * 7) }], total: 1 })
     delay.disable()
     t.comment(
       `${Math.round(performance.now() - start)} ms, longest stop ${(delay.max / 1e6).toFixed(1)} ms, ${n} writes meanwhile`,
