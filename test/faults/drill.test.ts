@@ -2,10 +2,10 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { StartGateway } from '../../adapters/drill/play-acts.ts'
+import { scenes } from '../../adapters/drill/scenes.ts'
 import { drill, startOurs } from './drill.ts'
 import { isExpected, sealedScenes, startSealed } from './sealed.ts'
 import { sealedTongues, tongues } from './tongues.ts'
-import { scenes } from './scenes.ts'
 import { isWhole, sampled, seed } from '../whole.ts'
 
 const pace = 0.05

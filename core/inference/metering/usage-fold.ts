@@ -118,7 +118,7 @@ const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise
   const { rows } = tables
   const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
   const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
-  if (days.size === 0) return
+  if (days.size === 0) return false
   const { foldDay, foldMonth } = await folding()
   for (const { organization, day } of days.values()) {
     await foldDay(tables, { organization, day, turn })
@@ -126,5 +126,5 @@ const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise
   }
   // Marks that came meanwhile stay.
   for (const { id } of found) await rows.remove<LateDay>(lates, id)
-  return found.length > 0
+  return true
 }
