@@ -174,7 +174,7 @@ const drillingAgain = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<vo
   const { page } = tab
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   await button('Start').click()
-  await page.getByText('same', { exact: true }).first().waitFor()
+  await page.getByText('same', { exact: true }).first().waitFor({ timeout: 90_000 })
   await button('Stop').click()
   await page.getByText(/Stopped after \d+ of 21/).waitFor()
   t.match(await page.innerText('main'), /in the run at|Every mark is that of the run at/)
@@ -186,11 +186,11 @@ const drillingAgain = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<vo
     await answer.text()
     return answer.status === 200
   }
-  t.ok(await until(isFree), 'what was stopped is over')
+  t.ok(await until(isFree, 60_000), 'what was stopped is over')
   await button('Start').click()
   await page.getByText('plays', { exact: true }).first().waitFor()
   await tab.go('#/settings', 'Settings')
-  t.ok(await until(isFree), 'a drill ends with its page')
+  t.ok(await until(isFree, 60_000), 'a drill ends with its page')
 }
 
 const ofOthers = async (t: Test, stage: ConsoleStage): Promise<void> => {
