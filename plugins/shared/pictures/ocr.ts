@@ -73,7 +73,7 @@ const surerOf = async (read: readonly Reading[], wish: OcrTask, pages: readonly 
   })
 }
 
-/** Scripts are told in the time of one language, and few of them are read. */
+/** Telling the script takes as long as one language, and a script has few languages. */
 const languagesByScript = 3
 
 /** The words in bounded PGM, PNG or JPEG pictures, with one start of the engine. */

@@ -44,7 +44,7 @@ export const transcribe = async (
 interface Attributed {
   readonly turns: readonly SpeakerTurn[]
   readonly diarization: 'backend' | 'local'
-  /** Present where speakers were told apart by their voices alone. */
+  /** Present where voices alone tell the speakers apart. */
   readonly guess?: Guess
 }
 
