@@ -5,7 +5,7 @@ import { speakLocally, voices } from '../shared/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
-/** English speech by Flite, in this process and offline. */
+/** English speech by Flite, in this process and offline. SSML and letters of other scripts are refused. */
 export default plugin({
   port: Upstream,
   name: 'flite',

@@ -30,7 +30,8 @@ export default plugin({
   settings,
   create: (supplied, wish): Tool<typeof params> => ({
     name: 'audioGenerateFromText',
-    description: 'Speaks a text of at most 20,000 characters; the result is an audio file.',
+    description:
+      'Speaks a text of at most 20,000 characters; the result is an audio file. Without a speech model it is spoken as English: SSML and letters of other scripts are refused, and pictographs are pauses.',
     kind: 'makes-file',
     makes: 'audio',
     takes: ['tokens'],

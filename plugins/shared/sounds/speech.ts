@@ -2,12 +2,13 @@ import { BadRequest, Unreadable } from '../../../core/errors.ts'
 import { runApart } from '../run-apart.ts'
 import type { Utterance } from './flite-job.ts'
 import { passagesOf, sentencesOf } from './sentences.ts'
+import { hasSpeechMarkup, speakable } from './speakable.ts'
 import { joined, secondsOf, type Sound } from './wav.ts'
 
 export const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 
 export interface Speech {
-  /** English text; letters of other scripts are silent. */
+  /** English text without SSML, in the Latin script. */
   readonly text: string
   /** One of `voices`; the first by default. */
   readonly voice?: string | undefined
@@ -39,7 +40,10 @@ export const speakLocally = async (
     throw new BadRequest('Unknown speed', { validator: { speed: 'Expected 0.25 to 4' } })
   }
   if (text.length > mostCharacters) throw unspeakable('Expected at most 20,000 characters')
-  const sentences = sentencesOf(asciiOf(text), mostPhraseCharacters).filter((sentence) => /[a-z0-9]/i.test(sentence))
+  if (hasSpeechMarkup(text)) throw unspeakable('Expected words without SSML, which only some backends follow')
+  const said = speakable(text)
+  if (said === null) throw unspeakable('Expected English; letters and signs of other scripts have no sound here')
+  const sentences = sentencesOf(said, mostPhraseCharacters).filter((sentence) => /[a-z0-9]/i.test(sentence))
   if (sentences.length === 0) throw unspeakable('Expected English words')
   const sounds: Sound[] = []
   let seconds = 0
@@ -61,13 +65,3 @@ const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound>
 }
 
 const unspeakable = (expected: string) => new BadRequest('The text cannot be spoken', { validator: { text: expected } })
-
-/** The engine knows only ASCII letters. */
-const asciiOf = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[‘’‛]/g, "'")
-    .replace(/[“”„]/g, '"')
-    .replace(/[‐‑–—―]/g, '-')
-    .replace(/[^\x20-\x7e]+/g, ' ')

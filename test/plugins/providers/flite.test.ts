@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
 import { speakLocally } from '../../../plugins/shared/sounds/speech.ts'
+import { speakable } from '../../../plugins/shared/sounds/speakable.ts'
 import { secondsOf, soundOf, type Sound } from '../../../plugins/shared/sounds/wav.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type SpeakCall } from '../../../core/ports/upstream.ts'
@@ -101,6 +102,19 @@ t.test('a long text is spoken to its end', async (t) => {
   t.ok(Math.abs((await seconds('Café “Zoë” – closed…')) - (await seconds('Cafe "Zoe" - closed...'))) < 0.01)
 })
 
+t.test('letters with marks and usual signs are said', async (t) => {
+  const said: Readonly<Record<string, string>> = {
+    'Straße, Łódź und Ærø': 'Strasse, Lodz und Aero',
+    'Stra\u00dfe 5\u00a0m\u00b2': 'Strasse 5 m 2',
+    '€5.20 and 2½': '5.20 euros and 2 1/2',
+    '20 °C → 30 ℃': '20 degrees C to 30 degrees C',
+    'Ｆｕｌｌ width': 'Full width',
+    'Haus\u00adhalt': 'Haushalt',
+    'done 👩\u200d🚀 — next': 'done - next',
+  }
+  for (const [text, spoken] of Object.entries(said)) t.equal(speakable(text), spoken)
+})
+
 t.test('each format has its own bytes', async (t) => {
   const voice = 'kal16'
   const plain = soundOf((await speak({ voice, format: 'wav' })).bytes)!
@@ -134,6 +148,10 @@ t.test('each format has its own bytes', async (t) => {
 t.test('a text beyond the voices is the caller’s mistake', async (t) => {
   const wrong: readonly (readonly [Partial<SpeakCall>, string])[] = [
     [{ text: '日本語 …!' }, 'text'],
+    [{ text: 'The sign says Москва.' }, 'text'],
+    [{ text: 'Room ٤٢' }, 'text'],
+    [{ text: '<speak>Good morning.</speak>' }, 'text'],
+    [{ text: 'One. <break time="1s"/> Two.' }, 'text'],
     [{ text: '' }, 'text'],
     [{ text: 'a'.repeat(20_001) }, 'text'],
     [{ speed: 0.1 }, 'speed'],
