@@ -14,18 +14,19 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'audioDiarization',
     description:
-      'Who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. Voices that are alike count as one, one voice in two moods or through two microphones may count as two, who says less than two seconds or a hundredth of all may be missed, and of people who speak at once only one is heard.',
+      'A guess at who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. `guess.confidence` says how sure their number is, from 0.5 for a coin’s throw to 1. Voices that are alike count as one, one voice in two moods or through two microphones may count as two, who says less than two seconds or a hundredth of all may be missed, and of people who speak at once only one is heard.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
-      const { duration, truncated, turns } = await tellSpeakers(bytes, signal)
+      const { duration, truncated, turns, guess } = await tellSpeakers(bytes, signal)
       const segments = turns.map(({ speaker, start, end }) => ({ speaker: `Speaker ${speaker + 1}`, start, end }))
       return {
         duration,
         speakers: new Set(turns.map(({ speaker }) => speaker)).size,
         segments: segments.slice(0, mostTurns),
         truncated: truncated || segments.length > mostTurns,
+        guess,
       }
     },
   }),

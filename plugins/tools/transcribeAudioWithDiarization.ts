@@ -8,7 +8,7 @@ import {
   tellsSpeakers,
   type SpeakerTurn,
 } from './shared/attribute-speech.ts'
-import { tellSpeakers } from './shared/speakers.ts'
+import { tellSpeakers, type Guess } from './shared/speakers.ts'
 import { workNeeds } from '../../core/inference/run-for-tool.ts'
 import { truncatingReader } from './shared/truncate.ts'
 import { pieceTranscriber } from './shared/transcribe-for-tool.ts'
@@ -27,7 +27,7 @@ export default plugin({
   create: (supplied, { model: wanted }): Tool<typeof params> => ({
     name: 'transcribeAudioWithDiarization',
     description:
-      'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart they are told apart by their voices, which confuses voices that are alike and people who speak at once.',
+      'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart they are guessed by pitch and timbre, which confuses voices that are alike and people who speak at once; `guess.confidence` then says how sure their number is, from 0.5 for a coin’s throw to 1.',
     kind: 'reads-file',
     takes: ['audio'],
     params,
@@ -40,7 +40,7 @@ export default plugin({
       } as const
       const { write, model } = pieceTranscriber(supplied, wanted, how)
       const { parts, duration, truncated } = await transcribeSound(bytes, write, signal)
-      const { turns, diarization } = await attributed(bytes, parts, signal)
+      const { turns, ...told } = await attributed(bytes, parts, signal)
       const kept = firstItems(turns, most)
       const { text, wasCut } = truncatingReader()
       const result = {
@@ -50,7 +50,7 @@ export default plugin({
         speakers: new Set(turns.map(({ speaker }) => speaker)).size,
         turns: kept.map((turn) => ({ ...turn, speaker: `Speaker ${turn.speaker}` })),
       }
-      return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model: model(), diarization }
+      return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model: model(), ...told }
     },
   }),
 })
@@ -58,6 +58,8 @@ export default plugin({
 interface Attributed {
   readonly turns: readonly SpeakerTurn[]
   readonly diarization: 'backend' | 'local'
+  /** Present where voices alone tell the speakers apart. */
+  readonly guess?: Guess
 }
 
 const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: AbortSignal): Promise<Attributed> => {
@@ -66,10 +68,10 @@ const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: Abo
     return { turns: speakerTurns(parts, attributeByBackend(parts, turns)), diarization: 'backend' }
   }
   if (parts.every(({ segments }) => segments.length === 0)) return { turns: [], diarization: 'local' }
-  const { turns } = await tellSpeakers(bytes, signal)
+  const { turns, guess } = await tellSpeakers(bytes, signal)
   const untimed = parts.some(({ timed, text }) => !timed && text !== '')
   if (untimed && turns.some(({ speaker }) => speaker > 0)) {
     throw new Unconfigured({ validator: { models: 'Expected a transcription model that tells when things are said' } })
   }
-  return { turns: speakerTurns(parts, attributeByVoice(turns)), diarization: 'local' }
+  return { turns: speakerTurns(parts, attributeByVoice(turns)), diarization: 'local', guess }
 }

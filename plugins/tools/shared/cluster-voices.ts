@@ -37,20 +37,31 @@ export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): V
 
 const grouped = (sums: FrameSums, usual: Float64Array): VoiceGroup => ({ sums, distribution: normalOf(sums, usual) })
 
+export interface JoinedGroups {
+  readonly groups: readonly VoiceGroup[]
+  /**
+   * The evidence against one voice of the two groups that were looked at last, as a share of what is tolerated: above 1
+   * for the most similar of the groups that remain, below 1 for the last join. Null where there were no two groups.
+   */
+  readonly evidence: number | null
+}
+
 /** Joins the two most similar groups repeatedly, until the groups are different and at most `most` remain. */
 export const joinedGroups = (
   groups: readonly VoiceGroup[],
   usual: Float64Array,
   most: number,
   tolerance: Tolerance,
-): readonly VoiceGroup[] => {
+): JoinedGroups => {
   const left = [...groups]
+  let evidence: number | null = null
   const between = left.map((one, row) => left.slice(0, row).map((other) => strangeness(one, other, usual, tolerance)))
   while (left.length > 1) {
     const { row, column, least } = nearest(between)
-    if (least > 0 && left.length <= most) break
     const [one, other] = [left[row], left[column]]
     if (!one || !other) break
+    evidence = 1 + least / tolerance(evidentFrames(one) + evidentFrames(other))
+    if (least > 0 && left.length <= most) break
     const both = grouped(addedSums(one.sums, other.sums), usual)
     left[column] = both
     left.splice(row, 1)
@@ -61,8 +72,10 @@ export const joinedGroups = (
       if (at !== column && its) its[Math.min(at, column)] = strangeness(third, both, usual, tolerance)
     }
   }
-  return left
+  return { groups: left, evidence }
 }
+
+const evidentFrames = ({ sums }: VoiceGroup): number => Math.min(telling, sums.count)
 
 /** The evidence against a single voice beyond the tolerance: how much better two distributions fit than one. */
 const strangeness = (one: VoiceGroup, other: VoiceGroup, usual: Float64Array, tolerance: Tolerance): number => {

@@ -1,7 +1,15 @@
 import { spreadWithin, sumsOf } from './speakers-gaussian.ts'
 import { stretchesOf, turnsOf, type Instant, type Turn } from './speakers-turns.ts'
 import { frameWidth } from './speakers-voice.ts'
-import { byDistance, byInformation, voiceOfFrames, groupOf, joinedGroups, type VoiceGroup } from './cluster-voices.ts'
+import {
+  byDistance,
+  byInformation,
+  voiceOfFrames,
+  groupOf,
+  joinedGroups,
+  type JoinedGroups,
+  type VoiceGroup,
+} from './cluster-voices.ts'
 import type { Voice } from './voice-job.ts'
 
 const mostSpeakers = 8
@@ -19,8 +27,14 @@ const atOnce = 160
 /** A speaker with less than about two seconds, or with less than this share of the speech, is merged into another. */
 const leastSaid = { instants: 125, share: 0.01 }
 
-/** Separates speakers by the sound of their voices only. */
-export default ({ speech, frames }: Voice): readonly Turn[] => {
+export interface GuessedTurns {
+  readonly turns: readonly Turn[]
+  /** How sure the number of speakers is, from 0.5 to 1; null where nobody speaks. */
+  readonly confidence: number | null
+}
+
+/** Guesses speakers by the sound of their voices only. */
+export default ({ speech, frames }: Voice): GuessedTurns => {
   const stretches = stretchesOf(speech, (index) => {
     const sound = frames.subarray(index * frameWidth, (index + 1) * frameWidth)
     return sound.length === frameWidth && sound[frameWidth - 1] !== 0 ? sound : null
@@ -36,29 +50,32 @@ export default ({ speech, frames }: Voice): readonly Turn[] => {
     sounds.map((it) => groupOf(it, usual)),
     usual,
   )
-  const groups = refined(refined(rough, instants, usual), instants, usual)
-  return turnsOf(instants, voicesOf(groups, instants))
+  const { groups, evidence } = refined(refined(rough, instants, usual), instants, usual)
+  const turns = turnsOf(instants, voicesOf(groups, instants))
+  return { turns, confidence: turns.length === 0 ? null : confidenceOf(evidence) }
+}
+
+/** Half where one more or one speaker less fits as well, and nearer to 1 the clearer the evidence is. */
+const confidenceOf = (evidence: number | null): number => {
+  const against = Math.max(0, evidence ?? 1)
+  return 1 - Math.min(against, 1 / against) / 2
 }
 
 /** Groups of a few pieces each. Neighbouring pieces are joined first, so that long recordings stay fast. */
-const roughly = (groups: readonly VoiceGroup[], usual: Float64Array): readonly VoiceGroup[] => {
+const roughly = (groups: readonly VoiceGroup[], usual: Float64Array): JoinedGroups => {
   const tolerance = byInformation(frameWidth)
-  const near = partsOf(groups, Math.ceil(groups.length / atOnce))
-  return joinedGroups(
-    near.flatMap((its) => joinedGroups(its, usual, mostVoices, tolerance)),
-    usual,
-    mostVoices,
-    tolerance,
+  const near = partsOf(groups, Math.ceil(groups.length / atOnce)).map((its) =>
+    joinedGroups(its, usual, mostVoices, tolerance),
   )
+  const all = near.flatMap((its) => its.groups)
+  const { groups: joined, evidence } = joinedGroups(all, usual, mostVoices, tolerance)
+  return { groups: joined, evidence: evidence ?? near.at(-1)?.evidence ?? null }
 }
 
 /** Rebuilds the groups from the instants that each explains best, and joins groups of one voice. */
-const refined = (
-  groups: readonly VoiceGroup[],
-  instants: readonly Instant[],
-  usual: Float64Array,
-): readonly VoiceGroup[] => {
-  if (groups.length < 2) return groups
+const refined = (before: JoinedGroups, instants: readonly Instant[], usual: Float64Array): JoinedGroups => {
+  const { groups } = before
+  if (groups.length < 2) return before
   const voices = voicesOf(groups, instants)
   const least = Math.max(leastSaid.instants, leastSaid.share * instants.length)
   const own = groups

@@ -2,6 +2,7 @@ import { runApart } from '../../shared/run-apart.ts'
 import { inPairs } from './audio-pairs.ts'
 import { decodeAudio, sampleRate } from './audio.ts'
 import type { Voice, Window } from './voice-job.ts'
+import type { GuessedTurns } from './speakers-job.ts'
 import type { Turn } from './speakers-turns.ts'
 
 export interface Speakers {
@@ -10,6 +11,14 @@ export interface Speakers {
   /** True when the sound continues after the processed part. */
   readonly truncated: boolean
   readonly turns: readonly Turn[]
+  readonly guess: Guess
+}
+
+/** Told with every result that rests on voices. */
+export interface Guess {
+  readonly by: 'pitch and timbre'
+  /** How sure the number of speakers is, from 0.5 to 1; null where nobody speaks. */
+  readonly confidence: number | null
 }
 
 /** In samples: the length of a window, and of the sound before it that prepares the detector. */
@@ -20,7 +29,7 @@ const lead = 32 * 512
 const time = { voice: 180_000, speakers: 180_000 }
 
 /**
- * Finds the speakers of an audio or video file on this machine. Throws the errors of the reading, and Unconfigured when
+ * Guesses the speakers of an audio or video file on this machine. Throws the errors of the reading, and Unconfigured when
  * the engine is not installed.
  */
 export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Promise<Speakers> => {
@@ -34,15 +43,18 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
     speech: concatenated(heard.map(({ speech }) => speech)),
     frames: concatenated(heard.map(({ frames }) => frames)),
   }
-  const turns = await runApart<readonly Turn[]>('tools/shared/speakers-job', whole, signal, { time: time.speakers })
+  const { turns, confidence } = await runApart<GuessedTurns>('tools/shared/speakers-job', whole, signal, {
+    time: time.speakers,
+  })
   return {
     duration: hundredths(decoded.seconds),
     truncated: decoded.truncated,
     turns: turns.map((it) => ({ ...it, start: hundredths(it.start), end: hundredths(it.end) })),
+    guess: { by: 'pitch and timbre', confidence: confidence === null ? null : hundredths(confidence) },
   }
 }
 
-const hundredths = (seconds: number): number => Math.round(seconds * 100) / 100
+const hundredths = (number: number): number => Math.round(number * 100) / 100
 
 async function* windowsOf(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Window, void> {
   // A window has whole steps of the detector, so that it begins at the end of the previous one.

@@ -73,10 +73,15 @@ t.test('tells who speaks when', { skip }, async (t) => {
   t.ok(right(three, trialogue.segments) > 0.95, `of three: ${right(three, trialogue.segments)}`)
   t.match(monologue, { speakers: 1, segments: [{ speaker: 'Speaker 1' }] })
   t.ok(right([[1, 0.23, 7.41]], monologue.segments) > 0.9, 'the sound track of a video')
+  for (const { guess } of heard) {
+    t.equal(guess.by, 'pitch and timbre', 'the result says that it is a guess')
+    t.ok(guess.confidence > 0.5 && guess.confidence <= 1, `and how sure: ${guess.confidence}`)
+  }
 })
 
 t.test('a recording without speech has no speaker', { skip }, async (t) => {
-  t.same(await listen(silence), { duration: 2, speakers: 0, segments: [], truncated: false })
+  const guess = { by: 'pitch and timbre', confidence: null }
+  t.same(await listen(silence), { duration: 2, speakers: 0, segments: [], truncated: false, guess })
 })
 
 t.test('a file that claims ten hours is refused before decoding', { skip }, async (t) => {

@@ -116,6 +116,7 @@ t.test('voices separate speakers when the backend gives only words and times', {
       { speaker: 'Speaker 2', start: 17.2, end: 20.8, text: 'And then?' },
     ],
     diarization: 'local',
+    guess: { by: 'pitch and timbre', confidence: Number },
   })
 })
 
