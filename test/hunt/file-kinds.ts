@@ -3,6 +3,8 @@ import { readDocument } from '../../plugins/readers/document/document.ts'
 import { readSlides } from '../../plugins/readers/slides/slides.ts'
 import { openImage } from '../../plugins/shared/pictures/image.ts'
 import { drawImage } from '../../plugins/shared/pictures/raster-image.ts'
+import { wavOf } from '../../plugins/shared/sounds/wav.ts'
+import { decodeAudio } from '../../plugins/tools/shared/audio.ts'
 import { openVideo } from '../../plugins/tools/videoDescribeAndCaption/video.ts'
 import { readData } from '../../plugins/readers/data/data.ts'
 import { readSheets } from '../../plugins/readers/spreadsheet/sheets.ts'
@@ -35,6 +37,10 @@ const sources: Readonly<Record<string, string>> = {
   gif: 'image/order.gif',
   webp: 'image/order.webp',
   tiff: 'image/two-pages-of-fax.tiff',
+  jpeg: 'image/order-turned-by-exif.jpg',
+  bmp: 'image/order.bmp',
+  ogg: 'audio/dialogue-of-two.ogg',
+  mp3: 'audio/dialogue-of-three.mp3',
   mp4: 'video/eight-colours-with-speech.mp4',
   parquet: 'parquet/orders-snappy.parquet',
 }
@@ -42,6 +48,9 @@ const sources: Readonly<Record<string, string>> = {
 const source = (kind: string): Promise<Buffer> => readFile(`test/vectors/files/${sources[kind]!}`)
 
 const draw: Read = async ({ bytes }, signal) => drawImage(openImage(bytes), { colours: 'grey', longest: 800 }, signal)
+const hear: Read = async ({ bytes }, signal) => {
+  for await (const _ of decodeAudio(bytes).blocks(signal));
+}
 const watch: Read = ({ bytes }, signal) => openVideo(bytes, signal, (video) => video.frames(1))
 
 const kind = (name: string, tool: string, read: Read, make: Kind['make']): Kind => ({
@@ -56,6 +65,9 @@ const archive = (name: string, tool: string, read: Read): Kind =>
 
 const plain = (name: string, tool: string, read: Read): Kind =>
   kind(name, tool, read, async (chance) => damaged(await source(name), chance, name === 'png'))
+
+/** Two seconds that alternate between two values. */
+const beep = wavOf({ rate: 8_000, channels: 2, bits: 16, samples: Buffer.alloc(64_000, Buffer.from([0, 8, 0, 248])) })
 
 export const kinds: readonly Kind[] = [
   archive('docx', 'getTextDocumentContent', readDocument),
@@ -74,4 +86,9 @@ export const kinds: readonly Kind[] = [
   plain('parquet', 'getDataFileContent', readData),
   plain('doc', 'getTextDocumentContent', readDocument),
   plain('ppt', 'getPowerPointContent', readSlides),
+  plain('jpeg', 'getFileContentOCR', draw),
+  plain('bmp', 'getFileContentOCR', draw),
+  plain('ogg', 'audioDiarization', hear),
+  plain('mp3', 'audioDiarization', hear),
+  kind('wav', 'audioDiarization', hear, async (chance) => damaged(Buffer.from(beep), chance)),
 ]

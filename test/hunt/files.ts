@@ -1,6 +1,6 @@
 import { type Found, huntEnclave, huntParsers } from './hunt-files.ts'
 
-/** Files of each kind through the parsers alone, the seed, files of each kind through an enclave, and the kinds for it. */
+/** Files of each kind through the parsers alone, the seed, files of each kind through an enclave, and the kinds; all without them. */
 const [count = 500, seed = 1, enclosed = count] = process.argv.slice(2, 5).map(Number)
 const named = process.argv.slice(5)
 let wrong = 0
@@ -12,7 +12,7 @@ const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
 }
 
 process.stdout.write(`${count} files of each kind through the parsers, seed ${seed}\n`)
-for await (const found of huntParsers(count, seed)) say(found)
+for await (const found of huntParsers(count, seed, named)) say(found)
 
 process.stdout.write(`${enclosed} of each kind through an enclave\n`)
 const sealed = huntEnclave(enclosed, seed, named)
