@@ -13,7 +13,7 @@ export const abilities: readonly Ability[] = [
   {
     name: 'ocr',
     brings: 'text in pictures and scans',
-    packages: { 'tesseract.js': '^7.0.0', '@tesseract.js-data/eng': '~1.0' },
+    packages: { 'tesseract.js': '^7.0.0', '@tesseract.js-data/eng': '~1.0', '@tesseract.js-data/osd': '~1.0' },
   },
   {
     name: 'voices',
@@ -34,7 +34,7 @@ export const abilities: readonly Ability[] = [
 export const specsOf = (chosen: readonly Ability[]): readonly string[] =>
   chosen.flatMap(({ packages }) => Object.entries(packages).map(([name, range]) => `${name}@${range}`))
 
-/** The packages of languages that OCR reads begin so; their version is that of the English one. */
+/** The packages of languages that OCR reads begin so; their version is that of the English one. `osd` tells scripts. */
 export const languageData = '@tesseract.js-data/'
 
 /** Packages of languages as a package manager takes them. */

@@ -77,7 +77,10 @@ t.test('heavy packages are asked for by name, in tested versions', async (t) => 
   const missing = () => Promise.reject(Object.assign(new Error('Canary7319'), { code: 'MODULE_NOT_FOUND' }))
   await t.rejects(optionalPackage('tesseract.js', missing), {
     name: 'Unconfigured',
-    validator: { 'tesseract.js': 'Expected to be installed: npm i tesseract.js@^7.0.0 @tesseract.js-data/eng@~1.0' },
+    validator: {
+      'tesseract.js':
+        'Expected to be installed: npm i tesseract.js@^7.0.0 @tesseract.js-data/eng@~1.0 @tesseract.js-data/osd@~1.0',
+    },
   })
 })
 
@@ -89,7 +92,7 @@ t.test('the commands say and bring what is missing', (t) => {
   t.equal(said('add', 'spreadsheets', '--dry-run').stdout, 'npm install @e965/xlsx@^0.20.3\n')
   t.match(
     said('add', 'ocr', 'deu', 'chi_sim', '--dry-run').stdout,
-    / @tesseract\.js-data\/eng@~1\.0 @tesseract\.js-data\/deu@~1\.0 @tesseract\.js-data\/chi_sim@~1\.0\n$/,
+    / @tesseract\.js-data\/osd@~1\.0 @tesseract\.js-data\/deu@~1\.0 @tesseract\.js-data\/chi_sim@~1\.0\n$/,
   )
   t.match(said('add', 'deu').stderr, /there is no deu to add/)
   t.match(said('add', 'ocrr').stderr, /there is no ocrr to add; did you mean ocr\?/)

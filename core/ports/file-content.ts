@@ -158,6 +158,8 @@ export type Value = string | number | boolean | null | readonly Value[] | { read
 
 export interface Pdf extends Beside {
   readonly pages: readonly PdfPage[]
+  /** Data of languages that would read scanned pages better; absent when none is missing. */
+  readonly missing?: readonly MissingLanguage[]
   /** Bookmarks with their depth from 1; absent when there are none. */
   readonly outline?: readonly { readonly title: string; readonly level: number }[]
   readonly title: string | null
@@ -170,18 +172,39 @@ export interface PdfPage {
   readonly number: number
   readonly text: string
   readonly source: 'text' | 'ocr'
-  /** OCR's confidence from 0 to 1; absent for text from the file. */
+  /** OCR's confidence from 0 to 1, and the language in which it read; absent for text from the file. */
   readonly confidence?: number
+  readonly language?: string
   /** True when the fonts do not identify the characters and OCR could not read the page; absent otherwise. */
   readonly untrusted?: true
+}
+
+/** A script that no installed language reads. */
+export interface MissingLanguage {
+  /** By its name in Unicode, such as `Cyrillic`. */
+  readonly script: string
+  /** The most widespread language of the script, by its name of Tesseract. */
+  readonly language: string
+  /** What installs its data. */
+  readonly command: string
+}
+
+export interface SeenPage {
+  readonly number: number
+  readonly text: string
+  /** From 0 to 1. */
+  readonly confidence: number
+  /** The language in which the page was read, by its name of Tesseract; absent where the reader doesn't say it. */
+  readonly language?: string
 }
 
 /** Pages as OCR reads them. */
 export interface Seen {
   /** In which they were read; absent where the reader doesn't say it. */
   readonly languages?: readonly string[]
-  /** The confidence is between 0 and 1. */
-  readonly pages: readonly { readonly number: number; readonly text: string; readonly confidence: number }[]
+  /** Data of languages that would read the pages better; absent when none is missing. */
+  readonly missing?: readonly MissingLanguage[]
+  readonly pages: readonly SeenPage[]
   /** True when further pages exist, or a page was unreadable. */
   readonly truncated: boolean
 }

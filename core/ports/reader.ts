@@ -64,8 +64,8 @@ export interface Reader<K extends Kind = Kind> {
    */
   read(file: FileToRead, signal: AbortSignal, limits?: ReadLimits): Promise<Read<K>>
   /**
-   * Reads the first pages as pictures, by OCR, in these languages (by the names of Tesseract) or in the reader's own. Throws
-   * Unconfigured when one is not installed. Absent when the formats have no pages.
+   * Reads the first pages as pictures, by OCR, in these languages (by the names of Tesseract), in the reader's own or by
+   * their script. Throws Unconfigured when one is not installed. Absent when the formats have no pages.
    */
   see?(file: FileToRead, pages: number, signal: AbortSignal, languages?: readonly string[]): Promise<Seen>
 }

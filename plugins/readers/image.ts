@@ -5,8 +5,8 @@ import type { Seen } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { cutPages } from '../shared/cut-pages.ts'
 import { openImage } from '../shared/pictures/image.ts'
-import { languageNames, usualLanguages } from '../shared/pictures/ocr-languages.ts'
-import { readImagePages } from '../shared/pictures/ocr.ts'
+import { languageNames } from '../shared/pictures/ocr-languages.ts'
+import { languagesOf, readImagePages } from '../shared/pictures/ocr.ts'
 import { kindOf } from './shared/file-kind.ts'
 
 /** Less certain lines are mostly noise, which is worse than no text. */
@@ -17,10 +17,10 @@ export default plugin({
   port: Reader,
   name: 'image',
   settings: v.strictObject({
-    /** The languages in which pictures are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. */
-    languages: v.optional(languageNames, [...usualLanguages]),
+    /** The languages in which pictures are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. When absent, pictures are read in English, and in installed languages of their script where English is unsure. */
+    languages: v.optional(languageNames),
   }),
-  create: (_supplied, { languages }): Reader<'image'> => ({
+  create: (_supplied, { languages = null }): Reader<'image'> => ({
     name: 'image',
     kind: 'image',
     fits: (file) => kindOf(file) === 'image',
@@ -31,7 +31,7 @@ export default plugin({
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }
     },
-    see: ({ bytes }, pages, signal, asked = languages) => see(bytes, pages, signal, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => see(bytes, pages, signal, asked),
   }),
 })
 
@@ -39,14 +39,14 @@ const see = async (
   bytes: Uint8Array,
   pages: number,
   signal: AbortSignal,
-  languages: readonly string[],
+  languages: readonly string[] | null,
 ): Promise<Seen> => {
   signal.throwIfAborted()
   const image = openImage(bytes)
   const readings = await readImagePages(image, signal, pages, languages)
   return {
-    languages,
-    pages: readings.map(({ text, confidence }, at) => ({ number: at + 1, text, confidence })),
+    ...languagesOf(languages, readings),
+    pages: readings.map(({ text, confidence, language }, at) => ({ number: at + 1, text, confidence, language })),
     truncated: image.pages > readings.length,
   }
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import type { Pdf } from '../../core/ports/file-content.ts'
 import { Reader, type Section } from '../../core/ports/reader.ts'
-import { languageNames, usualLanguages } from '../shared/pictures/ocr-languages.ts'
+import { languageNames } from '../shared/pictures/ocr-languages.ts'
 import { readPdf, seePdf } from './pdf/pdf.ts'
 import { kindOf } from './shared/file-kind.ts'
 
@@ -11,10 +11,10 @@ export default plugin({
   port: Reader,
   name: 'pdf',
   settings: v.strictObject({
-    /** The languages in which scanned pages are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. */
-    languages: v.optional(languageNames, [...usualLanguages]),
+    /** The languages in which scanned pages are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. When absent, pages are read in English, and in installed languages of their script where English is unsure. */
+    languages: v.optional(languageNames),
   }),
-  create: (_supplied, { languages }): Reader<'pdf'> => ({
+  create: (_supplied, { languages = null }): Reader<'pdf'> => ({
     name: 'pdf',
     kind: 'pdf',
     fits: (file) => kindOf(file) === 'pdf',
@@ -23,7 +23,7 @@ export default plugin({
       const content = await readPdf(file, signal, { ...limits, languages })
       return { content, sections: sectionsOf(content) }
     },
-    see: ({ bytes }, pages, signal, asked = languages) => seePdf(bytes, signal, pages, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => seePdf(bytes, signal, pages, asked),
   }),
 })
 

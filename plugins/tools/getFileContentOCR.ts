@@ -12,7 +12,7 @@ const params = v.object({
     v.pipe(
       languageNames,
       v.description(
-        'Languages of the text by the names of Tesseract, such as deu or chi_sim; the surest reading of a page stands',
+        'Languages of the text by the names of Tesseract, such as deu or chi_sim; the surest reading of a page stands. Without them a page is read in English, and where that is unsure in installed languages of its script',
       ),
     ),
   ),
@@ -28,15 +28,19 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getFileContentOCR',
     description:
-      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads.',
+      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads. `missing` names scripts that no installed language reads, and the command that installs one.',
     kind: 'reads-file',
     params,
     async run({ languages }, signal, file) {
       signal.throwIfAborted()
       const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages)
       const { pages, truncated } = cutPages(seen.pages, mostCharacters)
-      const read = seen.languages === undefined ? {} : { languages: seen.languages }
-      return { pages, truncated: truncated || seen.truncated, ...read }
+      const { languages: read, missing } = seen
+      return {
+        ...{ pages, truncated: truncated || seen.truncated },
+        ...(read && { languages: read }),
+        ...(missing && { missing }),
+      }
     },
   }),
 })

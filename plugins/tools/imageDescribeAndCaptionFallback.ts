@@ -3,7 +3,7 @@ import { Unreadable } from '../../core/errors.ts'
 import { factsOf, type Facts } from './imageDescribeAndCaptionFallback/image-facts.ts'
 import { findObjects, searchPixels, type Found } from './imageDescribeAndCaptionFallback/image-objects.ts'
 import { openImage, type Image } from '../shared/pictures/image.ts'
-import { readImage, type Reading } from '../shared/pictures/ocr.ts'
+import { readImage, type Line, type Reading } from '../shared/pictures/ocr.ts'
 import { drawImage } from '../shared/pictures/raster-image.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
@@ -15,7 +15,8 @@ export default plugin({
   name: 'imageDescribeAndCaptionFallback',
   create: (): Tool<typeof params> => ({
     name: 'imageDescribeAndCaptionFallback',
-    description: 'Tells what can be recognised in an image without a language model: known objects, text, colours.',
+    description:
+      'Tells what can be recognised in an image without a language model: known objects, text with how sure it is from 0 to 1, colours.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {
@@ -27,11 +28,14 @@ export default plugin({
         findObjects(image, pixels, signal),
         readImage(bytes, signal).catch(nothingRead),
       ])
-      const words = reading === null ? '' : wordsOf(reading)
+      const kept = reading === null ? [] : readableLines(reading)
+      const words = kept.map(({ text }) => text).join('\n')
       return {
         caption: captionOf(image, facts, objects, words),
         objects,
         text: words === '' ? null : words.slice(0, mostCharacters),
+        textConfidence: words === '' ? null : meanConfidence(kept),
+        ...(reading?.missing && { missing: [reading.missing] }),
         truncated: words.length > mostCharacters || image.pages > 1,
         facts: { format: image.format, width: image.width, height: image.height, shape: shapeOf(image), ...facts },
         method: 'offline',
@@ -50,11 +54,14 @@ const nothingRead = (error: unknown): null => {
 }
 
 /** Keeps lines with enough confidence: an engine also sees letters in leaves and stones. */
-const wordsOf = ({ lines }: Reading): string =>
-  lines
-    .filter(({ text, confidence }) => confidence >= 0.7 && /[\p{L}\p{N}]{2}/u.test(text))
-    .map(({ text }) => text)
-    .join('\n')
+const readableLines = ({ lines }: Reading): readonly Line[] =>
+  lines.filter(({ text, confidence }) => confidence >= 0.7 && /[\p{L}\p{N}]{2}/u.test(text))
+
+/** Longer lines count more. */
+const meanConfidence = (lines: readonly Line[]): number => {
+  const characters = lines.reduce((sum, { text }) => sum + text.length, 0)
+  return Math.round((100 * lines.reduce((sum, it) => sum + it.confidence * it.text.length, 0)) / characters) / 100
+}
 
 const shapeOf = ({ width, height }: Image): 'landscape' | 'portrait' | 'square' => {
   if (Math.max(width, height) < 1.05 * Math.min(width, height)) return 'square'

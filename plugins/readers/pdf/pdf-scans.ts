@@ -3,14 +3,17 @@ import pLimit from 'p-limit'
 import { Unreadable } from '../../../core/errors.ts'
 import type { Page } from './pdf-job.ts'
 import { readPictures, type Reading } from '../../shared/pictures/ocr.ts'
-import { usualLanguages } from '../../shared/pictures/ocr-languages.ts'
 import { drawPage } from './raster-page.ts'
 
 /** The pages per start of the engine, and in ms the time for all pages of a file. */
 const together = 4
 const patienceMs = 180_000
 
-const nothing: Reading = { text: '', confidence: 0, lines: [] }
+/** A page without ink has no words in any language. */
+const nothing: Scan = { text: '', confidence: 0 }
+
+/** A scanned page, with its language where words were looked for. */
+export type Scan = Pick<Reading, 'text' | 'confidence'> & Partial<Pick<Reading, 'language' | 'missing'>>
 
 /**
  * The words on scanned pages, in order. Null when a page cannot be drawn or read, or when time ran out before it.
@@ -20,8 +23,8 @@ export const readScans = async (
   pdf: Uint8Array,
   pages: readonly Pick<Page, 'number' | 'longest'>[],
   signal: AbortSignal,
-  languages = usualLanguages,
-): Promise<readonly (Reading | null)[]> => {
+  languages: readonly string[] | null = null,
+): Promise<readonly (Scan | null)[]> => {
   const turn = pLimit(availableParallelism())
   const late = AbortSignal.timeout(patienceMs)
   const failed = new AbortController()
@@ -48,8 +51,8 @@ const readBatch = async (
   pdf: Uint8Array,
   pages: readonly Pick<Page, 'number' | 'longest'>[],
   signal: AbortSignal,
-  languages: readonly string[],
-): Promise<readonly (Reading | null)[]> => {
+  languages: readonly string[] | null,
+): Promise<readonly (Scan | null)[]> => {
   const drawn: (Uint8Array | null)[] = []
   for (const page of pages) drawn.push(await drawPage(pdf, page, signal).catch(unlessUnreadable))
   const inked = drawn.filter((picture) => picture !== null && hasInk(picture)) as readonly Uint8Array[]

@@ -3,9 +3,8 @@ import type { Pdf, PdfPage, Seen } from '../../../core/ports/file-content.ts'
 import { cutPages } from '../../shared/cut-pages.ts'
 import { runApart } from '../../shared/run-apart.ts'
 import type { PdfJob, Layer, Page } from './pdf-job.ts'
-import type { Reading } from '../../shared/pictures/ocr.ts'
-import { usualLanguages } from '../../shared/pictures/ocr-languages.ts'
-import { readScans } from './pdf-scans.ts'
+import { languagesOf } from '../../shared/pictures/ocr.ts'
+import { readScans, type Scan } from './pdf-scans.ts'
 
 export interface PdfBounds {
   readonly pages?: number
@@ -15,8 +14,8 @@ export interface PdfBounds {
   /** The first page to read, from 1, and the last page. */
   readonly from?: number
   readonly to?: number
-  /** Languages in which scanned pages are read. */
-  readonly languages?: readonly string[]
+  /** Languages in which scanned pages are read; null lets the script of each page decide. */
+  readonly languages?: readonly string[] | null
 }
 
 /** A page with less text may be a scan with a stamp. */
@@ -45,8 +44,10 @@ export const readPdf = async (
   const seen = new Map(looked.map(({ number }, at) => [number, readings?.[at] ?? null]))
   const pages = layer.pages.map((page) => joined(page, seen.get(page.number) ?? null))
   const kept = cutPages(pages, characters)
+  const { missing } = languagesOf(null, readings ?? [])
   return {
     ...layer.beside,
+    ...(missing && { missing }),
     pages: kept.pages,
     title: layer.title,
     pageCount: layer.pageCount,
@@ -66,15 +67,15 @@ export const seePdf = async (
   bytes: Uint8Array,
   signal: AbortSignal,
   most: number,
-  languages = usualLanguages,
+  languages: readonly string[] | null = null,
 ): Promise<Seen> => {
   const { pageCount, pages } = await openPdf({ bytes, from: 1, pages: most, characters: 2_000_000 }, signal)
   const readings = await readScans(bytes, pages, signal, languages)
   return {
-    languages,
+    ...languagesOf(languages, readings),
     pages: pages.map(({ number }, at) => {
-      const { text, confidence } = readings[at] ?? { text: '', confidence: 0 }
-      return { number, text, confidence }
+      const { text, confidence, language } = readings[at] ?? { text: '', confidence: 0 }
+      return { number, text, confidence, ...(language !== undefined && { language }) }
     }),
     truncated: pages.length < pageCount || readings.includes(null),
   }
@@ -92,9 +93,13 @@ const unlessMissing = (error: unknown): null => {
  * Prefers OCR to a text layer with much less text, or with unknown characters. Uncertain OCR never replaces a text
  * layer.
  */
-const joined = ({ number, text, trusted }: Page, reading: Reading | null): PdfPage => {
+const joined = ({ number, text, trusted }: Page, reading: Scan | null): PdfPage => {
   const sure = reading !== null && reading.confidence >= leastSure
-  const seen = { number, text: reading?.text ?? '', source: 'ocr' as const, confidence: reading?.confidence ?? 0 }
+  const language = reading?.language
+  const seen = {
+    ...{ number, text: reading?.text ?? '', source: 'ocr' as const, confidence: reading?.confidence ?? 0 },
+    ...(language !== undefined && { language }),
+  }
   if (!trusted) return sure && seen.text !== '' ? seen : { number, text, source: 'text', untrusted: true }
   return sure && seen.text.length > text.length * 2 ? seen : { number, text, source: 'text' }
 }

@@ -1,104 +1,71 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import type { Page } from 'tesseract.js'
-import { optionalPackage, languageData } from '../../../core/optional-package.ts'
-import { type Quarters, turned } from './quarter-turns.ts'
-
-export interface Line {
-  readonly text: string
-  /** From 0 to 1. */
-  readonly confidence: number
-}
-
-export interface Reading {
-  readonly text: string
-  /** From 0 to 1; 0 when no text was read. */
-  readonly confidence: number
-  readonly lines: readonly Line[]
-}
+import { Unconfigured } from '../../../core/errors.ts'
+import { isInstalled, readingIn, scriptsOf, type Reading } from './ocr-engine.ts'
+import { usualLanguages } from './ocr-languages.ts'
+import { chosenFor } from './ocr-scripts.ts'
+import { upright } from './ocr-upright.ts'
 
 export interface OcrJob {
   readonly images: readonly Uint8Array[]
-  readonly languages: readonly string[]
+  /** The surest of them stands for each picture. Null lets the script of the picture decide. */
+  readonly languages: readonly string[] | null
 }
 
-/** A page with lower confidence or fewer characters may be turned, so other sides are tried. */
-const sure = 0.6
-const fewCharacters = 50
-/** In ms, for turning all pictures: a photograph has no text from any side. */
-const turningMs = 10_000
+/** A reading with less confidence than this, and with as many characters, may be of another script. */
+const clear = 0.85
+const fewCharacters = 20
 
-/** Reads pictures in each of the languages, never from the network; the surest reading of each picture stands. */
-export default async ({ images, languages }: OcrJob): Promise<readonly Reading[]> => {
-  const folders = await Promise.all(languages.map(folderOf))
+/** Reads pictures, never with data from the network. */
+export default ({ images, languages }: OcrJob): Promise<readonly Reading[]> =>
+  languages === null ? byScript(images) : inEach(languages, images)
+
+/** Throws Unconfigured where the data of any language is missing. */
+const inEach = async (languages: readonly string[], images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
   let best: readonly Reading[] = []
-  for (const [at, language] of languages.entries()) {
-    const readings = await readIn(language, folders[at] ?? '', images)
+  for (const language of languages) {
+    const readings = await inOrder(language, images)
     best = readings.map((reading, place) => surer(best[place], reading))
   }
   return best
 }
 
+const inOrder = (language: string, images: readonly Uint8Array[]): Promise<readonly Reading[]> =>
+  readingIn(language, async (read) => {
+    const readUpright = upright(read)
+    const readings: Reading[] = []
+    for (const image of images) readings.push(await readUpright(image))
+    return readings
+  })
+
 const surer = (one: Reading | undefined, other: Reading): Reading =>
   one !== undefined && one.confidence >= other.confidence ? one : other
 
-/** Reads pictures one after the other with one installed engine. */
-const readIn = async (language: string, langPath: string, images: readonly Uint8Array[]) => {
-  const { createWorker, OEM } = await optionalPackage('tesseract.js', () => import('tesseract.js'))
-  // A path that is no URL is read as a file. Without a cache, the engine writes nothing.
-  const worker = await createWorker(language, OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
-  try {
-    const read = async (image: Uint8Array): Promise<Reading> => {
-      const { data } = await worker.recognize(Buffer.from(image), {}, { text: true, blocks: true })
-      return readingOf(data)
+/** Reads in the usual language; pictures that it reads unsurely are read in the languages of their script, too. */
+const byScript = async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
+  const readings = [...(await inEach(usualLanguages, images))]
+  const unsure = [...readings.keys()].filter((place) => isUnsure(readings[place]!))
+  const scripts = await scriptsOf(unsure.map((place) => images[place]!)).catch(unlessMissing)
+  for (const script of new Set(scripts ?? [])) {
+    const places = unsure.filter((_, at) => scripts?.[at] === script)
+    const { languages, missing } = await chosenFor(script, isInstalled)
+    const others = await inEach(
+      languages,
+      places.map((place) => images[place]!),
+    )
+    for (const [at, place] of places.entries()) {
+      const own = readings[place]!
+      const other = others[at]
+      readings[place] = { ...(other === undefined ? own : surer(own, other)), ...(missing !== null && { missing }) }
     }
-    const upright = turning(read)
-    const readings: Reading[] = []
-    for (const image of images) readings.push(await upright(image))
-    return readings
-  } finally {
-    await worker.terminate()
   }
+  return readings
 }
 
-/** Tries the sides of a picture until one has text. The next page probably has the same side up. */
-const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
-  let likely: Quarters = 0
-  let left = turningMs
-  return async (image: Uint8Array): Promise<Reading> => {
-    let asItLies: Reading | null = null
-    for (const quarters of new Set<Quarters>([likely, 0, 1, 3, 2])) {
-      if (asItLies !== null && left <= 0) break
-      const picture = turned(image, quarters)
-      if (picture === null) continue
-      const begun = performance.now()
-      const reading = await read(picture)
-      if (reading.confidence >= sure) {
-        likely = quarters
-        return reading
-      }
-      if (quarters === 0) asItLies = reading
-      else left -= performance.now() - begun
-      if (quarters === likely && reading.text.length < fewCharacters) break
-    }
-    return asItLies ?? read(image)
-  }
-}
+/** Fewer characters are specks of a photograph. */
+const isUnsure = ({ confidence, text }: Reading): boolean =>
+  confidence < clear && text.replace(/\s/g, '').length >= fewCharacters
 
-/** The folder with the model of a language. Throws Unconfigured, with the package to install, where it is missing. */
-const folderOf = (language: string): Promise<string> => {
-  const name = `${languageData}${language}`
-  return optionalPackage(name, async () =>
-    join(dirname(createRequire(import.meta.url).resolve(name)), '4.0.0_best_int'),
-  )
+/** Without the data that tells scripts, pictures are read in the usual language. */
+const unlessMissing = (error: unknown): null => {
+  if (error instanceof Unconfigured) return null
+  throw error
 }
-
-const readingOf = ({ text, confidence, blocks }: Page): Reading => {
-  const lines = (blocks ?? [])
-    .flatMap((block) => block.paragraphs.flatMap((paragraph) => paragraph.lines))
-    .map((line) => ({ text: line.text.trim(), confidence: part(line.confidence) }))
-    .filter((line) => line.text !== '')
-  return { text: text.trim(), confidence: lines.length === 0 ? 0 : part(confidence), lines }
-}
-
-const part = (percent: number): number => Math.round(percent) / 100

@@ -7,5 +7,5 @@ export const languageNames = v.pipe(
   v.maxLength(4),
 )
 
-/** What comes with the engine. */
+/** What comes with the engine, and reads every picture whose languages nobody names. */
 export const usualLanguages: readonly string[] = ['eng']

@@ -1,11 +1,13 @@
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { runApart } from '../run-apart.ts'
 import { openImage, type Image } from './image.ts'
-import type { OcrJob, Reading } from './ocr-job.ts'
+import type { MissingLanguage } from '../../../core/ports/file-content.ts'
+import type { Reading } from './ocr-engine.ts'
+import type { OcrJob } from './ocr-job.ts'
 import { usualLanguages } from './ocr-languages.ts'
 import { drawImage, type Pixels } from './raster-image.ts'
 
-export type { Line, Reading } from './ocr-job.ts'
+export type { Line, Reading } from './ocr-engine.ts'
 
 /** In pixels of the longer side: larger pictures are reduced, smaller ones are doubled. */
 const longestPixels = 3400
@@ -26,12 +28,12 @@ export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise
   return reading
 }
 
-/** The words on the first pages of an image. */
+/** The words on the first pages of an image. Without languages, the script of each page decides. */
 export const readImagePages = async (
   image: Image,
   signal: AbortSignal,
   most: number,
-  languages = usualLanguages,
+  languages: readonly string[] | null = null,
 ): Promise<readonly Reading[]> => {
   const wish = { image, signal, languages }
   const readings: Reading[] = []
@@ -50,7 +52,7 @@ export const readImagePages = async (
 
 interface OcrTask {
   readonly image: Image
-  readonly languages: readonly string[]
+  readonly languages: readonly string[] | null
   readonly signal: AbortSignal
 }
 
@@ -66,19 +68,33 @@ const surerOf = async (read: readonly Reading[], wish: OcrTask, pages: readonly 
   const plain = await readAt(wish, unsure, false)
   return read.map((reading, at) => {
     const other = plain[unsure.indexOf(pages[at]!)]
-    return other !== undefined && other.confidence > reading.confidence ? other : reading
+    if (other === undefined || other.confidence <= reading.confidence) return reading
+    return { ...(reading.missing && { missing: reading.missing }), ...other }
   })
 }
+
+/** Telling the script takes as long as one language, and a script has few languages. */
+const languagesByScript = 3
 
 /** The words in bounded PGM, PNG or JPEG pictures, with one start of the engine. */
 export const readPictures = (
   images: readonly Uint8Array[],
   signal: AbortSignal,
-  languages = usualLanguages,
+  languages: readonly string[] | null = null,
 ): Promise<readonly Reading[]> => {
   const asked: OcrJob = { images, languages }
-  const time = 30_000 * (1 + images.length) * languages.length
+  const time = 30_000 * (1 + images.length) * (languages?.length ?? languagesByScript)
   return runApart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
+}
+
+/** The languages in which pages were read, and those whose data would read them better. */
+export const languagesOf = (
+  asked: readonly string[] | null,
+  readings: readonly (Partial<Pick<Reading, 'language' | 'missing'>> | null)[],
+): { readonly languages: readonly string[]; readonly missing?: readonly MissingLanguage[] } => {
+  const languages = asked ?? [...new Set([...usualLanguages, ...readings.flatMap((it) => it?.language ?? [])])]
+  const missing = new Map(readings.flatMap((it) => (it?.missing ? [[it.missing.script, it.missing] as const] : [])))
+  return { languages, ...(missing.size > 0 && { missing: [...missing.values()] }) }
 }
 
 const legible = async (image: Image, page: number, enlarge: boolean, signal: AbortSignal): Promise<Uint8Array> => {

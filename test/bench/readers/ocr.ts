@@ -4,90 +4,72 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { openImage } from '../../../plugins/shared/pictures/image.ts'
 import { readImagePages } from '../../../plugins/shared/pictures/ocr.ts'
-import { folder } from './documents.ts'
+import { drawn, type Look, looks, path, place, type Written, written } from './ocr-pages.ts'
 import { printed } from './program.ts'
 import { wordsOf } from './shares.ts'
 
-const english = [
-  'The harbour master counts the boats each evening,',
-  'and writes down how many came with the tide.',
-  'In March there were forty, in April fifty-two,',
-  'and the quay was mended twice before summer.',
-  'Whoever arrives late pays three shillings more',
-].join('\n')
-const german = [
-  'Die Hafenmeisterin zählt jeden Abend die Boote',
-  'und schreibt auf, wie viele mit der Flut kamen.',
-  'Im März waren es vierzig, im April größere,',
-  'über die süße Brühe spricht man später.',
-].join('\n')
-const russian = ['Смотритель гавани считает лодки каждый вечер', 'и записывает, сколько пришло с приливом.'].join('\n')
-
-interface Picture {
-  readonly language: string
-  readonly text: string
-  /** In pixels of a line. */
-  readonly size: number
-  /** Standard deviation of the greys, of 255. */
-  readonly noise: number
-  /** In degrees, against the clock. */
-  readonly turn: number
-}
-
-const usual: Picture = { language: 'eng', text: english, size: 28, noise: 0, turn: 0 }
-const pictures: readonly Picture[] = [
-  usual,
-  ...[10, 14, 20, 40].map((size) => ({ ...usual, size })),
-  ...[20, 40, 60].map((noise) => ({ ...usual, noise })),
-  ...[2, 90, 180, 270].map((turn) => ({ ...usual, turn })),
-  { ...usual, language: 'deu', text: german },
-  { ...usual, language: 'deu', text: german, size: 14, noise: 20 },
-  { ...usual, language: 'rus', text: russian },
-]
-
 /** The share of right words on drawn pages, beside the command line of the same engine with the same data. */
 export async function* byPicture(): AsyncGenerator<string> {
-  for (const picture of pictures) {
-    const { language, size, noise, turn } = picture
-    const row = `${language}, ${size} px, noise ${noise}, turned by ${turn}`
-    const data = dataOf(language)
-    if (data === null) {
-      yield `${row}: sealgate add ocr ${language} is missing`
+  const sums = { ours: 0, theirs: 0, rows: 0 }
+  for (const text of written) {
+    const { language } = text
+    if (dataOf(language, '4.0.0_best_int') === null) {
+      yield `${language}: sealgate add ocr ${language} is missing`
       continue
     }
-    const bytes = await drawn(picture)
-    const [reading] = await readImagePages(openImage(bytes), AbortSignal.timeout(120_000), 1, [language])
-    const ours = shareIn(reading?.text ?? '', picture.text)
-    const theirs = shareIn((await byCommand(language, data)) ?? '', picture.text)
-    const sure = reading?.confidence.toFixed(2)
-    yield `${row}: ${ours.toFixed(2)} (sure ${sure}), tesseract ${theirs.toFixed(2)}${ours < theirs ? '  BEHIND' : ''}`
+    for (const look of looks) {
+      const row = `${language}, ${look.size} px, noise ${look.noise}, turned by ${look.turn}`
+      const shares = await sharesOf(text, look)
+      if (shares === null) {
+        yield `${row}: the font ${text.font} is missing`
+        continue
+      }
+      const { ours, sure, theirs } = shares
+      sums.ours += ours
+      sums.theirs += theirs
+      sums.rows++
+      yield `${row}: ${ours.toFixed(2)} (sure ${sure.toFixed(2)}), tesseract ${theirs.toFixed(2)}${ours < theirs ? '  BEHIND' : ''}`
+    }
+    yield await byScriptAlone(text)
   }
+  const mean = (sum: number) => (sum / sums.rows).toFixed(3)
+  yield `${sums.rows} rows: ${mean(sums.ours)}, tesseract ${mean(sums.theirs)}`
 }
 
-const place = join(folder, 'ocr')
-const path = join(place, 'page.png')
+const patience = () => AbortSignal.timeout(240_000)
 
-const drawn = async ({ size, noise, turn, text }: Picture): Promise<Uint8Array> => {
-  mkdirSync(place, { recursive: true })
-  const script = join(process.cwd(), 'test/bench/readers/page.py')
-  await printed('/usr/bin/python3', [script, path, `${size}`, `${noise}`, `${turn}`, text])
-  return readFileSync(path)
+const sharesOf = async (text: Written, look: Look) => {
+  const bytes = await drawn(text, look)
+  if (bytes === null) return null
+  const [reading] = await readImagePages(openImage(bytes), patience(), 1, [text.language])
+  const right = (read: string | null) => shareIn(read ?? '', text.lines.join('\n'))
+  const theirs = Math.max(...(await Promise.all(['3', '1'].map(async (mode) => right(await byCommand(text, mode))))))
+  return { ours: right(reading?.text ?? null), sure: reading?.confidence ?? 0, theirs }
 }
 
-const byCommand = (language: string, data: string) =>
-  printed('tesseract', ['--tessdata-dir', data, '-l', language, '--oem', '1', path, '-'])
+/** What is read where nobody names a language. */
+const byScriptAlone = async (text: Written): Promise<string> => {
+  const bytes = await drawn(text, looks[0]!)
+  const [reading] = bytes === null ? [] : await readImagePages(openImage(bytes), patience(), 1)
+  const right = shareIn(reading?.text ?? '', text.lines.join('\n')).toFixed(2)
+  const missing = reading?.missing === undefined ? '' : `, ${reading.missing.command} is missing`
+  return `${text.language} by its script alone: ${right}, read as ${reading?.language}${missing}`
+}
+
+/** By the usual way of finding lines, or (`1`) with the page's orientation before. */
+const byCommand = ({ language }: Written, mode: string) => {
+  dataOf('osd', '4.0.0')
+  return printed('tesseract', ['--tessdata-dir', place, '-l', language, '--oem', '1', '--psm', mode, path, '-'])
+}
 
 /** The folder of the data that our engine reads, unpacked for the command line; null where it is not installed. */
-const dataOf = (language: string): string | null => {
+const dataOf = (language: string, generation: string): string | null => {
   try {
     const main = createRequire(import.meta.url).resolve(`@tesseract.js-data/${language}`)
     const unpacked = join(place, `${language}.traineddata`)
     mkdirSync(place, { recursive: true })
     if (!existsSync(unpacked))
-      writeFileSync(
-        unpacked,
-        gunzipSync(readFileSync(join(dirname(main), '4.0.0_best_int', `${language}.traineddata.gz`))),
-      )
+      writeFileSync(unpacked, gunzipSync(readFileSync(join(dirname(main), generation, `${language}.traineddata.gz`))))
     return place
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return null
@@ -95,9 +77,9 @@ const dataOf = (language: string): string | null => {
   }
 }
 
-const shareIn = (read: string, written: string): number => {
+const shareIn = (read: string, right: string): number => {
   const left = [...wordsOf(read)]
-  const words = wordsOf(written)
+  const words = wordsOf(right)
   const found = words.filter((word) => {
     const at = left.indexOf(word)
     if (at >= 0) left.splice(at, 1)

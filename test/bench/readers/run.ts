@@ -21,8 +21,14 @@ const strange = positionals.filter((it) => !Object.hasOwn(chapters, it) && !form
 if (strange.length > 0) throw new Error(`Choose from ${[...formats, ...Object.keys(chapters)].join(', ')}`)
 
 const chosen = formats.filter((it) => asked.size === 0 || asked.has(it))
-for await (const line of byFormat(chosen, Number(values.most ?? 60), values.each)) console.log(line)
+/** A lost row is a failed bench. */
+const say = (line: string): void => {
+  if (line.endsWith('BEHIND')) process.exitCode = 1
+  console.log(line)
+}
+
+for await (const line of byFormat(chosen, Number(values.most ?? 60), values.each)) say(line)
 for (const [name, chapter] of Object.entries(chapters)) {
   if (asked.size > 0 && !asked.has(name)) continue
-  for await (const line of chapter()) console.log(`${name}: ${line}`)
+  for await (const line of chapter()) say(`${name}: ${line}`)
 }

@@ -22,7 +22,7 @@ const params = { fileId: 'file_1' }
 const run = async (path: string, more = {}): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run({ ...params, ...more }, AbortSignal.timeout(60_000), await fileOf(path))
+  return it.run({ ...params, ...more }, AbortSignal.timeout(120_000), await fileOf(path))
 }
 
 t.test('contract', async (t) => {
@@ -73,6 +73,21 @@ t.test('reads in the languages that are asked for, and says which', async (t) =>
   for (const languages of [[], ['../eng'], ['eng/..'], ['ENG'], ['english'], ['a', 'b', 'c', 'd', 'e'], 'eng'])
     t.notOk(v.safeParse(made().params, { ...params, languages }).success, JSON.stringify(languages))
 })
+
+t.test(
+  'a script that no installed language reads is named, with what installs one',
+  { skip: skipFor('ffmpeg') },
+  async (t) => {
+    const missing = [{ script: 'Cyrillic', language: 'rus', command: 'sealgate add ocr rus' }]
+    const told = await run('image/harbour-in-russian.png')
+    t.same([told.missing, told.languages, told.pages[0].language], [missing, ['eng'], 'eng'])
+    t.notOk(
+      'missing' in (await run('image/harbour-in-russian.png', { languages: ['eng'] })),
+      'a caller names languages',
+    )
+    t.notOk('missing' in (await run('image/order.png')), 'English is installed')
+  },
+)
 
 t.test('an operator sets the languages of readers', async (t) => {
   const reader = image.create({}, { languages: ['xxx'] }, 'image')

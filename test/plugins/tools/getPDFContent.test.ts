@@ -77,6 +77,13 @@ t.test('reads a scanned page by OCR', { skip }, async (t) => {
   })
 })
 
+t.test('a scan in a script that no installed language reads names what would read it', { skip }, async (t) => {
+  const { pages, missing } = await run('scan-in-russian')
+  t.same(missing, [{ script: 'Cyrillic', language: 'rus', command: 'sealgate add ocr rus' }])
+  t.match(pages, [{ number: 1, text: '' }], 'and gives no nonsense')
+  t.notOk('missing' in (await run('text-then-scan')))
+})
+
 t.test('uncertain OCR never replaces the text of a page', { skip }, async (t) => {
   const strokes = Array.from({ length: 35 }, (_, at) => {
     const place = (step: number) => (at * step * 7919 + step * 104_729) % 170

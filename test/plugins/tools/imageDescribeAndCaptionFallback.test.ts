@@ -32,12 +32,13 @@ t.test('contract', { skip }, async (t) => {
 })
 
 t.test('recognises a thing in a photo, and where it is', { skip }, async (t) => {
-  const { caption, objects, text, facts, method } = await run('cup-of-coffee.jpg')
+  const { caption, objects, text, textConfidence, missing, facts, method } = await run('cup-of-coffee.jpg')
   t.equal(
     caption,
     'What looks like a photo in landscape format, mostly brown and black. Probably in it: cup. No text was read in it.',
   )
   t.same([objects.length, objects[0].label, text, method], [1, 'cup', null, 'offline'])
+  t.same([textConfidence, missing], [null, undefined], 'a photograph has no script')
   const { x, y, width, height } = objects[0].box
   t.ok(objects[0].score > 0.45 && objects[0].score <= 1, `${objects[0].score}`)
   t.ok(
@@ -59,12 +60,13 @@ t.test('knows a cat', { skip }, async (t) => {
 })
 
 t.test('says of words on paper that they are words', { skip }, async (t) => {
-  const { caption, objects, text, facts } = await run('order.gif')
+  const { caption, objects, text, textConfidence, facts } = await run('order.gif')
   t.match(
     caption,
     /^What looks like a drawing .*, bright, mostly white\. No object was recognised in it\. Text in it: “Order 5521 Please send/,
   )
   t.match(text, /^Order 5521\nPlease send forty lanterns and nine coils of rope to the\n/)
+  t.ok(textConfidence > 0.7 && textConfidence <= 1, `sure by ${textConfidence}`)
   t.same([objects, facts.kind], [[], 'drawing'])
   t.match(facts.colours, [{ name: 'white' }])
 })
