@@ -15,6 +15,7 @@ import { madeFiles } from './mutations/made-files.ts'
 import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
+import { picturesAndSounds } from './mutations/pictures-and-sounds.ts'
 import { playgrounds } from './mutations/playground.ts'
 import { production } from './mutations/production.ts'
 import { programs } from './mutations/programs.ts'
@@ -50,6 +51,7 @@ export const mutations: readonly Mutation[] = [
   madeFiles,
   medias,
   mcp,
+  picturesAndSounds,
   playgrounds,
   production,
   programs,
