@@ -88,7 +88,7 @@ export const readers: readonly Changes[] = [
     test: languages,
     changes: [
       {
-        breaks: 'What a joined word was found in is forgotten with its file.',
+        breaks: 'A joined word is forgotten with the last file that has it.',
         from: '        else compounds.delete(word)\n',
         to: '',
       },
