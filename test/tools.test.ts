@@ -232,6 +232,12 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     t.match(await best('containers handled by the harbour'), { fileId: ids[0], page: 1 })
     t.match(await best('Boskoop Tonnen Preis'), { snippet: /Boskoop/ })
     t.match(await best('Gäste begrüßen'), { fileId: ids[2], page: 1 })
+    const today = new Date().toISOString().slice(0, 10)
+    const ofFiles = { query: 'lanterns and guests', name: 'Orchard.pptx', from: today, byFile: true }
+    t.match(await call('searchRag', ofFiles), {
+      files: [{ fileId: ids[2], title: 'orchard', created: String, passages: [{ page: Number, snippet: String }] }],
+    })
+    t.match(await call('searchRag', { query: 'lanterns', to: '2020-01-01' }), { results: { length: 0 } })
   })
 
   await t.test('bombs end at once, and nobody else notices', async (t) => {

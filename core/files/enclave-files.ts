@@ -1,6 +1,6 @@
 import { NotFound } from '../errors.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
-import type { EnclaveFiles } from '../ports/enclave.ts'
+import type { EnclaveFiles, IndexedRecord } from '../ports/enclave.ts'
 import type { MetadataStore } from '../ports/metadata-store.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
@@ -45,14 +45,12 @@ export const enclaveFilesOf = (
     async indexes(ids) {
       if (ids !== null) {
         const named = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
-        return named.flatMap(({ id, row }) => (row?.rag_path == null ? [] : [{ id, version: row.rag_path }]))
+        return named.flatMap(({ id, row }) => (row === null ? [] : indexedAs(id, row)))
       }
       // During a new indexing, search still uses the old index.
       const listed = (rag_status: RagStatus) => rows.list(files, { where: { ...owner, rag_status } })
       const all = await Promise.all((['completed', 'running'] as const).map(listed))
-      return all.flatMap(({ rows }) =>
-        rows.flatMap(({ id, row }) => (row.rag_path === null ? [] : [{ id, version: row.rag_path }])),
-      )
+      return all.flatMap(({ rows }) => rows.flatMap(({ id, row }) => indexedAs(id, row)))
     },
 
     async index(id, signal) {
@@ -65,3 +63,6 @@ export const enclaveFilesOf = (
     },
   }
 }
+
+const indexedAs = (id: string, { rag_path, created_at }: FileRow): readonly IndexedRecord[] =>
+  rag_path === null ? [] : [{ id, version: rag_path, created: created_at }]

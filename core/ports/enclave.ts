@@ -71,6 +71,15 @@ export interface Kept {
   readonly path: string
 }
 
+/** The record of an indexed file. */
+export interface IndexedRecord {
+  readonly id: string
+  /** Each indexing has a new one. */
+  readonly version: string
+  /** When the file was stored, in ms since 1970; absent from a gateway that does not tell. */
+  readonly created?: number
+}
+
 /** The stores within one grant. The enclave asks for ciphertext and has no credentials of its own. */
 export interface EnclaveFiles {
   /** Null when the caller has no such file. */
@@ -78,8 +87,8 @@ export interface EnclaveFiles {
   /** The sealed content. */
   content(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
   keep(labels: MadeLabels, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Kept>
-  /** The caller's indexed files, or the named ones. Each indexing has a new version. */
-  indexes(ids: readonly string[] | null): Promise<readonly { readonly id: string; readonly version: string }[]>
+  /** The caller's indexed files, or the named ones. */
+  indexes(ids: readonly string[] | null): Promise<readonly IndexedRecord[]>
   index(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
   keepIndex(id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 }

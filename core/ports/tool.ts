@@ -24,6 +24,19 @@ export interface Hit {
   /** The heading over the passage, and the file's name without its ending. Null when the index has none. */
   readonly heading?: string | null
   readonly title?: string | null
+  /** When the file was stored, in ms since 1970, as the gateway tells; null when it does not. */
+  readonly created?: number | null
+}
+
+/** What a search keeps to, and how much of the text it shows. */
+export interface SearchBounds {
+  /** A part of the file's name, in any case. Files whose index has no name are left out. */
+  readonly name?: string
+  /** In ms since 1970: files stored at `from` or later, and before `to`. */
+  readonly from?: number
+  readonly to?: number
+  /** In characters: the longest snippet; 1400 when absent. A longer snippet shows the passages around a hit too. */
+  readonly characters?: number
 }
 
 /** The results of a search, best first. */
@@ -73,7 +86,7 @@ export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
         run(
           params: InferOutput<S>,
           signal: AbortSignal,
-          search: (query: string, fileIds?: readonly string[]) => Promise<Hits>,
+          search: (query: string, fileIds?: readonly string[], bounds?: SearchBounds) => Promise<Hits>,
         ): Promise<unknown>
       }
   )

@@ -3,6 +3,7 @@ import { readDocument } from '../../plugins/readers/document/document.ts'
 import { readSlides } from '../../plugins/readers/slides/slides.ts'
 import { openImage } from '../../plugins/shared/pictures/image.ts'
 import { drawImage } from '../../plugins/shared/pictures/raster-image.ts'
+import { readPdf } from '../../plugins/readers/pdf/pdf.ts'
 import { wavOf } from '../../plugins/shared/sounds/wav.ts'
 import { decodeAudio } from '../../plugins/tools/shared/audio.ts'
 import { openVideo } from '../../plugins/tools/videoDescribeAndCaption/video.ts'
@@ -37,21 +38,62 @@ const sources: Readonly<Record<string, string>> = {
   gif: 'image/order.gif',
   webp: 'image/order.webp',
   tiff: 'image/two-pages-of-fax.tiff',
-  jpeg: 'image/order-turned-by-exif.jpg',
-  bmp: 'image/order.bmp',
-  ogg: 'audio/dialogue-of-two.ogg',
-  mp3: 'audio/dialogue-of-three.mp3',
   mp4: 'video/eight-colours-with-speech.mp4',
   parquet: 'parquet/orders-snappy.parquet',
+  pdf: 'pdf/two-pages-with-headings-and-umlauts.pdf',
+  xls: 'xls/rich.xls',
+  ods: 'ods/orders-two-sheets.ods',
+  odp: 'odp/orchard.odp',
+  rtf: 'rtf/harvest.rtf',
+  html: 'html/harvest.html',
+  csv: 'csv/semicolons-quoted-newline.csv',
+  json: 'json/tree.json',
+  xml: 'xml/catalog-iso-8859-1.xml',
+  yaml: 'yaml/shared-anchors.yaml',
+  toml: 'toml/dates.toml',
+  jpeg: 'image/order-turned-by-exif.jpg',
+  bmp: 'image/order.bmp',
+  mp3: 'audio/dialogue-of-three.mp3',
+  ogg: 'audio/dialogue-of-two.ogg',
 }
 
-const source = (kind: string): Promise<Buffer> => readFile(`test/vectors/files/${sources[kind]!}`)
+/** Kinds that no file of the tests has. */
+const written: Readonly<Record<string, Uint8Array>> = {
+  wav: wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(64_000) }),
+  eml: Buffer.from(
+    [
+      'From: =?utf-8?Q?J=C3=BCrgen?= <juergen@example.org>',
+      'Subject: =?iso-8859-1?B?R3L832U=?=',
+      'Content-Type: multipart/mixed; boundary=outer',
+      '',
+      '--outer',
+      'Content-Type: text/plain; charset=windows-1251',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      '=CF=F0=E8=E2=E5=F2, this line is =',
+      'one line.',
+      '--outer',
+      'Content-Type: text/html; charset=utf-8',
+      'Content-Transfer-Encoding: base64',
+      '',
+      Buffer.from('<p>The <a href="https://example.org/">harvest</a></p>').toString('base64'),
+      '--outer--',
+      '',
+    ].join('\r\n'),
+  ),
+}
+
+const source = async (kind: string): Promise<Buffer> =>
+  Buffer.from(written[kind] ?? (await readFile(`test/vectors/files/${sources[kind]!}`)))
 
 const draw: Read = async ({ bytes }, signal) => drawImage(openImage(bytes), { colours: 'grey', longest: 800 }, signal)
-const hear: Read = async ({ bytes }, signal) => {
-  for await (const _ of decodeAudio(bytes).blocks(signal));
-}
 const watch: Read = ({ bytes }, signal) => openVideo(bytes, signal, (video) => video.frames(1))
+
+const readWords: Read = ({ bytes }, signal) => readPdf({ bytes }, signal, { scans: 0 })
+
+const listen: Read = async ({ bytes }, signal) => {
+  for await (const block of decodeAudio(bytes).blocks(signal)) if (block.length === 0) break
+}
 
 const kind = (name: string, tool: string, read: Read, make: Kind['make']): Kind => ({
   name,
@@ -86,9 +128,21 @@ export const kinds: readonly Kind[] = [
   plain('parquet', 'getDataFileContent', readData),
   plain('doc', 'getTextDocumentContent', readDocument),
   plain('ppt', 'getPowerPointContent', readSlides),
+  plain('pdf', 'getPDFContent', readWords),
+  plain('xls', 'getSpreadsheetContent', readSheets),
+  archive('ods', 'getSpreadsheetContent', readSheets),
+  archive('odp', 'getPowerPointContent', readSlides),
+  plain('rtf', 'getTextDocumentContent', readDocument),
+  plain('html', 'getTextDocumentContent', readDocument),
+  plain('eml', 'getTextDocumentContent', readDocument),
+  plain('csv', 'getSpreadsheetContent', readSheets),
+  plain('json', 'getDataFileContent', readData),
+  plain('xml', 'getDataFileContent', readData),
+  plain('yaml', 'getDataFileContent', readData),
+  plain('toml', 'getDataFileContent', readData),
   plain('jpeg', 'getFileContentOCR', draw),
   plain('bmp', 'getFileContentOCR', draw),
-  plain('ogg', 'audioDiarization', hear),
-  plain('mp3', 'audioDiarization', hear),
-  kind('wav', 'audioDiarization', hear, async (chance) => damaged(Buffer.from(beep), chance)),
+  plain('mp3', 'audioDiarization', listen),
+  plain('ogg', 'audioDiarization', listen),
+  plain('wav', 'audioDiarization', listen),
 ]

@@ -55,8 +55,7 @@ const hunted = async (kind: Kind, seeds: readonly number[], attempt: Try, atOnce
 const seedsOf = (kind: Kind, count: number, seed: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => seed * 1_000_003 + kinds.indexOf(kind) * 100_003 + at)
 
-/** All kinds where none is named. */
-const wantedOf = (named: readonly string[]): readonly Kind[] =>
+const chosen = (named: readonly string[]): readonly Kind[] =>
   kinds.filter(({ name }) => named.length === 0 || named.includes(name))
 
 /** So many files of each kind, or of those that are named, through the parsers, each in a process of its own. */
@@ -65,7 +64,7 @@ export async function* huntParsers(
   seed: number,
   named: readonly string[] = [],
 ): AsyncGenerator<Found, void> {
-  for (const kind of wantedOf(named)) yield await hunted(kind, seedsOf(kind, count, seed), directly, 3)
+  for (const kind of chosen(named)) yield await hunted(kind, seedsOf(kind, count, seed), directly, 3)
 }
 
 /** The id of the enclave's process. */
@@ -99,7 +98,7 @@ export async function* huntEnclave(
     }
     await client.tools.call('getTime', { timezone: 'UTC' })
     const before = enclaveOf(process.pid)
-    for (const kind of wantedOf(named)) yield await hunted(kind, seedsOf(kind, count, seed), sealed, 2)
+    for (const kind of chosen(named)) yield await hunted(kind, seedsOf(kind, count, seed), sealed, 2)
     return before !== undefined && enclaveOf(process.pid) === before
   } finally {
     for (const end of ends) await end()

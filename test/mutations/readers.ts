@@ -1,6 +1,9 @@
 import type { Changes } from './mutation.ts'
 
 const search = 'test/core/sealed/retrieval/retrieval.test.ts'
+const languages = 'test/core/sealed/retrieval/languages.test.ts'
+const bounds = 'test/core/sealed/retrieval/search-bounds.test.ts'
+const pictures = 'test/plugins/tools/imageDescribeAndCaptionFallback.test.ts'
 const pdf = 'test/plugins/readers/pdf.test.ts'
 
 export const readers: readonly Changes[] = [
@@ -40,6 +43,134 @@ export const readers: readonly Changes[] = [
         from: 'const vectorWeight = 0.4',
         to: 'const vectorWeight = 4',
       },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/languages.ts',
+    test: languages,
+    changes: [
+      {
+        breaks: 'A text is heard in its language.',
+        from: 'own.map((language) => language ?? usual)',
+        to: "own.map(() => 'en')",
+      },
+      {
+        breaks: 'A text that leaves its language open has that of its file.',
+        from: 'own.map((language) => language ?? usual)',
+        to: "own.map((language) => language ?? 'en')",
+      },
+      { breaks: 'Few words leave a language open.', from: 'const fewest = 4', to: 'const fewest = 1' },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/compounds.ts',
+    test: languages,
+    changes: [
+      {
+        breaks: 'A word finds the words that it is joined in.',
+        from: 'return [around, ...parts].filter',
+        to: 'return [...parts].filter',
+      },
+      {
+        breaks: 'A joined word finds its parts.',
+        from: 'return [around, ...parts].filter',
+        to: 'return [around].filter',
+      },
+      {
+        breaks: 'A short word is no part of a word with an unknown rest.',
+        from: '(word.length >= telling && (word',
+        to: '(word.length >= shortest && (word',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/vocabulary.ts',
+    test: languages,
+    changes: [
+      {
+        breaks: 'A joined word is forgotten with the last file that has it.',
+        from: '        else compounds.delete(word)\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/words.ts',
+    test: languages,
+    changes: [
+      {
+        breaks: 'A word of one Chinese or Japanese character is found.',
+        from: '    if (wordlike.test(character)) hear(character, from, from + 1, true)\n',
+        to: '',
+      },
+      {
+        breaks: 'Words in Latin letters are English among others.',
+        from: 'return light ?? (plain.test(word) ? stem(word) : word)',
+        to: 'return light ?? word',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/fold.ts',
+    test: languages,
+    changes: [
+      {
+        breaks: 'Digits of Arabic are found as others.',
+        from: '\n    .replace(arabicDigit, (it) => String(it.charCodeAt(0) & 0xf))',
+        to: '',
+      },
+      { breaks: 'Vowel signs of Arabic make no other word.', from: '\\u064b-\\u065f', to: '' },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/snippet.ts',
+    test: bounds,
+    changes: [
+      {
+        breaks: 'A long snippet shows what stands around a hit.',
+        from: 'most <= longestSnippet && ',
+        to: '',
+      },
+      {
+        breaks: 'A snippet of the usual length stays under its heading.',
+        from: 'most <= longestSnippet && ',
+        to: 'most < 0 && ',
+      },
+      { breaks: 'Nearer passages come first around a hit.', from: 'one.far < other.far', to: 'one.far > other.far' },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/file-title.ts',
+    test: bounds,
+    changes: [
+      {
+        breaks: 'A file without a name has no part of it.',
+        from: 'if (title === null) return false',
+        to: 'if (title === null) return true',
+      },
+      { breaks: 'A name without a word finds no file.', from: "words !== '' && ", to: '' },
+      { breaks: 'A number behind a dot is a part of a name.', from: '\\.[a-z]\\w{0,7}$', to: '\\.\\w{1,8}$' },
+    ],
+  },
+  {
+    file: 'plugins/tools/searchRag.ts',
+    test: 'test/plugins/tools/searchRag.test.ts',
+    changes: [
+      { breaks: 'The last day belongs to the days that are asked for.', from: ' + (isDay(to) ? day : 0)', to: '' },
+      { breaks: 'A day of no calendar is refused.', from: 'if (!isReal)', to: 'if (false)' },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/retrieval.ts',
+    test: bounds,
+    changes: [
+      {
+        breaks: 'A search keeps to the names that are asked for.',
+        from: 'name === undefined || isTitled(library.titleOf(id), name)',
+        to: 'true',
+      },
+      { breaks: 'The end of a time is outside of it.', from: 'created < to', to: 'created <= to' },
+      { breaks: 'A search keeps to the times that are asked for.', from: 'created >= from', to: 'true' },
     ],
   },
   {
@@ -161,6 +292,36 @@ export const readers: readonly Changes[] = [
         breaks: 'Blocks of LZ4 with their lengths are read.',
         from: 'if (pieces === null)',
         to: 'if (pieces !== undefined)',
+      },
+    ],
+  },
+  {
+    file: 'plugins/tools/imageDescribeAndCaptionFallback/faces.ts',
+    test: pictures,
+    changes: [
+      { breaks: 'Small faces are counted.', from: '...parts]', to: ']' },
+      { breaks: 'A face is counted once.', from: 'if (!kept.some(', to: 'if (true || !kept.some(' },
+      { breaks: 'The face of a cat is not counted.', from: 'const leastScore = 0.75', to: 'const leastScore = 0.001' },
+    ],
+  },
+  {
+    file: 'plugins/tools/imageDescribeAndCaptionFallback/codes-job.ts',
+    test: pictures,
+    changes: [{ breaks: 'Several codes of a picture are read.', from: 'const most = 20', to: 'const most = 1' }],
+  },
+  {
+    file: 'plugins/tools/imageDescribeAndCaptionFallback/image-codes.ts',
+    test: pictures,
+    changes: [
+      {
+        breaks: 'A picture is described where the reader of codes is missing.',
+        from: 'error instanceof Unconfigured || ',
+        to: '',
+      },
+      {
+        breaks: 'What else goes wrong while codes are read is passed on.',
+        from: 'if (error instanceof Unconfigured || error instanceof Unreadable) return null',
+        to: 'if (error !== null) return null',
       },
     ],
   },

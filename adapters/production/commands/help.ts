@@ -174,7 +174,7 @@ rotate also takes${client}`,
   doctor: `sealgate doctor
 It prints the command that installs what is not there.`,
 
-  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets|sigstore... [LANGUAGE...] [--dry-run]
+  add: `sealgate add all|ocr|voices|speech|objects|codes|spreadsheets|sigstore... [LANGUAGE...] [--dry-run]
   LANGUAGE                       behind ocr: what it reads beside English, such as deu, jpn or chi_sim
   --dry-run                      prints the command alone
 It uses the package manager of the project in the working folder, npm by default.`,

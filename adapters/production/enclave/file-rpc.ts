@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { Unavailable } from '../../../core/errors.ts'
-import type { Kept, EnclaveFiles, EnclaveFile } from '../../../core/ports/enclave.ts'
+import type { Kept, EnclaveFiles, EnclaveFile, IndexedRecord } from '../../../core/ports/enclave.ts'
 
 /** A question of the enclave, as a line of its answer: `{"ask": {…}}`. */
 export interface EnclaveQuestion {
@@ -95,8 +95,7 @@ const shelfOver = (ask: AskBack, signal: AbortSignal): EnclaveFiles => {
     file: async (id) => (await ask<EnclaveFile | null>('file', id, signal)).value,
     content: (id, its) => stream('content', id, its),
     index: (id, its) => stream('index', id, its),
-    indexes: async (ids) =>
-      (await ask<readonly { readonly id: string; readonly version: string }[]>('indexes', ids, signal)).value,
+    indexes: async (ids) => (await ask<readonly IndexedRecord[]>('indexes', ids, signal)).value,
     keep: async (labels, bytes, its) => (await ask<Kept>('keep', labels, its, bytes)).value,
     keepIndex: async (id, bytes, its) => void (await ask('keepIndex', id, its, bytes)),
   }

@@ -22,6 +22,20 @@ interface ToMake {
   readonly mimeType: string
 }
 
+interface Sought {
+  readonly query: string
+  readonly fileIds?: readonly string[]
+  readonly limit?: number
+}
+
+interface SoughtFiles {
+  readonly name?: string
+  /** A day or a time in ISO 8601. */
+  readonly from?: string
+  readonly to?: string
+  readonly characters?: number
+}
+
 /** Parameters with others that may be absent. TypeScript takes another overload where a single type has optional members. */
 type With<P, More> = P | (P & More)
 
@@ -45,7 +59,7 @@ export interface ToolParams {
   readonly getTime: { readonly timezone: string }
   readonly webSearchTool: { readonly query: string; readonly country?: string; readonly searchLang?: string }
   readonly webPageScraperTool: { readonly url: string; readonly renderJs?: boolean }
-  readonly searchRag: { readonly query: string; readonly fileIds?: readonly string[]; readonly limit?: number }
+  readonly searchRag: With<Sought, SoughtFiles>
 }
 
 export type ToolName = keyof ToolParams
@@ -68,6 +82,8 @@ interface ToolResults {
       readonly page: number | null
       readonly heading: string | null
       readonly title: string | null
+      /** When the file was stored, in ISO 8601. */
+      readonly created: string | null
       readonly snippet: string
       readonly score: number
     }[]

@@ -6,21 +6,27 @@ import { type ShareHolder, type Shares, type QueueLimits, fairShares } from '../
 import { runForTool } from '../../inference/run-for-tool.ts'
 import type { workNeeds } from '../../inference/work-needs.ts'
 import type { Reader } from '../../ports/reader.ts'
-import type { SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
-import type { Hits, OpenFile } from '../../ports/tool.ts'
+import type { SealedReply, EnclaveFiles, IndexedRecord } from '../../ports/enclave.ts'
+import type { Hits, OpenFile, SearchBounds } from '../../ports/tool.ts'
 import { type SearchIndex, searchIndex } from '../retrieval/search-index.ts'
 import { embeddedTextOf, splitSections } from '../retrieval/split.ts'
 import { concat } from '../wire/bytes.ts'
+import { isTitled, titleOf } from './file-title.ts'
 import { openRows, sealRows } from './index-file.ts'
 import type { IndexTask } from './index-request.ts'
 import { refusalOf, emptyTrailer } from './reply.ts'
 import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 
+export interface Sought extends SearchBounds {
+  readonly query: string
+  /** Null means all indexed files. */
+  readonly ids: readonly string[] | null
+}
+
 export type Search = (
   enclaveFiles: EnclaveFiles,
   ragDek: Uint8Array,
-  query: string,
-  ids: readonly string[] | null,
+  sought: Sought,
   signal: AbortSignal,
 ) => Promise<Hits>
 
@@ -73,14 +79,18 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonl
     ...{ supplied, readers, settings, held: new Map() },
     turns: fairShares({ all: 1, organization: 1, key: 1 }),
   }
-  const search: Search = async (enclaveFiles, ragDek, query, ids, signal) => {
-    const [opened, sought] = await Promise.all([
-      openIndexes(it, enclaveFiles, ragDek, ids, signal),
+  const search: Search = async (enclaveFiles, ragDek, sought, signal) => {
+    const { query, name, characters } = sought
+    const [{ library, records }, { vectors, model }] = await Promise.all([
+      openIndexes(it, enclaveFiles, ragDek, sought, signal),
       vectorsOf(it, [query], signal),
     ])
-    const asked = { vector: sought.vectors[0] ?? null, model: sought.model, fileIds: opened.ids }
-    const hits = opened.library.search({ ...asked, query, most: mostHits })
-    return Object.assign([...hits], { outdated: opened.library.outdated(asked) })
+    const named = records.filter(({ id }) => name === undefined || isTitled(library.titleOf(id), name))
+    const asked = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
+    const found = library.search({ ...asked, query, most: mostHits, ...(characters !== undefined && { characters }) })
+    const created = new Map(named.map((record) => [record.id, record.created ?? null]))
+    const hits = found.map((hit) => ({ ...hit, created: created.get(hit.fileId) ?? null }))
+    return Object.assign(hits, { outdated: library.outdated(asked) })
   }
   return {
     /** With one file, its failure is the request's failure. With several files, each has its own result. */
@@ -168,21 +178,22 @@ const indexOne = async (
   }
 }
 
-/** The caller's current indexes. An unchanged index is not read again. */
+/** The caller's current indexes of the time that is asked for. An unchanged index is not read again. */
 const openIndexes = async (
   { held, settings }: Retrieving,
   enclaveFiles: EnclaveFiles,
   ragDek: Uint8Array,
-  ids: readonly string[] | null,
+  { ids, from, to }: Sought,
   signal: AbortSignal,
 ) => {
   const key = createHash('sha256').update(ragDek).digest('hex')
   const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
-  const there = await enclaveFiles.indexes(ids)
+  const current = await enclaveFiles.indexes(ids)
   if (ids === null) {
-    const current = new Set(there.map(({ id }) => id))
-    for (const id of mine.versions.keys()) if (!current.has(id)) forget(mine, id)
+    const known = new Set(current.map(({ id }) => id))
+    for (const id of mine.versions.keys()) if (!known.has(id)) forget(mine, id)
   }
+  const there = current.filter(isOfTime(from, to))
   for (const { id, version } of there) {
     if (mine.versions.get(id) === version) continue
     forget(mine, id)
@@ -201,8 +212,14 @@ const openIndexes = async (
   const stale = mine.versions.size > there.length && mine.library.size > settings.cache
   if (mine.versions.size > 0 && !stale) held.set(key, mine)
   evict(held, settings.cache)
-  return { library: mine.library, ids: there.map(({ id }) => id) }
+  return { library: mine.library, records: there }
 }
+
+/** A file whose time is unknown is of no time that is asked for. */
+const isOfTime =
+  (from: number | undefined, to: number | undefined) =>
+  ({ created = NaN }: IndexedRecord): boolean =>
+    (from === undefined || created >= from) && (to === undefined || created < to)
 
 const forget = ({ library, versions }: Shelved, id: string): void => {
   library.remove(id)
@@ -217,16 +234,6 @@ const evict = (held: Map<string, Shelved>, most: number): void => {
     if (size > most && held.size > 1) held.delete(key)
   }
 }
-
-/** The words of a file's name. Null when the name has no word. */
-const titleOf = (name: string): string | null =>
-  name
-    .replace(/\.\w{1,8}$/, '')
-    .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
-    .trim()
-    .slice(0, longestTitle) || null
-
-const longestTitle = 200
 
 const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const all: Uint8Array[] = []

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BadRequest, NotFound, Unconfigured, Unreadable } from '../../errors.ts'
 import type { SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
-import type { MadeFile, Tool } from '../../ports/tool.ts'
+import type { MadeFile, SearchBounds, Tool } from '../../ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel } from '../wire/file.ts'
@@ -76,9 +76,9 @@ export const runTool = async (
       }
       case 'retrieval': {
         const { key: ragDek } = keyOf(parts['encryptedRagDek'], 'encryptedRagDek', null)
-        return sealed(
-          await tool.run(params, signal, (query, ids) => search(enclaveFiles, ragDek, query, ids ?? null, signal)),
-        )
+        const searched = (query: string, ids?: readonly string[], bounds?: SearchBounds) =>
+          search(enclaveFiles, ragDek, { ...bounds, query, ids: ids ?? null }, signal)
+        return sealed(await tool.run(params, signal, searched))
       }
       case 'makes-file': {
         const { key } = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', null)

@@ -1,3 +1,5 @@
+import type { Language } from './common-words.ts'
+import { isLong, joinsWords } from './compounds.ts'
 import { eachWord } from './words.ts'
 
 /** The words of a file by passage. Words are stored as hashes; a collision affects only the rank. */
@@ -11,6 +13,8 @@ export interface Postings {
   /** Passages in ascending order within a word, and the count of the word in each. */
   readonly rows: Uint16Array | Uint32Array
   readonly counts: Uint8Array
+  /** The long words of languages that join words, as they are compared. */
+  readonly compounds: ReadonlySet<string>
   readonly bytes: number
 }
 
@@ -20,16 +24,29 @@ export interface Field {
   readonly times: number
 }
 
-export const postingsOf = (passages: readonly (readonly Field[])[]): Postings => {
+/** A passage in the language by which its words are compared. */
+export interface Worded {
+  readonly fields: readonly Field[]
+  readonly language: Language
+}
+
+export const postingsOf = (passages: readonly Worded[]): Postings => {
   const lengths = new Uint16Array(passages.length)
   const found = new Map<number, number[]>()
-  for (const [row, fields] of passages.entries()) {
+  const compounds = new Set<string>()
+  for (const [row, { fields, language }] of passages.entries()) {
+    const joins = joinsWords(language)
     let length = 0
     for (const { text, times } of fields) {
-      eachWord(text, (word, _, __, part) => {
-        if (!part) length += times
-        note(found, hashOf(word), row, times)
-      })
+      eachWord(
+        text,
+        (word, _, __, part) => {
+          if (!part) length += times
+          if (joins && !part && isLong(word)) compounds.add(word)
+          note(found, hashOf(word), row, times)
+        },
+        language,
+      )
     }
     lengths[row] = Math.min(length, 0xffff)
   }
@@ -45,9 +62,13 @@ export const postingsOf = (passages: readonly (readonly Field[])[]): Postings =>
       counts[to] = Math.min(pairs[pair + 1] ?? 0, 0xff)
     }
   }
-  const bytes = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return { lengths, length: lengths.reduce((sum, it) => sum + it, 0), words, starts, rows, counts, bytes }
+  const numbers = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const bytes = numbers + compounds.size * perCompound
+  return { lengths, length: lengths.reduce((sum, it) => sum + it, 0), words, starts, rows, counts, compounds, bytes }
 }
+
+/** In bytes: a string of some 15 letters, and its place in a set and in the vocabulary. */
+const perCompound = 110
 
 /** FNV-1a over UTF-16. */
 export const hashOf = (word: string): number => {

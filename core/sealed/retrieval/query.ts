@@ -1,9 +1,14 @@
+import { commonWords, type Language } from './common-words.ts'
+import { joinsWords, relatedWords } from './compounds.ts'
+import { folded } from './fold.ts'
 import { hashOf } from './postings.ts'
+import type { Vocabulary } from './vocabulary.ts'
 import { eachWord } from './words.ts'
 
-/** A word of the query. */
+/** A word of the query in all its forms. */
 export interface Term {
-  readonly hash: number
+  /** One for each language in which the word has another form, or for each word that it is a part of. */
+  readonly hashes: readonly number[]
   /** From 0 to 1: lower for a part of a longer word, and for words that most questions contain. */
   readonly weight: number
 }
@@ -12,20 +17,63 @@ export interface Term {
 const partWeight = 0.5
 const commonWeight = 0.3
 
-export const termsOf = (query: string): readonly Term[] => {
-  const terms = new Map<number, Term>()
-  eachWord(query, (word, start, end, part) => {
-    const hash = hashOf(word)
-    const common = commonWords.has(query.slice(start, end).toLowerCase())
+/** The weight of a word of the index that a word of the query is a part of, or that is a part of it. */
+const relatedWeight = 0.7
+
+/** The largest number of words of a query that are looked for in compounds. */
+const mostRelated = 20
+
+/** The terms of a query in the languages of the searched passages. */
+export const termsOf = (query: string, languages: ReadonlySet<Language>, vocabulary: Vocabulary): readonly Term[] => {
+  const terms = new Map<string, Term>()
+  const note = (words: readonly string[], weight: number) => {
+    const hashes = [...new Set(words.map(hashOf))].sort((one, other) => one - other)
+    const key = hashes.join()
+    if ((terms.get(key)?.weight ?? 0) < weight) terms.set(key, { hashes, weight })
+  }
+  const { compounds, standing } = vocabulary
+  const known = { compounds, knows: (word: string) => standing(hashOf(word)).length > 0 }
+  let related = 0
+  for (const { raw, part, forms } of heardIn(query, languages)) {
+    const words = [...forms.values()]
+    // The pairs of a run stand for its characters.
+    if (part && words.every((word) => [...word].length === 1)) continue
+    const common = isCommon(raw, languages)
     const weight = (part ? partWeight : 1) * (common ? commonWeight : 1)
-    if ((terms.get(hash)?.weight ?? 0) < weight) terms.set(hash, { hash, weight })
-  })
+    note(words, weight)
+    if (common || part) continue
+    for (const [language, word] of forms) {
+      if (!joinsWords(language) || ++related > mostRelated) continue
+      for (const group of relatedWords(word, language, known)) note(group, relatedWeight)
+    }
+  }
   return [...terms.values()]
 }
 
-/** Words of most questions. A matching text may lack these words. */
-const commonWords = new Set(
-  `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
-  might must my no nor not of off on or our should so some than that the their them then there these they this those to
-  was we were what when where which who whom whose why will with would you your`.split(/\s+/),
-)
+interface Heard {
+  readonly raw: string
+  readonly part: boolean
+  /** The compared form by language. */
+  readonly forms: Map<Language, string>
+}
+
+/** The words of the query in order. Languages differ in the forms of the words alone. */
+const heardIn = (query: string, languages: ReadonlySet<Language>): readonly Heard[] => {
+  const heard: Heard[] = []
+  for (const language of languages) {
+    let at = 0
+    eachWord(
+      query,
+      (word, start, end, part) => {
+        const it = (heard[at++] ??= { raw: query.slice(start, end), part, forms: new Map() })
+        it.forms.set(language, word)
+      },
+      language,
+    )
+  }
+  return heard
+}
+
+/** Questions in English are asked of files in any language. */
+const isCommon = (raw: string, languages: ReadonlySet<Language>): boolean =>
+  [...new Set<Language>(['en', ...languages])].some((language) => commonWords[language].has(folded(raw)))

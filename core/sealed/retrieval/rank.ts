@@ -1,3 +1,4 @@
+import type { Language } from './common-words.ts'
 import type { Postings } from './postings.ts'
 import type { Term } from './query.ts'
 import type { Passage } from './split.ts'
@@ -12,6 +13,8 @@ export interface IndexedFile {
   /** The name of the file; null when the index has no name. */
   readonly title: string | null
   readonly passages: readonly Passage[]
+  /** The language of each passage. */
+  readonly languages: readonly Language[]
   readonly postings: Postings
   /** Null when the file has no vectors. */
   readonly vectors: Vectors | null
@@ -109,20 +112,20 @@ const byWords = (
   const meanOfFiles = length / indexedFiles.length || 1
   const orders = ordersOf(indexedFiles)
   let most = 0
-  for (const { hash, weight } of terms) {
-    const found = standingsOf(vocabulary.standing(hash), orders)
-    const passages = found.reduce((sum, { from, to }) => sum + to - from, 0)
+  for (const { hashes, weight } of terms) {
+    const found = occurrencesOf(hashes, vocabulary, indexedFiles, orders)
+    const passages = found.reduce((sum, { rows }) => sum + rows.length, 0)
     const value = weight * rarity(passages, count)
     const valueOfFile = fileWeight * weight * rarity(found.length, indexedFiles.length)
-    worth.set(hash, value)
+    for (const hash of hashes) worth.set(hash, Math.max(worth.get(hash) ?? 0, value))
     most += value + valueOfFile
-    for (const { indexedFile, from, to } of found) {
+    for (const { indexedFile, rows, counts } of found) {
       const postings = indexedFiles[indexedFile]?.postings
       if (postings === undefined) continue
-      const { rows, counts, lengths, length } = postings
+      const { lengths, length } = postings
       const start = starts[indexedFile] ?? 0
       let all = 0
-      for (let entry = from; entry < to; entry++) {
+      for (let entry = 0; entry < rows.length; entry++) {
         const row = rows[entry] ?? 0
         const times = counts[entry] ?? 0
         all += times
@@ -149,19 +152,52 @@ const raise = (scores: Float32Array, place: number, by: number): void => {
 const share = (times: number, length: number, held: number): number =>
   times / (times + saturation * (1 - held + held * length))
 
-/** A file and the range of its entries for a word. */
-interface Standing {
+/** The passages of a file that have a word, and how often. */
+interface Occurrences {
   readonly indexedFile: number
-  readonly from: number
-  readonly to: number
+  readonly rows: Uint16Array | Uint32Array
+  readonly counts: Uint8Array
 }
 
-const standingsOf = (places: readonly number[], orders: Int32Array): readonly Standing[] => {
-  const found: Standing[] = []
+/** Where a word stands in any of its forms. A passage with two forms has it as often as both. */
+const occurrencesOf = (
+  hashes: readonly number[],
+  vocabulary: Vocabulary,
+  indexedFiles: readonly IndexedFile[],
+  orders: Int32Array,
+): readonly Occurrences[] => {
+  const all = hashes.flatMap((hash) => occurrencesIn(vocabulary.standing(hash), indexedFiles, orders))
+  if (hashes.length < 2) return all
+  const byFile = new Map<number, Occurrences[]>()
+  for (const it of all) byFile.set(it.indexedFile, [...(byFile.get(it.indexedFile) ?? []), it])
+  return [...byFile.values()].map(joinedForms)
+}
+
+const joinedForms = (forms: readonly Occurrences[]): Occurrences => {
+  const [first] = forms
+  if (first !== undefined && forms.length === 1) return first
+  const times = new Map<number, number>()
+  for (const { rows, counts } of forms)
+    for (const [entry, row] of rows.entries()) times.set(row, (times.get(row) ?? 0) + (counts[entry] ?? 0))
+  return {
+    indexedFile: first?.indexedFile ?? absent,
+    rows: Uint32Array.from(times.keys()),
+    counts: Uint8Array.from(times.values(), (count) => Math.min(count, 0xff)),
+  }
+}
+
+const occurrencesIn = (
+  places: readonly number[],
+  indexedFiles: readonly IndexedFile[],
+  orders: Int32Array,
+): readonly Occurrences[] => {
+  const found: Occurrences[] = []
   for (let at = 0; at < places.length; at += 3) {
     const [number = absent, from = 0, to = 0] = [places[at], places[at + 1], places[at + 2]]
     const indexedFile = orders[number] ?? absent
-    if (indexedFile !== absent) found.push({ indexedFile, from, to })
+    const postings = indexedFiles[indexedFile]?.postings
+    if (postings === undefined) continue
+    found.push({ indexedFile, rows: postings.rows.subarray(from, to), counts: postings.counts.subarray(from, to) })
   }
   return found
 }

@@ -1,7 +1,8 @@
+import { languagesFor, languagesOf } from './languages.ts'
 import { hashOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
 import { bestOf, rank, type Ranked, type IndexedFile } from './rank.ts'
-import { passageAround, snippetOf } from './snippet.ts'
+import { longestSnippet, passageAround, snippetOf } from './snippet.ts'
 import type { Passage } from './split.ts'
 import { vectorsOf } from './vectors.ts'
 import { vocabulary } from './vocabulary.ts'
@@ -40,6 +41,8 @@ export interface Wanted {
   /** Absent means all files. */
   readonly fileIds?: readonly string[]
   readonly most: number
+  /** In characters: the longest snippet. A longer snippet than usual shows the passages around a hit too. */
+  readonly characters?: number
 }
 
 /** Passages in memory, searched by words and vectors. The order of insertion does not change the results. */
@@ -48,6 +51,8 @@ export interface SearchIndex {
   put(fileId: string, passages: readonly Placed[], about?: AboutFile): void
   remove(fileId: string): void
   has(fileId: string): boolean
+  /** The name of a file; null when the index has no name. */
+  titleOf(fileId: string): string | null
   /** Best first. No two results show the same part of a file. */
   search(wanted: Wanted): readonly Found[]
   /** The files searchable by words only, because another model made their vectors. */
@@ -77,14 +82,16 @@ export const searchIndex = (): SearchIndex => {
     },
     remove,
     has: (fileId) => indexedFiles.has(fileId),
-    search({ query, vector, model, fileIds, most }) {
+    titleOf: (fileId) => indexedFiles.get(fileId)?.title ?? null,
+    search({ query, vector, model, fileIds, most, characters = longestSnippet }) {
       const meant = named(fileIds).map((indexedFile) =>
         vector && !isOf(indexedFile, vector, model) ? { ...indexedFile, vectors: null } : indexedFile,
       )
-      const ranked = rank(meant, words, termsOf(query), vector)
+      const languages = languagesFor(query, new Set(meant.flatMap((indexedFile) => indexedFile.languages)))
+      const ranked = rank(meant, words, termsOf(query, languages, words), vector)
       // Many good passages are shown together with a better neighbour, so more candidates are taken.
       for (let count = most * 4; ; count *= 4) {
-        const found = shown(meant, ranked, bestOf(ranked.scores, count), most)
+        const found = shown(meant, ranked, bestOf(ranked.scores, count), { most, characters })
         if (found.length === most || count >= ranked.scores.length) return found
       }
     },
@@ -114,18 +121,23 @@ const shelfOf = (
   { model, title }: AboutFile,
 ): IndexedFile => {
   const passages = placed.map(({ passage }) => passage)
+  const languages = languagesOf(passages.map(({ text }) => text))
   // An index of version 1.0.0 has no file name: its first heading stands over the whole file.
   const over = title ?? passages[0]?.heading ?? ''
-  const fields = passages.map(({ text, heading }) => [
-    { text, times: 1 },
-    ...[heading ?? '', heading === over ? '' : over].map((text) => ({ text, times: timesInHeading })),
-  ])
+  const worded = passages.map(({ text, heading }, row) => ({
+    fields: [
+      { text, times: 1 },
+      ...[heading ?? '', heading === over ? '' : over].map((text) => ({ text, times: timesInHeading })),
+    ],
+    language: languages[row] ?? 'en',
+  }))
   return {
     fileId,
     number,
     title: title ?? null,
     passages,
-    postings: postingsOf(fields),
+    languages,
+    postings: postingsOf(worded),
     vectors: vectorsOf(placed.map(({ vector }) => vector)),
     ...(model && { model }),
   }
@@ -135,7 +147,7 @@ const shown = (
   indexedFiles: readonly IndexedFile[],
   { scores, starts, worth }: Ranked,
   places: readonly number[],
-  most: number,
+  { most, characters }: { readonly most: number; readonly characters: number },
 ): readonly Found[] => {
   const taken = new Set<number>()
   const found: Found[] = []
@@ -144,13 +156,14 @@ const shown = (
     if (taken.has(place)) continue
     const at = starts.findLastIndex((start) => start <= place)
     const start = starts[at]!
-    const { fileId, title, passages } = indexedFiles[at]!
-    const stretch = passageAround(passages, place - start, (row) =>
-      taken.has(start + row) ? null : (scores[start + row] ?? 0),
-    )
+    const { fileId, title, passages, languages } = indexedFiles[at]!
+    const row = place - start
+    const scoreOf = (row: number) => (taken.has(start + row) ? null : (scores[start + row] ?? 0))
+    const stretch = passageAround(passages, row, scoreOf, characters)
     for (let row = stretch.first; row <= stretch.last; row++) taken.add(start + row)
-    const snippet = snippetOf(stretch.text, (word) => worth.get(hashOf(word)) ?? 0)
-    const { page, heading } = passages[place - start]!
+    const worthOf = (word: string) => worth.get(hashOf(word)) ?? 0
+    const snippet = snippetOf(stretch.text, worthOf, characters, languages[row])
+    const { page, heading } = passages[row]!
     found.push({ fileId, title, heading, snippet, score: scores[place] ?? 0, page })
   }
   return found

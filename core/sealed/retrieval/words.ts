@@ -1,3 +1,6 @@
+import type { Language } from './common-words.ts'
+import { folded } from './fold.ts'
+import { lightStem } from './light-stem.ts'
 import { stem } from './stem.ts'
 
 /** Called for each word with its compared form, its place, and whether it is a part of a longer word. */
@@ -20,27 +23,28 @@ const mostWordCharacters = 40
 const mostParts = 8
 
 /**
- * Finds the words of a text, without case, accents and endings. A joined word is found whole and in parts. Chinese,
- * Japanese and Korean are found as pairs of characters; a dictionary separates Thai, Lao, Khmer and Burmese.
+ * Finds the words of a text, without case, accents and the endings of its language. A joined word is found whole and in
+ * parts. Chinese, Japanese and Korean are found as pairs of characters, and words of one character as parts; a
+ * dictionary separates Thai, Lao, Khmer and Burmese.
  */
-export const eachWord = (text: string, hear: HearWord): void => {
+export const eachWord = (text: string, hear: HearWord, language: Language = 'en'): void => {
   for (const found of text.matchAll(piece)) {
     const [raw, run, unspaced] = found
     const start = found.index
     if (run !== undefined) eachPair(run, start, hear)
     else if (unspaced !== undefined) eachCut(unspaced, start, hear)
-    else if (!joined.test(raw)) hear(formOf(raw), start, start + raw.length, false)
-    else eachPart(raw, start, hear)
+    else if (!joined.test(raw)) hear(formOf(raw, language), start, start + raw.length, false)
+    else eachPart(raw, start, hear, language)
   }
 }
 
-const eachPart = (raw: string, start: number, hear: HearWord): void => {
+const eachPart = (raw: string, start: number, hear: HearWord, language: Language): void => {
   const end = start + raw.length
   const bare = raw.replace(/['’]s?$|['’]s$/i, '')
   const parts = bare.split(joint).flatMap((part) => part.split(hump))
-  if (parts.length === 1) return hear(formOf(bare), start, end, false)
-  hear(formOf(parts.join('')), start, end, false)
-  for (const part of parts.slice(0, mostParts)) if (part.length > 1) hear(formOf(part), start, end, true)
+  if (parts.length === 1) return hear(formOf(bare, language), start, end, false)
+  hear(formOf(parts.join(''), language), start, end, false)
+  for (const part of parts.slice(0, mostParts)) if (part.length > 1) hear(formOf(part, language), start, end, true)
 }
 
 const cutter = new Intl.Segmenter('th', { granularity: 'word' })
@@ -54,36 +58,25 @@ const eachCut = (run: string, start: number, hear: HearWord): void => {
 
 const eachPair = (run: string, start: number, hear: HearWord): void => {
   const characters = [...folded(run)]
-  if (characters.length === 1) return hear(run, start, start + run.length, false)
+  if (characters.length === 1) return hear(folded(run), start, start + run.length, false)
   // Folding may join or split characters, so positions are approximate.
-  for (let at = 0; at + 1 < characters.length; at++) {
+  for (const [at, character] of characters.entries()) {
     const from = start + Math.min(at, run.length - 1)
-    hear(`${characters[at]}${characters[at + 1]}`, from, Math.min(from + 2, start + run.length), false)
+    const next = characters[at + 1]
+    if (next !== undefined) hear(`${character}${next}`, from, Math.min(from + 2, start + run.length), false)
+    if (wordlike.test(character)) hear(character, from, from + 1, true)
   }
 }
 
-const formOf = (raw: string): string => {
-  const word = folded(raw.slice(0, mostWordCharacters))
-  return plain.test(word) ? stem(word) : word
-}
+/** Characters that may be words. */
+const wordlike = /[\p{Script=Han}\p{Script=Hangul}]/u
 
-/** Removes case and accents. */
-const folded = (raw: string): string => {
-  const lower = raw.toLowerCase()
-  if (plain.test(lower)) return lower
-  return lower
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .replace(/[ßæœøłđð]/g, (it) => unaccented[it] ?? it)
-}
+/** The compared form of a bare word. */
+export const formOf = (raw: string, language: Language): string =>
+  stemIn(language, folded(raw.slice(0, mostWordCharacters)))
 
-const unaccented: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
+/** Words in Latin letters lose English endings in a text of another script. */
+const stemIn = (language: Language, word: string): string => {
+  const light = language === 'en' ? null : lightStem(language, word)
+  return light ?? (plain.test(word) ? stem(word) : word)
 }

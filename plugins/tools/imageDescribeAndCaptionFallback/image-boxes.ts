@@ -26,8 +26,17 @@ export const withoutOverlaps = <T extends Scored>(found: readonly T[]): readonly
 
 /** The shared area of two boxes, relative to their union. */
 const shared = (a: Box, b: Box): number => {
+  const both = common(a, b)
+  return both / (areaOf(a) + areaOf(b) - both || 1)
+}
+
+/** True for a thing and a part of it. */
+export const isSameThing = (a: Box, b: Box): boolean => common(a, b) > mostShared * Math.min(areaOf(a), areaOf(b))
+
+const common = (a: Box, b: Box): number => {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)
-  const both = Math.max(0, width) * Math.max(0, height)
-  return both / (a.width * a.height + b.width * b.height - both || 1)
+  return Math.max(0, width) * Math.max(0, height)
 }
+
+const areaOf = ({ width, height }: Box): number => width * height

@@ -1,28 +1,44 @@
 import { runApart } from '../../shared/run-apart.ts'
 import type { Image } from '../../shared/pictures/image.ts'
-import type { Found } from './objects-job.ts'
+import type { Things } from './objects-job.ts'
+import type { Box } from './image-boxes.ts'
 import type { Pixels } from '../../shared/pictures/raster-image.ts'
 
-export type { Found } from './objects-job.ts'
+export type { Found, Things } from './objects-job.ts'
 
 /** In pixels: the side of the picture in which objects and facts are searched. */
 export const searchPixels = 512
 
+/** In ms: eleven looks at a picture, on a machine that does other work. */
+const time = 30_000
+
 /**
- * The objects that a detector finds among eighty classes, most certain first. Boxes are in pixels of the upright image.
+ * The objects that a detector finds among eighty classes, and the faces, most certain first. Boxes are in pixels of the
+ * upright image.
  */
-export const findObjects = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<readonly Found[]> => {
-  const found = await runApart<readonly Found[]>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal)
-  const across = image.width / pixels.width
-  const down = image.height / pixels.height
-  return found.map(({ label, score, box }) => ({
-    label,
-    score: Math.round(score * 100) / 100,
-    box: {
-      x: Math.round(box.x * across),
-      y: Math.round(box.y * down),
-      width: Math.round(box.width * across),
-      height: Math.round(box.height * down),
-    },
-  }))
+export const findThings = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<Things> => {
+  const found = await runApart<Things>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal, { time })
+  const placed = <T extends { readonly score: number; readonly box: Box }>(it: T): T => ({
+    ...it,
+    score: Math.round(it.score * 100) / 100,
+    box: boxOn(image, pixels, it.box),
+  })
+  return { objects: found.objects.map(placed), faces: found.faces.map(placed) }
+}
+
+interface Sized {
+  readonly width: number
+  readonly height: number
+}
+
+/** A box of a drawn picture in pixels of the image. */
+export const boxOn = (image: Sized, drawn: Sized, { x, y, width, height }: Box): Box => {
+  const across = image.width / drawn.width
+  const down = image.height / drawn.height
+  return {
+    x: Math.round(x * across),
+    y: Math.round(y * down),
+    width: Math.round(width * across),
+    height: Math.round(height * down),
+  }
 }

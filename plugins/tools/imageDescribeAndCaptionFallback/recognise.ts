@@ -2,23 +2,27 @@ import { Unreadable } from '../../../core/errors.ts'
 import { openImage, type Image } from '../../shared/pictures/image.ts'
 import { readImage, type Line, type Reading } from '../../shared/pictures/ocr.ts'
 import { drawImage } from '../../shared/pictures/raster-image.ts'
+import { type Code, findCodes } from './image-codes.ts'
 import { factsOf, type Facts } from './image-facts.ts'
-import { findObjects, searchPixels, type Found } from './image-objects.ts'
+import { findThings, searchPixels, type Things } from './image-objects.ts'
 
-/** The objects, the text and the colours of an image, and a caption made of them. */
+/** The objects, the faces, the codes, the text and the colours of an image, and a caption made of them. */
 export const recognise = async (bytes: Uint8Array, signal: AbortSignal) => {
   const image = openImage(bytes)
   const pixels = await drawImage(image, { colours: 'rgb', longest: searchPixels }, signal)
   const facts = factsOf(pixels)
-  const [objects, reading] = await Promise.all([
-    findObjects(image, pixels, signal),
+  const [{ objects, faces }, codes, reading] = await Promise.all([
+    findThings(image, pixels, signal),
+    findCodes(image, signal),
     readImage(bytes, signal).catch(nothingRead),
   ])
   const kept = reading === null ? [] : readableLines(reading)
   const words = kept.map(({ text }) => text).join('\n')
   return {
-    caption: captionOf(image, facts, objects, words),
+    caption: captionOf(image, facts, { objects, faces, codes, words }),
     objects,
+    faces,
+    codes,
     text: words === '' ? null : words.slice(0, mostCharacters),
     textConfidence: words === '' ? null : meanConfidence(kept),
     ...(reading?.missing && { missing: [reading.missing] }),
@@ -52,8 +56,27 @@ const shapeOf = ({ width, height }: Image): 'landscape' | 'portrait' | 'square' 
   return width > height ? 'landscape' : 'portrait'
 }
 
-const captionOf = (image: Image, facts: Facts, objects: readonly Found[], words: string): string =>
-  [`${looksOf(image, facts, words)}.`, objectsOf(objects), textOf(words)].join(' ')
+interface Seen extends Things {
+  readonly codes: readonly Code[] | null
+  readonly words: string
+}
+
+const captionOf = (image: Image, facts: Facts, { objects, faces, codes, words }: Seen): string =>
+  [
+    `${looksOf(image, facts, words)}.`,
+    objectsOf(objects),
+    ...facesOf(faces),
+    ...codesOf(codes ?? []),
+    textOf(words),
+  ].join(' ')
+
+const facesOf = ({ length }: Things['faces']): readonly string[] =>
+  length === 0 ? [] : [length === 1 ? 'One face was found.' : `${length} faces were found.`]
+
+const codesOf = (codes: readonly Code[]): readonly string[] =>
+  codes.length === 0
+    ? []
+    : [`Codes in it: ${codes.map(({ format, text }) => `${format} “${shortened(text)}”`).join(', ')}.`]
 
 const looksOf = (image: Image, { kind, brightness, colours }: Facts, words: string): string => {
   const page = kind === 'drawing' && words.length > 200
@@ -66,7 +89,7 @@ const looksOf = (image: Image, { kind, brightness, colours }: Facts, words: stri
   return `What looks like ${what} in ${shapeOf(image)} format${light}${mostly}`
 }
 
-const objectsOf = (objects: readonly Found[]): string => {
+const objectsOf = (objects: Things['objects']): string => {
   if (objects.length === 0) return 'No object was recognised in it.'
   const counts = new Map<string, number>()
   for (const { label } of objects) counts.set(label, (counts.get(label) ?? 0) + 1)
@@ -74,8 +97,10 @@ const objectsOf = (objects: readonly Found[]): string => {
   return `Probably in it: ${named.join(', ')}.`
 }
 
-const textOf = (words: string): string => {
-  if (words === '') return 'No text was read in it.'
-  const line = words.replace(/\s+/g, ' ')
-  return `Text in it: “${line.length > quoted ? `${line.slice(0, quoted)}…` : line}”`
+const textOf = (words: string): string =>
+  words === '' ? 'No text was read in it.' : `Text in it: “${shortened(words)}”`
+
+const shortened = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > quoted ? `${line.slice(0, quoted)}…` : line
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { unpacked } from '../unpacked.ts'
+import { type Packaged, unpacked } from '../unpacked.ts'
 import { sources } from './sources.ts'
 
 export const formats = [
@@ -28,7 +28,8 @@ const largest = 2_000_000
 export const documentsOf = async (format: Format, most: number): Promise<readonly Sampled[]> => {
   const found = new Map<string, Sampled>()
   for (const source of sources) {
-    const place = unpacked(source)
+    const place = folderOf(source)
+    if (place === null) continue
     for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()) {
       const path = join(place, name)
       if (!name.toLowerCase().endsWith(`.${format}`) || !isDocument(path)) continue
@@ -40,6 +41,20 @@ export const documentsOf = async (format: Format, most: number): Promise<readonl
     }
   }
   return [...found.values()].sort((one, other) => (one.hash < other.hash ? -1 : 1)).slice(0, most)
+}
+
+const missing = new Set<string>()
+
+/** Null where a package can't be had any more, which is said once. */
+const folderOf = (source: Packaged): string | null => {
+  if (missing.has(source.name)) return null
+  try {
+    return unpacked(source)
+  } catch {
+    missing.add(source.name)
+    console.log(`${source.name} cannot be had: its files are left out`)
+    return null
+  }
 }
 
 const isDocument = (path: string): boolean => {

@@ -34,7 +34,10 @@ export const sharesOf = (texts: Texts, within: 'text' | 'line'): Readonly<Record
   return Object.fromEntries(shares)
 }
 
-/** Words in lower case; a character of a script without spaces is a word, and so is a number, however it is written. */
+/**
+ * Words in lower case; a character of a script without spaces is a word, and so is a number, however it is written. The
+ * name of a line break, which some programs leave in the text of an xlsx, is none.
+ */
 export const wordsOf = (text: string): readonly string[] =>
   (
     text
@@ -42,10 +45,11 @@ export const wordsOf = (text: string): readonly string[] =>
       .replace(/\u00ad/g, '')
       .replace(midnight, '$1')
       .replace(/(\d)T(?=\d\d:)/g, '$1 ')
+      .replace(/_x000d_/gi, ' ')
       .replace(/(\d),(?=\d{3}(?!\d))/g, '$1')
       .toLowerCase()
       .match(
-        /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\d+\.\d+(?:e-?\d+)?(?![\p{L}\d.])|[\p{L}\p{N}\p{M}]+/gu,
+        /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\d+\.\d+(?:e[-+]?\d+)?(?![\p{L}\d.])|[\p{L}\p{N}\p{M}]+/gu,
       ) ?? []
   )
     .filter((word) => word.length <= longest)

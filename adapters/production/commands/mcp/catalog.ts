@@ -125,7 +125,11 @@ const rows: readonly Row[] = [
     {
       query: text('In words, or as a question'),
       files: v.optional(v.pipe(v.array(v.string()), v.description('Paths or ids; all when absent'))),
+      name: v.optional(text('Part of the name of the files')),
+      from: v.optional(text('Stored from this day on, as 2026-03-01')),
+      to: v.optional(text('Stored up to this day')),
       limit: v.optional(v.pipe(v.number(), v.description('1 to 20 passages'))),
+      characters: v.optional(v.pipe(v.number(), v.description('Of a passage; above 1400 with what stands around it'))),
     },
     reads,
   ],

@@ -88,7 +88,7 @@ const searchedWith = async (model: string | undefined, rows: readonly object[], 
   } as unknown as EnclaveFiles
   const settings = { model, cache: 1, mostFile: 1, queue: defaultQueue }
   const { search } = retrieval(withModels(...entries).supplied, [], settings)
-  const hits = await search(enclaveFiles, ragDek, 'ferry', null, signal)
+  const hits = await search(enclaveFiles, ragDek, { query: 'ferry', ids: null }, signal)
   return { found: hits.map(({ fileId }) => fileId), score: hits[0]?.score ?? 0, outdated: hits.outdated }
 }
 
