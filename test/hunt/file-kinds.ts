@@ -59,7 +59,7 @@ const sources: Readonly<Record<string, string>> = {
 
 /** Kinds that no file of the tests has. */
 const written: Readonly<Record<string, Uint8Array>> = {
-  wav: wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(64_000) }),
+  wav: wavOf({ rate: 8_000, channels: 2, bits: 16, samples: Buffer.alloc(64_000, Buffer.from([0, 8, 0, 248])) }),
   eml: Buffer.from(
     [
       'From: =?utf-8?Q?J=C3=BCrgen?= <juergen@example.org>',
@@ -109,7 +109,6 @@ const plain = (name: string, tool: string, read: Read): Kind =>
   kind(name, tool, read, async (chance) => damaged(await source(name), chance, name === 'png'))
 
 /** Two seconds that alternate between two values. */
-const beep = wavOf({ rate: 8_000, channels: 2, bits: 16, samples: Buffer.alloc(64_000, Buffer.from([0, 8, 0, 248])) })
 
 export const kinds: readonly Kind[] = [
   archive('docx', 'getTextDocumentContent', readDocument),
