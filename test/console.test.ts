@@ -45,7 +45,9 @@ t.test('every file stands under the hash of all, carries its own, and never chan
   const it = await running(t, memory())
   const page = await (await fetch(`${it.base}/console`)).text()
   const files = filesOf(page)
-  const served = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const served = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) =>
+    name.endsWith('.js'),
+  )
   const names = files.map(({ path }) => path.split('/').slice(2).join('/'))
   for (const name of [...served, 'style.css', 'sealed/sealed.client.client.js'])
     t.ok(names.includes(name), `${name} is served`)
@@ -87,7 +89,9 @@ t.test('few scripts stand before the first view, and a page that is signed in wa
   t.ok(first.length >= 5 && first.length <= 12, `${first.length} scripts beside main.js`)
   t.ok(first.includes('sign-in.js'))
   t.ok(['inside.js', 'pages.js', 'pages/home.js'].every((name) => later.includes(name)))
-  const scripts = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const scripts = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) =>
+    name.endsWith('.js'),
+  )
   const all = [...first, ...later, ...named('sealed'), 'main.js']
   t.equal(new Set(all).size, all.length, 'each is named once')
   t.same(
@@ -116,7 +120,9 @@ t.test('the console can be switched off, and stands under a prefix', async (t) =
 })
 
 t.test('no script of the console reads markup, or knows another origin', async (t) => {
-  const names = (await readdir('plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const names = (await readdir('plugins/surfaces/console/browser', { recursive: true })).filter((name) =>
+    name.endsWith('.ts'),
+  )
   t.ok(names.length > 30)
   for (const name of names) {
     const text = await readFile(`plugins/surfaces/console/browser/${name}`, 'utf8')
@@ -178,7 +184,9 @@ const textsOf = (code: string): readonly string[] => {
 
 t.test('no space and no comment is taken out of a text', async (t) => {
   const { files } = await built()
-  const own = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const own = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) =>
+    name.endsWith('.js'),
+  )
   let long = 0
   for (const name of own) {
     const texts = textsOf(await readFile(`dist/plugins/surfaces/console/browser/${name}`, 'utf8'))

@@ -677,7 +677,9 @@ t.test('each statement of the interface, by a client that knows nothing else', p
 )
 
 t.test('what literal clients send beside it', patience, async (t) => {
-  t.comment(isWhole ? 'every file is read' : `SEALGATE_SEED=${seed}: ${played.length} of ${reads.length} files are read`)
+  t.comment(
+    isWhole ? 'every file is read' : `SEALGATE_SEED=${seed}: ${played.length} of ${reads.length} files are read`,
+  )
   await held(t, await sceneOf(t), literal)
 })
 

@@ -149,6 +149,9 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   rolling = false
   await Promise.all(load)
   t.same(flaws, [], 'no failed and no cut stream')
-  t.ok(counts.open > 4 * wide.open && counts.sealed > 2 * wide.sealed, `of ${counts.open} open and ${counts.sealed} sealed ones`)
+  t.ok(
+    counts.open > 4 * wide.open && counts.sealed > 2 * wide.sealed,
+    `of ${counts.open} open and ${counts.sealed} sealed ones`,
+  )
   t.comment(`${counts.open} open and ${counts.sealed} sealed streams, ${flaws.length} failed`)
 })

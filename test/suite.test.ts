@@ -94,7 +94,9 @@ t.test('the suite tells what each file cost, with the processes that it started'
   const files = ['costly', 'cheap'].map((name) => join(folder, `${name}.mjs`))
   for (const more of [['--jobs', '1'], ['--together']]) {
     const { stdout } = await run(process.execPath, [suite, ...more, ...files])
-    const [costly = 0, cheap = Infinity, whole = 0] = [...stdout.matchAll(/([\d.]+) s of CPU/g)].map(([, it]) => Number(it))
+    const [costly = 0, cheap = Infinity, whole = 0] = [...stdout.matchAll(/([\d.]+) s of CPU/g)].map(([, it]) =>
+      Number(it),
+    )
     t.ok(costly >= 0.6, `${costly} s of a process that was started`)
     t.ok(cheap < costly && whole > costly, `${cheap} s of the next, of ${whole}`)
   }

@@ -45,7 +45,8 @@ const oneProcess = (t: Test): Command => {
       waiting.delete(id)
     })
     it.on('exit', (code, signal) => {
-      for (const { reject } of waiting.values()) reject(new Error(`the commands ended with ${signal ?? code}: ${complaint}`))
+      for (const { reject } of waiting.values())
+        reject(new Error(`the commands ended with ${signal ?? code}: ${complaint}`))
     })
     t.teardown(() => it.kill('SIGKILL'))
     return it

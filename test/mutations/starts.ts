@@ -54,7 +54,7 @@ export const starts: readonly Changes[] = [
   ),
   early(
     'plugins/surfaces/console/routes.ts',
-    "const building = lazy(() => import('./console/built.ts'))",
+    "const building = lazy(() => import('./built.ts'))",
     'A start builds no console.',
   ),
   early('core/routes/front.ts', "const pages = lazy(() => import('./front-page.ts'))", 'A start loads no front page.'),

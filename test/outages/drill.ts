@@ -38,7 +38,13 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
   // A busy machine has less of itself to give: a load that it can't carry would show nothing but the load.
   const rate = (whole ? rates.whole : rates.sample) / slowness()
   // Each day plays one of two that show the same server away: stopped, or silent.
-  const played = (all: readonly Scene[]) => (whole ? all : sampled(all.filter(({ atNight }) => atNight !== true), 2))
+  const played = (all: readonly Scene[]) =>
+    whole
+      ? all
+      : sampled(
+          all.filter(({ atNight }) => atNight !== true),
+          2,
+        )
   const agent = new Agent()
   const acknowledged: Acknowledged = new Map()
   const [byDefault, open, closed] = await Promise.all([

@@ -41,7 +41,8 @@ const longest: readonly string[] = [
 ]
 
 /** Rooms whose files share processes: they leave nothing behind. */
-const rooms = /^(core|dialects|plugins|adapters\/memory|adapters\/production\/(backends|commands|config|evidence|log|screen))\//
+const rooms =
+  /^(core|dialects|plugins|adapters\/memory|adapters\/production\/(backends|commands|config|evidence|log|screen))\//
 
 /** Files of no room that share processes, too. */
 const gateways: readonly string[] = [

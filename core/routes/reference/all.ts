@@ -15,17 +15,5 @@ import { toolsOf } from './tools.ts'
 export const referenceOf = (tools: readonly Tool[], surfaces: readonly Chapter[]): Reference => ({
   words: shared,
   codes,
-  chapters: [
-    decision,
-    chat,
-    media,
-    ...surfaces,
-    rvenc,
-    toolsOf(tools),
-    files,
-    retrieval,
-    admin,
-    operating,
-    front,
-  ],
+  chapters: [decision, chat, media, ...surfaces, rvenc, toolsOf(tools), files, retrieval, admin, operating, front],
 })

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import { schemaOf } from '../../json-schema.ts'
-import { type Chapter, type JsonSchema, type Variant, type Sentences, described, envelope } from '../../http/reference.ts'
+import {
+  type Chapter,
+  type JsonSchema,
+  type Variant,
+  type Sentences,
+  described,
+  envelope,
+} from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { parametersOf } from '../../tool-schema.ts'
 import { variants } from '../tools.ts'

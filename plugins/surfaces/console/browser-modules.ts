@@ -58,7 +58,10 @@ const resolved = ({ core }: Folders, specifier: string, by: string): string => {
  * The console's scripts and all that they import, by their names in a browser. Every import names a script of this map,
  * so a page needs neither a bundle nor a map of imports.
  */
-export const browserModules = async (folders: Folders, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+export const browserModules = async (
+  folders: Folders,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
   const scripts = new Map<string, string>()
   const queue = names.map((name) => join(folders.own, name))
   const known = new Map(queue.map((path) => [nameOf(folders, path), path]))

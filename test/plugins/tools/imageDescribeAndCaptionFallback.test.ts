@@ -35,7 +35,8 @@ t.test('contract', { skip }, async (t) => {
 })
 
 t.test('recognises a thing in a photo, and where it is', { skip }, async (t) => {
-  const { caption, objects, faces, codes, text, textConfidence, missing, facts, method } = await run('cup-of-coffee.jpg')
+  const { caption, objects, faces, codes, text, textConfidence, missing, facts, method } =
+    await run('cup-of-coffee.jpg')
   t.equal(
     caption,
     'What looks like a photo in landscape format, mostly brown and black. Probably in it: cup. No text was read in it.',

@@ -4,7 +4,12 @@ import { type CaseQuestions, runCases } from '../../../../plugins/surfaces/conso
 import { csvOf, rowsOf } from '../../../../plugins/surfaces/console/browser/csv.ts'
 import { type Decided, decisionCost, opinionOf } from '../../../../plugins/surfaces/console/browser/decision-answers.ts'
 import { decisionConfig, decisionSnippets } from '../../../../plugins/surfaces/console/browser/decision-code.ts'
-import { type Draft, type DraftQuestion, bodyOf, flawOf } from '../../../../plugins/surfaces/console/browser/decision-draft.ts'
+import {
+  type Draft,
+  type DraftQuestion,
+  bodyOf,
+  flawOf,
+} from '../../../../plugins/surfaces/console/browser/decision-draft.ts'
 import { decisionTemplates } from '../../../../plugins/surfaces/console/browser/decision-templates.ts'
 import { type Gateway, Refused } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { casesOf, mostCases } from '../../../../plugins/surfaces/console/browser/labelled-cases.ts'

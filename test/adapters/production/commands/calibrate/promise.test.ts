@@ -1,6 +1,11 @@
 import t from 'tap'
 import { seededFractions, randomHalves } from '../../../../../plugins/surfaces/console/browser/chance.ts'
-import { binsOf, brier, calibrationError, errorByChance } from '../../../../../plugins/surfaces/console/browser/figures.ts'
+import {
+  binsOf,
+  brier,
+  calibrationError,
+  errorByChance,
+} from '../../../../../plugins/surfaces/console/browser/figures.ts'
 import { plotOf } from '../../../../../adapters/production/commands/calibrate/plot.ts'
 import { thresholdFor, upperBound } from '../../../../../plugins/surfaces/console/browser/promise.ts'
 import { temperaturesOf } from '../../../../../adapters/production/commands/calibrate/temperatures.ts'
