@@ -233,7 +233,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     t.match(await best('Boskoop Tonnen Preis'), { snippet: /Boskoop/ })
     t.match(await best('Gäste begrüßen'), { fileId: ids[2], page: 1 })
     const today = new Date().toISOString().slice(0, 10)
-    const ofFiles = { query: 'lanterns and guests', name: 'Orchard.pptx', from: today, byFile: true }
+    const ofFiles = { query: 'lanterns, Gäste', name: 'Orchard.pptx', from: today, byFile: true }
     t.match(await call('searchRag', ofFiles), {
       files: [{ fileId: ids[2], title: 'orchard', created: String, passages: [{ page: Number, snippet: String }] }],
     })
