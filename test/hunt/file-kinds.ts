@@ -59,6 +59,7 @@ const sources: Readonly<Record<string, string>> = {
 
 /** Kinds that no file of the tests has. */
 const written: Readonly<Record<string, Uint8Array>> = {
+  // Two seconds that alternate between two values.
   wav: wavOf({ rate: 8_000, channels: 2, bits: 16, samples: Buffer.alloc(64_000, Buffer.from([0, 8, 0, 248])) }),
   eml: Buffer.from(
     [
@@ -107,8 +108,6 @@ const archive = (name: string, tool: string, read: Read): Kind =>
 
 const plain = (name: string, tool: string, read: Read): Kind =>
   kind(name, tool, read, async (chance) => damaged(await source(name), chance, name === 'png'))
-
-/** Two seconds that alternate between two values. */
 
 export const kinds: readonly Kind[] = [
   archive('docx', 'getTextDocumentContent', readDocument),
