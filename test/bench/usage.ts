@@ -25,6 +25,8 @@ const rounds = 5
 const perSecond = Number(process.env['SEALGATE_RATE'] ?? 200)
 const seconds = Number(process.env['SEALGATE_SECONDS'] ?? 10)
 const operators = 50
+/** The stores that are asked, each on its own. */
+const stores = (process.env['SEALGATE_STORES'] ?? 'sqlite,postgres').split(',')
 /** Ms between an operator's answer and the next question. */
 const thinkMs = 1_000
 
@@ -36,15 +38,18 @@ export async function* usage(): AsyncGenerator<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-usage-'))
   const upstream = await start('upstream')
   try {
-    const file = join(folder, 'rows.db')
-    let began = performance.now()
-    await fillSqlite(file, rows)
-    yield* compared('sqlite', began, folder, upstream.base, { use: 'sqlite', file }, use(sqlite, { file }))
-    await rm(file, { force: true })
+    if (stores.includes('sqlite')) {
+      const file = join(folder, 'rows.db')
+      const began = performance.now()
+      await fillSqlite(file, rows)
+      yield* compared('sqlite', began, folder, upstream.base, { use: 'sqlite', file }, use(sqlite, { file }))
+      await rm(file, { force: true })
+    }
+    if (!stores.includes('postgres')) return
     const server = await startPostgres({ steer: true })
     if (server === null) return yield 'there is no PostgreSQL'
     try {
-      began = performance.now()
+      const began = performance.now()
       await fillPostgres(server.url, use(postgres, { url: server.url }), rows)
       const choice = { use: 'postgres', url: server.url }
       yield* compared('postgres', began, folder, upstream.base, choice, use(postgres, { url: server.url }))
