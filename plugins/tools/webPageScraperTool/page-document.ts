@@ -8,7 +8,7 @@ export const pageParser = (): Promise<Parse> => (loading ??= load())
 let loading: Promise<Parse> | null = null
 
 const load = async (): Promise<Parse> => {
-  const { createDocument } = await optionalPackage('@mixmark-io/domino', () => import('@mixmark-io/domino'))
+  const { createDocument } = await optionalPackage('domino', () => import('domino'))
   letIterate(createDocument('', true).querySelectorAll('p'))
   // The library does not know the base of a page. Under this one, addresses stay as they are written.
   const baseURI = { value: 'about:blank' }

@@ -1,4 +1,4 @@
-declare module '@mixmark-io/domino' {
+declare module 'domino' {
   /** The document of a page; with `whole` also that of an empty one. */
   export function createDocument(html: string, whole: true): Document
 }
