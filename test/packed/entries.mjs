@@ -13,7 +13,10 @@ export const entriesOf = (unpacked) => {
     const of = shipped.filter((file) => file.startsWith(before) && file.endsWith(after))
     return of.map((file) => name.replace('*', file.slice(before.length, -after.length)))
   })
-  return [...new Set(paths)].filter((path) => exports[path] !== null).map((path) => `sealgate${path.slice(1)}`)
+  const hidden = Object.keys(exports).filter((name) => exports[name] === null)
+  const isHidden = (path) =>
+    hidden.some((name) => (name.endsWith('*') ? path.startsWith(name.slice(0, -1)) : path === name))
+  return [...new Set(paths)].filter((path) => !isHidden(path)).map((path) => `sealgate${path.slice(1)}`)
 }
 
 /** A program that loads each entry by `import` or by `require`, and prints what could not be loaded. */
