@@ -1,30 +1,36 @@
+import module from 'node:module'
 import type { Changes } from './mutation.ts'
 
 const keys = 'test/adapters/production/commands/bootstrap-key.test.ts'
 const egress = 'test/adapters/production/network/egress.test.ts'
 
+/** Node has them from 22.15; its test skips the cases of an older one. */
+const hasHooks = 'registerHooks' in module
+
+const nearModules: Changes = {
+  file: 'adapters/production/near-modules.ts',
+  test: 'test/adapters/production/near-modules.test.ts',
+  changes: [
+    {
+      breaks: 'Node searches for no module of the package.',
+      from: 'if (!isRelative.test(specifier) ||',
+      to: 'if (isRelative.test(specifier) ||',
+    },
+    {
+      breaks: 'Node reads no module of the package.',
+      from: "if (!isNear(url) || !url.endsWith('.js'))",
+      to: "if (isNear(url) || !url.endsWith('.js'))",
+    },
+    {
+      breaks: 'Modules of others are found and read as Node does it.',
+      from: 'url?.startsWith(folder) === true &&',
+      to: 'url !== undefined &&',
+    },
+  ],
+}
+
 export const production: readonly Changes[] = [
-  {
-    file: 'adapters/production/near-modules.ts',
-    test: 'test/adapters/production/near-modules.test.ts',
-    changes: [
-      {
-        breaks: 'Node searches for no module of the package.',
-        from: 'if (!isRelative.test(specifier) ||',
-        to: 'if (isRelative.test(specifier) ||',
-      },
-      {
-        breaks: 'Node reads no module of the package.',
-        from: "if (!isNear(url) || !url.endsWith('.js'))",
-        to: "if (isNear(url) || !url.endsWith('.js'))",
-      },
-      {
-        breaks: 'Modules of others are found and read as Node does it.',
-        from: 'url?.startsWith(folder) === true &&',
-        to: 'url !== undefined &&',
-      },
-    ],
-  },
+  ...(hasHooks ? [nearModules] : []),
   {
     file: 'adapters/production/start-plainly.ts',
     test: 'test/adapters/production/start-plainly.test.ts',

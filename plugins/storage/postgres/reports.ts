@@ -63,10 +63,13 @@ const groupsOf = (found: readonly Grouped[], by: readonly string[]): readonly Su
   return [...groups.values()]
 }
 
-/** Sums of lists by their name in a field, from the rows behind `rest`. A list of JSON is read once, as an array. */
+/**
+ * Sums of lists by their name in a field, from the rows behind `rest`. A list of JSON is read once, as an array: without
+ * the offset PostgreSQL would read it anew for each sum.
+ */
 const talliedSums = (rest: string, field: string, length: number): string => {
   const lists = `select data -> '${storedName(field)}' as lists ${rest}`
-  const read = `select key, translate(value::text, '[]', '{}')::float8[] as list from (${lists}) as found, json_each(lists)`
+  const read = `select key, translate(value::text, '[]', '{}')::float8[] as list from (${lists}) as found, json_each(lists) offset 0`
   const sums = Array.from({ length }, (_, at) => `coalesce(sum(list[${at + 1}]), 0)`).join(', ')
   return `select key collate "C" as name, array[${sums}] as sums from (${read}) as read`
 }
