@@ -26,7 +26,7 @@ export interface Act {
 export interface Company extends Tempo, Patience, Pick<Stage, 'stalled'> {
   readonly start: StartGateway
   readonly tongue: Tongue
-  /** Ms of a quiet machine after which a scene counts as one that never ends. */
+  /** A scene counts as endless after so many ms of a quiet machine. */
   readonly longest: number
 }
 

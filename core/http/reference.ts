@@ -110,7 +110,7 @@ const propertiesOf = (properties: JsonSchema, path: readonly string[], tables: r
   )
 
 /** The envelope of an answer in an example, without its content. */
-export const envelope = {
+export const exampleEnvelope = {
   status: 200,
   error: null,
   message: null,

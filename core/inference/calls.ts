@@ -256,7 +256,7 @@ const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidat
   return native === undefined ? { body } : { body, native }
 }
 
-/** Everybody else first, then the one that broke. */
+/** The other candidates come first, and the one that broke comes last. */
 const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => {
   const at = candidates.indexOf(after)
   return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]

@@ -56,7 +56,7 @@ export interface SceneResult extends SceneTitle {
   readonly asked: number
 }
 
-/** Plays faults of backends against a gateway of its own, which shares nothing with the one that runs. */
+/** A drill plays faults of backends against a gateway of its own, which shares nothing with the one that runs. */
 export interface Drill {
   readonly scenes: readonly SceneTitle[]
   /**

@@ -35,7 +35,7 @@ const oneProcess = (t: Test): Command => {
   let child: ChildProcess | null = null
   let ids = 0
   const begun = (): ChildProcess => {
-    // No stream is a terminal, whoever starts the tests.
+    // The tests may run on a terminal; a command sees none.
     const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const
     const it = fork(file, [], { env: { PATH: process.env['PATH'] }, execArgv: [], stdio: [...stdio] })
     let complaint = ''

@@ -17,7 +17,7 @@ const ages = 600_000
 /** Ms beyond its time that a late first token waits for the signs of life before it. */
 export const late = 2_000
 
-/** Ms of a quiet machine after which a scene counts as one that never ends. */
+/** A scene counts as endless after so many ms of a quiet machine. */
 const longest = 90_000
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import { type Chapter, envelope } from '../../http/reference.ts'
+import { type Chapter, exampleEnvelope } from '../../http/reference.ts'
 
 const id = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 
@@ -156,7 +156,7 @@ export const admin: Chapter = {
       about: 'Without `scopes` the key gets the least ones: chat, models, files and tools.',
       body: { name: 'ci', scopes: ['chats.completion', 'models.read'], limits: { requestsPerSecond: 5 } },
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         status: 201,
         message: 'Key created; it is shown only here',
         data: { ...key, key: 'sk_live_…' },
@@ -165,30 +165,30 @@ export const admin: Chapter = {
     'GET /admin/keys': {
       about: 'No answer has a whole key.',
       query: { limit: '20' },
-      answer: { ...envelope, data: { keys: [readKey], pagination } },
+      answer: { ...exampleEnvelope, data: { keys: [readKey], pagination } },
     },
-    'GET /admin/keys/{id}': { path: { id }, answer: { ...envelope, data: readKey } },
+    'GET /admin/keys/{id}': { path: { id }, answer: { ...exampleEnvelope, data: readKey } },
     'PATCH /admin/keys/{id}': {
       path: { id },
       body: { limits: { requestsPerSecond: 2 } },
-      answer: { ...envelope, message: 'Key changed', data: { ...key, limits: { requestsPerSecond: 2 } } },
+      answer: { ...exampleEnvelope, message: 'Key changed', data: { ...key, limits: { requestsPerSecond: 2 } } },
     },
     'DELETE /admin/keys/{id}': {
       path: { id },
       shape: enveloped(v.object({ id: v.string() })),
-      answer: { ...envelope, message: 'Key revoked', data: { id } },
+      answer: { ...exampleEnvelope, message: 'Key revoked', data: { id } },
     },
     'GET /admin/usage': {
       about: 'The gateway writes the counts once a second.',
       query: { from: '2030-01-01', to: '2030-01-31' },
-      answer: { ...envelope, data: { usage: [used], pagination } },
+      answer: { ...exampleEnvelope, data: { usage: [used], pagination } },
     },
     'GET /admin/usage/sums': {
       about:
         'Days that are over have sums of their own. The sums of the other days are made from rows, and take longer. A report that takes longer than ten seconds is a 503 with the code `report_too_long`.',
       query: { by: 'model', from: '2030-01-01', to: '2030-01-31' },
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: {
           by: 'model',
           from: '2030-01-01',
@@ -203,13 +203,13 @@ export const admin: Chapter = {
     'GET /admin/audit': {
       about: 'The audit has ids, names of acts and times, and no words of users.',
       query: { limit: '20' },
-      answer: { ...envelope, data: { acts: [act], pagination } },
+      answer: { ...exampleEnvelope, data: { acts: [act], pagination } },
     },
     'POST /admin/reload': {
       about: 'Requests under way end as they began.',
       statuses: [400],
       shape: enveloped(v.null()),
-      answer: { ...envelope, message: 'Configuration reloaded', data: null },
+      answer: { ...exampleEnvelope, message: 'Configuration reloaded', data: null },
     },
   },
 }

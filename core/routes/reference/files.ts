@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import { type Chapter, envelope } from '../../http/reference.ts'
+import { type Chapter, exampleEnvelope } from '../../http/reference.ts'
 import { kept } from '../files.ts'
 
 const id = 'file_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
@@ -69,20 +69,20 @@ export const files: Chapter = {
       about: 'A form takes half the bytes. With all fields of the index the gateway indexes the file at once.',
       body: { ...labels, encrypted_content: 'f02e91d8' },
       form: { ...labels, encrypted_content: '@sealed.bin' },
-      answer: { ...envelope, data: record },
+      answer: { ...exampleEnvelope, data: record },
     },
     'GET /files/encrypted': {
       about: 'Files of other users do not exist for the key.',
       query: { limit: '20' },
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: { files: [record], pagination: { limit: 20, offset: 0, total: 1, has_more: false } },
       },
     },
     'GET /files/storage': {
       about: 'An upload beyond the quota is refused with `over_quota`.',
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: { stored: { bytes: 4, files: 1 }, quota: { bytes: 1_000_000_000, files: null } },
       },
     },
@@ -95,7 +95,7 @@ export const files: Chapter = {
           url_expires_at: v.optional(v.nullable(v.string())),
         }),
       ),
-      answer: { ...envelope, data: record },
+      answer: { ...exampleEnvelope, data: record },
     },
     'PATCH /files/encrypted/{id}': {
       path: { id },
@@ -105,12 +105,12 @@ export const files: Chapter = {
       },
       body: { old_kid: 'kek-1', kid: 'kek-2', wrapped_dek: 'd03b77' },
       shape: enveloped(kept),
-      answer: { ...envelope, data: { ...record, kid: 'kek-2', wrapped_dek: 'd03b77' } },
+      answer: { ...exampleEnvelope, data: { ...record, kid: 'kek-2', wrapped_dek: 'd03b77' } },
     },
     'DELETE /files/encrypted/{id}': {
       path: { id },
       shape: enveloped(v.object({ id: v.string(), removed: v.boolean() })),
-      answer: { ...envelope, data: { id, removed: true } },
+      answer: { ...exampleEnvelope, data: { id, removed: true } },
     },
     'GET /files/encrypted/{id}/content': {
       path: { id },
@@ -156,7 +156,7 @@ export const retrieval: Chapter = {
         }),
       ),
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: {
           results: [{ file_id: id, rag_status: 'running', success: true }],
           enclave_response: [{ file_id: id, code: 'running' }],
@@ -171,7 +171,7 @@ export const retrieval: Chapter = {
           results: v.array(v.object({ file_id: v.string(), rag_status: v.string(), success: v.boolean() })),
         }),
       ),
-      answer: { ...envelope, data: { results: [{ file_id: id, rag_status: 'none', success: true }] } },
+      answer: { ...exampleEnvelope, data: { results: [{ file_id: id, rag_status: 'none', success: true }] } },
     },
   },
 }

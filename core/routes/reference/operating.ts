@@ -1,4 +1,4 @@
-import { type Chapter, envelope } from '../../http/reference.ts'
+import { type Chapter, exampleEnvelope } from '../../http/reference.ts'
 
 const key = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 
@@ -98,7 +98,7 @@ export const operating: Chapter = {
     'GET /admin/self': {
       about: 'Every key may ask this.',
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: {
           key,
           organization: 'default',
@@ -122,7 +122,7 @@ export const operating: Chapter = {
       query: { limit: '20' },
       words: { 'data.models': 'The models, in the order of the configuration.' },
       answer: {
-        ...envelope,
+        ...exampleEnvelope,
         data: {
           models: [
             {
@@ -140,24 +140,24 @@ export const operating: Chapter = {
     'GET /admin/backends': {
       about:
         'A backend stands as badly as the worst of its breakers. The enclave’s own backends are not seen from here.',
-      answer: { ...envelope, data: { processes: 1, backends: [state] } },
+      answer: { ...exampleEnvelope, data: { processes: 1, backends: [state] } },
     },
     'POST /admin/backends/{backend}/ask': {
       about: 'The list is kept, and stands in the audit as `backend.ask`.',
       path: { backend: 'rehearsal' },
       words: { 'data.models': 'The number of models that the backend lists. It is null without an answer.' },
-      answer: { ...envelope, data: { backend: 'rehearsal', answered: true, models: 1, fault: null, ms: 3 } },
+      answer: { ...exampleEnvelope, data: { backend: 'rehearsal', answered: true, models: 1, fault: null, ms: 3 } },
     },
     'POST /admin/backends/{backend}/rest': {
       about: 'Requests go to the other backends of their models. A model without another one answers 503 meanwhile.',
       path: { backend: 'rehearsal' },
       body: { seconds: 60 },
-      answer: { ...envelope, message: 'The backend rests', data: { ...kept, rest_ms: 60_000 } },
+      answer: { ...exampleEnvelope, message: 'The backend rests', data: { ...kept, rest_ms: 60_000 } },
     },
     'POST /admin/backends/{backend}/wake': {
       about: 'Faults that go on open the breaker again.',
       path: { backend: 'rehearsal' },
-      answer: { ...envelope, message: 'The backend is awake', data: { ...kept, rest_ms: 0 } },
+      answer: { ...exampleEnvelope, message: 'The backend is awake', data: { ...kept, rest_ms: 0 } },
     },
     'POST /admin/drill': {
       about:

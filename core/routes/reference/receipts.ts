@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import { type Operation, envelope } from '../../http/reference.ts'
+import { type Operation, exampleEnvelope } from '../../http/reference.ts'
 
 const head = v.object({
   text: v.string(),
@@ -34,7 +34,7 @@ export const receipts: Readonly<Record<string, Operation>> = {
   'GET /rvenc/receipts': {
     about: 'A client that keeps heads notices a log that changes or loses a receipt.',
     shape: enveloped(v.object({ head: v.nullable(head), path: v.optional(v.array(v.string())) })),
-    answer: { ...envelope, data: { head: signed } },
+    answer: { ...exampleEnvelope, data: { head: signed } },
     statuses: [404],
   },
   'GET /rvenc/receipts/{hash}': {
@@ -46,6 +46,6 @@ export const receipts: Readonly<Record<string, Operation>> = {
         head: v.nullable(head),
       }),
     ),
-    answer: { ...envelope, data: { hash, place: { index: 0, size: 2, path: ['77d0'] }, head: signed } },
+    answer: { ...exampleEnvelope, data: { hash, place: { index: 0, size: 2, path: ['77d0'] }, head: signed } },
   },
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import { type Chapter, type Operation, envelope } from '../../http/reference.ts'
+import { type Chapter, type Operation, exampleEnvelope } from '../../http/reference.ts'
 import { modelEntry } from '../models.ts'
 import { catalogSample, catalogWords } from './decision.ts'
 import { receiptWords, receipts } from './receipts.ts'
@@ -22,7 +22,7 @@ const audio: Operation = {
     encryptedFile: 'f02e…',
   },
   shape: enveloped(reply),
-  answer: { ...envelope, data: opened },
+  answer: { ...exampleEnvelope, data: opened },
   asks: hint,
   statuses: [400, 404, 502],
 }

@@ -7,7 +7,7 @@ import {
   type Variant,
   type Sentences,
   described,
-  envelope,
+  exampleEnvelope,
 } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { parametersOf } from '../../tool-schema.ts'
@@ -122,7 +122,7 @@ export const toolsOf = (tools: readonly Tool[]): Chapter => ({
   operations: {
     'GET /tools': {
       about: 'A program finds the parameters of each tool here.',
-      answer: { ...envelope, data: [clock] },
+      answer: { ...exampleEnvelope, data: [clock] },
     },
     'POST /tools/{id}': {
       about: 'The schemas that end in `Parameters` say what is sealed for each tool.',
@@ -132,7 +132,7 @@ export const toolsOf = (tools: readonly Tool[]): Chapter => ({
         (Object.keys(kinds) as Kind[]).map((kind) => [kinds[kind].name, variantOf(kind, tools)]),
       ),
       shape: enveloped(result),
-      answer: { ...envelope, data: { encryptedResponse: '41ad…', nonce: 'e9b0…' } },
+      answer: { ...exampleEnvelope, data: { encryptedResponse: '41ad…', nonce: 'e9b0…' } },
       statuses: [502],
       more: { 'x-tools': Object.fromEntries(tools.map((tool) => [tool.name, typed(tool)])) },
     },

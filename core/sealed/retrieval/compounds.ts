@@ -8,7 +8,7 @@ export interface KnownWords {
   knows(word: string): boolean
 }
 
-/** In letters: the shortest part of a word, and one that may stand beside an unknown part. */
+/** The shortest part of a word, and the shortest part beside an unknown one; both in letters. */
 const shortest = 3
 const telling = 4
 

@@ -1,4 +1,4 @@
-import { type Chapter, envelope } from '../../../core/http/reference.ts'
+import { type Chapter, exampleEnvelope } from '../../../core/http/reference.ts'
 
 const file = { 'text/javascript': 'A script of the console.', 'text/css': 'The style of the console.' } as const
 
@@ -41,17 +41,17 @@ export const chapter: Chapter = {
     'GET /console/{release}/{file}': { about: 'The page names its files.', types: file },
     'GET /console/logins': {
       about: 'Each comes from an issuer of the configuration; all of it is public.',
-      answer: { ...envelope, data: { logins: [offer] } },
+      answer: { ...exampleEnvelope, data: { logins: [offer] } },
     },
     'POST /console/logins/{issuer}': {
       about: 'The answer is an access token of the issuer, which counts as a credential until it ends.',
       body: { code: 'SplxlOBeZQQYbYS6WxSbIA', verifier: secret, nonce: secret },
-      answer: { ...envelope, data: lent },
+      answer: { ...exampleEnvelope, data: lent },
     },
     'POST /console/session': {
       about: 'A link is taken once, within five minutes of the first start.',
       body: { link: secret },
-      answer: { ...envelope, status: 201, data: lent },
+      answer: { ...exampleEnvelope, status: 201, data: lent },
     },
     'DELETE /console/session': { about: 'The credential is refused at once by every process.' },
     'GET /console/{release}/pages/{file}': { about: 'The page names its files.', types: file },

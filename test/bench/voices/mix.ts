@@ -23,7 +23,7 @@ export interface Mix {
 const turn = 4
 const pauses = [0.4, 0.7, 0.55]
 
-/** Root of the mean square of each turn: nobody is told apart by loudness. */
+/** Each turn has this root of its mean square, so that loudness tells no speakers apart. */
 const loudness = 0.08
 
 export const samplesOf = async (bytes: Uint8Array): Promise<Float32Array> => {
