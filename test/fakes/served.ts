@@ -32,11 +32,16 @@ export const madeKey = (said: string): string => {
 /** All that a started gateway says, and where it listens; `listening` rejects for a gateway that ends first. */
 export const heard = (child: ChildProcess): { readonly said: () => string; readonly listening: Promise<string> } => {
   let said = ''
+  let isListening = false
   const listening = new Promise<string>((resolve, reject) => {
     const hear = (part: Buffer) => {
       said += part
+      // A long log would be searched anew with each of its lines.
+      if (isListening) return
       const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
-      if (url) resolve(url)
+      if (url === undefined) return
+      isListening = true
+      resolve(url)
     }
     child.stdout!.on('data', hear)
     child.stderr!.on('data', hear)

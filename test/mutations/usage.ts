@@ -99,6 +99,11 @@ export const usage: readonly Changes[] = [
     test: sums,
     changes: [
       { breaks: 'Sums of a later reading take the place of earlier ones.', from: 'turn: turn + 1', to: 'turn' },
+      {
+        breaks: 'A look without work leaves the turn.',
+        from: '(await latesUntil(rows, known.day)).length === 0) return',
+        to: '(await latesUntil(rows, known.day)).length < 0) return',
+      },
     ],
   },
   {
@@ -155,6 +160,17 @@ export const usage: readonly Changes[] = [
       { breaks: 'Sums of another turn are read again.', from: 'known.clear()', to: '' },
       { breaks: 'Sums of a turn that is over are not kept.', from: 'if (now === turn &&', to: 'if (' },
       { breaks: 'The memory of sums has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/recent-sums.ts',
+    test: 'test/core/inference/metering/recent-sums.test.ts',
+    changes: [
+      { breaks: 'A long reading is given again.', from: 'timesReading * tookMs', to: '0' },
+      { breaks: 'A short reading is made anew.', from: 'tookMs > shortReadingMs', to: 'tookMs > 0' },
+      { breaks: 'No reading is older than half a minute.', from: 'Math.min(mostRecentMs, timesReading * tookMs)', to: 'timesReading * tookMs' },
+      { breaks: 'An old reading is forgotten.', from: 'if (until > now) continue', to: 'continue' },
+      { breaks: 'The memory of readings has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
     ],
   },
   {

@@ -1,5 +1,5 @@
 import type { Alarm, Clock, Log, Random } from '../../ports/platform.ts'
-import { kind, type MetadataStore, type Reports } from '../../ports/metadata-store.ts'
+import { kind, type MetadataStore, type Reports, type Row } from '../../ports/metadata-store.ts'
 import { lazy } from '../../lazy.ts'
 import type { Tables } from './fold-tables.ts'
 import { type LateDay, lates } from './late-days.ts'
@@ -73,11 +73,13 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   let alarm: Alarm | null = null
 
   const tables: Tables = { rows, reports, rest: () => clock.sleep(restMs, closing.signal) }
+  /** Whether the day behind the cursor is over. */
+  const isNextOver = ({ day }: Cursor): boolean => clock.now() >= Date.parse(dayAfter(day, 2)) + grace
 
   /** Null when nothing is left to do, or another process goes on. */
   const foldNext = async (cursor: Cursor): Promise<Cursor | null> => {
+    if (!isNextOver(cursor)) return null
     const day = dayAfter(cursor.day)
-    if (clock.now() < Date.parse(dayAfter(day)) + grace) return null
     const all = { organization: null, turn: cursor.turn }
     const { foldDay, foldMonth } = await folding()
     await foldDay(tables, { ...all, day })
@@ -87,6 +89,9 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   }
 
   const work = async (): Promise<void> => {
+    const known = await foldCursor(rows)
+    // A turn without work would make every reader forget its sums.
+    if (known !== null && !isNextOver(known) && (await latesUntil(rows, known.day)).length === 0) return
     let cursor = await leasedCursor(rows, by, clock.now())
     // Another turn tells readers that sums have changed.
     if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})
@@ -113,10 +118,14 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   }
 }
 
+/** Days with sums that were written to afterwards. */
+const latesUntil = async (rows: MetadataStore, folded: string): Promise<readonly Row<LateDay>[]> =>
+  (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
+
 /** Makes the sums of days anew that were written to afterwards; whether there were any. */
 const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise<boolean> => {
   const { rows } = tables
-  const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
+  const found = await latesUntil(rows, folded)
   const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
   if (days.size === 0) return false
   const { foldDay, foldMonth } = await folding()

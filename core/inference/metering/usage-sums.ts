@@ -7,6 +7,7 @@ import { type Kind, MetadataStore, type Part, type Reports, type Sum } from '../
 import { type Folding, foldCursor, usageFold } from './usage-fold.ts'
 import { type Counts, countNames, shares, usages } from './usage-rows.ts'
 import { daySums, type Grouping, lengthOfSums, monthSums, type SumTable, tablePrefix } from './sum-tables.ts'
+import { recentSums } from './recent-sums.ts'
 import { dayAfter, spansOf } from './spans.ts'
 import { sumsOfTurn } from './sums-of-turn.ts'
 
@@ -45,6 +46,7 @@ export const usageSums = plugin({
     /** Equal questions at the same time have one answer. */
     const asking = new Map<string, Promise<readonly UsageSum[]>>()
     const known = sumsOfTurn()
+    const recent = recentSums(clock)
 
     const found = async (question: UsageQuestion): Promise<readonly UsageSum[]> => {
       const { by, organization, from, to, ...part } = question
@@ -59,7 +61,10 @@ export const usageSums = plugin({
       const all = await Promise.all([
         ...kept(daySums, days),
         ...kept(monthSums, months),
-        ...open.map(([from, to]) => openSums(reports, { by, organization, from, to, ...part })),
+        ...open.map(([from, to]) => {
+          const question = { by, organization, from, to, ...part }
+          return recent(JSON.stringify(question), () => openSums(reports, question))
+        }),
       ])
       return merged(all, question.limit).map(printed)
     }
@@ -107,9 +112,10 @@ const openSums = (
   const between = { field: 'day', from, to } as const
   const own = organization === null ? {} : { organization }
   if (by !== 'backend' && by !== 'tag') return reports.group(usages, { where: own, between }, by, countNames, part)
+  const prefix = from === to && organization !== null ? `${from}/${organization}/` : commonStart(from, to)
   return reports.group(
     shares,
-    { prefix: commonStart(from, to), where: { ...own, by }, between },
+    { prefix, where: { ...own, by }, between },
     'name',
     countNames,
     part,

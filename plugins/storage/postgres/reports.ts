@@ -2,8 +2,8 @@ import { Overdue, Unavailable } from '../../../core/errors.ts'
 import type { Kind, Reports, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 import { decodeText, encodeText } from './encoding.ts'
-import type { Pool } from './pool.ts'
-import { statement } from './statement.ts'
+import { asUnavailable, type Pool } from './pool.ts'
+import { statement, type Value } from './statement.ts'
 
 /** What PostgreSQL says of a statement that it ended after its time. */
 const cancelled = '57014'
@@ -81,8 +81,14 @@ export const postgresReports = (
   prepare: <T>(kind: Kind<T>) => Promise<string>,
   list: Reports['list'],
 ): Reports => {
-  const run = async <R extends object>(sql: string, values: Parameters<Pool['run']>[1]): Promise<readonly R[]> =>
-    (await timed(pool.run<R>(sql, values))).rows
+  const run = async <R extends object>(sql: string, values: readonly Value[]): Promise<readonly R[]> => {
+    const report = pool.transaction(async (client) => {
+      // A report takes one processor of the database at most; calls have the others.
+      await client.query('set local max_parallel_workers_per_gather = 0')
+      return client.query<R>(sql, [...values])
+    })
+    return (await timed(report.catch(asUnavailable))).rows
+  }
 
   return {
     list: (kind, query) => timed(list(kind, query)),

@@ -289,6 +289,24 @@ t.test('a year that many look at is read once, and again when late counts have r
   t.ok(await until(async () => (await requests()) === it!.requests + 1), 'and then sees it without another turn')
 })
 
+t.test('a fold that finds no work leaves its turn, so that nobody forgets what was read', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const { clock, parts } = house(use(plugin({ port: MetadataStore, name: 'kept', create: () => store })))
+  const its = parts()
+  t.teardown(() => its.dispose())
+  its.supply({ sums: UsageSums })
+  const [it] = entries()
+  await store.create(usages, idOf(it!), rowOf(it!))
+  const isFolded = async () => (await clock.pass(1_000), (await foldCursor(store))?.day === dayAfter(today, -1))
+  t.ok(await until(isFolded, 20_000, 1))
+  const turn = (await foldCursor(store))?.turn
+  for (let looks = 0; looks < 10; looks++) {
+    await clock.pass(30_000)
+    await sleep(1)
+  }
+  t.equal((await foldCursor(store))?.turn, turn)
+})
+
 t.test('a report that takes too long names a span that has half the days', async (t) => {
   const rows = memory.create({}, {}, 'memory')
   const slow = plugin({

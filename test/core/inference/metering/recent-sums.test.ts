@@ -1,0 +1,66 @@
+import t from 'tap'
+import { recentSums } from '../../../../core/inference/metering/recent-sums.ts'
+import type { Sum } from '../../../../core/ports/metadata-store.ts'
+
+const list = (length: number): readonly Sum[] => Array.from({ length }, (_, at) => ({ name: `${at}`, sums: [at] }))
+
+/** Readings that take so many ms of a clock that stands still otherwise. */
+const stage = () => {
+  let now = 1_000
+  const read: string[] = []
+  const recent = recentSums({ now: () => now })
+  return {
+    read,
+    ask: (name: string, tookMs: number, length = 3) =>
+      recent(name, async () => {
+        read.push(name)
+        now += tookMs
+        return list(length)
+      }),
+    pass: (ms: number) => void (now += ms),
+  }
+}
+
+t.test('a long reading is given again for fifty times as long', async (t) => {
+  const { read, ask, pass } = stage()
+  t.same(await ask('all', 100), list(3))
+  pass(4_999)
+  t.same(await ask('all', 100), list(3))
+  t.same(read, ['all'])
+  pass(1)
+  await ask('all', 100)
+  t.same(read, ['all', 'all'])
+})
+
+t.test('a short reading is made anew each time', async (t) => {
+  const { read, ask } = stage()
+  await ask('one', 20)
+  await ask('one', 20)
+  t.same(read, ['one', 'one'])
+})
+
+t.test('no reading is given again after half a minute', async (t) => {
+  const { read, ask, pass } = stage()
+  await ask('all', 9_000)
+  pass(30_000)
+  await ask('all', 9_000)
+  t.same(read, ['all', 'all'])
+})
+
+t.test('a failure is not kept', async (t) => {
+  const recent = recentSums({ now: () => 1 })
+  await t.rejects(recent('all', () => Promise.reject(new Error('gone'))))
+  t.same(await recent('all', async () => list(1)), list(1))
+})
+
+t.test('the memory of readings has a bound, and what is old leaves it', async (t) => {
+  const { read, ask, pass } = stage()
+  await ask('many', 100, 19_000)
+  await ask('more', 100, 1_500)
+  await ask('more', 100, 1_500)
+  t.same(read, ['many', 'more', 'more'])
+  pass(5_000)
+  await ask('more', 100, 1_500)
+  await ask('more', 100, 1_500)
+  t.same(read, ['many', 'more', 'more', 'more'])
+})
