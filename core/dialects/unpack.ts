@@ -1,3 +1,5 @@
+import type { PromptIterator } from '../prompt-iterator.ts'
+
 /** Takes what one read brought and adds what became whole to `into`; true when nothing more is to come. */
 export type Unpack<T> = (read: Uint8Array, into: T[]) => boolean | void
 
@@ -14,7 +16,7 @@ interface Unpacking<T> {
   readonly source: AsyncIterable<Uint8Array>
   readonly take: Unpack<T>
   readonly ends: Ends
-  reads: AsyncIterator<Uint8Array> | null
+  reads: PromptIterator<Uint8Array> | null
   /** What the last read brought, and how much of it is given. */
   queue: T[]
   at: number
@@ -33,11 +35,12 @@ export const unpack = <T>(
   source: AsyncIterable<Uint8Array>,
   take: Unpack<T>,
   ends: Ends = {},
-): AsyncIterableIterator<T, undefined> => {
+): AsyncIterableIterator<T, undefined> & PromptIterator<T> => {
   const it: Unpacking<T> = { source, take, ends, reads: null, queue: [], at: 0, closed: false, fault: null }
   const start = (resolve: Give<T>, reject: Refuse): void => pull(it, resolve, reject)
   return {
     next: () => new Promise(start),
+    ready: () => ready(it),
     async return() {
       const was = it.closed
       it.closed = true
@@ -66,6 +69,17 @@ const pull = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
       reject(reason)
     },
   )
+}
+
+/** Takes what was read already as well: one read of a socket may bring many pieces. */
+const ready = <T>(it: Unpacking<T>): T | null => {
+  const { reads } = it
+  while (it.at === it.queue.length) {
+    const value = it.closed ? null : (reads?.ready?.() ?? null)
+    if (reads === null || value === null) return null
+    settle(it, reads, { done: false, value })
+  }
+  return it.queue[it.at++]!
 }
 
 const give = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Alarm } from '../ports/platform.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import { framesOf } from './frames.ts'
+import type { PromptIterator } from '../prompt-iterator.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
 export interface Pace extends ReaderPatience {
@@ -18,6 +19,19 @@ const written = (event: ServerEvent): string => {
   return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
 }
 
+/** Characters of events that go on in one write. */
+const mostTogether = 8 * 1024
+
+/** The text of an event, and of those behind it that are there: what one read brought goes on in one write. */
+const withReady = (text: string, source: PromptIterator<ServerEvent>): string => {
+  while (text.length < mostTogether) {
+    const event = source.ready?.() ?? null
+    if (event === null) return text
+    text += written(event)
+  }
+  return text
+}
+
 /**
  * Writes each event at once and waits while the reader is slow. An error before anything was written is thrown, so that
  * it can be answered as any other; after that the last event is `broken`, when there is one to say. The source is
@@ -31,7 +45,7 @@ export const sendEvents = async (
   broken: (error: unknown) => ServerEvent | null,
   pace: Pace,
 ): Promise<void> => {
-  const source = events[Symbol.asyncIterator]()
+  const source: PromptIterator<ServerEvent> = events[Symbol.asyncIterator]()
   const frames = framesOf(response, pace.ownChunks)
   const begin = (): void => {
     if (response.headersSent) return
@@ -57,7 +71,7 @@ export const sendEvents = async (
       ended = done === true
       if (ended || response.destroyed) break
       begin()
-      const full = handOn(response, framed(value), pace)
+      const full = handOn(response, frames.frame(withReady(written(value), source)), pace)
       if (full !== null) await full
     }
     begin()

@@ -11,6 +11,7 @@ import type { Reservation } from './metering/meter.ts'
 import { affinityOf } from './routing/order-backends.ts'
 import { estimateOf } from './metering/tokens.ts'
 import type { ChatAnswer, Chunk, Dialect, Usage } from '../ports/upstream.ts'
+import type { PromptIterator } from '../prompt-iterator.ts'
 import { servedModel } from './models/find-model.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
@@ -38,7 +39,7 @@ export interface WholeAnswer {
 
 export interface SpokenEvents {
   /** The stream's events; the first `next` rejects when no backend answers. */
-  readonly events: AsyncIterableIterator<ServerEvent>
+  readonly events: AsyncIterableIterator<ServerEvent> & PromptIterator<ServerEvent>
   readonly headers: Headers
   /** Headers that are known when the first event goes. */
   late(): Headers
@@ -140,32 +141,39 @@ const printing = (
   writer: EventWriter,
   began: () => void,
   settle: () => void,
-): AsyncIterableIterator<ServerEvent> => {
-  const chunks = given[Symbol.asyncIterator]()
+): SpokenEvents['events'] => {
+  const chunks: PromptIterator<Chunk> = given[Symbol.asyncIterator]()
   const queue: ServerEvent[] = []
   let at = 0
   let first = true
   let ended = false
+  /** What `ready` met, for the next `next`. */
+  let fault: { readonly reason: unknown } | null = null
+
+  /** Prints a chunk, or the end in place of one. */
+  const print = (chunk: Chunk | null): void => {
+    queue.length = at = 0
+    if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
+    try {
+      if (chunk === null) {
+        ended = true
+        writer.end(queue)
+        settle()
+      } else writer.take(chunk, queue)
+    } catch (error) {
+      // An answer that the dialect can't express is closed like a broken one.
+      void chunks.return?.()
+      broke(error)
+    }
+  }
 
   const took = ({
     done,
     value,
   }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
-    queue.length = at = 0
     if (first && !done) began()
     first = false
-    if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
-    try {
-      if (done) {
-        ended = true
-        writer.end(queue)
-        settle()
-      } else writer.take(value, queue)
-    } catch (error) {
-      // An answer that the dialect can't express is closed like a broken one.
-      void chunks.return?.()
-      return broke(error)
-    }
+    print(done ? null : value)
     return at < queue.length ? { value: queue[at++]!, done: false } : next()
   }
 
@@ -177,9 +185,28 @@ const printing = (
   }
 
   const next = (): Promise<IteratorResult<ServerEvent>> => {
+    if (fault !== null) {
+      const { reason } = fault
+      fault = null
+      return Promise.reject(reason)
+    }
     if (at < queue.length) return Promise.resolve({ value: queue[at++]!, done: false })
     if (ended) return Promise.resolve({ value: undefined, done: true })
     return chunks.next().then(took, broke)
+  }
+
+  const ready = (): ServerEvent | null => {
+    while (at === queue.length) {
+      const chunk = first || ended ? null : (chunks.ready?.() ?? null)
+      if (chunk === null) return null
+      try {
+        print(chunk)
+      } catch (reason) {
+        fault = { reason }
+        return null
+      }
+    }
+    return queue[at++]!
   }
 
   return {
@@ -187,6 +214,7 @@ const printing = (
       return this
     },
     next,
+    ready,
     async return() {
       ended = true
       await chunks.return?.()

@@ -2,8 +2,61 @@ import type { Changes } from './mutation.ts'
 
 const chunks = 'test/core/inference/collect-chunks.test.ts'
 const meter = 'test/core/inference/metering/meter.test.ts'
+const oneWrite = 'test/core/http/one-write.test.ts'
 
 export const inference: readonly Changes[] = [
+  {
+    file: 'core/inference/routing/resilient-stream.ts',
+    test: oneWrite,
+    changes: [
+      {
+        breaks: 'A rescue goes on behind all chunks of a read.',
+        from: 'const chunk = made(run, next)',
+        to: 'const chunk: Chunk | null = next',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/answer-chat.ts',
+    test: oneWrite,
+    changes: [
+      {
+        breaks: 'Chunks of one read are printed together.',
+        from: 'first || ended ? null : (chunks.ready?.() ?? null)',
+        to: 'first || !ended ? null : (chunks.ready?.() ?? null)',
+      },
+    ],
+  },
+  {
+    file: 'core/dialects/unpack.ts',
+    test: oneWrite,
+    changes: [
+      {
+        breaks: 'Pieces of one packet are unpacked together.',
+        from: 'it.closed ? null : (reads?.ready?.() ?? null)',
+        to: 'it.closed || reads !== null ? null : (null as Uint8Array | null)',
+      },
+    ],
+  },
+  {
+    file: 'core/http/events.ts',
+    test: oneWrite,
+    changes: [
+      { breaks: 'Events of one read go on in one write.', from: 'text.length < mostTogether', to: 'text === null' },
+    ],
+  },
+  {
+    file: 'core/inference/backends/records.ts',
+    test: 'test/core/inference/backends/records.test.ts',
+    changes: [
+      {
+        breaks: 'The latest calls stand last.',
+        from: '[...kept.slice(oldest), ...kept.slice(0, oldest)]',
+        to: '[...kept]',
+      },
+      { breaks: 'The oldest call makes room.', from: 'oldest = (oldest + 1) % most', to: 'oldest = 0' },
+    ],
+  },
   {
     file: 'core/inference/decisions/calibration.ts',
     test: 'test/calibrate.test.ts',

@@ -168,7 +168,11 @@ export const usage: readonly Changes[] = [
     changes: [
       { breaks: 'A long reading is given again.', from: 'timesReading * tookMs', to: '0' },
       { breaks: 'A short reading is made anew.', from: 'tookMs > shortReadingMs', to: 'tookMs > 0' },
-      { breaks: 'No reading is older than half a minute.', from: 'Math.min(mostRecentMs, timesReading * tookMs)', to: 'timesReading * tookMs' },
+      {
+        breaks: 'No reading is older than half a minute.',
+        from: 'Math.min(mostRecentMs, timesReading * tookMs)',
+        to: 'timesReading * tookMs',
+      },
       { breaks: 'An old reading is forgotten.', from: 'if (until > now) continue', to: 'continue' },
       { breaks: 'The memory of readings has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
     ],

@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
+import type { PromptIterator } from '../../../core/prompt-iterator.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
 const pauseAtBytes = 64 * 1024
@@ -41,7 +42,9 @@ const end = { done: true, value: undefined } as const
  * One call between undici's handler and an Answer. undici's own `request` builds a stream for each call, which costs
  * more.
  */
-class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array, undefined> {
+class Exchange
+  implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array, undefined>, PromptIterator<Uint8Array>
+{
   readonly #signal: AbortSignal
   #head: Head | null
   #patience: NodeJS.Timeout | undefined
@@ -106,13 +109,18 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     this.#close({ reason: failed(error, this.#status) })
   }
 
-  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+  /** One read of the socket may bring many chunks. */
+  ready(): Uint8Array | null {
     const chunk = this.#chunks.shift()
-    if (chunk) {
-      this.#held -= chunk.length
-      if (this.#held === 0) this.#controller?.resume()
-      return Promise.resolve({ done: false, value: chunk })
-    }
+    if (chunk === undefined) return null
+    this.#held -= chunk.length
+    if (this.#held === 0) this.#controller?.resume()
+    return chunk
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const chunk = this.ready()
+    if (chunk !== null) return Promise.resolve({ done: false, value: chunk })
     if (this.#fault) return Promise.reject(this.#fault.reason)
     if (this.#over) return Promise.resolve(end)
     return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }))

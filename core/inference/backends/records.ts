@@ -61,15 +61,39 @@ export const unused: BackendUse = {
 }
 
 interface Kept {
-  readonly calls: BackendCall[]
-  readonly times: number[]
-  readonly firsts: number[]
+  readonly calls: LastOf<BackendCall>
+  readonly times: LastOf<number>
+  readonly firsts: LastOf<number>
   used: BackendUse
 }
 
-const keep = <T>(list: T[], it: T, most: number): void => {
-  if (list.push(it) > most) list.shift()
+/** The last ones of many. */
+interface LastOf<T> {
+  add(it: T): void
+  /** The latest last. */
+  all(): readonly T[]
 }
+
+/** Writes over the oldest one: a list that loses its first member is laid out anew each time. */
+const lastOf = <T>(most: number): LastOf<T> => {
+  const kept: T[] = []
+  let oldest = 0
+  return {
+    add(it) {
+      if (kept.length < most) return void kept.push(it)
+      kept[oldest] = it
+      oldest = (oldest + 1) % most
+    },
+    all: () => [...kept.slice(oldest), ...kept.slice(0, oldest)],
+  }
+}
+
+const freshRecord = (): Kept => ({
+  calls: lastOf(callsKept),
+  times: lastOf(timesKept),
+  firsts: lastOf(timesKept),
+  used: unused,
+})
 
 export const backendRecords = plugin({
   port: BackendRecords,
@@ -80,17 +104,20 @@ export const backendRecords = plugin({
     const found = (name: string): Kept | null => {
       const known = all.get(name)
       if (known !== undefined || all.size >= mostBackends) return known ?? null
-      const it: Kept = { calls: [], times: [], firsts: [], used: unused }
+      const it = freshRecord()
       all.set(name, it)
       return it
     }
     return {
-      of: (name) => all.get(name) ?? { calls: [], times: [], firsts: [], used: unused },
+      of(name) {
+        const { calls, times, firsts, used } = all.get(name) ?? freshRecord()
+        return { calls: calls.all(), times: times.all(), firsts: firsts.all(), used }
+      },
       saw(provider, outcome, ms, status, streams = false) {
         const it = outcome === 'left' ? null : found(provider)
         if (it === null) return
-        keep(it.calls, { at: clock.now(), outcome, status, ms }, callsKept)
-        if (outcome === 'answered') keep(streams ? it.firsts : it.times, ms, timesKept)
+        it.calls.add({ at: clock.now(), outcome, status, ms })
+        if (outcome === 'answered') (streams ? it.firsts : it.times).add(ms)
       },
       used({ backend, input, output, cached, reasoning, cost }) {
         const it = found(backend)

@@ -1,10 +1,11 @@
 import { UpstreamFailed } from '../../errors.ts'
 import type { BackendProof } from '../../ports/backend-evidence.ts'
 import type { Chunk } from '../../ports/upstream.ts'
+import type { PromptIterator } from '../../prompt-iterator.ts'
 
 /** A stream whose first token is there. */
 export interface OpenedStream {
-  readonly source: AsyncIterator<Chunk>
+  readonly source: PromptIterator<Chunk>
   /** What came up to the first token, in order. */
   readonly held: readonly Chunk[]
   readonly proven?: BackendProof

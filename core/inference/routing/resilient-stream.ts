@@ -1,6 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
+import type { PromptIterator } from '../../prompt-iterator.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
@@ -18,7 +19,7 @@ import type { BrokenStream, StreamPlan } from './stream-plan.ts'
 
 /** The stream of one backend, from its first token to its end. */
 interface Leg {
-  readonly source: AsyncIterator<Chunk>
+  readonly source: PromptIterator<Chunk>
   readonly candidate: Candidate<'chat'>
   readonly controller: AbortController
   readonly breaker: Breaker
@@ -61,7 +62,7 @@ interface Run {
  * The one iterator between a provider's chunks and the route. It connects on the first `next`, watches the pauses, goes on
  * elsewhere when a stream breaks that can be rescued, and ends the upstream the moment the reader or the signal does.
  */
-export const resilientStream = (plan: StreamPlan): AsyncIterableIterator<Chunk> => {
+export const resilientStream = (plan: StreamPlan): AsyncIterable<Chunk> & PromptIterator<Chunk> => {
   const run: Run = {
     plan,
     search: null,
@@ -98,6 +99,7 @@ export const resilientStream = (plan: StreamPlan): AsyncIterableIterator<Chunk> 
         else begin(run)
       })
     },
+    ready: () => ready(run),
     async return() {
       stop(run, new Aborted(), null)
       return { value: undefined, done: true }
@@ -158,13 +160,34 @@ const attach = (run: Run, { answer, candidate, controller, pass }: Found<OpenedS
   pull(run)
 }
 
-const pull = (run: Run): void => {
-  const { queue, leg, plan } = run
-  while (run.queued < queue.length) {
-    const held = queue[run.queued++]
+/** The next chunk that came up to the first token; null behind the last one. */
+const fromQueue = (run: Run): Chunk | null => {
+  while (run.queued < run.queue.length) {
+    const held = run.queue[run.queued++]
     const chunk = held === undefined ? null : made(run, held)
-    if (chunk !== null) return hand(run, chunk)
+    if (chunk !== null) return chunk
   }
+  return null
+}
+
+/** The next chunk of those that are there; null where a reader waits already, or has to. */
+const ready = (run: Run): Chunk | null => {
+  if (run.over || run.give !== null || run.leg === null) return null
+  const held = fromQueue(run)
+  if (held !== null) return held
+  const { source } = run.leg
+  for (;;) {
+    const next = source.ready?.() ?? null
+    if (next === null) return null
+    const chunk = made(run, next)
+    if (chunk !== null) return chunk
+  }
+}
+
+const pull = (run: Run): void => {
+  const { leg, plan } = run
+  const held = fromQueue(run)
+  if (held !== null) return hand(run, held)
   if (run.watch === null) run.watch = plan.clock.alarm(plan.idle, () => late(run))
   else run.watch.again()
   leg?.source.next().then(leg.took, leg.broke)

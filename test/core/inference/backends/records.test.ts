@@ -1,0 +1,20 @@
+import t from 'tap'
+import { backendRecords, callsKept } from '../../../../core/inference/backends/records.ts'
+
+t.test('the last calls of a backend are kept in their order', async (t) => {
+  let now = 0
+  const records = backendRecords.create({ clock: { now: () => now } as never }, {}, 'memory')
+  for (; now < 2 * callsKept + 5; now++) records.saw('house', 'answered', now, null)
+  const { calls, times } = records.of('house')
+  t.same(
+    calls.map(({ at }) => at),
+    Array.from({ length: callsKept }, (_, at) => now - callsKept + at),
+  )
+  t.equal(times.length, now)
+  for (; now < 450; now++) records.saw('house', 'answered', now, null)
+  t.same(
+    records.of('house').times,
+    Array.from({ length: 200 }, (_, at) => 250 + at),
+  )
+  t.same(records.of('stranger').calls, [])
+})
