@@ -38,6 +38,7 @@ import { type AnyPlugin, plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
+import type { Configuration } from './ports/configuration.ts'
 import type { Drill } from './ports/drill.ts'
 import type { UsageJournal } from './ports/usage-journal.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
@@ -52,6 +53,7 @@ import { refuseClashes, refuseOpenRoutes } from './routes/doors.ts'
 import { type Served, servedOf } from './routes/served.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import type { Survey } from './survey.ts'
+import { withoutConfiguration } from './without-configuration.ts'
 import { withoutDrill } from './without-drill.ts'
 
 const web = lazy(() => import('./http/fetch.ts'))
@@ -81,6 +83,8 @@ export interface Adapters extends Renewable {
   readonly usageJournal?: Fitting<UsageJournal>
   /** Plays faults of backends for operators; when absent, `POST /admin/drill` says that this deployment is not set up for it. */
   readonly drill?: Fitting<Drill>
+  /** Shows operators the configuration; when absent, `GET /admin/configuration` says that this deployment is not set up for it. */
+  readonly configuration?: Fitting<Configuration>
 }
 
 /** Adapters of every kind of plugin. */
@@ -198,10 +202,12 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     siblings: use(withoutSiblings),
     usageJournal: use(withoutJournal),
     drill: use(withoutDrill),
+    configuration: use(withoutConfiguration),
     ...adapters,
   }
   const closing = new AbortController()
-  const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
+  const draining = new AbortController()
+  const lifecycle: Lifecycle = { draining: draining.signal, held: 0, closing: closing.signal }
   fitParts(base, Object.values(lasting), settings, lifecycle, again)
   const { names, routes, documented } = interfaceOf(base, surfaces, settings)
   const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
@@ -236,7 +242,10 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     fetch: async (request, options) => (await fetching())(request, options),
     server: () => serverFor(listener, settings, clock, random),
     hold: () => holding(lifecycle),
-    drain: (ms) => drained(lifecycle, served, clock, ms),
+    drain(ms) {
+      draining.abort(new GatewayError())
+      return drained(served, clock, ms)
+    },
     async close() {
       closing.abort(new GatewayError())
       await eras.dispose().finally(() => base.dispose())
@@ -285,8 +294,7 @@ const holding = (lifecycle: Lifecycle): (() => void) => {
   }
 }
 
-const drained = async (lifecycle: Lifecycle, served: App, clock: Clock, ms: number): Promise<number> => {
-  lifecycle.draining = true
+const drained = async (served: App, clock: Clock, ms: number): Promise<number> => {
   served.drain()
   for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
   return served.active()

@@ -160,6 +160,23 @@ t.test('one drill plays at a time, and ends with its reader', async (t) => {
   t.match(eventsIn(await third.text()).at(-1), { event: 'ended' })
 })
 
+t.test('a gateway that drains ends its drill at once', async (t) => {
+  const it = await stage(t)
+  const before = threads()
+  const answer = await it.drill({ model: 'single', scenes: ['S06', 'S02'] })
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = (await reader.read()).value ?? ''
+  t.ok(await until(() => threads() > before), 'a thread plays')
+  t.equal(await it.gateway.drain(60_000), 0)
+  for (let it = await reader.read(); !it.done; it = await reader.read()) heard += it.value
+  t.same(
+    eventsIn(heard).map(({ event }) => event),
+    ['begins'],
+    'no result was waited for',
+  )
+  t.ok(await until(() => threads() === before), 'the thread is gone')
+})
+
 t.test('a gateway without a drill says so', async (t) => {
   const { drill: _, ...adapters } = memory()
   const it = await running(t, adapters)

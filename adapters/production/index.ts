@@ -120,31 +120,17 @@ export interface RunningStand {
   readonly parts: Renewable
 }
 
-/** What a gateway keeps as long as it runs, beside its own settings. */
-const fixedParts = [
-  'server',
-  'log',
-  'outside',
-  'storage',
-  'limits.redis',
-  'limits.patience',
-  'limits.whenDown',
-  'enclave.connect',
-  'enclave.listen',
-  'enclave.tls',
-  'enclave.collateral',
-  'enclave.releases',
-  'enclave.notices',
-]
-
 /** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
 export const renewed = async (
   config: Config,
   lent: LentEnclave | null,
   { config: before, lent: had, parts: stood }: RunningStand,
 ): Promise<Renewable> => {
-  const { firstDifference, fixedSettings } = await import('../../core/fixed-settings.ts')
-  const fixed = firstDifference([...fixedSettings, ...fixedParts], before, config)
+  const [{ firstDifference }, { fixedPaths }] = await Promise.all([
+    import('../../core/fixed-settings.ts'),
+    import('./config/fixed-paths.ts'),
+  ])
+  const fixed = firstDifference(fixedPaths, before, config)
   if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
   const kept = ([name, choice]: [string, Choice]) =>
     isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined

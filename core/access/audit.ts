@@ -39,6 +39,7 @@ export const verbs = [
   'key.revoke',
   'session.open',
   'reload',
+  'configuration.check',
   'backend.ask',
   'backend.rest',
   'backend.wake',

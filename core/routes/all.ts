@@ -6,6 +6,7 @@ import { auditRoutes } from './audit.ts'
 import { backendRoutes } from './backends.ts'
 import { chainRoutes } from './chains.ts'
 import { chatRoutes } from './chat.ts'
+import { configurationRoutes } from './configuration.ts'
 import { decisionRoutes } from './decision.ts'
 import type { Door } from './doors.ts'
 import { drillRoutes } from './drill.ts'
@@ -22,7 +23,14 @@ import { type Served, isChapter } from './served.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 
-const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes, ...drillRoutes]
+const operating: readonly AnyRoute[] = [
+  ...selfRoutes,
+  ...liveRoutes,
+  ...chainRoutes,
+  ...backendRoutes,
+  ...drillRoutes,
+  ...configurationRoutes,
+]
 
 /** The interface on one screen; surfaces are plugins. */
 const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {

@@ -20,7 +20,6 @@ interface Show {
   readonly scenes: readonly SceneTitle[]
   readonly drill: Drill
   readonly clock: Clock
-  readonly lifecycle: Lifecycle
   /** Runs between the two writes of the audit. */
   record(begin: () => Promise<void>): Promise<void>
 }
@@ -51,7 +50,7 @@ const printed = ({ caller: { firstToken, ...caller }, ...it }: SceneResult) => (
   caller: { ...caller, first_token: firstToken },
 })
 
-async function* acted({ model, plan, scenes, drill, clock, lifecycle }: Show, signal: AbortSignal) {
+async function* acted({ model, plan, scenes, drill, clock }: Show, signal: AbortSignal) {
   const began = clock.now()
   const marked = Object.fromEntries(marks.map((mark) => [mark, 0]))
   const { chain, continues, routing } = plan
@@ -60,7 +59,6 @@ async function* acted({ model, plan, scenes, drill, clock, lifecycle }: Show, si
   for await (const it of drill.play(plan, names, signal)) {
     marked[it.mark] = (marked[it.mark] ?? 0) + 1
     yield told('scene', printed(it))
-    if (lifecycle.draining) return
   }
   if (!signal.aborted) yield told('ended', { ...marked, ms: clock.now() - began })
 }
@@ -98,8 +96,8 @@ const play = route({
     const scenes = scenesOf(drill, input.scenes)
     const entry = await servedModel(catalog, caller, input.model, 'chat', signal)
     const record = (begin: () => Promise<void>) => audit.record(actorOf(id, caller), 'drill', entry.name, begin)
-    const show = { model: entry.name, plan: planOf(entry, settings), scenes, drill, clock, lifecycle, record }
-    const either = AbortSignal.any([signal, lifecycle.closing])
+    const show = { model: entry.name, plan: planOf(entry, settings), scenes, drill, clock, record }
+    const either = AbortSignal.any([signal, lifecycle.closing, lifecycle.draining])
     return events(alone(show, either), (error) => told('error', { error: error.message }))
   },
 })

@@ -19,7 +19,7 @@ export const obstacleTo = async (
   { rows, lifecycle, clock }: Supplied<typeof needs>,
   signal: AbortSignal,
 ): Promise<string | null> => {
-  if (lifecycle.draining) return 'Draining'
+  if (lifecycle.draining.aborted) return 'Draining'
   if (lifecycle.held > 0) return 'Starting'
   const inReach = await Promise.race([
     rows.get(keys, 'ready').then(() => true),

@@ -43,7 +43,7 @@ async function* heard(part: Part, { live, clock, lifecycle, until, may }: Watch,
   let signed: number | null = null
   for await (const news of live.listen(part, stepMs, signal)) {
     const now = clock.now()
-    if (lifecycle.draining || now >= until) return
+    if (lifecycle.draining.aborted || now >= until) return
     if (now - looked >= keyMs) {
       looked = now
       if (!(await may())) return

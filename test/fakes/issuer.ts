@@ -49,7 +49,7 @@ export const house = async (t: Test, shown: IssuerKey[], issuer: Partial<IssuerI
   const clock = fakeClock()
   const closing = new AbortController()
   t.teardown(() => closing.abort())
-  const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
+  const lifecycle: Lifecycle = { draining: closing.signal, held: 0, closing: closing.signal }
   const own: IssuerInput = {
     issuer: 'https://login.example',
     keys: `${server.url}/keys`,

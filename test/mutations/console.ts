@@ -87,9 +87,9 @@ export const consoles: readonly Changes[] = [
     test: deciding,
     changes: [
       {
-        breaks: 'A key that may not list models sees no page of decisions.',
-        from: " && may('models.read'))",
-        to: ')',
+        breaks: 'The console grants a key what the gateway grants it.',
+        from: " || (scope === 'models.read' && scopes.length > 0)",
+        to: '',
       },
     ],
   },

@@ -13,6 +13,11 @@ export const drills: readonly Changes[] = [
       { breaks: 'Only operators play a drill.', from: `'api_key.update', operators: true`, to: `'api_key.update'` },
       { breaks: 'A key that changes nothing plays no drill.', from: `'api_key.update'`, to: `'api_key.read'` },
       { breaks: 'One drill plays at a time.', from: 'if (isPlaying) throw', to: 'if (false) throw' },
+      {
+        breaks: 'A gateway that drains ends its drill at once.',
+        from: ', lifecycle.closing, lifecycle.draining]',
+        to: ', lifecycle.closing]',
+      },
       { breaks: 'A drill leaves its place.', from: 'if (isMine) isPlaying = false', to: '' },
       {
         breaks: 'A drill that was refused takes no place from the one that plays.',
@@ -120,8 +125,8 @@ export const drills: readonly Changes[] = [
     changes: [
       {
         breaks: 'A Home shows what its key may see, and no refusal.',
-        from: 'error.status === 403) return null',
-        to: 'error.status === 999) return null',
+        from: 'unlessRefused(modelsOf(gateway, sight), 403)',
+        to: 'unlessRefused(modelsOf(gateway, sight), 999)',
       },
     ],
   },

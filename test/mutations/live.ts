@@ -82,7 +82,7 @@ export const lives: readonly Changes[] = [
       },
       {
         breaks: 'A stream ends in its time, and with its gateway.',
-        from: 'if (lifecycle.draining || now >= until) return',
+        from: 'if (lifecycle.draining.aborted || now >= until) return',
         to: '',
       },
       {

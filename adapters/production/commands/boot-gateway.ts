@@ -1,7 +1,9 @@
 import { type Gateway, createGateway } from '../../../core/gateway.ts'
+import { use } from '../../../core/plugin.ts'
 import type { LentEnclave } from '../enclave/connect-enclave.ts'
 import { type Config, settingsOf } from '../config/config.ts'
-import { configuration, dataFolder, firstConfiguration } from '../config/read-config.ts'
+import { type ReadConfiguration, configuration, dataFolder, firstConfiguration } from '../config/read-config.ts'
+import { ownConfiguration } from '../own-configuration.ts'
 import { type RunningStand, production, renewed } from '../index.ts'
 import type { WorkerLink, WorkerConfig } from '../workers/worker.ts'
 
@@ -19,9 +21,15 @@ export const bootGateway = async (
   surfaces: readonly string[] | null = null,
   workerLink: WorkerLink | null = null,
 ): Promise<Booted> => {
-  const { config: read, socket } = workerLink?.told ?? { config: await firstConfiguration(env), socket: null }
-  const narrowed = (config: Config): Config => (surfaces === null ? config : { ...config, surfaces: [...surfaces] })
-  const config = narrowed(read)
+  const { socket, ...first } = workerLink?.told ?? { ...(await firstConfiguration(env)), socket: null }
+  const narrowed = <T extends object>(it: T): T => (surfaces === null ? it : { ...it, surfaces: [...surfaces] })
+  const narrowedRead = ({ config, written, readAt }: ReadConfiguration): ReadConfiguration => ({
+    config: narrowed(config),
+    written: narrowed(written),
+    readAt,
+  })
+  let read = narrowedRead(first)
+  const { config } = read
   const lentAt = (socket: string | null): LentEnclave | null =>
     socket === null || workerLink === null ? null : { socket, back: () => workerLink.back(socket) }
   const data = dataFolder(env)
@@ -29,15 +37,18 @@ export const bootGateway = async (
   const parts = await production(config, data, lent)
   let stands: RunningStand = { config, lent, parts }
 
-  const renew = async ({ config: read, socket }: WorkerConfig): Promise<void> => {
-    const config = narrowed(read)
+  const renew = async ({ socket, ...told }: WorkerConfig): Promise<void> => {
+    const next = narrowedRead(told)
+    const { config } = next
     const lent = lentAt(socket)
     const parts = await renewed(config, lent, stands)
     await gateway.renew({ settings: settingsOf(config), ...parts })
     stands = { config, lent, parts }
+    read = next
   }
-  const again = workerLink?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
+  const again = workerLink?.reload ?? (async () => renew({ ...(await configuration(env)), socket: null }))
   const siblings = workerLink && { siblings: workerLink.siblings }
-  const gateway: Gateway = createGateway({ ...parts, ...siblings }, settingsOf(config), again)
+  const shown = { configuration: use(ownConfiguration({ env, inEffect: () => read, narrowed })) }
+  const gateway: Gateway = createGateway({ ...parts, ...shown, ...siblings }, settingsOf(config), again)
   return { gateway, config, data, renew }
 }

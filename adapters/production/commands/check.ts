@@ -1,13 +1,10 @@
 import { parseArgs } from 'node:util'
 import type { Survey } from '../../../core/survey.ts'
-import { type Fault, faultsOf, spelledSecrets } from '../config/faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { configFromEnv } from '../config/env-config.ts'
-import type { Parsed } from '../config/jsonc.ts'
+import { allFaults, faultLine } from '../config/file-faults.ts'
 import { pluginNames } from '../config/load-plugin.ts'
-import { pluginFaults } from '../config/plugin-faults.ts'
 import { dataFolder, readConfig } from '../config/read-config.ts'
-import { withVariables, unsetVariablesIn } from '../config/variables.ts'
 import { reasonOf } from '../screen/reasons.ts'
 import { errorText } from './error-text.ts'
 import { tryEnclaveBackends } from './check-backends.ts'
@@ -34,7 +31,7 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const shown = file === '' ? 'environment' : file
   if (faults.length > 0) {
     process.exitCode = 1
-    return print([...faults.map((fault) => lineOf(shown, fault, parsed)), counted(faults.length)].join('\n'))
+    return print([...faults.map((fault) => faultLine(shown, fault, parsed)), counted(faults.length)].join('\n'))
   }
   print(`${shown}: no faults`)
   if (!values.offline) await reach(checkedConfig(said, env), env)
@@ -45,34 +42,6 @@ const named = (file: string, error: Error): never => {
 }
 
 const counted = (count: number): string => `${count} fault${count === 1 ? '' : 's'}`
-
-const lineOf = (file: string, { path, words }: Fault, parsed: Parsed | null): string => {
-  if (parsed === null) return `${file}: ${words}`
-  const { line, column } = parsed.place(path)
-  return `${file}:${line}:${column} ${words}`
-}
-
-const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
-  const unset = unsetVariablesIn(said, env)
-  // An unset variable counts as valid here; it is reported on its own below.
-  const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
-  const ready = withVariables(said, standing)
-  const shape = [...spelledSecrets(said), ...faultsOf(ready)]
-  const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
-  const sound = soundPartOf(ready, shape)
-  return [...missing, ...shape, ...(sound === null ? [] : await pluginFaults(checkedConfig(sound, standing)))]
-}
-
-/** Sections that plugins read. */
-const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
-
-/** A configuration without its faulty sections; null where a plugin would miss one of them. */
-const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
-  const faulty = new Set<unknown>(shape.map(({ path }) => path[0]))
-  if (typeof config !== 'object' || config === null || [...faulty].some((it) => pluginSections.has(it))) return null
-  const rest = Object.fromEntries(Object.entries(config).filter(([section]) => !faulty.has(section)))
-  return faultsOf(rest).length === 0 ? rest : null
-}
 
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const silent = { ...config, log: { level: 'silent' as const } }

@@ -11,7 +11,7 @@ const keyed: Readonly<Record<string, string>> = {
   CO_API_KEY: 'cohere',
 }
 
-/** The configuration from the usual environment variables, in the form of a file. */
+/** The configuration from the usual environment variables, in the form of a file: with `$NAME` in the place of a value. */
 export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) => {
   // Both providers answer offline, so that a first request needs no account.
   const providers: Providers = { rehearsal: { use: 'rehearsal' }, 'use-lite': { use: 'use-lite' } }
@@ -20,26 +20,25 @@ export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) 
   if (OPENAI_API_KEY || OPENAI_BASE_URL) {
     providers['openai'] = {
       use: 'openai',
-      ...(OPENAI_API_KEY && { apiKey: OPENAI_API_KEY }),
-      ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
+      ...(OPENAI_API_KEY && { apiKey: '$OPENAI_API_KEY' }),
+      ...(OPENAI_BASE_URL && { baseUrl: '$OPENAI_BASE_URL' }),
     }
   }
-  if (ANTHROPIC_API_KEY) providers['anthropic'] = { use: 'anthropic', apiKey: ANTHROPIC_API_KEY }
-  if (GEMINI_API_KEY) providers['gemini'] = { use: 'gemini', apiKey: GEMINI_API_KEY }
+  if (ANTHROPIC_API_KEY) providers['anthropic'] = { use: 'anthropic', apiKey: '$ANTHROPIC_API_KEY' }
+  if (GEMINI_API_KEY) providers['gemini'] = { use: 'gemini', apiKey: '$GEMINI_API_KEY' }
   if (OLLAMA_HOST) providers['ollama'] = { use: 'ollama', baseUrl: urlOf(OLLAMA_HOST) }
-  if (TYPESAFE_API_KEY) providers['typesafe'] = { use: 'typesafe', apiKey: TYPESAFE_API_KEY }
-  if (OPENROUTER_API_KEY) providers['openrouter'] = { use: 'openrouter', apiKey: OPENROUTER_API_KEY }
-  if (DEEPGRAM_API_KEY) providers['deepgram'] = { use: 'deepgram', apiKey: DEEPGRAM_API_KEY }
+  if (TYPESAFE_API_KEY) providers['typesafe'] = { use: 'typesafe', apiKey: '$TYPESAFE_API_KEY' }
+  if (OPENROUTER_API_KEY) providers['openrouter'] = { use: 'openrouter', apiKey: '$OPENROUTER_API_KEY' }
+  if (DEEPGRAM_API_KEY) providers['deepgram'] = { use: 'deepgram', apiKey: '$DEEPGRAM_API_KEY' }
   for (const [variable, name] of Object.entries(keyed)) {
-    const apiKey = env[variable]
-    if (apiKey) providers[name] = { use: name, apiKey }
+    if (env[variable]) providers[name] = { use: name, apiKey: `$${variable}` }
   }
-  if (SEALGATE_GGUF) providers['llama'] = { use: 'llama', file: SEALGATE_GGUF }
+  if (SEALGATE_GGUF) providers['llama'] = { use: 'llama', file: '$SEALGATE_GGUF' }
   return {
     providers,
     ...(BRAVE_API_KEY && {
       tools: Object.fromEntries(
-        tools.map((tool) => [tool, tool === 'webSearchTool' ? { provider: 'brave', apiKey: BRAVE_API_KEY } : {}]),
+        tools.map((tool) => [tool, tool === 'webSearchTool' ? { provider: 'brave', apiKey: '$BRAVE_API_KEY' } : {}]),
       ),
     }),
   }

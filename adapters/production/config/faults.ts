@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { flaw } from '../../../core/plugin.ts'
+import type { Shape } from './config-shape.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ConfigShape } from './config.ts'
 import { nameIn } from './variables.ts'
@@ -14,30 +15,21 @@ export interface Fault {
 /** The largest number of reported unknown keys. */
 const mostUnknownKeys = 100
 
-type Schema = v.GenericSchema & {
-  readonly wrapped?: Schema
-  readonly item?: Schema
-  readonly value?: Schema
-  readonly pipe?: readonly Schema[]
-  readonly entries?: Readonly<Record<string, Schema>>
-}
-
 /** The known keys of the schema at this path; empty when any key is accepted. */
-const known = (schema: Schema | undefined, path: readonly (string | number)[]): readonly string[] => {
-  if (schema === undefined) return []
-  if (schema.wrapped !== undefined) return known(schema.wrapped, path)
-  if (schema.pipe !== undefined && schema.pipe[0] !== schema) return known(schema.pipe[0], path)
+const known = (shape: Shape | undefined, path: readonly (string | number)[]): readonly string[] => {
+  if (shape === undefined) return []
+  if (shape.wrapped !== undefined) return known(shape.wrapped, path)
+  if (shape.pipe !== undefined && shape.pipe[0] !== shape) return known(shape.pipe[0], path)
   const [first, ...rest] = path
-  if (first === undefined) return Object.keys(schema.entries ?? {})
-  return known(schema.entries?.[first] ?? schema.value ?? schema.item, rest)
+  if (first === undefined) return Object.keys(shape.entries ?? {})
+  return known(shape.entries?.[first] ?? shape.value ?? shape.item, rest)
 }
 
 const pathOf = (issue: v.BaseIssue<unknown>): readonly (string | number)[] =>
   (issue.path ?? []).map(({ key }) => key as string | number)
 
 const hintOf = (issue: v.BaseIssue<unknown>, path: readonly (string | number)[]): string => {
-  if (issue.expected === 'never')
-    return didYouMean(String(path.at(-1)), known(ConfigShape as Schema, path.slice(0, -1)))
+  if (issue.expected === 'never') return didYouMean(String(path.at(-1)), known(ConfigShape as Shape, path.slice(0, -1)))
   const options = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, option]) => option!)
   return typeof issue.input === 'string' ? didYouMean(issue.input, options) : ''
 }

@@ -12,7 +12,7 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  * A plain name is one of our files; a name with a slash is an operator's package or path. A request never supplies the
  * name.
  */
-const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
+export const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
   const from = name.includes('/') ? foreign(name) : own(family, name)
   const found: unknown = ((await import(from)) as { default?: unknown }).default
   if (!isPlugin(found)) throw new Error(`${name} does not export a plugin by default`)

@@ -34,7 +34,16 @@ const each = (
     choice: { use: name, ...choice },
   }))
 
-const namedIn = ({ providers, enclave, storage, tools, readers, guards, surfaces }: Config): readonly Named[] => [
+/** The plugins that a configuration names, each with its place. */
+export const namedPlugins = ({
+  providers,
+  enclave,
+  storage,
+  tools,
+  readers,
+  guards,
+  surfaces,
+}: Config): readonly Named[] => [
   ...each(Upstream, 'providers', ['providers'], providers),
   ...each(Upstream, 'providers', ['enclave', 'providers'], enclave.providers),
   ...each(BlobStore, 'storage', ['storage'], storage.blobs && { blobs: storage.blobs }),
@@ -79,6 +88,6 @@ const strangersIn = ({ models, providers, enclave }: Config): readonly Fault[] =
 
 /** The faults of plugins in a well-shaped configuration: missing plugins, bad settings, unknown providers. */
 export const pluginFaults = async (config: Config): Promise<readonly Fault[]> => [
-  ...(await Promise.all(namedIn(config).map(faultOf))).flat(),
+  ...(await Promise.all(namedPlugins(config).map(faultOf))).flat(),
   ...strangersIn(config),
 ]

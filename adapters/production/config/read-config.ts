@@ -18,24 +18,38 @@ export const dataFolder = (env: NodeJS.ProcessEnv): string => {
   return data
 }
 
+/** A configuration as it was read. */
+export interface ReadConfiguration {
+  readonly config: Config
+  /** The same in the form of a file, with each `$NAME` in its place. */
+  readonly written: object
+  /** In Unix ms. */
+  readonly readAt: number
+}
+
 /** Reads the configuration at the start. A fault is reported with its place. */
-export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
+export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<ReadConfiguration> =>
   configuration(env).catch((cause) => {
     throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
   })
 
-/** Reads the file in `SEALGATE_CONFIG`, or the environment. */
-export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
-  const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
-  const said: { server?: object; log?: object } = file
-    ? ((await readConfig(file)).value as object)
-    : configFromEnv(env, pluginNames('tools'))
+/** What a file or the environment says, with what variables of the gateway itself put in its place. */
+export const withOverrides = (said: { server?: object; log?: object }, env: NodeJS.ProcessEnv): object => {
+  const { SEALGATE_LOG: level, HOST, PORT } = env
   const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
-  const whole = { ...said, server, log: { ...said.log, ...(level && { level }) } }
-  const ready = withVariables(whole, env)
-  const faults = [...spelledSecrets(whole), ...faultsOf(ready)]
+  return { ...said, server, log: { ...said.log, ...(level && { level }) } }
+}
+
+/** Reads the file in `SEALGATE_CONFIG`, or the environment. */
+export const configuration = async (env: NodeJS.ProcessEnv): Promise<ReadConfiguration> => {
+  const { SEALGATE_CONFIG: file } = env
+  const readAt = Date.now()
+  const said = file ? ((await readConfig(file)).value as object) : configFromEnv(env, pluginNames('tools'))
+  const written = withOverrides(said, env)
+  const ready = withVariables(written, env)
+  const faults = [...spelledSecrets(written), ...faultsOf(ready)]
   if (faults.length > 0) throw new Error(faults.map(({ words }) => words).join('; '))
-  return checkedConfig(ready, env)
+  return { config: checkedConfig(ready, env), written, readAt }
 }
 
 /** The object in a file. Comments and trailing commas are allowed. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Measured } from '../../../core/ports/cluster.ts'
 import type { Log } from '../../../core/ports/platform.ts'
-import { configuration, firstConfiguration } from '../config/read-config.ts'
+import { type ReadConfiguration, configuration, firstConfiguration } from '../config/read-config.ts'
 import { enclaveConfig, isSameEnclave } from '../enclave/connect-enclave.ts'
 import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'
@@ -35,8 +35,8 @@ interface Leader {
   readonly leases: ReturnType<typeof enclaveLeases>
   readonly workers: WorkerPool
   /** Reads the configuration, with the secret that lets each worker open sealed state of the others. */
-  readonly together: (config: Config) => Config
-  config: Config
+  readonly together: (read: ReadConfiguration) => ReadConfiguration
+  read: ReadConfiguration
   enclave: EnclaveProcess | null
 }
 
@@ -52,8 +52,8 @@ const opened = async (config: Config, log: Log): Promise<EnclaveProcess | null> 
 const reload = async (leader: Leader): Promise<void> => {
   const { env, log, leases, workers, enclave } = leader
   const next = leader.together(await configuration(env))
-  const inside = isSameEnclave(leader.config, next) ? enclave : await opened(next, log)
-  const workerConfig: WorkerConfig = { config: next, socket: inside?.socket ?? null }
+  const inside = isSameEnclave(leader.read.config, next.config) ? enclave : await opened(next.config, log)
+  const workerConfig: WorkerConfig = { ...next, socket: inside?.socket ?? null }
   const renew = (member: Member) => {
     if (inside !== null) leases.lend(inside, member)
     return withTimeout(stuckWorkerMs, member.line.ask('renew', workerConfig))
@@ -71,7 +71,7 @@ const reload = async (leader: Leader): Promise<void> => {
   }
   await Promise.all(others.map((it) => renew(it).catch(() => workers.replace(it))))
   if (enclave !== null && enclave !== inside) leases.retire(enclave)
-  leader.config = next
+  leader.read = next
   leader.enclave = inside
 }
 
@@ -91,10 +91,10 @@ const answering = (leader: () => Leader) => {
   return (member: () => Member): IpcAnswers => ({
     begin: () =>
       inTurn(async (): Promise<WorkerConfig> => {
-        const { enclave, config, leases } = leader()
+        const { enclave, read, leases } = leader()
         member().begun = true
         if (enclave !== null) leases.lend(enclave, member())
-        return { config, socket: enclave?.socket ?? null }
+        return { ...read, socket: enclave?.socket ?? null }
       }),
     back: (socket: string) => leader().leases.back(socket, member()),
     reload: () => inTurn(() => reload(leader())),
@@ -132,8 +132,12 @@ const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
  */
 export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
-  const together = (config: Config): Config => ({ ...config, keepsakes: { secret, ...config.keepsakes } })
-  const config = together(await firstConfiguration(env))
+  const together = ({ config, ...read }: ReadConfiguration): ReadConfiguration => ({
+    ...read,
+    config: { ...config, keepsakes: { secret, ...config.keepsakes } },
+  })
+  const read = together(await firstConfiguration(env))
+  const { config } = read
   if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
   const log = writeLog(config.log.level, standardOutput(), isTerminal())
   const enclave = await opened(config, log)
@@ -141,7 +145,7 @@ export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promis
     answering(() => leader),
     log,
   )
-  const leader: Leader = { env, log, leases: enclaveLeases(), workers, together, config, enclave }
+  const leader: Leader = { env, log, leases: enclaveLeases(), workers, together, read, enclave }
   try {
     await ledWorkers(leader, count)
   } finally {

@@ -2,13 +2,12 @@ import cluster from 'node:cluster'
 import { plugin, use } from '../../../core/plugin.ts'
 import type { Fitting } from '../../../core/container.ts'
 import { type Measured, Siblings } from '../../../core/ports/cluster.ts'
-import type { Config } from '../config/config.ts'
+import type { ReadConfiguration } from '../config/read-config.ts'
 import { ignoreSignals } from './signals.ts'
 import { type IpcChannel, type IpcMessage, ipcChannel } from './ipc.ts'
 
 /** The configuration of a worker, sent before it begins and at each reload. */
-export interface WorkerConfig {
-  readonly config: Config
+export interface WorkerConfig extends ReadConfiguration {
   /** The socket of the shared enclave process; null when the configuration names other processes. */
   readonly socket: string | null
 }

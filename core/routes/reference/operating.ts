@@ -35,6 +35,21 @@ const drilled =
   'or `fail`), a `note`, what the `caller` saw and how many calls of backends it took (`asked`). The event `ended` ' +
   'has the number of scenes with each mark. A drill that breaks ends with the event `error`.'
 
+const shownSetting = { state: 'written', value: 2, variable: null, set: null }
+
+/** Sentences for one side of a setting. */
+const shownWords = (of: string) => ({
+  [`${of}.state`]:
+    'Where the setting comes from: `written` in the file, a `default`, or a `variable`. Of a `hidden` one only the place ' +
+    'is told; an `empty` one has no members.',
+  [`${of}.value`]: 'The value. It is null where it is hidden, comes from a variable or is null itself.',
+  [`${of}.variable`]: 'The `NAME` where the file says `$NAME`. It is null otherwise.',
+  [`${of}.set`]: 'Whether the variable is set. It is null without one.',
+})
+
+const faultsWords =
+  'What is wrong with the file, in the sentences of `sealgate check`, with line and column. They have no value of a setting.'
+
 export const operating: Chapter = {
   name: 'Live and backends',
   about: 'These routes show what a gateway does now, and have no text of a caller or of a backend.',
@@ -166,6 +181,66 @@ export const operating: Chapter = {
         'the audit as `drill`.',
       body: { model: 'rehearsal', scenes: ['S13'] },
       types: { 'text/event-stream': drilled },
+      statuses: [409],
+    },
+    'GET /admin/configuration': {
+      about:
+        'Numbers, flags, words of fixed lists, names and plain addresses are shown; every other text is hidden, wherever ' +
+        'it stands. A value that comes from a variable is never shown. A gateway whose settings come from code answers 400. ' +
+        'The answer is that of the process that gives it, and after a reload all processes give the same one.',
+      words: {
+        file: 'The name of the file, without its folder. It is null where environment variables are the configuration.',
+        read_at: 'When the configuration in effect was read, in Unix milliseconds.',
+        settings: 'The settings in effect, in the order of the file, 10,000 at most.',
+        settings_left_out: 'The number of further settings.',
+        path: 'The keys that lead to the setting. Places in lists are numbers from 0.',
+        ...shownWords('settings'),
+        faults: `${faultsWords} Plugins are not asked.`,
+        changes: 'How the file differs from what is in effect, 1,000 at most. It is null where the file has a fault.',
+        changes_left_out: 'The number of further differences.',
+        change: 'Whether the file adds, removes or changes the setting.',
+        before: 'The setting in effect. It is null where the file adds it.',
+        ...shownWords('before'),
+        after: 'The setting in the file. It is null where the file removes it.',
+        ...shownWords('after'),
+        restart: 'Whether a running gateway keeps the setting: a reload is refused, and a restart takes it.',
+      },
+      answer: {
+        ...exampleEnvelope,
+        data: {
+          file: 'sealgate.jsonc',
+          read_at: 1893456000000,
+          settings: [
+            { path: ['routing', 'retries'], ...shownSetting },
+            {
+              path: ['providers', 'openai', 'apiKey'],
+              ...{ state: 'variable', value: null, variable: 'OPENAI_API_KEY', set: true },
+            },
+          ],
+          settings_left_out: 0,
+          faults: [],
+          changes: [
+            {
+              path: ['routing', 'retries'],
+              change: 'changed',
+              before: shownSetting,
+              after: { ...shownSetting, value: 3 },
+              restart: false,
+            },
+          ],
+          changes_left_out: 0,
+        },
+      },
+    },
+    'POST /admin/configuration/check': {
+      about:
+        'The plugins that the file names are loaded, as by a reload. No backend is asked. One check goes on at a time in ' +
+        'a process. It stands in the audit as `configuration.check`.',
+      words: { faults: `${faultsWords} It is empty where there is nothing wrong.` },
+      answer: {
+        ...exampleEnvelope,
+        data: { faults: ['sealgate.jsonc:12:5 routing.retry is not a known setting; did you mean retries?'] },
+      },
       statuses: [409],
     },
   },

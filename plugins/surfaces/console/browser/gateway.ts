@@ -13,6 +13,13 @@ export class Refused extends Error {
   }
 }
 
+/** Null where the gateway refuses with one of these statuses. */
+export const unlessRefused = <T>(asked: Promise<T>, ...statuses: readonly number[]): Promise<T | null> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof Refused && statuses.includes(error.status)) return null
+    throw error
+  })
+
 export type Query = Readonly<Record<string, string | number | null>>
 
 /** The gateway that serves this page, asked with a key of its reader. */

@@ -1,5 +1,5 @@
 import type { Front, Model, Self } from './answers.ts'
-import { type Gateway, Refused } from './gateway.ts'
+import { type Gateway, unlessRefused } from './gateway.ts'
 
 /** What the key of the reader may see; pages that need more are not there. */
 export interface Sight {
@@ -18,28 +18,21 @@ export interface Sight {
   readonly links: Front['links']
 }
 
-const mayRead = (asked: Promise<unknown>): Promise<boolean> =>
-  asked.then(
-    () => true,
-    (error: unknown) => {
-      // The surface may be switched off, or the key may lack the scope.
-      if (error instanceof Refused && (error.status === 403 || error.status === 404)) return false
-      throw error
-    },
-  )
-
-/** Null where administration is switched off. */
-const selfOf = (gateway: Gateway): Promise<Self | null> =>
-  gateway.ask<Self>('GET', '/admin/self').catch((error: unknown) => {
-    if (error instanceof Refused && error.status === 404) return null
-    throw error
-  })
+/** Whether scopes reach this one, as the gateway decides it: whatever a key is for, it may read which models there are. */
+export const reaches = (scopes: readonly string[], scope: string): boolean =>
+  scopes.includes(scope) || (scope === 'models.read' && scopes.length > 0)
 
 /** Throws Refused with 401 for a key that the gateway does not know. */
 export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   const { links } = await gateway.ask<Front>('GET', '/')
-  const [self, measures] = await Promise.all([selfOf(gateway), mayRead(gateway.text('/metrics'))])
-  const may = (scope: string) => self?.scopes.includes(scope) === true
+  const [self, metrics] = await Promise.all([
+    // Administration may be switched off.
+    unlessRefused(gateway.ask<Self>('GET', '/admin/self'), 404),
+    // The surface may be switched off, or the key may lack the scope.
+    unlessRefused(gateway.text('/metrics'), 403, 404),
+  ])
+  const measures = metrics !== null
+  const may = (scope: string) => self !== null && reaches(self.scopes, scope)
   const operates = self?.operator === true && may('api_key.read')
   const steers = operates && may('api_key.update')
   // Without administration nobody says what the key may do, so the routes themselves refuse.

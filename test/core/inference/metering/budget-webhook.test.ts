@@ -32,7 +32,7 @@ const house = async (t: Test, play: (asked: Asked, at: string) => Take, isAllowe
   const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
   const closing = new AbortController()
   t.teardown(() => closing.abort())
-  const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
+  const lifecycle: Lifecycle = { draining: closing.signal, held: 0, closing: closing.signal }
   const outside = { allow: isAllowed ? ['127.0.0.1'] : [], ports: [Number(new URL(receiver.url).port)] }
   const its = made(
     BudgetWebhook,

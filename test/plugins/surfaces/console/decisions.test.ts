@@ -13,7 +13,8 @@ import {
 import { decisionTemplates } from '../../../../plugins/surfaces/console/browser/decision-templates.ts'
 import { type Gateway, Refused } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { casesOf, mostCases } from '../../../../plugins/surfaces/console/browser/labelled-cases.ts'
-import { type Listed, sightOf } from '../../../../plugins/surfaces/console/browser/sight.ts'
+import { type Scope, hasScope, scopes } from '../../../../core/access/caller.ts'
+import { type Listed, reaches, sightOf } from '../../../../plugins/surfaces/console/browser/sight.ts'
 import { readOrdered } from '../../../../core/dialects/json.ts'
 import { parseDecision } from '../../../../core/dialects/typed-decision.ts'
 
@@ -233,8 +234,17 @@ t.test('the page is there for a key that asks and lists models', async (t) => {
     return (await sightOf(gateway)).decides
   }
   t.equal(await decides(['chats.completion', 'models.read']), true)
-  t.equal(await decides(['chats.completion']), false)
+  t.equal(await decides(['chats.completion']), true, 'its scope lets it list models too')
+  t.equal(await decides([]), false)
   t.equal(await decides(['models.read']), false)
   t.equal(await decides(null), true, 'without administration the routes themselves refuse')
   t.equal(await decides(['chats.completion', 'models.read'], {}), false, 'the surface is switched off')
+})
+
+t.test('the console and the gateway read scopes by the same rule', (t) => {
+  const some: readonly (readonly Scope[])[] = [[], ...scopes.map((scope) => [scope]), scopes]
+  for (const given of some)
+    for (const scope of scopes)
+      t.equal(reaches(given, scope), hasScope({ scopes: given }, scope), `${given.join(' ')} for ${scope}`)
+  t.end()
 })

@@ -4,7 +4,7 @@ import { budgetsOf } from '../budgets.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
 import { clockTime, count, decimal, percent, utcDay, zone } from '../format.ts'
-import { Refused, curlOf, pathOf } from '../gateway.ts'
+import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
 import { button, heading, link, note, section, tile, tiles } from '../parts.ts'
@@ -49,10 +49,7 @@ const unlessAway = <T>(health: Health, asked: Promise<T>, gap: T): Promise<T> =>
   })
 
 const listed = ({ gateway, sight }: View): Promise<readonly Listed[] | null> =>
-  modelsOf(gateway, sight).catch((error: unknown) => {
-    if (error instanceof Refused && error.status === 403) return null
-    throw error
-  })
+  unlessRefused(modelsOf(gateway, sight), 403)
 
 const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
 

@@ -1,37 +1,155 @@
 import type { Act } from '../answers.ts'
 import { auditTable } from '../audit-table.ts'
+import { changesTable, settingsTable } from '../configuration-table.ts'
+import { type EffectiveConfiguration, foundSettings } from '../configuration.ts'
 import { ask } from '../dialog.ts'
-import { el } from '../element.ts'
-import { zone } from '../format.ts'
-import { curlOf, pathOf } from '../gateway.ts'
+import { type Child, append, el } from '../element.ts'
+import { enclaveTable, enclavesOf } from '../enclaves.ts'
+import { count, moment, zone } from '../format.ts'
+import { curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
-import { button, copied, facts, heading, note, section } from '../parts.ts'
+import { button, facts, heading, note, refusal, section } from '../parts.ts'
+
+const path = '/admin/configuration'
 
 interface Described {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, object>>
 }
 
-const reload = (view: View): HTMLElement => {
-  const told = el('p', { class: 'told', role: 'status' })
-  const reloaded = async (): Promise<void> => {
-    await view.gateway.ask('POST', '/admin/reload')
-    told.textContent = 'The configuration was read again and is in effect.'
+/** Null for who is no operator, and for a gateway whose settings come from code. */
+const read = async ({ gateway, sight }: View): Promise<EffectiveConfiguration | null> =>
+  sight.operates ? unlessRefused(gateway.ask<EffectiveConfiguration>('GET', path), 400) : null
+
+const faultList = (faults: readonly string[]): HTMLElement =>
+  el(
+    'div',
+    { class: 'refusal', role: 'alert' },
+    el(
+      'ul',
+      {},
+      faults.map((it) => el('li', {}, it)),
+    ),
+  )
+
+/** What operators do; a file is checked where there is one. */
+const steering = (
+  { gateway }: View,
+  hasFile: boolean,
+  again: (faults?: readonly string[]) => Promise<void>,
+): readonly HTMLElement[] => {
+  const told = el('span', { class: 'told', role: 'status' })
+  const place = el('div', { class: 'stack' })
+  const tell = (words: string, ...content: readonly HTMLElement[]): void => {
+    told.textContent = words
+    place.replaceChildren(...content)
   }
-  const begin = () =>
+  const check = async (): Promise<void> => {
+    tell('Checking')
+    const { faults } = await gateway.ask<{ readonly faults: readonly string[] }>('POST', `${path}/check`)
+    tell(faults.length === 0 ? 'No faults' : `${count(faults.length)} ${faults.length === 1 ? 'fault' : 'faults'}`)
+    await again(faults)
+  }
+  const reload = async (): Promise<void> => {
+    await gateway.ask('POST', '/admin/reload')
+    tell('The configuration was read again and is in effect.')
+    await again()
+  }
+  const question = () =>
     ask({
       title: 'Reload the configuration?',
       words: el('p', {}, 'All of it is checked first. If something in it is wrong, nothing changes.'),
       yes: 'Reload',
-      act: reloaded,
+      act: reload,
     })
-  return section(
-    'Configuration',
-    el('p', {}, 'The gateway reads its configuration file again, for all requests that begin afterwards.'),
-    el('div', { class: 'actions' }, button('Reload', begin), told),
-    copied(curlOf(view.gateway.base, '/admin/reload', 'POST'), 'Reload as curl'),
+  const checked = () => void check().catch((error: unknown) => tell('', refusal(error)))
+  return [el('div', { class: 'actions' }, hasFile && button('Check', checked), button('Reload', question), told), place]
+}
+
+const fileOf = (it: EffectiveConfiguration, faults: readonly string[]): readonly Child[] => [
+  facts([
+    ['File', it.file === null ? 'none: environment variables' : el('code', {}, it.file)],
+    ['Read', moment(it.read_at)],
+  ]),
+  faults.length > 0 && faultList(faults),
+]
+
+/** A file with a fault is not compared. */
+const differences = ({ gateway }: View, it: EffectiveConfiguration): readonly Child[] => [
+  it.changes && changesTable(it.changes, curlOf(gateway.base, path)),
+  it.changes_left_out > 0 && note(`${count(it.changes_left_out)} further differences are not shown.`),
+]
+
+/** What the reader looks for. */
+interface Wanted {
+  find: string
+  defaults: boolean
+}
+
+const inEffect = ({ gateway }: View, it: EffectiveConfiguration, wanted: Wanted): readonly Child[] => {
+  const region = el('div', { class: 'stack' })
+  const search = el('input', {
+    type: 'search',
+    class: 'search',
+    'aria-label': 'Search settings',
+    placeholder: 'Setting or value',
+    value: wanted.find,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  })
+  const defaults = el('input', { type: 'checkbox', checked: wanted.defaults })
+  const draw = (): void =>
+    region.replaceChildren(
+      settingsTable(foundSettings(it.settings, wanted.find, wanted.defaults), curlOf(gateway.base, path)),
+    )
+  const changed = (): void => {
+    wanted.find = search.value
+    wanted.defaults = defaults.checked
+    history.replaceState(null, '', pathOf('#/settings', { find: wanted.find, defaults: wanted.defaults ? 1 : null }))
+    draw()
+  }
+  search.addEventListener('input', changed)
+  defaults.addEventListener('change', changed)
+  draw()
+  return [
+    el('h2', {}, 'Configuration in effect'),
+    el('div', { class: 'span' }, search, el('label', { class: 'check' }, defaults, 'Defaults too')),
+    region,
+    it.settings_left_out > 0 && note(`${count(it.settings_left_out)} further settings are not shown.`),
+  ]
+}
+
+const absent = ({ sight }: View): HTMLElement =>
+  note(
+    sight.operates
+      ? 'The settings of this gateway come from code, so there is no file to compare them with.'
+      : 'The configuration is shown to operators.',
   )
+
+/** The configuration with what operators do with it. */
+const configured = (view: View, first: EffectiveConfiguration | null): readonly Child[] => {
+  const [file, settings] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  const wanted = { find: view.query.get('find') ?? '', defaults: view.query.has('defaults') }
+  const draw = (it: EffectiveConfiguration, faults = it.faults): void => {
+    file.replaceChildren()
+    settings.replaceChildren()
+    append(file, fileOf(it, faults))
+    append(settings, [differences(view, it), inEffect(view, it, wanted)])
+  }
+  const again = async (faults?: readonly string[]): Promise<void> => {
+    const it = await read(view)
+    if (it !== null && !view.signal.aborted) draw(it, faults)
+  }
+  if (first === null) file.append(absent(view))
+  else draw(first)
+  return [section('Configuration', view.sight.steers && steering(view, first !== null, again), file), settings]
+}
+
+const enclaves = async ({ gateway, sight }: View, it: EffectiveConfiguration | null): Promise<Child> => {
+  if (sight.links['confidential'] === undefined) return null
+  const connected = it?.settings.filter(({ path: [section, key] }) => section === 'enclave' && key === 'connect') ?? []
+  return enclaveTable(await enclavesOf(gateway, connected.length), curlOf(gateway.base, '/rvenc/keys'))
 }
 
 export const settings: Page = {
@@ -40,9 +158,10 @@ export const settings: Page = {
   sees: () => true,
   async show(view) {
     const { gateway, sight } = view
-    const [described, acts] = await Promise.all([
+    const [described, acts, it] = await Promise.all([
       gateway.read<Described>('/openapi.json'),
-      sight.administers ? wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 2) : Promise.resolve(null),
+      sight.administers ? wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 2) : null,
+      read(view),
     ])
     return [
       heading('Settings'),
@@ -55,9 +174,9 @@ export const settings: Page = {
           ['Times', zone()],
         ]),
       ),
-      sight.measures && reload(view),
+      configured(view, it),
+      await enclaves(view, it),
       acts && auditTable('Audit, newest 200', acts.rows, curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 }))),
-      note('The configuration itself is in its file: no route of the gateway tells it.'),
     ]
   },
 }

@@ -1,0 +1,87 @@
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { ConfigurationComparison, EffectiveConfiguration } from '../../../core/ports/configuration.ts'
+import { ConfigShape, checkedConfig } from './config.ts'
+import { configurationChanges } from './configuration-changes.ts'
+import { configFromEnv } from './env-config.ts'
+import type { Fault } from './faults.ts'
+import { allFaults, faultLine, shapeFaults } from './file-faults.ts'
+import type { Parsed } from './jsonc.ts'
+import { pluginNames } from './load-plugin.ts'
+import { pluginShapesOf } from './plugin-shapes.ts'
+import { type ReadConfiguration, readConfig, withOverrides } from './read-config.ts'
+import { type Leaf, shownSettings } from './shown-settings.ts'
+
+/** Where the configuration of a gateway comes from, and what of it is in effect. */
+export interface ConfigurationSource {
+  readonly env: NodeJS.ProcessEnv
+  readonly inEffect: () => Pick<ReadConfiguration, 'written' | 'readAt'>
+  /** Puts what the command line says in the place of what the file says. */
+  readonly narrowed: <T extends object>(it: T) => T
+}
+
+/** The largest file that a gateway reads while it serves. */
+const mostBytes = 8 * 1024 * 1024
+
+/** The name of the file; null where the environment is the configuration. */
+const fileNameIn = ({ SEALGATE_CONFIG: file }: NodeJS.ProcessEnv): string | null => (file ? basename(file) : null)
+
+/** The settings of what is written, as the process takes them. `$schema` configures nothing. */
+const leavesOf = async (written: object, env: NodeJS.ProcessEnv): Promise<readonly Leaf[]> => {
+  const config = checkedConfig(written, env)
+  const { $schema: _, ...settings } = config
+  return shownSettings(ConfigShape, settings, written, await pluginShapesOf(config))
+}
+
+export const shownInEffect = async ({ env, inEffect }: ConfigurationSource): Promise<EffectiveConfiguration> => {
+  const { written, readAt } = inEffect()
+  const leaves = await leavesOf(written, env)
+  return { file: fileNameIn(env), readAt, settings: leaves.map(({ path, shown }) => ({ path, ...shown })) }
+}
+
+interface ReadFile {
+  readonly parsed: Parsed | null
+  readonly said: object
+}
+
+/** The file as it stands now. A pipe or a device gives its content once, at the start. Throws with a sentence. */
+const readAgain = async (env: NodeJS.ProcessEnv): Promise<ReadFile> => {
+  const { SEALGATE_CONFIG: file } = env
+  if (!file) return { parsed: null, said: configFromEnv(env, pluginNames('tools')) }
+  const about = await stat(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new Error(`can't be read (${cause.code})`, { cause })
+  })
+  if (!about.isFile()) throw new Error('is no file that can be read again')
+  if (about.size > mostBytes) throw new Error(`has more than ${mostBytes} bytes; sealgate check reads it`)
+  const parsed = await readConfig(file)
+  return { parsed, said: parsed.value as object }
+}
+
+/** Works on the file as it stands now, or tells in a sentence why it can't be read. */
+const withFile = async <T>(env: NodeJS.ProcessEnv, work: (it: ReadFile) => Promise<T>): Promise<T | string> => {
+  const name = fileNameIn(env) ?? 'environment'
+  const read = await readAgain(env).catch((error: Error) => `${name}: ${error.message}`)
+  return typeof read === 'string' ? read : work(read)
+}
+
+const linesOf = (env: NodeJS.ProcessEnv, parsed: Parsed | null, faults: readonly Fault[]): readonly string[] =>
+  faults.map((fault) => faultLine(fileNameIn(env) ?? 'environment', fault, parsed))
+
+/** How the file differs from what is in effect. */
+export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
+  const { env, inEffect, narrowed } = source
+  const compared = await withFile(env, async ({ parsed, said }): Promise<ConfigurationComparison> => {
+    const faults = linesOf(env, parsed, shapeFaults(said, env))
+    if (faults.length > 0) return { faults, changes: null }
+    const before = await leavesOf(inEffect().written, env)
+    const after = await leavesOf(narrowed(withOverrides(said, env)), env)
+    return { faults, changes: configurationChanges(before, after) }
+  })
+  return typeof compared === 'string' ? { faults: [compared], changes: null } : compared
+}
+
+/** All faults of the file, in the sentences of `sealgate check`. */
+export const checkedFile = async ({ env }: ConfigurationSource): Promise<readonly string[]> => {
+  const faults = await withFile(env, async ({ parsed, said }) => linesOf(env, parsed, await allFaults(said, env)))
+  return typeof faults === 'string' ? [faults] : faults
+}

@@ -1,0 +1,165 @@
+import * as v from 'valibot'
+import type { ShownSetting } from '../../../core/ports/configuration.ts'
+import { type Shape, bareShape } from './config-shape.ts'
+import { isShownValue, namedMembers } from './shown-strings.ts'
+import { nameIn } from './variables.ts'
+
+/** A setting at its place. */
+export interface Leaf {
+  readonly path: readonly string[]
+  readonly shown: ShownSetting
+  /** The value for comparisons, which never leaves the process: it may be a secret. */
+  readonly value: unknown
+}
+
+/** A part of a configuration. */
+interface Part {
+  readonly path: readonly string[]
+  /** The path in the form of the lists of what is shown; null below a plugin's own settings. */
+  readonly place: string | null
+  readonly shape: Shape
+  /** In effect, with defaults and values of variables. */
+  readonly value: unknown
+  /** As the file has it; undefined where the file has nothing here. */
+  readonly written: unknown
+}
+
+/** The shape of a plugin's settings at a path of the configuration; null where nobody knows it. */
+export type PluginShapes = (path: readonly string[]) => Shape | null
+
+type Members = Readonly<Record<string, unknown>>
+
+const memberOf = (it: unknown, key: string): unknown =>
+  typeof it === 'object' && it !== null && Object.hasOwn(it, key) ? (it as Members)[key] : undefined
+
+const leaf = (path: readonly string[], value: unknown, shown: Partial<ShownSetting>): Leaf => ({
+  path,
+  shown: { state: 'hidden', value: null, variable: null, set: null, ...shown },
+  value,
+})
+
+/** A name of a setting or of a header, and no text that somebody could have put in its place. */
+const isPlainKey = (key: string): boolean => /^[A-Za-z][\w-]{0,63}$/.test(key)
+
+const variableLeaf = (path: readonly string[], value: unknown, variable: string): Leaf =>
+  leaf(path, value, { state: 'variable', variable, set: value !== undefined })
+
+/** The variables of a part whose shape nobody knows. */
+const variablesIn = (path: readonly string[], value: unknown, written: unknown): readonly Leaf[] => {
+  const name = nameIn(written)
+  if (name !== null) return [variableLeaf(path, value, name)]
+  if (typeof written !== 'object' || written === null) return []
+  return Object.keys(written).flatMap((key) =>
+    isPlainKey(key) || Array.isArray(written)
+      ? variablesIn([...path, key], memberOf(value, key), memberOf(written, key))
+      : [],
+  )
+}
+
+/** Of what nobody knows, only the variables are told, and that there is something. */
+const hidden = ({ path, value, written }: Pick<Part, 'path' | 'value' | 'written'>): readonly Leaf[] => [
+  ...variablesIn(path, value, written).filter((it) => it.path.length > path.length),
+  leaf(path, value, {}),
+]
+
+const below = (place: string | null, key: string): string | null =>
+  place === null ? null : place === '' ? key : `${place}.${key}`
+
+const child = ({ path, value, written }: Part, key: string, shape: Shape, place: string | null): Part => ({
+  path: [...path, key],
+  place,
+  shape,
+  value: memberOf(value, key),
+  written: memberOf(written, key),
+})
+
+/** The shape among the alternatives that takes the value. */
+const fitting = (shape: Shape, value: unknown): Shape => {
+  const bare = bareShape(shape)
+  if (bare.type !== 'union') return bare
+  const taker = bare.options?.find((option) => v.safeParse(option as Shape, value).success)
+  return taker === undefined ? bare : fitting(taker as Shape, value)
+}
+
+/** The part of an object that has these keys alone. */
+const only = (it: unknown, keys: readonly string[]): Members =>
+  Object.fromEntries(keys.map((key) => [key, memberOf(it, key)]))
+
+/** The members that a shape knows, and then the others. */
+const splitKeys = (keys: readonly string[], entries: object): readonly [readonly string[], readonly string[]] => [
+  keys.filter((key) => Object.hasOwn(entries, key)),
+  keys.filter((key) => !Object.hasOwn(entries, key)),
+]
+
+/** The members that our own shape does not know, as settings of the plugin that stands here. */
+const pluginLeaves = (part: Part, keys: readonly string[], shapes: PluginShapes): readonly Leaf[] => {
+  const value = only(part.value, keys)
+  const shape = shapes(part.path)
+  const { entries = {} } = shape === null ? {} : fitting(shape, value)
+  const [known, others] = splitKeys(keys, entries)
+  const written = only(part.written, others)
+  return [
+    ...entryLeaves(part, known, entries, () => null, shapes),
+    ...(others.length === 0 ? [] : hidden({ path: part.path, value: only(value, others), written })),
+  ]
+}
+
+const entryLeaves = (
+  part: Part,
+  keys: readonly string[],
+  entries: Readonly<Record<string, Shape>>,
+  placeOf: (key: string) => string | null,
+  shapes: PluginShapes,
+): readonly Leaf[] =>
+  keys.flatMap((key) => {
+    const shape = entries[key]
+    return shape === undefined ? [] : leavesOf(child(part, key, shape, placeOf(key)), shapes)
+  })
+
+const objectLeaves = (part: Part, shapes: PluginShapes): readonly Leaf[] => {
+  const { shape, place, value } = part
+  const keys = Object.keys(value as object)
+  if (keys.length === 0) return [leaf(part.path, value, { state: 'empty' })]
+  const { entries } = shape
+  if (entries !== undefined) {
+    const [own, others] = splitKeys(keys, entries)
+    return [
+      ...entryLeaves(part, own, entries, (key) => below(place, key), shapes),
+      ...pluginLeaves(part, others, shapes),
+    ]
+  }
+  const { value: of, key: named } = shape
+  const isNamed = (place !== null && namedMembers.has(place)) || (named !== undefined && named.type === 'picklist')
+  if (of === undefined || !isNamed) return hidden(part)
+  return keys.flatMap((key) => leavesOf(child(part, key, of, below(place, '*')), shapes))
+}
+
+/** The settings of a part of a configuration, each with as much of it as operators see. */
+const leavesOf = (given: Part, shapes: PluginShapes): readonly Leaf[] => {
+  const { path, value, written, place } = given
+  if (value === undefined) return []
+  const name = nameIn(written)
+  if (name !== null) return [variableLeaf(path, value, name)]
+  const part = { ...given, shape: fitting(given.shape, value) }
+  if (Array.isArray(value)) {
+    const { item } = part.shape
+    if (item === undefined) return hidden(part)
+    if (value.length === 0) return [leaf(path, value, { state: 'empty' })]
+    return value.flatMap((_, at) => leavesOf(child(part, String(at), item, below(place, '*')), shapes))
+  }
+  if (typeof value === 'object' && value !== null) return objectLeaves(part, shapes)
+  if (!isShownValue(value, given.shape, place)) return [leaf(path, value, {})]
+  const state = written === undefined ? 'default' : 'written'
+  return [leaf(path, value, { state, value: value as ShownSetting['value'] })]
+}
+
+/**
+ * All settings of a configuration. Numbers, flags, members of lists of words, names and plain addresses are shown, as far
+ * as our own shape or that of a plugin of this package tells them apart. Everything else is hidden.
+ */
+export const shownSettings = (
+  shape: v.GenericSchema,
+  value: object,
+  written: object,
+  shapes: PluginShapes,
+): readonly Leaf[] => leavesOf({ path: [], place: '', shape: shape as Shape, value, written }, shapes)

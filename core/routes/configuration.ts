@@ -1,0 +1,92 @@
+import * as v from 'valibot'
+import { actorOf, Audit } from '../access/audit.ts'
+import { Conflict } from '../errors.ts'
+import { enveloped } from '../http/envelope.ts'
+import { data } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { Configuration, changeKinds, settingStates } from '../ports/configuration.ts'
+
+/** Bounds of one answer. */
+const mostSettings = 10_000
+const mostChanges = 1_000
+const mostFaults = 100
+
+const shown = {
+  state: v.picklist(settingStates),
+  value: v.nullable(v.union([v.string(), v.number(), v.boolean()])),
+  variable: v.nullable(v.string()),
+  set: v.nullable(v.boolean()),
+}
+
+const path = v.array(v.string())
+const side = v.nullable(v.object(shown))
+
+const read = route({
+  method: 'GET',
+  path: '/admin/configuration',
+  summary: 'The configuration in effect, and how its file differs from it. No value of a secret is told.',
+  access: { scope: 'api_key.read', operators: true },
+  answer: enveloped(
+    v.object({
+      file: v.nullable(v.string()),
+      read_at: v.number(),
+      settings: v.array(v.object({ path, ...shown })),
+      settings_left_out: v.number(),
+      faults: v.array(v.string()),
+      changes: v.nullable(
+        v.array(v.object({ path, change: v.picklist(changeKinds), before: side, after: side, restart: v.boolean() })),
+      ),
+      changes_left_out: v.number(),
+    }),
+  ),
+  needs: { configuration: Configuration },
+  async handle(_, { configuration }) {
+    const { file, readAt, settings } = await configuration.inEffect()
+    const { faults, changes } = await configuration.compare()
+    return data({
+      file,
+      read_at: readAt,
+      settings: settings.slice(0, mostSettings),
+      settings_left_out: Math.max(0, settings.length - mostSettings),
+      faults: bounded(faults),
+      changes: changes?.slice(0, mostChanges) ?? null,
+      changes_left_out: Math.max(0, (changes?.length ?? 0) - mostChanges),
+    })
+  },
+})
+
+/** The first sentences, and how many more there are. */
+const bounded = (faults: readonly string[]): readonly string[] => {
+  const more = faults.length - mostFaults
+  return more > 0 ? [...faults.slice(0, mostFaults), `The file has ${more} more faults`] : faults
+}
+
+/** Whether a check goes on in this process, whichever of its gateways was asked for it. */
+let isChecking = false
+
+/** Throws Conflict while another check goes on. */
+const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+  if (isChecking) throw new Conflict('A check is under way in this process')
+  isChecking = true
+  try {
+    return await work()
+  } finally {
+    isChecking = false
+  }
+}
+
+const check = route({
+  method: 'POST',
+  path: '/admin/configuration/check',
+  summary: 'Lists every fault of the configuration as its file has it now. Nothing in effect changes.',
+  access: { scope: 'api_key.update', operators: true },
+  answer: enveloped(v.object({ faults: v.array(v.string()) })),
+  needs: { configuration: Configuration, audit: Audit },
+  async handle({ id, caller }, { configuration, audit }) {
+    const look = () => alone(() => configuration.check())
+    const faults = await audit.record(actorOf(id, caller), 'configuration.check', null, look)
+    return data({ faults: bounded(faults) }, faults.length === 0 ? 'No faults' : null)
+  },
+})
+
+export const configurationRoutes = [read, check] as const

@@ -1,0 +1,425 @@
+import './fakes/unwatched.ts'
+import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
+import type { NewKey } from '../core/access/keyring.ts'
+import { running } from './environments.ts'
+import { ownProcess } from './fakes/command-runner.ts'
+
+/** Values that no answer may have, by where they stand. */
+const secrets = {
+  apiKey: 'sk-literal-key-of-the-account',
+  header: 'header-of-a-backend',
+  headerName: 'x-name-of-a-secret-header',
+  user: 'https://someone:password-in-an-address@models.example/v1',
+  query: 'https://models.example/v1?token=token-in-a-query',
+  path: 'https://models.example/v1/0123456789abcdef0123456789abcdef',
+  webhook: 'https://hooks.example/services/T00/B00/short',
+  whsec: `whsec_${'c2VjcmV0'.repeat(5)}`,
+  keepsakes: 'a-secret-that-seals-what-callers-keep',
+  description: 'words that nobody checked',
+  folder: '/srv/a-folder-of-this-machine',
+  client: 'client-of-a-login',
+  claim: 'claim-of-a-person',
+  policy: 'measurement-of-a-policy',
+} as const
+
+/** Values of variables. */
+const variables = {
+  OPENAI_KEY: 'sk-key-from-a-variable',
+  PLACE: 'https://from-a-variable.example/v1',
+  HEADER: 'header-from-a-variable',
+  LOGIN: 'login-from-a-variable',
+} as const
+
+const issuer = {
+  issuer: 'https://login.example',
+  keys: 'https://login.example/keys',
+  audience: 'sealgate',
+  login: {
+    client: secrets.client,
+    secret: '$LOGIN',
+    authorize: 'https://login.example/authorize',
+    token: 'https://login.example/token',
+    redirect: 'https://gateway.example/console',
+  },
+  grants: [{ organization: 'acme', when: { [secrets.claim]: secrets.claim } }],
+}
+
+const hostile = '<img src=x onerror="globalThis.owned=1">'
+
+const base = {
+  // Nothing of these tests concerns an enclave.
+  enclave: { connect: ['/nowhere/enclave.sock'] },
+  providers: {
+    main: {
+      use: 'openai',
+      baseUrl: '$PLACE',
+      apiKey: '$OPENAI_KEY',
+      headers: { [secrets.headerName]: secrets.header, authorization: '$HEADER' },
+      decisions: true,
+    },
+    literal: {
+      use: 'openai',
+      baseUrl: 'https://models.example/v1',
+      apiKey: secrets.apiKey,
+      organization: secrets.user,
+    },
+    user: { use: 'openai', baseUrl: secrets.user },
+    query: { use: 'openai', baseUrl: secrets.query },
+    path: { use: 'openai', baseUrl: secrets.path },
+  },
+  models: {
+    small: { upstreams: [{ provider: 'main', model: 'gpt-small' }], description: secrets.description },
+    [hostile]: { upstreams: [{ provider: 'literal' }] },
+  },
+  storage: { blobs: { use: 'fs', folder: '$FOLDER' } },
+  limits: { budgets: { webhook: { url: secrets.webhook, secret: secrets.whsec } } },
+  keepsakes: { secret: secrets.keepsakes },
+  issuers: { company: issuer },
+  tools: {},
+}
+
+interface Shown {
+  readonly state: string
+  readonly value: unknown
+  readonly variable: string | null
+  readonly set: boolean | null
+}
+
+interface Told {
+  readonly file: string
+  readonly read_at: number
+  readonly settings: readonly (Shown & { readonly path: readonly string[] })[]
+  readonly faults: readonly string[]
+  readonly changes:
+    | readonly {
+        readonly path: readonly string[]
+        readonly change: string
+        readonly restart: boolean
+        readonly before: Shown | null
+        readonly after: Shown | null
+      }[]
+    | null
+}
+
+const house = async (t: Test, config: object | string = base, surfaces: readonly string[] | null = null) => {
+  const folder = t.testdir()
+  const file = join(folder, 'sealgate.jsonc')
+  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  await write(config)
+  const env = {
+    ...variables,
+    FOLDER: join(folder, 'blobs'),
+    SEALGATE_CONFIG: file,
+    SEALGATE_DATA: join(folder, 'data'),
+    SEALGATE_LOG: 'silent',
+  }
+  const { gateway } = await bootGateway(env, surfaces)
+  t.teardown(() => gateway.close())
+  const made = async (key: NewKey = {}) => (await gateway.keys.create(key)).credential
+  const own = await made()
+  const ask = async (method: string, path: string, key = own) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await gateway.fetch(new Request(`http://gateway${path}`, { method, headers }))
+    const text = await answer.text()
+    return { status: answer.status, text, json: JSON.parse(text) }
+  }
+  const told = async (): Promise<Told> => (await ask('GET', '/admin/configuration')).json.data
+  const at = async (...path: readonly string[]) =>
+    (await told()).settings.filter((it) => it.path.join(' ') === path.join(' '))
+  return { gateway, folder, file, env, write, made, ask, told, at }
+}
+
+const check = '/admin/configuration/check'
+
+t.test('no secret leaves, wherever it stands', async (t) => {
+  const it = await house(t)
+  const answer = await it.ask('GET', '/admin/configuration')
+  t.equal(answer.status, 200)
+  const all = { ...secrets, ...variables, folder: it.folder }
+  const leaked = (text: string) =>
+    Object.entries(all)
+      .filter(([, secret]) => text.includes(secret))
+      .map(([name]) => name)
+  t.same(leaked(answer.text), [])
+  const evidence = { kind: 'attested-tls', policy: { measurement: secrets.policy } }
+  const proven = { use: 'openai', baseUrl: 'https://proven.example', evidence }
+  const changed = JSON.parse(
+    JSON.stringify({ ...base, providers: { ...base.providers, proven } }).replaceAll('sk-literal', 'sk-another'),
+  )
+  changed.keepsakes.secret += ' and more'
+  changed.limits.budgets.webhook.url += '/and-more'
+  changed.providers.user.baseUrl += '/and-more'
+  changed.providers.main.headers[secrets.headerName] += ' and more'
+  await it.write(changed)
+  const differs = await it.ask('GET', '/admin/configuration')
+  t.same(leaked(differs.text), [])
+  t.notMatch(differs.text, /sk-another|and more|and-more/)
+  const { changes } = differs.json.data as Told
+  const changeAt = (path: string) => changes?.find((it) => it.path.join('.') === path)
+  for (const path of [
+    'providers.literal.apiKey',
+    'keepsakes.secret',
+    'limits.budgets.webhook.url',
+    'providers.user.baseUrl',
+    'providers.main.headers',
+  ])
+    t.match(
+      changeAt(path),
+      { change: 'changed', before: { state: 'hidden', value: null }, after: { state: 'hidden', value: null } },
+      `${path} says only that it changed`,
+    )
+  t.match(changeAt('providers.proven.evidence.policy'), { change: 'added', after: { state: 'hidden' } })
+  t.same(leaked((await it.ask('POST', check)).text), [])
+})
+
+t.test('each setting says where it comes from', async (t) => {
+  const it = await house(t)
+  const { file, read_at, settings } = await it.told()
+  t.equal(file, 'sealgate.jsonc', 'without its folder')
+  t.ok(read_at <= Date.now() && read_at > Date.now() - 600_000)
+  const one = (path: string) =>
+    settings.filter((each) => each.path.join('.') === path).map(({ path: _, ...shown }) => shown)
+  const plain = { variable: null, set: null }
+  t.same(one('providers.main.use'), [{ state: 'written', value: 'openai', ...plain }])
+  t.same(one('providers.main.decisions'), [{ state: 'written', value: true, ...plain }], 'a flag of a plugin')
+  t.same(one('providers.literal.baseUrl'), [{ state: 'written', value: 'https://models.example/v1', ...plain }])
+  t.same(one('providers.literal.apiKey'), [{ state: 'hidden', value: null, ...plain }])
+  t.same(one('providers.main.apiKey'), [{ state: 'variable', value: null, variable: 'OPENAI_KEY', set: true }])
+  t.same(one('providers.main.baseUrl'), [{ state: 'variable', value: null, variable: 'PLACE', set: true }])
+  t.same(one('providers.main.headers.authorization'), [
+    { state: 'variable', value: null, variable: 'HEADER', set: true },
+  ])
+  t.same(one('providers.main.headers'), [{ state: 'hidden', value: null, ...plain }], 'and that there are others')
+  t.same(one('models.small.upstreams.0.model'), [{ state: 'written', value: 'gpt-small', ...plain }])
+  t.same(one('models.small.description'), [{ state: 'hidden', value: null, ...plain }])
+  t.same(one('models.small.type'), [{ state: 'default', value: 'CHAT', ...plain }], 'a word of a list')
+  t.same(one('routing.retries'), [{ state: 'default', value: 2, ...plain }])
+  t.same(one('routing.hedge'), [{ state: 'default', value: null, ...plain }])
+  t.same(one('tools'), [{ state: 'empty', value: null, ...plain }])
+  t.same(one('issuers.company.issuer'), [{ state: 'written', value: 'https://login.example', ...plain }])
+  t.same(one('issuers.company.grants.0.when'), [{ state: 'hidden', value: null, ...plain }])
+  t.same(one('enclave.connect.0'), [{ state: 'hidden', value: null, ...plain }])
+  t.ok(
+    settings.some(({ path }) => path[1] === hostile),
+    'names are text',
+  )
+  t.equal(new Set(settings.map(({ path }) => JSON.stringify(path))).size, settings.length, 'each once')
+})
+
+t.test('the configuration is for operators', async (t) => {
+  const it = await house(t)
+  const status = async (method: string, path: string, key: string) => (await it.ask(method, path, key)).status
+  const stranger = await it.made({ organization: 'other' })
+  const reader = await it.made({ scopes: ['api_key.read'] })
+  const writer = await it.made({ scopes: ['api_key.update'] })
+  const gets = (key: string) => status('GET', '/admin/configuration', key)
+  const checks = (key: string) => status('POST', check, key)
+  t.same([await gets(stranger), await checks(stranger)], [403, 403], 'another organisation')
+  t.same([await gets(reader), await checks(reader)], [200, 403])
+  t.same([await gets(writer), await checks(writer)], [403, 200])
+  t.same([await gets('sk_live_none'), await checks('sk_live_none')], [401, 401])
+  const { rows } = await it.gateway.audit.list({ order: { by: 'at', descending: false } })
+  t.match(
+    rows.map(({ row }) => [row.action, row.object, row.outcome]),
+    [['configuration.check', null, 'done']],
+    'a check stands in the audit',
+  )
+})
+
+t.test('the difference is what a reload would change', async (t) => {
+  const it = await house(t)
+  const before = await it.told()
+  t.same(before.changes, [])
+  t.same(before.faults, [])
+  const { tools: _, ...next } = structuredClone(base)
+  const changed = {
+    ...next,
+    providers: { ...next.providers, main: { ...next.providers.main, apiKey: '$LOGIN' } },
+    routing: { retries: 3 },
+    timeouts: { total: 120_000 },
+    files: { sweep: 7_200_000 },
+    models: { ...next.models, 'gpt-4.1': { upstreams: [{ provider: 'main' }] } },
+    server: { drain: 5 },
+  }
+  await it.write(changed)
+  const { changes, settings } = await it.told()
+  const sides = (changes ?? []).map(({ path, change, restart, before, after }) => [
+    path.join('/'),
+    change,
+    restart,
+    before && (before.variable ?? before.value),
+    after && (after.variable ?? after.value),
+  ])
+  const of = (path: string) => sides.find(([it]) => it === path)
+  t.same(of('routing/retries'), ['routing/retries', 'changed', false, 2, 3])
+  t.same(of('providers/main/apiKey'), ['providers/main/apiKey', 'changed', false, 'OPENAI_KEY', 'LOGIN'])
+  t.same(of('tools'), ['tools', 'removed', false, null, null])
+  t.same(of('models/gpt-4.1/upstreams/0/provider'), [
+    'models/gpt-4.1/upstreams/0/provider',
+    'added',
+    false,
+    null,
+    'main',
+  ])
+  t.same(of('server/drain'), ['server/drain', 'changed', true, 600_000, 5], 'a running gateway keeps it')
+  t.same(of('files/sweep')?.slice(0, 3), ['files/sweep', 'changed', true])
+  t.equal(of('timeouts/total'), undefined, 'a default that is written down')
+  t.same(
+    sides.filter(([path]) => !/^(?:models\/gpt|routing|providers|tools|server|files)/.test(String(path))),
+    [],
+    'and nothing else',
+  )
+  t.same(settings, before.settings, 'what is in effect stays')
+  t.equal((await it.ask('POST', '/admin/reload')).status, 400, 'a reload refuses what wants a restart')
+  const { server: __, files: ___, ...taken } = changed
+  await it.write(taken)
+  t.equal((await it.ask('POST', '/admin/reload')).status, 200)
+  const after = await it.told()
+  t.same(after.changes, [])
+  t.match(await it.at('routing', 'retries'), [{ state: 'written', value: 3 }])
+  t.ok(after.read_at >= before.read_at)
+})
+
+t.test('what the command line and variables say is no difference', async (t) => {
+  const it = await house(t, base, ['admin', 'chat'])
+  t.same((await it.told()).changes, [])
+  t.match(await it.at('surfaces', '0'), [{ state: 'written', value: 'admin' }])
+  t.match(await it.at('log', 'level'), [{ value: 'silent' }])
+})
+
+t.test('a wrong file is told in the sentences of the command', async (t) => {
+  const it = await house(t)
+  const said = async () => {
+    const { stdout, stderr } = await ownProcess(['check', it.file, '--offline'], it.env)
+    return (stdout + stderr.replace(/^sealgate: /, ''))
+      .replaceAll(`${it.folder}/`, '')
+      .split('\n')
+      .filter((line) => line !== '' && !/^\d+ faults?$/.test(line))
+  }
+  const checked = async () => (await it.ask('POST', check)).json.data.faults
+  const files = [
+    '{\n  "routing": {\n    "retry": 2,\n    "retries": 17\n  },\n  "limits": { "keys": 1 }\n}',
+    '{ "providers": {',
+    '[]',
+    '{ "keepsakes": { "secret": "$NOT_SET" } }',
+  ]
+  for (const file of files) {
+    await it.write(file)
+    const { faults, changes } = await it.told()
+    t.same(faults, await said())
+    t.same(await checked(), faults, 'a check has them too')
+    t.equal(changes, null)
+  }
+  await it.write(files[0]!)
+  t.match(
+    (await said()).toSorted(),
+    [
+      /^sealgate.jsonc:3:5 routing.retry is not/,
+      /^sealgate.jsonc:4:5 routing.retries/,
+      /^sealgate.jsonc:6:15 limits.keys/,
+    ],
+    'all at once, with their places',
+  )
+  await it.write({ ...base, models: { small: { upstreams: [{ provider: 'mian' }] } }, tools: { getTine: {} } })
+  t.same((await it.told()).faults, [], 'the plugins are asked by a check alone')
+  t.same(await checked(), await said())
+  t.equal((await checked()).length, 2)
+  await rm(it.file)
+  t.same((await it.told()).faults, ["sealgate.jsonc: can't be read (ENOENT)"])
+  await mkdir(it.file)
+  t.same(await checked(), ['sealgate.jsonc: is no file that can be read again'])
+  await rm(it.file, { recursive: true })
+  await promisify(execFile)('mkfifo', [it.file])
+  t.same((await it.told()).faults, ['sealgate.jsonc: is no file that can be read again'], 'nothing waits for a pipe')
+  await rm(it.file)
+  await it.write(`{}${' '.repeat(8 * 1024 * 1024)}`)
+  t.match((await it.told()).faults, [/^sealgate.jsonc: has more than 8388608 bytes/])
+  t.same((await it.told()).settings.length > 100, true, 'what is in effect is told all the same')
+})
+
+t.test('one check goes on at a time', async (t) => {
+  const it = await house(t)
+  const plugin = join(it.folder, 'slow.mjs')
+  const shared = globalThis as { began?: () => void; held?: Promise<void> }
+  const began = new Promise<void>((resolve) => (shared.began = resolve))
+  let go = () => {}
+  shared.held = new Promise((resolve) => (go = resolve))
+  await writeFile(plugin, 'globalThis.began()\nawait globalThis.held\nexport default {}\n')
+  await it.write({ ...base, providers: { ...base.providers, slow: { use: plugin } } })
+  t.same((await it.told()).faults, [], 'looking loads no plugin of the operator’s own')
+  const first = it.ask('POST', check)
+  await began
+  const second = await it.ask('POST', check)
+  t.equal(second.status, 409)
+  t.match(second.json, { error: 'A check is under way in this process' })
+  go()
+  t.match((await first).json.data.faults, [/slow.*does not export a plugin/])
+  t.equal((await it.ask('POST', check)).status, 200, 'the place is free')
+})
+
+t.test('the settings of an own plugin are hidden, but for its variables', async (t) => {
+  const it = await house(t)
+  const plugin = join(it.folder, 'own.mjs')
+  await writeFile(plugin, 'export default {}\n')
+  const own = { use: plugin, apiKey: '$LOGIN', retries: 4, [secrets.claim]: secrets.header }
+  await it.write({ ...base, providers: { ...base.providers, own } })
+  const { changes } = await it.told()
+  const its = changes
+    ?.filter(({ path }) => path[1] === 'own')
+    .map(({ path, after }) => [path.slice(2).join('.'), after?.state])
+  t.same(its?.sort(), [
+    ['', 'hidden'],
+    ['apiKey', 'variable'],
+    ['use', 'hidden'],
+  ])
+})
+
+t.test('a gateway whose settings come from code says so', async (t) => {
+  const it = await running(t, memory())
+  for (const [method, path] of [
+    ['GET', '/admin/configuration'],
+    ['POST', check],
+  ] as const) {
+    const answer = await it.call(method, path)
+    t.equal(answer.status, 400)
+    t.match(await answer.json(), {
+      error: 'This deployment is not set up for it',
+      validator: { configuration: /read again/ },
+    })
+  }
+})
+
+t.test('environment variables are a configuration too', async (t) => {
+  const folder = t.testdir()
+  const env = {
+    SEALGATE_DATA: join(folder, 'data'),
+    SEALGATE_LOG: 'silent',
+    OPENAI_API_KEY: secrets.apiKey,
+    OLLAMA_HOST: '127.0.0.1:1',
+  }
+  const { gateway } = await bootGateway(env)
+  t.teardown(() => gateway.close())
+  const { credential } = await gateway.keys.create({})
+  const request = new Request('http://gateway/admin/configuration', {
+    headers: { authorization: `Bearer ${credential}` },
+  })
+  const text = await (await gateway.fetch(request)).text()
+  t.notMatch(text, secrets.apiKey)
+  const { data } = JSON.parse(text) as { data: Told }
+  t.equal(data.file, null)
+  t.same(data.changes, [])
+  t.match(
+    data.settings.find(({ path }) => path.join('.') === 'providers.openai.apiKey'),
+    { state: 'variable', variable: 'OPENAI_API_KEY', set: true },
+  )
+  t.match(
+    data.settings.find(({ path }) => path.join('.') === 'providers.ollama.baseUrl'),
+    { value: 'http://127.0.0.1:1' },
+  )
+})

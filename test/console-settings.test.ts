@@ -1,0 +1,142 @@
+import './fakes/unwatched.ts'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
+import { withoutChromium } from './fakes/chromium.ts'
+import { looks } from './fakes/console-looks.ts'
+import { type Tab, browsing, hostile } from './fakes/console-stage.ts'
+
+const secret = 'sk-literal-key-of-the-account'
+
+const base = {
+  // A file of the operators, with a name that a page could take for markup.
+  providers: {
+    house: { use: 'openai', baseUrl: 'https://models.example/v1', apiKey: '$HOUSE_KEY' },
+    literal: { use: 'openai', apiKey: secret },
+  },
+  models: { small: { upstreams: [{ provider: 'house' }] }, [hostile.model]: { upstreams: [{ provider: 'house' }] } },
+  enclave: { providers: { rehearsal: { use: 'rehearsal' } } },
+}
+
+/** A gateway that reads a file, and its console. */
+const stage = async (t: Test) => {
+  const folder = t.testdir()
+  const file = join(folder, 'sealgate.jsonc')
+  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  await write(base)
+  const { gateway } = await bootGateway({
+    SEALGATE_CONFIG: file,
+    SEALGATE_DATA: join(folder, 'data'),
+    SEALGATE_LOG: 'silent',
+    HOUSE_KEY: 'sk-key-from-a-variable',
+  })
+  const server = gateway.server().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.close()
+    server.closeAllConnections()
+    await gateway.close()
+  })
+  const open = browsing(t)
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const key = async (of: Parameters<typeof gateway.keys.create>[0] = {}) => (await gateway.keys.create(of)).credential
+  return { write, key, browse: () => open(address) }
+}
+
+type Stage = Awaited<ReturnType<typeof stage>>
+
+const section = ({ page }: Tab, title: string) =>
+  page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) })
+
+const text = ({ page }: Tab) => page.innerText('main')
+
+const looking = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/settings', 'Settings')
+  const words = await text(tab)
+  t.match(words, /File\s+sealgate\.jsonc/)
+  t.match(words, 'Nothing: the file is what is in effect.')
+  t.match(words, /providers\.house\.apiKey\s+\$HOUSE_KEY\s+variable, set/)
+  t.match(words, /providers\.literal\.apiKey\s+hidden/)
+  t.match(words, `models.${JSON.stringify(hostile.model)}.upstreams.0.provider`, 'a name with markup is text')
+  t.notMatch(words, 'routing.retries', 'a default is left out')
+  t.equal(await page.evaluate('"owned" in globalThis'), false)
+  const code = await page.content()
+  t.notOk(code.includes(secret) || code.includes('sk-key-from-a-variable'))
+  await page.getByRole('searchbox', { name: 'Search settings' }).focus()
+  await page.keyboard.type('Retries')
+  await page.getByText('No setting has these words.').waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Space')
+  await page.getByText('routing.retries').waitFor()
+  t.match(page.url(), /#\/settings\?find=Retries&defaults=1$/, 'the address leads back to the same settings')
+  t.match(await section(tab, '1 setting').innerText(), /routing\.retries\s+2\s+default/)
+  t.match(await section(tab, 'Enclaves').innerText(), /answers\s+dev, which proves nothing\s+.*from now/)
+}
+
+const changing = async (t: Test, { write }: Stage, tab: Tab): Promise<void> => {
+  const { page, go, axe } = tab
+  const literal = { use: 'openai', apiKey: `${secret}-2` }
+  const changed = { ...base, providers: { ...base.providers, literal }, routing: { retries: 3 } }
+  await write({ ...changed, server: { drain: 5 } })
+  await go('#/home', 'Home')
+  await go('#/settings', 'Settings')
+  const differences = section(tab, 'What the file has differently')
+  t.match(await differences.innerText(), /routing\.retries\s+changed it\s+2\s+3\s+a reload/)
+  t.match(await differences.innerText(), /server\.drain\s+changed it\s+600000\s+5\s+a restart/)
+  t.match(await differences.innerText(), /providers\.literal\.apiKey\s+changed it\s+hidden\s+hidden\s+a reload/)
+  await tab.shot('settings-changes')
+  const reload = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reload' }).click()
+  }
+  await reload()
+  t.match(await page.getByRole('dialog').getByRole('alert').innerText(), /server can't be changed/)
+  await page.keyboard.press('Escape')
+  await write('{ "routing": { "retry": 3 },\n  "limits": { "keys": 1 } }')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('2 faults').waitFor()
+  t.match(await page.getByRole('alert').innerText(), /sealgate\.jsonc:1:16 routing\.retry is not a known setting/)
+  t.match(await page.getByRole('alert').innerText(), /sealgate\.jsonc:2:15 limits\.keys/)
+  t.same(await axe(), [], 'with faults')
+  await tab.shot('settings-faults')
+  await write(changed)
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('No faults').waitFor()
+  await reload()
+  await page.getByText('is in effect').first().waitFor()
+  await page.getByText('Nothing: the file is what is in effect.').waitFor()
+  t.equal(await page.getByRole('dialog').count(), 0)
+}
+
+t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
+  const it = await stage(t)
+  const tab = await it.browse()
+  await tab.signIn(await it.key())
+
+  await t.test('the configuration in effect is told, and no secret', (t) => looking(t, tab))
+
+  await t.test('both schemes, narrow and wide: axe finds nothing', (t) =>
+    looks(t, tab, [
+      ['#/home', 'Home', 'home-of-settings'],
+      ['#/settings', 'Settings', 'settings-file'],
+    ]),
+  )
+
+  await t.test('a changed file is shown, checked and reloaded', (t) => changing(t, it, tab))
+
+  await t.test('who is no operator sees no configuration', async (t) => {
+    const other = await it.browse()
+    await other.signIn(await it.key({ organization: 'other' }))
+    await other.go('#/settings', 'Settings')
+    t.match(await text(other), 'The configuration is shown to operators.')
+    t.equal(await other.page.getByRole('button', { name: 'Reload' }).count(), 0)
+    t.equal(await other.page.getByRole('button', { name: 'Check' }).count(), 0)
+    t.same(other.faults, [])
+  })
+
+  t.same(tab.faults, [])
+})
