@@ -85,7 +85,8 @@ const base = {
 }
 
 interface Shown {
-  readonly state: string
+  readonly origin: string
+  readonly content: string
   readonly value: unknown
   readonly variable: string | null
   readonly set: boolean | null
@@ -171,10 +172,10 @@ t.test('no secret leaves, wherever it stands', async (t) => {
   ])
     t.match(
       changeAt(path),
-      { change: 'changed', before: { state: 'hidden', value: null }, after: { state: 'hidden', value: null } },
+      { change: 'changed', before: { content: 'hidden', value: null }, after: { content: 'hidden', value: null } },
       `${path} says only that it changed`,
     )
-  t.match(changeAt('providers.proven.evidence.policy'), { change: 'added', after: { state: 'hidden' } })
+  t.match(changeAt('providers.proven.evidence.policy'), { change: 'added', after: { content: 'hidden' } })
   t.same(leaked((await it.ask('POST', check)).text), [])
 })
 
@@ -186,25 +187,45 @@ t.test('each setting says where it comes from', async (t) => {
   const one = (path: string) =>
     settings.filter((each) => each.path.join('.') === path).map(({ path: _, ...shown }) => shown)
   const plain = { variable: null, set: null }
-  t.same(one('providers.main.use'), [{ state: 'written', value: 'openai', ...plain }])
-  t.same(one('providers.main.decisions'), [{ state: 'written', value: true, ...plain }], 'a flag of a plugin')
-  t.same(one('providers.literal.baseUrl'), [{ state: 'written', value: 'https://models.example/v1', ...plain }])
-  t.same(one('providers.literal.apiKey'), [{ state: 'hidden', value: null, ...plain }])
-  t.same(one('providers.main.apiKey'), [{ state: 'variable', value: null, variable: 'OPENAI_KEY', set: true }])
-  t.same(one('providers.main.baseUrl'), [{ state: 'variable', value: null, variable: 'PLACE', set: true }])
-  t.same(one('providers.main.headers.authorization'), [
-    { state: 'variable', value: null, variable: 'HEADER', set: true },
+  t.same(one('providers.main.use'), [{ ...plain, origin: 'written', content: 'value', value: 'openai' }])
+  t.same(
+    one('providers.main.decisions'),
+    [{ ...plain, origin: 'written', content: 'value', value: true }],
+    'a flag of a plugin',
+  )
+  t.same(one('providers.literal.baseUrl'), [
+    { ...plain, origin: 'written', content: 'value', value: 'https://models.example/v1' },
   ])
-  t.same(one('providers.main.headers'), [{ state: 'hidden', value: null, ...plain }], 'and that there are others')
-  t.same(one('models.small.upstreams.0.model'), [{ state: 'written', value: 'gpt-small', ...plain }])
-  t.same(one('models.small.description'), [{ state: 'hidden', value: null, ...plain }])
-  t.same(one('models.small.type'), [{ state: 'default', value: 'CHAT', ...plain }], 'a word of a list')
-  t.same(one('routing.retries'), [{ state: 'default', value: 2, ...plain }])
-  t.same(one('routing.hedge'), [{ state: 'default', value: null, ...plain }])
-  t.same(one('tools'), [{ state: 'empty', value: null, ...plain }])
-  t.same(one('issuers.company.issuer'), [{ state: 'written', value: 'https://login.example', ...plain }])
-  t.same(one('issuers.company.grants.0.when'), [{ state: 'hidden', value: null, ...plain }])
-  t.same(one('enclave.connect.0'), [{ state: 'hidden', value: null, ...plain }])
+  t.same(one('providers.literal.apiKey'), [{ ...plain, origin: 'written', content: 'hidden', value: null }])
+  t.same(one('providers.main.apiKey'), [
+    { origin: 'variable', content: 'hidden', value: null, variable: 'OPENAI_KEY', set: true },
+  ])
+  t.same(one('providers.main.baseUrl'), [
+    { origin: 'variable', content: 'hidden', value: null, variable: 'PLACE', set: true },
+  ])
+  t.same(one('providers.main.headers.authorization'), [
+    { origin: 'variable', content: 'hidden', value: null, variable: 'HEADER', set: true },
+  ])
+  t.same(
+    one('providers.main.headers'),
+    [{ ...plain, origin: 'written', content: 'hidden', value: null }],
+    'and that there are others',
+  )
+  t.same(one('models.small.upstreams.0.model'), [{ ...plain, origin: 'written', content: 'value', value: 'gpt-small' }])
+  t.same(one('models.small.description'), [{ ...plain, origin: 'written', content: 'hidden', value: null }])
+  t.same(
+    one('models.small.type'),
+    [{ ...plain, origin: 'default', content: 'value', value: 'CHAT' }],
+    'a word of a list',
+  )
+  t.same(one('routing.retries'), [{ ...plain, origin: 'default', content: 'value', value: 2 }])
+  t.same(one('routing.hedge'), [{ ...plain, origin: 'default', content: 'value', value: null }])
+  t.same(one('tools'), [{ ...plain, origin: 'written', content: 'empty', value: null }])
+  t.same(one('issuers.company.issuer'), [
+    { ...plain, origin: 'written', content: 'value', value: 'https://login.example' },
+  ])
+  t.same(one('issuers.company.grants.0.when'), [{ ...plain, origin: 'written', content: 'hidden', value: null }])
+  t.same(one('enclave.connect.0'), [{ ...plain, origin: 'written', content: 'hidden', value: null }])
   t.ok(
     settings.some(({ path }) => path[1] === hostile),
     'names are text',
@@ -282,14 +303,14 @@ t.test('the difference is what a reload would change', async (t) => {
   t.equal((await it.ask('POST', '/admin/reload')).status, 200)
   const after = await it.told()
   t.same(after.changes, [])
-  t.match(await it.at('routing', 'retries'), [{ state: 'written', value: 3 }])
+  t.match(await it.at('routing', 'retries'), [{ origin: 'written', value: 3 }])
   t.ok(after.read_at >= before.read_at)
 })
 
 t.test('what the command line and variables say is no difference', async (t) => {
   const it = await house(t, base, ['admin', 'chat'])
   t.same((await it.told()).changes, [])
-  t.match(await it.at('surfaces', '0'), [{ state: 'written', value: 'admin' }])
+  t.match(await it.at('surfaces', '0'), [{ origin: 'written', value: 'admin' }])
   t.match(await it.at('log', 'level'), [{ value: 'silent' }])
 })
 
@@ -372,11 +393,11 @@ t.test('the settings of an own plugin are hidden, but for its variables', async 
   const { changes } = await it.told()
   const its = changes
     ?.filter(({ path }) => path[1] === 'own')
-    .map(({ path, after }) => [path.slice(2).join('.'), after?.state])
+    .map(({ path, after }) => [path.slice(2).join('.'), after?.origin, after?.content])
   t.same(its?.sort(), [
-    ['', 'hidden'],
-    ['apiKey', 'variable'],
-    ['use', 'hidden'],
+    ['', 'written', 'hidden'],
+    ['apiKey', 'variable', 'hidden'],
+    ['use', 'written', 'hidden'],
   ])
 })
 
@@ -416,7 +437,7 @@ t.test('environment variables are a configuration too', async (t) => {
   t.same(data.changes, [])
   t.match(
     data.settings.find(({ path }) => path.join('.') === 'providers.openai.apiKey'),
-    { state: 'variable', variable: 'OPENAI_API_KEY', set: true },
+    { origin: 'variable', variable: 'OPENAI_API_KEY', set: true },
   )
   t.match(
     data.settings.find(({ path }) => path.join('.') === 'providers.ollama.baseUrl'),

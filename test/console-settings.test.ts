@@ -60,7 +60,7 @@ const looking = async (t: Test, tab: Tab): Promise<void> => {
   t.match(words, /File\s+sealgate\.jsonc/)
   t.match(words, 'Nothing: the file is what is in effect.')
   t.match(words, /providers\.house\.apiKey\s+\$HOUSE_KEY\s+variable, set/)
-  t.match(words, /providers\.literal\.apiKey\s+hidden/)
+  t.match(words, /providers\.literal\.apiKey\s+hidden\s+file/)
   t.match(words, `models.${JSON.stringify(hostile.model)}.upstreams.0.provider`, 'a name with markup is text')
   t.notMatch(words, 'routing.retries', 'a default is left out')
   t.equal(await page.evaluate('"owned" in globalThis'), false)

@@ -1,16 +1,16 @@
 import { one } from '../container.ts'
 
-/**
- * Where a setting comes from. Of a `hidden` one only its place is told, and an `empty` one is a list or an object without
- * members.
- */
-export const settingStates = ['written', 'default', 'variable', 'hidden', 'empty'] as const
-export type SettingState = (typeof settingStates)[number]
+/** Where a setting comes from: the file, nobody who said otherwise, or a variable that the file names. */
+export const settingOrigins = ['written', 'default', 'variable'] as const
+
+/** What is shown of a setting. An `empty` one is a list or an object without members. */
+export const settingContents = ['value', 'empty', 'hidden'] as const
 
 /** How much of a setting operators see. */
 export interface ShownSetting {
-  readonly state: SettingState
-  /** Null where the value is hidden, and where it is null. */
+  readonly origin: (typeof settingOrigins)[number]
+  readonly content: (typeof settingContents)[number]
+  /** Null where the value is not shown, and where it is null. */
   readonly value: string | number | boolean | null
   /** The `NAME` of `$NAME`; null where the value comes from no variable. */
   readonly variable: string | null

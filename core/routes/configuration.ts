@@ -4,7 +4,7 @@ import { Conflict } from '../errors.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Configuration, changeKinds, settingStates } from '../ports/configuration.ts'
+import { Configuration, changeKinds, settingContents, settingOrigins } from '../ports/configuration.ts'
 
 /** Bounds of one answer. */
 const mostSettings = 10_000
@@ -12,7 +12,8 @@ const mostChanges = 1_000
 const mostFaults = 100
 
 const shown = {
-  state: v.picklist(settingStates),
+  origin: v.picklist(settingOrigins),
+  content: v.picklist(settingContents),
   value: v.nullable(v.union([v.string(), v.number(), v.boolean()])),
   variable: v.nullable(v.string()),
   set: v.nullable(v.boolean()),

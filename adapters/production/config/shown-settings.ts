@@ -32,34 +32,35 @@ type Members = Readonly<Record<string, unknown>>
 const memberOf = (it: unknown, key: string): unknown =>
   typeof it === 'object' && it !== null && Object.hasOwn(it, key) ? (it as Members)[key] : undefined
 
-const leaf = (path: readonly string[], value: unknown, shown: Partial<ShownSetting>): Leaf => ({
-  path,
-  shown: { state: 'hidden', value: null, variable: null, set: null, ...shown },
-  value,
-})
+type Place = Pick<Part, 'path' | 'value' | 'written'>
+
+const leaf = ({ path, value, written }: Place, shown: Partial<ShownSetting>): Leaf => {
+  const origin = written === undefined ? 'default' : 'written'
+  return { path, shown: { origin, content: 'hidden', value: null, variable: null, set: null, ...shown }, value }
+}
 
 /** A name of a setting or of a header, and no text that somebody could have put in its place. */
 const isPlainKey = (key: string): boolean => /^[A-Za-z][\w-]{0,63}$/.test(key)
 
-const variableLeaf = (path: readonly string[], value: unknown, variable: string): Leaf =>
-  leaf(path, value, { state: 'variable', variable, set: value !== undefined })
+const variableLeaf = (place: Place, variable: string): Leaf =>
+  leaf(place, { origin: 'variable', variable, set: place.value !== undefined })
 
 /** The variables of a part whose shape nobody knows. */
-const variablesIn = (path: readonly string[], value: unknown, written: unknown): readonly Leaf[] => {
+const variablesIn = ({ path, value, written }: Place): readonly Leaf[] => {
   const name = nameIn(written)
-  if (name !== null) return [variableLeaf(path, value, name)]
+  if (name !== null) return [variableLeaf({ path, value, written }, name)]
   if (typeof written !== 'object' || written === null) return []
   return Object.keys(written).flatMap((key) =>
     isPlainKey(key) || Array.isArray(written)
-      ? variablesIn([...path, key], memberOf(value, key), memberOf(written, key))
+      ? variablesIn({ path: [...path, key], value: memberOf(value, key), written: memberOf(written, key) })
       : [],
   )
 }
 
 /** Of what nobody knows, only the variables are told, and that there is something. */
-const hidden = ({ path, value, written }: Pick<Part, 'path' | 'value' | 'written'>): readonly Leaf[] => [
-  ...variablesIn(path, value, written).filter((it) => it.path.length > path.length),
-  leaf(path, value, {}),
+const hidden = (place: Place): readonly Leaf[] => [
+  ...variablesIn(place).filter(({ path }) => path.length > place.path.length),
+  leaf(place, {}),
 ]
 
 const below = (place: string | null, key: string): string | null =>
@@ -119,7 +120,7 @@ const entryLeaves = (
 const objectLeaves = (part: Part, shapes: PluginShapes): readonly Leaf[] => {
   const { shape, place, value } = part
   const keys = Object.keys(value as object)
-  if (keys.length === 0) return [leaf(part.path, value, { state: 'empty' })]
+  if (keys.length === 0) return [leaf(part, { content: 'empty' })]
   const { entries } = shape
   if (entries !== undefined) {
     const [own, others] = splitKeys(keys, entries)
@@ -136,21 +137,20 @@ const objectLeaves = (part: Part, shapes: PluginShapes): readonly Leaf[] => {
 
 /** The settings of a part of a configuration, each with as much of it as operators see. */
 const leavesOf = (given: Part, shapes: PluginShapes): readonly Leaf[] => {
-  const { path, value, written, place } = given
+  const { value, written, place } = given
   if (value === undefined) return []
   const name = nameIn(written)
-  if (name !== null) return [variableLeaf(path, value, name)]
+  if (name !== null) return [variableLeaf(given, name)]
   const part = { ...given, shape: fitting(given.shape, value) }
   if (Array.isArray(value)) {
     const { item } = part.shape
     if (item === undefined) return hidden(part)
-    if (value.length === 0) return [leaf(path, value, { state: 'empty' })]
+    if (value.length === 0) return [leaf(part, { content: 'empty' })]
     return value.flatMap((_, at) => leavesOf(child(part, String(at), item, below(place, '*')), shapes))
   }
   if (typeof value === 'object' && value !== null) return objectLeaves(part, shapes)
-  if (!isShownValue(value, given.shape, place)) return [leaf(path, value, {})]
-  const state = written === undefined ? 'default' : 'written'
-  return [leaf(path, value, { state, value: value as ShownSetting['value'] })]
+  const isShown = isShownValue(value, given.shape, place)
+  return [leaf(part, isShown ? { content: 'value', value: value as ShownSetting['value'] } : {})]
 }
 
 /**

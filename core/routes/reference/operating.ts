@@ -35,14 +35,14 @@ const drilled =
   'or `fail`), a `note`, what the `caller` saw and how many calls of backends it took (`asked`). The event `ended` ' +
   'has the number of scenes with each mark. A drill that breaks ends with the event `error`.'
 
-const shownSetting = { state: 'written', value: 2, variable: null, set: null }
+const shownSetting = { origin: 'written', content: 'value', value: 2, variable: null, set: null }
 
 /** Sentences for one side of a setting. */
 const shownWords = (of: string) => ({
-  [`${of}.state`]:
-    'Where the setting comes from: `written` in the file, a `default`, or a `variable`. Of a `hidden` one only the place ' +
-    'is told; an `empty` one has no members.',
-  [`${of}.value`]: 'The value. It is null where it is hidden, comes from a variable or is null itself.',
+  [`${of}.origin`]:
+    'Where the setting comes from: what is `written`, a `default`, or the `variable` that the file names.',
+  [`${of}.content`]: 'What is shown: the `value`, that it is `empty`, or only that it is there.',
+  [`${of}.value`]: 'The value. It is null where it is not shown, and where it is null itself.',
   [`${of}.variable`]: 'The `NAME` where the file says `$NAME`. It is null otherwise.',
   [`${of}.set`]: 'Whether the variable is set. It is null without one.',
 })
@@ -191,7 +191,7 @@ export const operating: Chapter = {
       words: {
         file: 'The name of the file, without its folder. It is null where environment variables are the configuration.',
         read_at: 'When the configuration in effect was read, in Unix milliseconds.',
-        settings: 'The settings in effect, in the order of the file, 10,000 at most.',
+        settings: 'The settings in effect, 10,000 at most.',
         settings_left_out: 'The number of further settings.',
         path: 'The keys that lead to the setting. Places in lists are numbers from 0.',
         ...shownWords('settings'),
@@ -214,7 +214,7 @@ export const operating: Chapter = {
             { path: ['routing', 'retries'], ...shownSetting },
             {
               path: ['providers', 'openai', 'apiKey'],
-              ...{ state: 'variable', value: null, variable: 'OPENAI_API_KEY', set: true },
+              ...{ origin: 'variable', content: 'hidden', value: null, variable: 'OPENAI_API_KEY', set: true },
             },
           ],
           settings_left_out: 0,

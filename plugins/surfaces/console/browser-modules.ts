@@ -8,13 +8,17 @@ const inBrowsers: Readonly<Record<string, string>> = {
   '#x25519': 'sealed/wire/x25519.js',
 }
 
-/** What a browser needs not: comments, but for those of licences, and the space before each line. */
+/** What a browser needs not: comments, but for those of licences, marks for bundlers, and the space before each line. */
 const ballast = [
   /^[ \t]*\/\*(?!!)(?:(?!\*\/)[^])*\*\/[ \t]*\n/gm,
   /^[ \t]*\/\/.*(?:\n|$)/gm,
   /(?<=^[^'"`/\n]*)[ \t]+\/\/ .*$/gm,
+  /\/\* @__PURE__ \*\/ /g,
   /^[ \t]+/gm,
 ]
+
+/** Ends of lines behind which a statement goes on, or a new one begins in any case. A comment keeps its line. */
+const needlessEnd = /^((?:(?!\/\/).)*[{,;])\n/gm
 
 /** The name of a file that is not served. */
 const sourceMap = /^\/\/# sourceMappingURL=.*\n?$/m
@@ -25,7 +29,7 @@ const hasLongText = (code: string): boolean =>
 
 const lightened = (code: string): string => {
   const light = ballast.reduce((text, part) => text.replace(part, ''), code)
-  return hasLongText(light) ? code.replace(sourceMap, '') : light
+  return hasLongText(light) ? code.replace(sourceMap, '') : light.replace(needlessEnd, '$1')
 }
 
 /** The imports of a script. */

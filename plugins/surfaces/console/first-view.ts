@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 
 /** The static imports of a script: they load before it runs. A script that `import()` names loads later. */
-const named = /(?:\bfrom|^import)\s*["'](\.[^"']+)["']/gm
+const named = /\b(?:from|import)\s*["'](\.[^"']+)["']/g
 
 /** The scripts without which nothing is shown: `main.js`, and all that it names, each by way of others too. */
 export const firstView = (files: ReadonlyMap<string, { readonly bytes: Uint8Array }>): ReadonlySet<string> => {

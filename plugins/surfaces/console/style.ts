@@ -116,13 +116,11 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .halves{display:grid;gap:1.1rem;align-items:start}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:.7rem}
 .pair>:only-child{max-width:26rem}
-.checks{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem}
 .question{border:1px solid var(--line);border-radius:8px;padding:.7rem .85rem .85rem;display:flex;flex-direction:column;gap:.7rem}
 .question legend{padding:0 .4rem;margin:0}
 .options{display:flex;flex-direction:column;gap:.5rem}
 .option{display:grid;gap:.4rem;align-items:center;grid-template-columns:minmax(0,1fr) auto}
 .option.choice-row{grid-template-columns:minmax(0,1fr) minmax(0,2fr) auto}
-.sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1.1rem 1.6rem}
 .bars{display:grid;grid-template-columns:minmax(3rem,auto) minmax(4rem,1fr) auto;gap:.3rem .7rem;align-items:center;align-content:start}
 .bars figcaption{grid-column:1/-1;display:flex;gap:.2rem .8rem;flex-wrap:wrap;align-items:baseline}
 .bars svg{display:block}
@@ -143,7 +141,7 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .curve.curve-3{stroke:var(--mixed);stroke-dasharray:9 3 2 3}
 .dot.curve-3{fill:var(--mixed)}
 .list{padding-left:1.1rem;overflow-wrap:anywhere}
-progress{accent-color:var(--accent);width:10rem;max-width:100%}
+progress{accent-color:var(--accent);width:10rem;max-width:100%;flex:1 1 8rem;min-width:6rem}
 hr{border:0;border-top:1px solid var(--line);margin:0;width:100%}
 .waterfall{display:grid;grid-template-columns:minmax(4rem,auto) minmax(0,1fr);gap:.25rem .9rem;align-items:center}
 .waterfall figcaption{grid-column:1/-1;color:var(--dim);font-size:.86rem;margin-bottom:.3rem}
@@ -177,8 +175,8 @@ input:not([type=radio],[type=checkbox]),select,textarea{font:inherit;color:var(-
 .option input{width:100%}
 .pair>*{min-width:0}
 summary+.pair{margin-top:.6rem}
-textarea{resize:vertical}
-input::placeholder{color:var(--dim);opacity:1}
+textarea{width:100%;resize:vertical}
+::placeholder{color:var(--dim);opacity:1}
 input[type=radio],input[type=checkbox]{accent-color:var(--accent);width:1.05rem;height:1.05rem;margin:0}
 .check{display:flex;align-items:center;gap:.55rem;font-weight:400}
 dialog{color:var(--text);background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.3rem 1.4rem;width:min(30rem,calc(100vw - 2rem));box-shadow:0 16px 60px rgb(0 0 0/.3)}
@@ -194,10 +192,7 @@ dialog::backdrop{background:rgb(5 12 16/.5)}
 .sides{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1.1rem;align-items:start}
 .beside{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,3fr);gap:1.1rem}
 h3{margin:0;font-size:.86rem;font-weight:600;color:var(--dim)}
-textarea{font:inherit;color:var(--text);background:var(--card);border:1px solid #83909a;border-radius:7px;padding:.45rem .6rem;width:100%;resize:vertical}
-textarea::placeholder{color:var(--dim);opacity:1}
 input[type=file]{width:100%}
-progress{accent-color:var(--accent);flex:1 1 8rem;min-width:6rem}
 .card>form{max-width:none}
 .verdict{border-radius:7px;padding:.55rem .8rem;font-weight:600}
 .verdict.proved{background:var(--wash-good);color:var(--good)}

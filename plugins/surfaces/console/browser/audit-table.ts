@@ -26,7 +26,7 @@ export const auditTable = (title: string, rows: readonly Act[], curl: string): H
         show: (it) => badge(outcomes[it.outcome] ?? 'idle', it.outcome),
       },
       { head: 'By', value: ({ actor }) => actor, show: ({ actor }) => keyLink(actor) },
-      { head: 'User', value: ({ user }) => user, show: ({ user }) => user ?? '–' },
+      { head: 'User', value: ({ user }) => user },
       { head: 'Of', value: ({ object }) => object, show: ({ object }) => keyLink(object) },
     ],
   })

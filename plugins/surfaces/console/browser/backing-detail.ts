@@ -1,11 +1,11 @@
 import type { Backing } from './answers.ts'
 import { ageOf, faultOfCall, faultWords, faultsOf, lampOf } from './backing.ts'
 import { backingActs } from './backing-acts.ts'
-import { type Child, el } from './element.ts'
+import type { Child } from './element.ts'
 import { clockTime, count, cost } from './format.ts'
 import { curlOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
-import { badge, facts, heading, link, note, section } from './parts.ts'
+import { badge, facts, heading, link, note, section, stack } from './parts.ts'
 import { plot } from './plot.ts'
 import { outcomeOf, timeOf } from './running.ts'
 import { table } from './table.ts'
@@ -80,8 +80,8 @@ const callPlot = ({ calls }: Backing): HTMLElement =>
 /** One backend with its last calls, and what operators do with it. */
 export const backingDetail = async (view: View, name: string): Promise<readonly Child[]> => {
   const { gateway, sight, signal } = view
-  const place = el('div', { class: 'stack' })
-  const region = el('div', { class: 'stack' })
+  const place = stack()
+  const region = stack()
   const curl = curlOf(gateway.base, '/admin/backends')
   let read: { readonly it: Backing | null; readonly at: number } = { it: null, at: 0 }
   const draw = async (): Promise<void> => {

@@ -60,11 +60,6 @@ export const chainTable = (models: readonly Chained[], backends: readonly Backin
         show: ({ share }) => (share === null ? '–' : percent(share)),
         number: true,
       },
-      {
-        head: 'Context',
-        value: (it) => it.context_tokens,
-        show: (it) => it.context_tokens ?? '–',
-        number: true,
-      },
+      { head: 'Context', value: (it) => it.context_tokens, number: true },
     ],
   })

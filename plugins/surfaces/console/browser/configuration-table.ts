@@ -33,7 +33,7 @@ export const settingsTable = (rows: readonly PlacedSetting[], curl: string): HTM
     columns: [
       { head: 'Setting', value: ({ path }) => pathWords(path), show: ({ path }) => shown(pathWords(path)) },
       { head: 'Value', value: valueWords, show: (it) => shown(valueWords(it)) },
-      { head: 'From', value: originWords, show: (it) => badge(kinds[it.state] ?? 'idle', originWords(it)) },
+      { head: 'From', value: originWords, show: (it) => badge(kinds[it.origin] ?? 'idle', originWords(it)) },
     ],
   })
 

@@ -1,6 +1,7 @@
 /** One setting, as far as an operator sees it. */
 export interface ShownSetting {
-  readonly state: 'written' | 'default' | 'variable' | 'hidden' | 'empty'
+  readonly origin: 'written' | 'default' | 'variable'
+  readonly content: 'value' | 'empty' | 'hidden'
   readonly value: string | number | boolean | null
   readonly variable: string | null
   readonly set: boolean | null
@@ -35,12 +36,11 @@ export interface EffectiveConfiguration {
 export const pathWords = (path: readonly string[]): string =>
   path.map((key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key))).join('.')
 
-export const valueWords = ({ state, value, variable }: ShownSetting): string =>
-  state === 'variable' ? `$${variable}` : state === 'written' || state === 'default' ? String(value) : state
+export const valueWords = ({ content, value, variable }: ShownSetting): string =>
+  variable === null ? (content === 'value' ? String(value) : content) : `$${variable}`
 
-/** Where a setting comes from; a hidden one does not say. */
-export const originWords = ({ state, set }: ShownSetting): string =>
-  state === 'variable' ? (set ? 'variable, set' : 'variable, not set') : state === 'written' ? 'file' : state
+export const originWords = ({ origin, set }: ShownSetting): string =>
+  origin === 'written' ? 'file' : origin === 'default' ? origin : set ? 'variable, set' : 'variable, not set'
 
 /** The settings in whose place or value the words stand. Defaults are left out unless they are asked for. */
 export const foundSettings = (
@@ -51,7 +51,7 @@ export const foundSettings = (
   const wanted = words.trim().toLowerCase()
   return settings.filter(
     (it) =>
-      (withDefaults || it.state !== 'default') &&
+      (withDefaults || it.origin !== 'default') &&
       `${pathWords(it.path)} ${valueWords(it)}`.toLowerCase().includes(wanted),
   )
 }

@@ -8,7 +8,7 @@ import { count, percent } from './format.ts'
 import { type Gateway, Refused, curlOf } from './gateway.ts'
 import { UnreadCases, casesOf, mostBytes, mostCases } from './labelled-cases.ts'
 import { pause } from './page.ts'
-import { button, field, refusal, section, warning } from './parts.ts'
+import { button, field, refusal, section, stack, toldPlace, warning } from './parts.ts'
 import type { Listed } from './sight.ts'
 
 export interface CaseBench {
@@ -104,9 +104,9 @@ const inputsOf = () => {
 /** Labelled cases, read in this tab, and what they say of the models. */
 export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; draw(): void } => {
   const { root, name, inputs } = inputsOf()
-  const told = el('span', { class: 'told', role: 'status' })
+  const told = toldPlace()
   const bar = el('progress', { 'aria-label': 'Cases asked', hidden: true })
-  const region = el('div', { class: 'stack' })
+  const region = stack()
   let stopping = new AbortController()
   const stop = button('Stop', () => stopping.abort())
   const begin = button('Ask the cases', () => void asked(), 'main')

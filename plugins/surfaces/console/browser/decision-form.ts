@@ -1,7 +1,7 @@
 import type { Draft, DraftQuestion } from './decision-draft.ts'
 import { emptyOptions } from './decision-templates.ts'
 import { el } from './element.ts'
-import { button, field } from './parts.ts'
+import { button, field, stack } from './parts.ts'
 import { type QuestionForm, questionForm } from './question-form.ts'
 
 export interface DecisionForm {
@@ -15,7 +15,7 @@ const mostQuestions = 16
 /** The questions under each other, with a button for one more. */
 const questionList = (changed: () => void) => {
   let forms: readonly QuestionForm[] = []
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   const read = (): readonly DraftQuestion[] => forms.map((it) => it.read())
   const put = (questions: readonly DraftQuestion[]): void => {
     const remove = (at: number) => () => {

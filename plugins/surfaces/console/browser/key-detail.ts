@@ -10,7 +10,7 @@ import { secretOf } from './key-secret.ts'
 import { expiryOf, isAlive, stateOf } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { badge, button, facts, heading, link, note, refusal, section } from './parts.ts'
+import { badge, button, facts, heading, link, note, refusal, section, stack } from './parts.ts'
 import { sumOf } from './sums.ts'
 
 const hour = 3_600_000
@@ -122,7 +122,7 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     wholeList<Usage>(gateway, '/admin/usage', 'usage', { key: id, from: utcDay(Date.now(), 29) }),
     wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   const alive = isAlive(key, Date.now())
   return [
     heading(

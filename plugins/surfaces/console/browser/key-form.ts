@@ -2,7 +2,7 @@ import { el } from './element.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { secretOf } from './key-secret.ts'
 import type { View } from './page.ts'
-import { field, heading, link, refusal, section } from './parts.ts'
+import { field, heading, link, refusal, section, stack } from './parts.ts'
 import { templates } from './templates.ts'
 
 const day = 86_400_000
@@ -64,7 +64,7 @@ const inputs = (): readonly HTMLElement[] => [
 /** Makes a key from a template; what is shown then stands in this tab alone. */
 export const keyForm = (view: View): readonly HTMLElement[] => {
   const told = el('div')
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   const make = async (form: HTMLFormElement): Promise<void> => {
     const submit = form.querySelector('button')
     submit?.setAttribute('disabled', '')

@@ -4,7 +4,7 @@ import { type Child, el, freshId } from './element.ts'
 import { count, percent } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
-import { button, note, refusal, section } from './parts.ts'
+import { button, note, refusal, section, stack, toldPlace } from './parts.ts'
 import { scrolled } from './table.ts'
 
 interface Opened {
@@ -132,7 +132,7 @@ const uploading = (place: Place): HTMLElement => {
   const input = el('input', { id, type: 'file', required: true })
   const indexed = el('input', { type: 'checkbox' })
   const bar = el('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'Sealed and sent' })
-  const state = el('span', { class: 'told', role: 'status' })
+  const state = toldPlace()
   const submit = el('button', { type: 'submit', class: 'main' }, 'Seal and store')
   const send = async (file: File): Promise<void> => {
     bar.hidden = false
@@ -214,8 +214,8 @@ const nothing = (): void => undefined
 
 /** The files with their names, on the page that the reader's own machine serves. The machine keeps the keys. */
 export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
-  const listed = el('div', { class: 'stack' })
-  const [region, told] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  const listed = stack()
+  const [region, told] = [stack(), stack()]
   const draw = async (): Promise<void> => renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
   const place: Place = {
     view,

@@ -7,6 +7,12 @@ export const heading = (title: string, ...beside: readonly Child[]): HTMLElement
 export const section = (title: string, ...content: readonly Child[]): HTMLElement =>
   el('section', { class: 'card' }, el('h2', {}, title), content)
 
+/** Parts one below the other. */
+export const stack = (...content: readonly Child[]): HTMLElement => el('div', { class: 'stack' }, content)
+
+/** A place for words about what goes on, which are announced. */
+export const toldPlace = (): HTMLElement => el('span', { class: 'told', role: 'status' })
+
 export const note = (...words: readonly Child[]): HTMLElement => el('p', { class: 'note' }, words)
 
 export const badge = (kind: string, words: string): HTMLElement =>
@@ -20,7 +26,7 @@ export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =
 
 /** A sentence whose words in backticks are code. */
 export const prose = (text: string): readonly Child[] =>
-  text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? el('code', {}, part) : part))
+  text.split(/\x60([^\x60]+)\x60/).map((part, at) => (at % 2 === 1 ? el('code', {}, part) : part))
 
 /** An input under its label, with a hint below. */
 export const field = (label: string, hint: string, input: HTMLElement): HTMLElement => {

@@ -1,7 +1,7 @@
 import { el } from './element.ts'
 import type { Gateway } from './gateway.ts'
 import { type Offer, departureTo, offersOf } from './login.ts'
-import { button, note, refusal } from './parts.ts'
+import { button, note, refusal, stack } from './parts.ts'
 import { type Pass, isKey } from './session.ts'
 
 const noKey = new Error('no key')
@@ -29,7 +29,7 @@ const ways = (offers: readonly Offer[], own: string, begin: (offer: Offer) => vo
 /** Asks for a key, or offers a login where the gateway has one. */
 export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
   const told = el('div', {}, why && refusal(why))
-  const logins = el('div', { class: 'stack' })
+  const logins = stack()
   const input = el('input', {
     ...{ id: 'key', name: 'key', type: 'password', required: true, autocomplete: 'off', spellcheck: 'false' },
     ...{ placeholder: 'sk_live_…', 'aria-describedby': 'key-hint' },

@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly head: string
   /** As the CSV has it; null is an empty cell. */
   value(row: Row): string | number | null
-  /** As the page has it; `value` when absent. */
+  /** As the page has it; `value`, or a dash for null, when absent. */
   readonly show?: (row: Row) => Child
   readonly number?: true
   /** Only the CSV has it. */
@@ -49,7 +49,7 @@ const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
             el(
               at === 0 ? 'th' : 'td',
               { class: number ? 'number' : null, scope: at === 0 ? 'row' : null },
-              show === undefined ? value(row) : show(row),
+              show === undefined ? (value(row) ?? '–') : show(row),
             ),
           ),
         ),

@@ -8,7 +8,7 @@ import { decisionTemplates } from '../decision-templates.ts'
 import { el } from '../element.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import type { Page, View } from '../page.ts'
-import { button, copied, heading, note, refusal, section, warning } from '../parts.ts'
+import { button, copied, heading, note, refusal, section, stack, toldPlace, warning } from '../parts.ts'
 import { type Listed, modelsOf } from '../sight.ts'
 
 /** Models at once: a key may ask for four decisions at a time. */
@@ -98,8 +98,8 @@ const codeSection = () => {
 const drawn = (view: View, path: string, models: readonly Listed[]) => {
   const { gateway, signal } = view
   let threshold: number | null = null
-  const told = el('span', { class: 'told', role: 'status' })
-  const results = el('div', { class: 'stack' })
+  const told = toldPlace()
+  const results = stack()
   const code = codeSection()
   const changed = (): void => {
     const draft = form.read()

@@ -15,7 +15,7 @@ import { count } from '../format.ts'
 import { Refused, curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { button, field, heading, note, refusal, section, tile, tiles, warning } from '../parts.ts'
+import { button, field, heading, note, refusal, section, stack, tile, tiles, toldPlace, warning } from '../parts.ts'
 
 const path = '/admin/drill'
 /** Ms between two looks at a scorecard that its reader was in the middle of. */
@@ -73,9 +73,9 @@ interface Steered {
 /** The buttons of a drill, with its progress and its end. */
 const steering = (view: View, { play, turned }: Steered): readonly HTMLElement[] => {
   const { signal } = view
-  const told = el('span', { class: 'told', role: 'status' })
+  const told = toldPlace()
   const bar = el('progress', { 'aria-label': 'Scenes played' })
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   let stopping = new AbortController()
   const turn = (isPlaying: boolean): void => {
     const [from, to] = isPlaying ? [begin, stop] : [stop, begin]
@@ -117,7 +117,7 @@ const steering = (view: View, { play, turned }: Steered): readonly HTMLElement[]
 
 const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] => {
   const { gateway, signal, query } = view
-  const region = el('div', { class: 'stack' })
+  const region = stack()
   const wanted = query.get('model')
   const choice = el(
     'select',

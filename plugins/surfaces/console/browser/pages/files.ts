@@ -5,7 +5,7 @@ import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { ownFiles } from '../own-files.ts'
 import { type Page, type View, renew } from '../page.ts'
-import { badge, heading, note, tile, tiles } from '../parts.ts'
+import { badge, heading, note, stack, tile, tiles } from '../parts.ts'
 import { table } from '../table.ts'
 
 const path = '/files/encrypted'
@@ -39,11 +39,7 @@ const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string):
       { head: 'Id', value: ({ id }) => id, show: ({ id }) => el('code', {}, id) },
       { head: 'Bytes', value: ({ file_size }) => file_size, show: ({ file_size }) => count(file_size), number: true },
       { head: 'Stored, UTC', value: ({ created_at }) => created_at.slice(0, 16) },
-      {
-        head: 'Changed, UTC',
-        value: ({ updated_at }) => updated_at,
-        show: ({ updated_at }) => updated_at?.slice(0, 16) ?? '–',
-      },
+      { head: 'Changed, UTC', value: ({ updated_at }) => updated_at?.slice(0, 16) ?? null },
       { head: 'Key id', value: ({ kid }) => kid, show: ({ kid }) => el('code', {}, kid) },
       { head: 'Kind', value: ({ type_hint }) => type_hint },
       { head: 'Bound', value: ({ binding }) => (binding === null ? 'no' : 'yes') },
@@ -75,7 +71,7 @@ export const files: Page = {
   sees: ({ keepsFiles }) => keepsFiles,
   async show(view) {
     const { own } = view
-    const region = el('div', { class: 'stack' })
+    const region = stack()
     const draw = async (): Promise<void> => renew(region, ...(await list(view)).filter((it) => it instanceof Node))
     await draw()
     return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]

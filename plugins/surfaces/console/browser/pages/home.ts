@@ -7,7 +7,7 @@ import { clockTime, count, decimal, percent, utcDay, zone } from '../format.ts'
 import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { button, heading, link, note, section, tile, tiles } from '../parts.ts'
+import { button, heading, link, note, section, stack, tile, tiles } from '../parts.ts'
 import { type Measured, readings } from '../readings.ts'
 import { troublesOf } from '../sentences.ts'
 import { type Listed, modelsOf } from '../sight.ts'
@@ -140,7 +140,7 @@ export const home: Page = {
   title: 'Home',
   sees: () => true,
   async show(view) {
-    const [now, rest] = [el('div', { class: 'stack', 'aria-live': 'polite' }), el('div', { class: 'stack' })]
+    const [now, rest] = [el('div', { class: 'stack', 'aria-live': 'polite' }), stack()]
     const told = el('span', { class: 'told' })
     const draw = (seen: Seen): void => {
       renew(now, section('Now', troubles(seen)))

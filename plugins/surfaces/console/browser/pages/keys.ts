@@ -44,7 +44,7 @@ const columns = (now: number): readonly Column<Row>[] => [
     value: ({ key }) => key.models?.join(' ') ?? 'all',
     show: ({ key }) => (key.models === null ? 'all' : key.models.join(', ')),
   },
-  { head: 'Last use', value: ({ lastUse }) => lastUse, show: ({ lastUse }) => lastUse ?? '–' },
+  { head: 'Last use', value: ({ lastUse }) => lastUse },
   { head: 'Cost, 30 days', value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
   {
     head: 'Made',

@@ -7,7 +7,7 @@ import { liveDetail } from '../live-detail.ts'
 import { liveFeed, livePath } from '../live-feed.ts'
 import { type KeyNames, liveTable } from '../live-table.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { button, heading, link, note } from '../parts.ts'
+import { button, heading, link, note, stack, toldPlace } from '../parts.ts'
 
 /** Ms between two drawings. */
 const pace = 500
@@ -56,8 +56,8 @@ const scope = ({ sight }: View): string =>
 const list = (view: View, names: KeyNames): readonly Child[] => {
   const asked = view.query.get('show')
   const shown = isFilter(asked) ? asked : 'all'
-  const region = el('div', { class: 'stack' })
-  const state = el('span', { class: 'told', role: 'status' })
+  const region = stack()
+  const state = toldPlace()
   const search = el('input', {
     type: 'search',
     class: 'search',
@@ -113,7 +113,7 @@ const list = (view: View, names: KeyNames): readonly Child[] => {
 }
 
 const detail = (view: View, names: KeyNames, id: string): readonly Child[] => {
-  const region = el('div', { class: 'stack' })
+  const region = stack()
   const draw = async (): Promise<void> => {
     const it = liveFeed.find(id)
     if (it === null)

@@ -2,12 +2,12 @@ import type { Backing, Chained } from '../answers.ts'
 import { backingDetail } from '../backing-detail.ts'
 import { backingTable } from '../backing-table.ts'
 import { chainTable } from '../chains.ts'
-import { type Child, el } from '../element.ts'
+import type { Child } from '../element.ts'
 import { count } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { badge, heading, note } from '../parts.ts'
+import { badge, heading, note, stack } from '../parts.ts'
 import { type PriceKind, priceOf } from '../prices.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
 import { type Column, table } from '../table.ts'
@@ -19,7 +19,6 @@ const pace = 5_000
 const price = (head: string, kind: PriceKind): Column<Listed> => ({
   head,
   value: (it) => priceOf(it, kind),
-  show: (it) => priceOf(it, kind) ?? '–',
   number: true,
 })
 
@@ -51,16 +50,8 @@ const modelTable = (listed: readonly Listed[], curl: string): HTMLElement =>
       { head: 'Model', value: ({ model }) => model },
       { head: 'Kind', value: kindOf },
       { head: 'Served', value: (it) => ways(it).join(', '), show: shownWays },
-      {
-        head: 'Owner',
-        value: ({ described }) => described?.owned_by ?? null,
-        show: (it) => it.described?.owned_by || '–',
-      },
-      {
-        head: 'Regions',
-        value: ({ described }) => described?.regions.join(' ') ?? null,
-        show: (it) => it.described?.regions.join(', ') || '–',
-      },
+      { head: 'Owner', value: ({ described }) => described?.owned_by || null },
+      { head: 'Regions', value: ({ described }) => described?.regions.join(', ') || null },
       price('Input, per 1k', 'prompt_price_per_k'),
       price('Output, per 1k', 'completion_price_per_k'),
     ],
@@ -87,7 +78,7 @@ const operatedOf = async ({ gateway }: View): Promise<Operated> => {
 /** The tables of operators, which renew themselves. */
 const operatedTables = async (view: View): Promise<readonly Child[]> => {
   const { gateway, signal } = view
-  const [states, chains] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  const [states, chains] = [stack(), stack()]
   let read = await operatedOf(view)
   const draw = async (): Promise<void> => {
     const now = Date.now()

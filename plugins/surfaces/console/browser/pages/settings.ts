@@ -9,7 +9,7 @@ import { count, moment, zone } from '../format.ts'
 import { curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
-import { button, facts, heading, note, refusal, section } from '../parts.ts'
+import { button, facts, heading, note, refusal, section, stack, toldPlace } from '../parts.ts'
 
 const path = '/admin/configuration'
 
@@ -39,8 +39,8 @@ const steering = (
   hasFile: boolean,
   again: (faults?: readonly string[]) => Promise<void>,
 ): readonly HTMLElement[] => {
-  const told = el('span', { class: 'told', role: 'status' })
-  const place = el('div', { class: 'stack' })
+  const told = toldPlace()
+  const place = stack()
   const tell = (words: string, ...content: readonly HTMLElement[]): void => {
     told.textContent = words
     place.replaceChildren(...content)
@@ -88,7 +88,7 @@ interface Wanted {
 }
 
 const inEffect = ({ gateway }: View, it: EffectiveConfiguration, wanted: Wanted): readonly Child[] => {
-  const region = el('div', { class: 'stack' })
+  const region = stack()
   const search = el('input', {
     type: 'search',
     class: 'search',
@@ -129,7 +129,7 @@ const absent = ({ sight }: View): HTMLElement =>
 
 /** The configuration with what operators do with it. */
 const configured = (view: View, first: EffectiveConfiguration | null): readonly Child[] => {
-  const [file, settings] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  const [file, settings] = [stack(), stack()]
   const wanted = { find: view.query.get('find') ?? '', defaults: view.query.has('defaults') }
   const draw = (it: EffectiveConfiguration, faults = it.faults): void => {
     file.replaceChildren()

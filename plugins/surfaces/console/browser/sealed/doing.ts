@@ -1,6 +1,7 @@
 import { SealgateError } from '../../../../../core/sealed/client/error.ts'
 import { el } from '../element.ts'
 import { Refused } from '../gateway.ts'
+import { stack } from '../parts.ts'
 
 /** Shows on the right what is done on the left. */
 export interface Witness {
@@ -22,7 +23,7 @@ export const doing = (
   submit: HTMLButtonElement,
   signal: AbortSignal,
 ): { readonly told: HTMLElement; run(work: () => Promise<void>): void } => {
-  const told = el('div', { class: 'stack' })
+  const told = stack()
   const run = async (work: () => Promise<void>): Promise<void> => {
     submit.disabled = true
     told.replaceChildren()

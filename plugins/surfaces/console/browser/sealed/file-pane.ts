@@ -2,7 +2,7 @@ import type { Client } from '../../../../../core/sealed/client/client.ts'
 import type { SealedFile } from '../../../../../core/sealed/client/file-shapes.ts'
 import { el, freshId } from '../element.ts'
 import { count } from '../format.ts'
-import { button, facts, note, section } from '../parts.ts'
+import { button, facts, note, section, stack } from '../parts.ts'
 import { hexHead } from './attestations.ts'
 import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'
 import { holdsKek } from './playground-client.ts'
@@ -51,7 +51,7 @@ export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement
   const input = el('input', { id, type: 'file' })
   const submit = el('button', { type: 'submit', class: 'main' }, 'Store sealed')
   const { told, run } = doing(submit, signal)
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   let stored: { readonly id: string; readonly by: Client } | null = null
   const forget = async (): Promise<void> => {
     const it = stored

@@ -4,7 +4,7 @@ import type { Verified } from '../../../../../core/sealed/client/verified.ts'
 import type { Check } from '../../../../../core/sealed/evidence/checks.ts'
 import { type Child, el } from '../element.ts'
 import { moment } from '../format.ts'
-import { facts, section } from '../parts.ts'
+import { facts, section, stack } from '../parts.ts'
 import { type Attested, epochOf, hexHead } from './attestations.ts'
 import { checkWords } from './check-words.ts'
 
@@ -68,7 +68,7 @@ const bannerWords = ({ verified }: Verified): string => {
 
 /** The proof as it happens. */
 export const proofPane = (): ProofPane => {
-  const place = el('div', { class: 'stack' })
+  const place = stack()
   const show = (...content: readonly (HTMLElement | null | Child)[]): void =>
     place.replaceChildren(...content.filter((it) => it instanceof Node))
   return {

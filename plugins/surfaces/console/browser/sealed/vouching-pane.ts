@@ -1,6 +1,6 @@
 import { type Child, el } from '../element.ts'
 import type { OwnMachine } from '../own-machine.ts'
-import { button, copied, section } from '../parts.ts'
+import { button, copied, section, toldPlace } from '../parts.ts'
 import { type Attested, keptEvidence } from './attestations.ts'
 
 interface Script {
@@ -55,7 +55,7 @@ export const vouchingPane = (
   attested: () => Attested | null,
   lists: () => unknown,
 ): HTMLElement => {
-  const told = el('span', { class: 'told', role: 'status' })
+  const told = toldPlace()
   const save = (): void => {
     const it = attested()
     if (it === null) told.textContent = 'There is no evidence yet.'
