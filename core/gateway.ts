@@ -205,15 +205,13 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     configuration: use(withoutConfiguration),
     ...adapters,
   }
-  const closing = new AbortController()
-  const draining = new AbortController()
-  const lifecycle: Lifecycle = { draining: draining.signal, held: 0, closing: closing.signal }
+  const { lifecycle, ...stages } = stagesOf()
   fitParts(base, Object.values(lasting), settings, lifecycle, again)
   const { names, routes, documented } = interfaceOf(base, surfaces, settings)
   const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
   const { siblings } = base.supply({ siblings: Siblings })
-  answerOfBackends(siblings, () => eras.supply({ backends: Backends }).backends, closing.signal)
+  answerOfBackends(siblings, () => eras.supply({ backends: Backends }).backends, lifecycle.closing)
   const shown = base.supply({
     ...{ keys: Keyring, consoleSessions: ConsoleSessions, audit: Audit },
     ...{ sweep: Sweep, reload: Reload, metrics: Metrics },
@@ -242,12 +240,9 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     fetch: async (request, options) => (await fetching())(request, options),
     server: () => serverFor(listener, settings, clock, random),
     hold: () => holding(lifecycle),
-    drain(ms) {
-      draining.abort(new GatewayError())
-      return drained(served, clock, ms)
-    },
+    drain: (ms) => drained(stages.drain, served, clock, ms),
     async close() {
-      closing.abort(new GatewayError())
+      stages.close()
       await eras.dispose().finally(() => base.dispose())
     },
   }
@@ -285,6 +280,17 @@ const referenceWith =
     return referenceOf(tools, chapters)
   }
 
+/** The life of a gateway, and what leads it to its end. */
+const stagesOf = () => {
+  const [draining, closing] = [new AbortController(), new AbortController()]
+  const lifecycle: Lifecycle = { draining: draining.signal, held: 0, closing: closing.signal }
+  return {
+    lifecycle,
+    drain: () => draining.abort(new GatewayError()),
+    close: () => closing.abort(new GatewayError()),
+  }
+}
+
 const holding = (lifecycle: Lifecycle): (() => void) => {
   let held = true
   lifecycle.held++
@@ -294,7 +300,8 @@ const holding = (lifecycle: Lifecycle): (() => void) => {
   }
 }
 
-const drained = async (served: App, clock: Clock, ms: number): Promise<number> => {
+const drained = async (begin: () => void, served: App, clock: Clock, ms: number): Promise<number> => {
+  begin()
   served.drain()
   for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
   return served.active()

@@ -305,7 +305,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
   await t.test('a key sees the pages of what it may read', async (t) => {
     const plain = ['Home', 'Models', 'Sealed playground', 'Settings']
-    await ofAKey(t, stage, ['chats.completion'], plain)
+    await ofAKey(t, stage, ['chats.completion'], ['Home', 'Models', 'Decisions', 'Sealed playground', 'Settings'])
     await ofAKey(t, stage, [], plain)
     await ofAKey(
       t,

@@ -22,7 +22,11 @@ const asks = async ({ base, key }: ConsoleStage, model: string): Promise<string>
   return answer.headers.get('x-request-id') ?? ''
 }
 
-const listens = (tab: Tab) => tab.page.getByText('Listening', { exact: false }).first().waitFor()
+const listens = (tab: Tab) =>
+  tab.page
+    .getByText(/^Listening/)
+    .first()
+    .waitFor()
 
 const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> => {
   const { page } = tab

@@ -9,6 +9,7 @@ import { describeInterface } from '../core/http/api-docs.ts'
 import { curlOf } from '../core/http/curl.ts'
 import { anchorOf } from '../core/http/docs-operation.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
+import { ownConfiguration } from '../adapters/production/own-configuration.ts'
 import { docsPage } from '../core/http/docs-page.ts'
 import { openapi } from '../core/http/openapi.ts'
 import { escapeHtml } from '../core/http/page.ts'
@@ -263,7 +264,10 @@ t.test(
   'the curl of each route does what the reference says',
   { skip: curl ? false : 'there is no curl' },
   async (t) => {
-    const it = await running(t, { ...memory(), upstreams: [...(memory().upstreams ?? []), use(useLite)] }, unhurried)
+    const source = { env: {}, inEffect: () => ({ written: {}, readAt: 0 }), narrowed: <T>(it: T) => it }
+    const upstreams = [...(memory().upstreams ?? []), use(useLite)]
+    const adapters = { ...memory(), upstreams, configuration: use(ownConfiguration(source)) }
+    const it = await running(t, adapters, unhurried)
     const folder = t.testdir({ 'sealed.bin': 'abcd', 'speech.wav': 'x', 'heron.png': 'x' })
     await writeFile(join(folder, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n')
     const env = { ...process.env, CURL_HOME: folder, SEALGATE_URL: it.base, SEALGATE_KEY: it.key }

@@ -2,7 +2,7 @@ import type { Changes } from './mutation.ts'
 
 export const door: readonly Changes[] = [
   {
-    file: 'adapters/production/commands/check.ts',
+    file: 'adapters/production/config/file-faults.ts',
     test: 'test/operators.test.ts',
     changes: [
       {

@@ -39,13 +39,13 @@ const leaf = ({ path, value, written }: Place, shown: Partial<ShownSetting>): Le
   return { path, shown: { origin, content: 'hidden', value: null, variable: null, set: null, ...shown }, value }
 }
 
-/** A name of a setting or of a header, and no text that somebody could have put in its place. */
+/** Whether a key is a plain word, as names of settings and of headers are. */
 const isPlainKey = (key: string): boolean => /^[A-Za-z][\w-]{0,63}$/.test(key)
 
 const variableLeaf = (place: Place, variable: string): Leaf =>
   leaf(place, { origin: 'variable', variable, set: place.value !== undefined })
 
-/** The variables of a part whose shape nobody knows. */
+/** The variables of a part without a known shape. */
 const variablesIn = ({ path, value, written }: Place): readonly Leaf[] => {
   const name = nameIn(written)
   if (name !== null) return [variableLeaf({ path, value, written }, name)]
@@ -57,7 +57,7 @@ const variablesIn = ({ path, value, written }: Place): readonly Leaf[] => {
   )
 }
 
-/** Of what nobody knows, only the variables are told, and that there is something. */
+/** A part without a known shape shows its variables, and that there is something. */
 const hidden = (place: Place): readonly Leaf[] => [
   ...variablesIn(place).filter(({ path }) => path.length > place.path.length),
   leaf(place, {}),

@@ -10,7 +10,7 @@ const isPackage = (text: string): boolean => /^[@a-z][\w@./-]{0,127}$/i.test(tex
 const mostPartCharacters = 20
 
 /** An address in which nothing can be a secret: no user, no password, no query, and only short parts in its path. */
-export const isPlainAddress = (text: string): boolean => {
+const isPlainAddress = (text: string): boolean => {
   if (!/^(?:https?|rediss?):\/\/[\x21-\x7e]{1,256}$/.test(text) || /[?#@\\]/.test(text) || !URL.canParse(text))
     return false
   const parts = new URL(text).pathname.split('/')
@@ -20,7 +20,7 @@ export const isPlainAddress = (text: string): boolean => {
 type Test = (text: string) => boolean
 
 /** The texts of a configuration that operators see, by their places; `*` stands for any key. All others are hidden. */
-export const shownStrings: Readonly<Record<string, Test>> = {
+const shownStrings: Readonly<Record<string, Test>> = {
   'names.compat': isName,
   'names.std': isName,
   'names.v1': isName,

@@ -231,6 +231,7 @@ export const operating: Chapter = {
           changes_left_out: 0,
         },
       },
+      statuses: [400],
     },
     'POST /admin/configuration/check': {
       about:
@@ -241,7 +242,7 @@ export const operating: Chapter = {
         ...exampleEnvelope,
         data: { faults: ['sealgate.jsonc:12:5 routing.retry is not a known setting; did you mean retries?'] },
       },
-      statuses: [409],
+      statuses: [400, 409],
     },
   },
 }
