@@ -5,6 +5,7 @@ import { clients } from './mutations/clients.ts'
 import { counts } from './mutations/counts.ts'
 import { dialects } from './mutations/dialects.ts'
 import { door } from './mutations/door.ts'
+import { configurations } from './mutations/configuration.ts'
 import { drills } from './mutations/drill.ts'
 import { files } from './mutations/files.ts'
 import { guarding } from './mutations/guards.ts'
@@ -44,6 +45,7 @@ export const mutations: readonly Mutation[] = [
   counts,
   dialects,
   door,
+  configurations,
   drills,
   files,
   guarding,

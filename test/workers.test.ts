@@ -140,6 +140,15 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   }
   t.same([await totals(), await totals()], [4, 4], 'either one tells the sum of both')
 
+  const configured = async () => {
+    const { data } = (await call('GET', '/admin/configuration')).json
+    const place = data.settings.find(({ path }: any) => path.join('.') === 'providers.main.baseUrl').value
+    return JSON.stringify([place, data.read_at, data.changes])
+  }
+  const first = await each(6, configured)
+  t.equal(first.size, 1, 'either one tells the same configuration')
+  t.match([...first][0], new RegExp(`^\\["${a.baseUrl}",\\d+,\\[\\]\\]$`))
+
   const keyset = async () => (await call('GET', '/rvenc/keys')).json.keyset
   const before = await keyset()
   await write(config(b.baseUrl, { limits: { key: 7 } }))
@@ -150,6 +159,10 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   await write(config(b.baseUrl))
   t.equal((await call('POST', '/admin/reload')).status, 200)
   t.same(await each(6, say), new Set(['b']), 'a good one changes both before it is acknowledged')
+  const second = await each(6, configured)
+  t.equal(second.size, 1, 'and both tell the new one')
+  t.match([...second][0], b.baseUrl)
+  t.not([...second][0], [...first][0])
   t.same(await each(4, keyset), new Set([before]), 'and the enclave is left alone')
   const slow = slowly()
   const patient = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true }, fetch: slow.fetch })

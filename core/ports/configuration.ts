@@ -1,6 +1,6 @@
 import { one } from '../container.ts'
 
-/** Where a setting comes from: the file, nobody who said otherwise, or a variable that the file names. */
+/** The source of a setting: the file, its default, or a variable that the file names. */
 export const settingOrigins = ['written', 'default', 'variable'] as const
 
 /** What is shown of a setting. An `empty` one is a list or an object without members. */

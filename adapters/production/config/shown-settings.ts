@@ -24,7 +24,7 @@ interface Part {
   readonly written: unknown
 }
 
-/** The shape of a plugin's settings at a path of the configuration; null where nobody knows it. */
+/** The shape of a plugin's settings at a path of the configuration; null where none is known. */
 export type PluginShapes = (path: readonly string[]) => Shape | null
 
 type Members = Readonly<Record<string, unknown>>
