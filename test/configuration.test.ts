@@ -7,8 +7,13 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
 import type { NewKey } from '../core/access/keyring.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Configuration } from '../core/ports/configuration.ts'
+import { Clock } from '../core/ports/platform.ts'
 import { running } from './environments.ts'
+import { fakeClock } from './fakes/clock.ts'
 import { ownProcess } from './fakes/command-runner.ts'
+import { until } from './until.ts'
 
 /** Values that no answer may have, by where they stand. */
 const secrets = {
@@ -31,6 +36,7 @@ const secrets = {
 /** Values of variables. */
 const variables = {
   OPENAI_KEY: 'sk-key-from-a-variable',
+  SAME_KEY: 'sk-key-from-a-variable',
   PLACE: 'https://from-a-variable.example/v1',
   HEADER: 'header-from-a-variable',
   LOGIN: 'login-from-a-variable',
@@ -261,7 +267,7 @@ t.test('the difference is what a reload would change', async (t) => {
   const { tools: _, ...next } = structuredClone(base)
   const changed = {
     ...next,
-    providers: { ...next.providers, main: { ...next.providers.main, apiKey: '$LOGIN' } },
+    providers: { ...next.providers, main: { ...next.providers.main, apiKey: '$SAME_KEY' } },
     routing: { retries: 3 },
     timeouts: { total: 120_000 },
     files: { sweep: 7_200_000 },
@@ -279,7 +285,11 @@ t.test('the difference is what a reload would change', async (t) => {
   ])
   const of = (path: string) => sides.find(([it]) => it === path)
   t.same(of('routing/retries'), ['routing/retries', 'changed', false, 2, 3])
-  t.same(of('providers/main/apiKey'), ['providers/main/apiKey', 'changed', false, 'OPENAI_KEY', 'LOGIN'])
+  t.same(
+    of('providers/main/apiKey'),
+    ['providers/main/apiKey', 'changed', false, 'OPENAI_KEY', 'SAME_KEY'],
+    'another variable',
+  )
   t.same(of('tools'), ['tools', 'removed', false, null, null])
   t.same(of('models/gpt-4.1/upstreams/0/provider'), [
     'models/gpt-4.1/upstreams/0/provider',
@@ -382,6 +392,28 @@ t.test('one check goes on at a time', async (t) => {
   go()
   t.match((await first).json.data.faults, [/slow.*does not export a plugin/])
   t.equal((await it.ask('POST', check)).status, 200, 'the place is free')
+})
+
+t.test('a check that does not end leaves its place', async (t) => {
+  const clock = fakeClock()
+  let looks = 0
+  const endless = plugin({
+    port: Configuration,
+    name: 'endless',
+    create: (): Configuration => ({
+      inEffect: async () => ({ file: null, readAt: 0, settings: [] }),
+      compare: async () => ({ faults: [], changes: [] }),
+      check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
+    }),
+  })
+  const fake = plugin({ port: Clock, name: 'clock', create: () => clock })
+  const it = await running(t, { ...memory(), clock: use(fake), configuration: use(endless) })
+  const first = it.call('POST', check)
+  t.ok(await until(() => looks === 1))
+  t.equal((await it.call('POST', check)).status, 409)
+  await clock.pass(30_000)
+  t.equal((await it.call('POST', check)).status, 200)
+  t.equal((await first).status, 503)
 })
 
 t.test('the settings of an own plugin are hidden, but for its variables', async (t) => {

@@ -1,15 +1,20 @@
 import * as v from 'valibot'
 import { actorOf, Audit } from '../access/audit.ts'
-import { Conflict } from '../errors.ts'
+import { unlessAborted } from '../abort.ts'
+import { Conflict, Unavailable } from '../errors.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Configuration, changeKinds, settingContents, settingOrigins } from '../ports/configuration.ts'
+import { Clock } from '../ports/platform.ts'
 
 /** Bounds of one answer. */
 const mostSettings = 10_000
 const mostChanges = 1_000
 const mostFaults = 100
+
+/** In ms: a plugin that does not end its loading holds a check no longer. */
+const mostCheckMs = 30_000
 
 const shown = {
   origin: v.picklist(settingOrigins),
@@ -65,13 +70,16 @@ const bounded = (faults: readonly string[]): readonly string[] => {
 /** Whether a check goes on in this process, whichever of its gateways was asked for it. */
 let isChecking = false
 
-/** Throws Conflict while another check goes on. */
-const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Throws Conflict while another check goes on, and Unavailable where this one takes too long. */
+const alone = async <T>(clock: Clock, work: () => Promise<T>): Promise<T> => {
   if (isChecking) throw new Conflict('A check is under way in this process')
   isChecking = true
+  const late = new AbortController()
+  const alarm = clock.alarm(mostCheckMs, () => late.abort(new Unavailable()))
   try {
-    return await work()
+    return await unlessAborted(work(), late.signal)
   } finally {
+    alarm.off()
     isChecking = false
   }
 }
@@ -82,9 +90,9 @@ const check = route({
   summary: 'Lists every fault of the configuration as its file has it now. Nothing in effect changes.',
   access: { scope: 'api_key.update', operators: true },
   answer: enveloped(v.object({ faults: v.array(v.string()) })),
-  needs: { configuration: Configuration, audit: Audit },
-  async handle({ id, caller }, { configuration, audit }) {
-    const look = () => alone(() => configuration.check())
+  needs: { configuration: Configuration, audit: Audit, clock: Clock },
+  async handle({ id, caller }, { configuration, audit, clock }) {
+    const look = () => alone(clock, () => configuration.check())
     const faults = await audit.record(actorOf(id, caller), 'configuration.check', null, look)
     return data({ faults: bounded(faults) }, faults.length === 0 ? 'No faults' : null)
   },

@@ -23,6 +23,11 @@ export const configurations: readonly Changes[] = [
       { breaks: 'One check goes on at a time.', from: 'if (isChecking) throw', to: 'if (false) throw' },
       { breaks: 'A check leaves its place.', from: '    isChecking = false\n', to: '' },
       {
+        breaks: 'A check that does not end leaves its place.',
+        from: 'await unlessAborted(work(), late.signal)',
+        to: 'await work()',
+      },
+      {
         breaks: 'A check stands in the audit.',
         from: `await audit.record(actorOf(id, caller), 'configuration.check', null, look)`,
         to: 'await look()',

@@ -33,9 +33,20 @@ const leavesOf = async (written: object, env: NodeJS.ProcessEnv): Promise<readon
   return shownSettings(ConfigShape, settings, written, await pluginShapesOf(config))
 }
 
-export const shownInEffect = async ({ env, inEffect }: ConfigurationSource): Promise<EffectiveConfiguration> => {
-  const { written, readAt } = inEffect()
-  const leaves = await leavesOf(written, env)
+const kept = new WeakMap<object, Promise<readonly Leaf[]>>()
+
+/** The settings in effect, which are the same until the next reload. */
+const leavesInEffect = ({ env, inEffect }: ConfigurationSource): Promise<readonly Leaf[]> => {
+  const { written } = inEffect()
+  const leaves = kept.get(written) ?? leavesOf(written, env)
+  kept.set(written, leaves)
+  return leaves
+}
+
+export const shownInEffect = async (source: ConfigurationSource): Promise<EffectiveConfiguration> => {
+  const { env, inEffect } = source
+  const { readAt } = inEffect()
+  const leaves = await leavesInEffect(source)
   return { file: fileNameIn(env), readAt, settings: leaves.map(({ path, shown }) => ({ path, ...shown })) }
 }
 
@@ -69,11 +80,11 @@ const linesOf = (env: NodeJS.ProcessEnv, parsed: Parsed | null, faults: readonly
 
 /** How the file differs from what is in effect. */
 export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
-  const { env, inEffect, narrowed } = source
+  const { env, narrowed } = source
   const compared = await withFile(env, async ({ parsed, said }): Promise<ConfigurationComparison> => {
     const faults = linesOf(env, parsed, shapeFaults(said, env))
     if (faults.length > 0) return { faults, changes: null }
-    const before = await leavesOf(inEffect().written, env)
+    const before = await leavesInEffect(source)
     const after = await leavesOf(narrowed(withOverrides(said, env)), env)
     return { faults, changes: configurationChanges(before, after) }
   })
