@@ -31,6 +31,7 @@ import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { lazy } from './lazy.ts'
+import { withoutConfiguration, withoutDrill } from './left-out-adapters.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { live } from './live/live.ts'
 import { CurrentTrace, currentTrace } from './live/following.ts'
@@ -53,8 +54,6 @@ import { refuseClashes, refuseOpenRoutes } from './routes/doors.ts'
 import { type Served, servedOf } from './routes/served.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import type { Survey } from './survey.ts'
-import { withoutConfiguration } from './without-configuration.ts'
-import { withoutDrill } from './without-drill.ts'
 
 const web = lazy(() => import('./http/fetch.ts'))
 const pricing = lazy(() => import('./inference/metering/prices-check.ts'))

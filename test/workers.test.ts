@@ -147,7 +147,8 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   }
   const first = await each(6, configured)
   t.equal(first.size, 1, 'either one tells the same configuration')
-  t.match([...first][0], new RegExp(`^\\["${a.baseUrl}",\\d+,\\[\\]\\]$`))
+  const toldOf = (place: string) => new RegExp(`^\\["${place}",\\d+,\\[\\]\\]$`)
+  t.match([...first][0], toldOf(a.baseUrl))
 
   const keyset = async () => (await call('GET', '/rvenc/keys')).json.keyset
   const before = await keyset()
@@ -161,8 +162,7 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.same(await each(6, say), new Set(['b']), 'a good one changes both before it is acknowledged')
   const second = await each(6, configured)
   t.equal(second.size, 1, 'and both tell the new one')
-  t.match([...second][0], b.baseUrl)
-  t.not([...second][0], [...first][0])
+  t.match([...second][0], toldOf(b.baseUrl))
   t.same(await each(4, keyset), new Set([before]), 'and the enclave is left alone')
   const slow = slowly()
   const patient = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true }, fetch: slow.fetch })

@@ -1,8 +1,16 @@
 import { Unconfigured } from './errors.ts'
 import { plugin } from './plugin.ts'
 import { Configuration } from './ports/configuration.ts'
+import { Drill } from './ports/drill.ts'
 
-const none = async (): Promise<never> => {
+/** Of a gateway that plays no faults. */
+export const withoutDrill = plugin({
+  port: Drill,
+  name: 'without-drill',
+  create: (): Drill => ({ scenes: [], async *play() {} }),
+})
+
+const noFile = async (): Promise<never> => {
   throw new Unconfigured({ validator: { configuration: 'Expected a configuration that can be read again' } })
 }
 
@@ -10,5 +18,5 @@ const none = async (): Promise<never> => {
 export const withoutConfiguration = plugin({
   port: Configuration,
   name: 'without-configuration',
-  create: (): Configuration => ({ inEffect: none, compare: none, check: none }),
+  create: (): Configuration => ({ inEffect: noFile, compare: noFile, check: noFile }),
 })
