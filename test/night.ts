@@ -10,7 +10,8 @@ const page = 'docs/night.md'
 const wanted = process.argv.slice(2)
 const names = parts.map(({ name }) => name)
 const strange = wanted.filter((name) => !names.includes(name))
-if (strange.length > 0) throw new Error(`The night has no part ${strange.join(', ')}; its parts are ${names.join(', ')}`)
+if (strange.length > 0)
+  throw new Error(`The night has no part ${strange.join(', ')}; its parts are ${names.join(', ')}`)
 
 const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 const isEdited = git('status', '--porcelain', '--', '.', `:!${page}`) !== ''

@@ -1,7 +1,7 @@
 import './fakes/unwatched.ts'
 import t, { type Test } from 'tap'
 import { print, readOrdered } from '../core/dialects/json.ts'
-import { UpstreamFailed } from '../core/errors.ts'
+import { TooMany, UpstreamFailed } from '../core/errors.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { type DecideCall, type Question, Upstream } from '../core/ports/upstream.ts'
 import { connect } from '../core/sealed/client/client.ts'
@@ -28,6 +28,7 @@ const stage = async (t: Test) => {
       async decide(call) {
         calls.push(call)
         if (call.state === 'breaks') throw new UpstreamFailed(undefined, { again: false })
+        if (call.state === 'unpaid') throw new TooMany(undefined, { code: 'insufficient_quota', retryAfter: null })
         const distributions = call.questions.map((question) => {
           const shares = Array.from({ length: sizeOf(question) }, (_, at) => at + 1)
           const sum = shares.reduce((all, it) => all + it, 0)
@@ -135,6 +136,23 @@ t.test('what is wrong is said under the seal', async (t) => {
     code: null,
     field: null,
   })
+})
+
+t.test('no time is told for a backend that no time helps', async (t) => {
+  const it = await stage(t)
+  const waits: (string | null)[] = []
+  const client = connect({
+    baseUrl: it.base,
+    apiKey: it.key,
+    policy: { allowInsecureDev: true },
+    fetch: async (...asked: Parameters<typeof fetch>) => {
+      const answer = await fetch(...asked)
+      if (answer.status === 429) waits.push(answer.headers.get('retry-after'))
+      return answer
+    },
+  })
+  await t.rejects(client.decisions.create({ model: 'sure', state: 'unpaid', questions }), { name: 'SealgateError' })
+  t.same(waits, [null])
 })
 
 t.test('it is paid for as a decision in the clear is', async (t) => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Alarm } from '../ports/platform.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import { framesOf } from './frames.ts'
-import type { PromptIterator } from '../prompt-iterator.ts'
+import type { PromptIterator } from '../ports/prompt-iterator.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
 export interface Pace extends ReaderPatience {

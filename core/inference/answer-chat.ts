@@ -10,8 +10,9 @@ import { dialectOf, type Entry } from './models/catalog-entry.ts'
 import type { Reservation } from './metering/meter.ts'
 import { affinityOf } from './routing/order-backends.ts'
 import { estimateOf } from './metering/tokens.ts'
-import type { ChatAnswer, Chunk, Dialect, Usage } from '../ports/upstream.ts'
-import type { PromptIterator } from '../prompt-iterator.ts'
+import type { ChatAnswer, Dialect, Usage } from '../ports/upstream.ts'
+import type { PromptIterator } from '../ports/prompt-iterator.ts'
+import { printedEvents } from './printed-events.ts'
 import { servedModel } from './models/find-model.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
@@ -121,105 +122,15 @@ export const streamedAnswer = async (
     const late = () => ({ ...attemptsOf(it), ...marksOf(passage) })
     const chunks = passage === null ? it.answer.chunks : passage.chunks(it.answer.chunks)
     return {
-      events: printing({ chunks, notes: it.notes }, writing(entry.name), reservation.began, settle),
+      events: printedEvents({
+        ...{ chunks, settle, notes: it.notes, writer: writing(entry.name) },
+        began: reservation.began,
+      }),
       headers,
       late,
     }
   } catch (error) {
     void reservation.settle(null, null)
     throw error
-  }
-}
-
-interface Streaming extends Pick<Served, 'notes'> {
-  readonly chunks: AsyncIterable<Chunk>
-}
-
-/** Chunks as events, with the writer's last events after a clean end alone. The reservation is settled however the stream ends. */
-const printing = (
-  { chunks: given, notes }: Streaming,
-  writer: EventWriter,
-  began: () => void,
-  settle: () => void,
-): SpokenEvents['events'] => {
-  const chunks: PromptIterator<Chunk> = given[Symbol.asyncIterator]()
-  const queue: ServerEvent[] = []
-  let at = 0
-  let first = true
-  let ended = false
-  /** What `ready` met, for the next `next`. */
-  let fault: { readonly reason: unknown } | null = null
-
-  /** Prints a chunk, or the end in place of one. */
-  const print = (chunk: Chunk | null): void => {
-    queue.length = at = 0
-    if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
-    try {
-      if (chunk === null) {
-        ended = true
-        writer.end(queue)
-        settle()
-      } else writer.take(chunk, queue)
-    } catch (error) {
-      // An answer that the dialect can't express is closed like a broken one.
-      void chunks.return?.()
-      broke(error)
-    }
-  }
-
-  const took = ({
-    done,
-    value,
-  }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
-    if (first && !done) began()
-    first = false
-    print(done ? null : value)
-    return at < queue.length ? { value: queue[at++]!, done: false } : next()
-  }
-
-  const broke = (error: unknown): never => {
-    ended = true
-    queue.length = at = 0
-    settle()
-    throw error
-  }
-
-  const next = (): Promise<IteratorResult<ServerEvent>> => {
-    if (fault !== null) {
-      const { reason } = fault
-      fault = null
-      return Promise.reject(reason)
-    }
-    if (at < queue.length) return Promise.resolve({ value: queue[at++]!, done: false })
-    if (ended) return Promise.resolve({ value: undefined, done: true })
-    return chunks.next().then(took, broke)
-  }
-
-  const ready = (): ServerEvent | null => {
-    while (at === queue.length) {
-      const chunk = first || ended ? null : (chunks.ready?.() ?? null)
-      if (chunk === null) return null
-      try {
-        print(chunk)
-      } catch (reason) {
-        fault = { reason }
-        return null
-      }
-    }
-    return queue[at++]!
-  }
-
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next,
-    ready,
-    async return() {
-      ended = true
-      await chunks.return?.()
-      settle()
-      return { value: undefined, done: true }
-    },
   }
 }

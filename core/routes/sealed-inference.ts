@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { mayUse } from '../access/caller.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../errors.ts'
 import { bareError } from '../http/envelope.ts'
-import { data, events, json, refused } from '../http/reply.ts'
+import { type Reply, data, events, json, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { isListed, catalogEntryOf } from '../inference/models/listing.ts'
 import { Meter, type Reservation } from '../inference/metering/meter.ts'
@@ -33,6 +33,12 @@ const hexIn = (body: SealedBody): number =>
 /** All that a 413 and a 429 of these routes say. */
 const bareFault = v.pipe(v.object({ status: v.number(), error: v.string() }), v.title('BareError'))
 
+/** The enclave's whole answer, or its refusal with the time after which another try makes sense. */
+const sealedAnswer = (
+  { failure, status, body, retryAfter }: Extract<SealedReply, { kind: 'body' }>,
+  headers: Readonly<Record<string, string>>,
+): Reply => (failure === null ? json(body, 200, headers) : refused(status, failure, body, retryAfter))
+
 const chat = route({
   method: 'POST',
   path: '/rvenc/chat/completions',
@@ -59,9 +65,7 @@ const chat = route({
       )
       if (reply.kind === 'body') {
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-        return reply.failure === null
-          ? json(reply.body, 200, reservation.headers)
-          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+        return sealedAnswer(reply, reservation.headers)
       }
       const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
         stop.abort(error)
@@ -101,9 +105,7 @@ const decision = route({
       const reply = await callEnclave(supplied, 'rvenc/decision', input, grant, signal)
       if (reply.kind !== 'body') throw new Unavailable()
       void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-      return reply.failure === null
-        ? json(reply.body, 200, reservation.headers)
-        : refused(reply.status, reply.failure, reply.body)
+      return sealedAnswer(reply, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -129,9 +131,7 @@ const embeddings = route({
       const reply = await callEnclave(supplied, 'rvenc/embeddings', input, grant, signal)
       if (reply.kind !== 'body') throw new Unavailable()
       void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-      return reply.failure === null
-        ? json(reply.body, 200, reservation.headers)
-        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+      return sealedAnswer(reply, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error

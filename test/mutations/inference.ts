@@ -17,13 +17,13 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/answer-chat.ts',
+    file: 'core/inference/printed-events.ts',
     test: oneWrite,
     changes: [
       {
         breaks: 'Chunks of one read are printed together.',
-        from: 'first || ended ? null : (chunks.ready?.() ?? null)',
-        to: 'first || !ended ? null : (chunks.ready?.() ?? null)',
+        from: 'it.isFirst || it.isOver ? null',
+        to: 'it.isFirst || !it.isOver ? null',
       },
     ],
   },

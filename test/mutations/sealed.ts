@@ -403,6 +403,17 @@ export const sealed: readonly Changes[] = [
   },
   {
     file: 'core/routes/sealed-inference.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'A sealed refusal tells no time where none helps.',
+        from: 'refused(status, failure, body, retryAfter)',
+        to: 'refused(status, failure, body)',
+      },
+    ],
+  },
+  {
+    file: 'core/routes/sealed-inference.ts',
     test: 'test/sealed-streams.test.ts',
     changes: [
       {

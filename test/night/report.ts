@@ -28,7 +28,9 @@ const rowOf = (line: string): Row | null => {
   const [, part, result, day, commit, node, minutes, said] = line.split('|').map((it) => it.trim())
   if (part === undefined || day === undefined || commit === undefined || node === undefined || said === undefined)
     return null
-  return /^\d{4}-/.test(day) ? { part, isFine: result === 'fine', day, commit, node, minutes: Number(minutes), said } : null
+  return /^\d{4}-/.test(day)
+    ? { part, isFine: result === 'fine', day, commit, node, minutes: Number(minutes), said }
+    : null
 }
 
 /** The rows of a page that `pageOf` made. */
@@ -41,5 +43,11 @@ export const rowsOf = (page: string): readonly Row[] =>
 /** The page with a part's new result. Parts stand in the order of `parts`; those that no longer exist are left out. */
 export const pageOf = (parts: readonly string[], before: readonly Row[], fresh: Row | null = null): string => {
   const rows = new Map([...before, ...(fresh === null ? [] : [fresh])].map((row) => [row.part, row]))
-  return head + parts.map((part) => rows.get(part)).map((row) => (row === undefined ? '' : lineOf(row))).join('')
+  return (
+    head +
+    parts
+      .map((part) => rows.get(part))
+      .map((row) => (row === undefined ? '' : lineOf(row)))
+      .join('')
+  )
 }

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
-import type { PromptIterator } from '../../../core/prompt-iterator.ts'
+import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
 const pauseAtBytes = 64 * 1024

@@ -113,13 +113,7 @@ const openSums = (
   const own = organization === null ? {} : { organization }
   if (by !== 'backend' && by !== 'tag') return reports.group(usages, { where: own, between }, by, countNames, part)
   const prefix = from === to && organization !== null ? `${from}/${organization}/` : commonStart(from, to)
-  return reports.group(
-    shares,
-    { prefix, where: { ...own, by }, between },
-    'name',
-    countNames,
-    part,
-  )
+  return reports.group(shares, { prefix, where: { ...own, by }, between }, 'name', countNames, part)
 }
 
 const commonStart = (one: string, other: string): string => {

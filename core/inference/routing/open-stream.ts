@@ -1,7 +1,7 @@
 import { UpstreamFailed } from '../../errors.ts'
 import type { BackendProof } from '../../ports/backend-evidence.ts'
 import type { Chunk } from '../../ports/upstream.ts'
-import type { PromptIterator } from '../../prompt-iterator.ts'
+import type { PromptIterator } from '../../ports/prompt-iterator.ts'
 
 /** A stream whose first token is there. */
 export interface OpenedStream {

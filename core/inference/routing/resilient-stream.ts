@@ -1,7 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
-import type { PromptIterator } from '../../prompt-iterator.ts'
+import type { PromptIterator } from '../../ports/prompt-iterator.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
