@@ -3,7 +3,7 @@ import { Unavailable, Unreadable } from '../../core/errors.ts'
 import { uninstalled } from '../../core/optional-package.ts'
 import { type Child, startChild } from './job-child.ts'
 import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
-import type { Job, JobOutcome } from './job-process.ts'
+import type { Job, JobOutcome } from './job-outcome.ts'
 import { jobLanes } from './job-lanes.ts'
 
 export interface JobBounds {

@@ -3,6 +3,8 @@ import { isZip, unzip } from './zip.ts'
 
 /** The reason why a file is unreadable; null when it is unknown. */
 export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
+  // A parser that moves the memory of a file to itself leaves no bytes behind.
+  if (bytes.length < 8) return null
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isCompound(file)) {
     if (file.includes(wide('EncryptedPackage'))) return 'password'

@@ -17,11 +17,17 @@ export const zipOf = (files: readonly Packed[]): Uint8Array => {
   const directory: Buffer[] = []
   let at = 0
   let last = { offset: 0, packed: Buffer.alloc(0) as Buffer, size: 0, crc: 0 }
+  let before: Pick<Packed, 'content' | 'times'> | null = null
   for (const { name, content, times = 1, says, again } of files) {
     const label = Buffer.from(name)
     if (!again) {
       const bytes = Buffer.from(content as Uint8Array)
-      last = { offset: at, packed: packed(bytes, times), size: bytes.length * times, crc: crc32(bytes) }
+      // The same content behind itself is packed once.
+      last =
+        before?.content === content && before.times === times
+          ? { ...last, offset: at }
+          : { offset: at, packed: packed(bytes, times), size: bytes.length * times, crc: crc32(bytes) }
+      before = { content, times }
       const local = Buffer.concat([
         header(0x04034b50, [20, 0x800, 8, 0, 0], last, says),
         lengths(label.length, 0),

@@ -1,30 +1,20 @@
 import { readFile } from 'node:fs/promises'
-import { readDocument } from '../../plugins/readers/document/document.ts'
-import { readSlides } from '../../plugins/readers/slides/slides.ts'
-import { openImage } from '../../plugins/shared/pictures/image.ts'
-import { drawImage } from '../../plugins/shared/pictures/raster-image.ts'
-import { readPdf } from '../../plugins/readers/pdf/pdf.ts'
+import type { FileToRead } from '../../core/ports/reader.ts'
 import { wavOf } from '../../plugins/shared/sounds/wav.ts'
-import { decodeAudio } from '../../plugins/tools/shared/audio.ts'
-import { openVideo } from '../../plugins/tools/videoDescribeAndCaption/video.ts'
-import { readData } from '../../plugins/readers/data/data.ts'
-import { readSheets } from '../../plugins/readers/spreadsheet/sheets.ts'
 import { type Chance, boxed, damaged, damagedArchive } from './damage.ts'
+import { type Parser, data, documents, pages, pictures, sheets, slides, sounds, videos } from './file-parsers.ts'
 
 export interface Kind {
   readonly name: string
-  /** The sealed tool that reads it. */
-  readonly tool: string
+  readonly parser: Parser
+  /** A file of this kind without damage. */
+  whole(): Promise<Uint8Array>
   /** A file of this kind with something wrong in it. */
   make(chance: Chance): Promise<Uint8Array>
-  /** Reads it without an enclave around. */
-  read(bytes: Uint8Array, signal: AbortSignal): Promise<unknown>
 }
 
-type Read = (
-  file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array },
-  signal: AbortSignal,
-) => Promise<unknown>
+/** A file under a name of its kind. */
+export const fileOf = ({ name }: Kind, bytes: Uint8Array): FileToRead => ({ name: `a.${name}`, mime: '', bytes })
 
 const sources: Readonly<Record<string, string>> = {
   docx: 'docx/harvest.docx',
@@ -55,6 +45,7 @@ const sources: Readonly<Record<string, string>> = {
   bmp: 'image/order.bmp',
   mp3: 'audio/dialogue-of-three.mp3',
   ogg: 'audio/dialogue-of-two.ogg',
+  msg: 'msg/harvest.msg',
 }
 
 /** Kinds that no file of the tests has. */
@@ -87,60 +78,59 @@ const written: Readonly<Record<string, Uint8Array>> = {
 const source = async (kind: string): Promise<Buffer> =>
   Buffer.from(written[kind] ?? (await readFile(`test/vectors/files/${sources[kind]!}`)))
 
-const draw: Read = async ({ bytes }, signal) => drawImage(openImage(bytes), { colours: 'grey', longest: 800 }, signal)
-const watch: Read = ({ bytes }, signal) => openVideo(bytes, signal, (video) => video.frames(1))
-
-const readWords: Read = ({ bytes }, signal) => readPdf({ bytes }, signal, { scans: 0 })
-
-const listen: Read = async ({ bytes }, signal) => {
-  for await (const block of decodeAudio(bytes).blocks(signal)) if (block.length === 0) break
-}
-
-const kind = (name: string, tool: string, read: Read, make: Kind['make']): Kind => ({
+const archive = (name: string, parser: Parser): Kind => ({
   name,
-  tool,
-  make,
-  read: (bytes, signal) => read({ name: `a.${name}`, mime: '', bytes }, signal),
+  parser,
+  whole: () => source(name),
+  make: async (chance) => damagedArchive(await source(name), chance),
 })
 
-const archive = (name: string, tool: string, read: Read): Kind =>
-  kind(name, tool, read, async (chance) => damagedArchive(await source(name), chance))
+const plain = (name: string, parser: Parser): Kind => ({
+  name,
+  parser,
+  whole: () => source(name),
+  make: async (chance) => damaged(await source(name), chance, name === 'png'),
+})
 
-const plain = (name: string, tool: string, read: Read): Kind =>
-  kind(name, tool, read, async (chance) => damaged(await source(name), chance, name === 'png'))
+const boxes: Kind = {
+  name: 'zip',
+  parser: documents,
+  whole: () => source('docx'),
+  make: async (chance) => boxed(await source(['docx', 'odt', 'epub'][chance(3)]!), chance),
+}
 
+/** A file's seed comes from the place of its kind: another kind is added at the end. */
 export const kinds: readonly Kind[] = [
-  archive('docx', 'getTextDocumentContent', readDocument),
-  archive('xlsx', 'getSpreadsheetContent', readSheets),
-  archive('pptx', 'getPowerPointContent', readSlides),
-  archive('epub', 'getTextDocumentContent', readDocument),
-  archive('odt', 'getTextDocumentContent', readDocument),
-  kind('zip', 'getTextDocumentContent', readDocument, async (chance) =>
-    boxed(await source(['docx', 'odt', 'epub'][chance(3)]!), chance),
-  ),
-  plain('png', 'getFileContentOCR', draw),
-  plain('gif', 'getFileContentOCR', draw),
-  plain('webp', 'getFileContentOCR', draw),
-  plain('tiff', 'getFileContentOCR', draw),
-  plain('mp4', 'audioDiarization', watch),
-  plain('parquet', 'getDataFileContent', readData),
-  plain('doc', 'getTextDocumentContent', readDocument),
-  plain('ppt', 'getPowerPointContent', readSlides),
-  plain('pdf', 'getPDFContent', readWords),
-  plain('xls', 'getSpreadsheetContent', readSheets),
-  archive('ods', 'getSpreadsheetContent', readSheets),
-  archive('odp', 'getPowerPointContent', readSlides),
-  plain('rtf', 'getTextDocumentContent', readDocument),
-  plain('html', 'getTextDocumentContent', readDocument),
-  plain('eml', 'getTextDocumentContent', readDocument),
-  plain('csv', 'getSpreadsheetContent', readSheets),
-  plain('json', 'getDataFileContent', readData),
-  plain('xml', 'getDataFileContent', readData),
-  plain('yaml', 'getDataFileContent', readData),
-  plain('toml', 'getDataFileContent', readData),
-  plain('jpeg', 'getFileContentOCR', draw),
-  plain('bmp', 'getFileContentOCR', draw),
-  plain('mp3', 'audioDiarization', listen),
-  plain('ogg', 'audioDiarization', listen),
-  plain('wav', 'audioDiarization', listen),
+  archive('docx', documents),
+  archive('xlsx', sheets),
+  archive('pptx', slides),
+  archive('epub', documents),
+  archive('odt', documents),
+  boxes,
+  plain('png', pictures),
+  plain('gif', pictures),
+  plain('webp', pictures),
+  plain('tiff', pictures),
+  plain('mp4', videos),
+  plain('parquet', data),
+  plain('doc', documents),
+  plain('ppt', slides),
+  plain('pdf', pages),
+  plain('xls', sheets),
+  archive('ods', sheets),
+  archive('odp', slides),
+  plain('rtf', documents),
+  plain('html', documents),
+  plain('eml', documents),
+  plain('csv', sheets),
+  plain('json', data),
+  plain('xml', data),
+  plain('yaml', data),
+  plain('toml', data),
+  plain('jpeg', pictures),
+  plain('bmp', pictures),
+  plain('mp3', sounds),
+  plain('ogg', sounds),
+  plain('wav', sounds),
+  plain('msg', documents),
 ]

@@ -325,4 +325,26 @@ export const readers: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/readers/shared/compound.ts',
+    test: 'test/plugins/readers/document/doc.test.ts',
+    changes: [
+      {
+        breaks: 'A stream takes no more small sectors than there are.',
+        from: 'if (parts.length * 64 > small.length) throw new Unreadable()',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/unreadable-reason.ts',
+    test: 'test/plugins/shared/run-apart.test.ts',
+    changes: [
+      {
+        breaks: 'A parser that takes the memory of a refused file ends without a crash.',
+        from: 'if (bytes.length < 8) return null',
+        to: '',
+      },
+    ],
+  },
 ]

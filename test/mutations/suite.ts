@@ -1,6 +1,7 @@
 import type { Changes } from './mutation.ts'
 
 const suite = 'test/suite.test.ts'
+const hunters = 'test/hunt-parsers.test.ts'
 
 export const suites: readonly Changes[] = [
   {
@@ -40,6 +41,66 @@ export const suites: readonly Changes[] = [
         breaks: 'A file without checks has failed.',
         from: ' && told.total + told.skipped.length > 0',
         to: '',
+      },
+    ],
+  },
+  {
+    file: 'test/hunt/crash-watch.ts',
+    test: hunters,
+    changes: [
+      {
+        breaks: 'A hunt notices a decoder that a signal ends.',
+        from: "return !(killed && signal === 'SIGKILL')",
+        to: 'return false',
+      },
+      {
+        breaks: 'A hunt notices a parser that ends without an answer.',
+        from: "return code !== 0 && spawnargs.some((word) => word.includes('job-process'))",
+        to: 'return false',
+      },
+      {
+        breaks: 'The exit code of a decoder is a refusal.',
+        from: "return code !== 0 && spawnargs.some((word) => word.includes('job-process'))",
+        to: 'return code !== 0',
+      },
+    ],
+  },
+  {
+    file: 'test/hunt/many-files-job.ts',
+    test: hunters,
+    changes: [
+      { breaks: 'A parser finds the globals that the one before took away.', from: '    restore(before)\n', to: '' },
+    ],
+  },
+  {
+    file: 'test/hunt/play-files.ts',
+    test: hunters,
+    changes: [
+      {
+        breaks: 'A process that reads no whole file any more says nothing.',
+        from: "!played.slice(files.length).every(({ kind }) => kind === 'done')",
+        to: 'false',
+      },
+      {
+        breaks: 'A file that was slow beside others is read alone.',
+        from: ' || ms > parser.boundMs / 2',
+        to: ' || ms > 2 ** 31',
+      },
+      {
+        breaks: 'A file whose reader ended it is noticed.',
+        from: "if (it.end === 'refused' && !isWithin(file.kind.parser, it))",
+        to: 'if (file.seed < 0)',
+      },
+    ],
+  },
+  {
+    file: 'test/hunt/hunt-parsers.ts',
+    test: hunters,
+    changes: [
+      {
+        breaks: 'A hunt of a kind that there is not fails.',
+        from: 'if (missing.length > 0) throw',
+        to: 'if (missing.length > 9) throw',
       },
     ],
   },

@@ -58,8 +58,11 @@ export const openCompound = (bytes: Uint8Array): Compound => {
       if (!entry) return null
       if (entry.size >= smallest) return chain(entry.start).subarray(0, entry.size)
       const parts: Buffer[] = []
-      for (let at = entry.start; at < noSector && parts.length * 64 < entry.size; at = smallTable[at] ?? none)
+      for (let at = entry.start; at < noSector && parts.length * 64 < entry.size; at = smallTable[at] ?? none) {
+        // A chain of more sectors than there are leads back into itself.
+        if (parts.length * 64 > small.length) throw new Unreadable()
         parts.push(small.subarray(at * 64, at * 64 + 64))
+      }
       return Buffer.concat(parts).subarray(0, entry.size)
     },
   }

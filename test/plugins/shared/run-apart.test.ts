@@ -9,6 +9,7 @@ import { Unreadable } from '../../../core/errors.ts'
 import { defaultQueue } from '../../../core/fair-shares.ts'
 import { runApart } from '../../../plugins/shared/run-apart.ts'
 import { fences } from '../../../plugins/shared/job-child.ts'
+import { flawOf } from '../../../plugins/shared/unreadable-reason.ts'
 import { readDocument } from '../../../plugins/readers/document/document.ts'
 import { readData } from '../../../plugins/readers/data/data.ts'
 import { othersMayRun } from '../../fakes/other-user.ts'
@@ -45,6 +46,16 @@ t.test('an answer that is larger than an answer may be is not read', async (t) =
   await t.resolves(runApart('../test/fakes/talker', 2 ** 20, soon()))
   await t.rejects(runApart('../test/fakes/talker', 200 * 2 ** 20, soon()), Unreadable)
 })
+
+t.test(
+  'a refused file whose memory its parser took, or that is cut within its first bytes, has no known flaw',
+  async (t) => {
+    const taken = new Uint8Array(1_000)
+    structuredClone(taken.buffer, { transfer: [taken.buffer] })
+    t.equal(await flawOf(taken), null)
+    t.equal(await flawOf(Buffer.from('PK\x03\x04\x14')), null)
+  },
+)
 
 t.test('a line of one organisation is read at once beside a hundred hostile files of another', async (t) => {
   const yaml = Buffer.from(Array.from({ length: 170_000 }, (_, at) => `- &a${at} x\n- *a${at}\n`).join(''))

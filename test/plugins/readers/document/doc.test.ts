@@ -58,4 +58,19 @@ t.test('sectors that lead in a circle end in a refusal', async (t) => {
   t.equal(openCompound(folders).stream('b'), null)
 })
 
+t.test('small sectors that lead in a circle end in a refusal', async (t) => {
+  const { bytes } = await stored('msg/harvest.msg')
+  const subject = '__substg1.0_0037001F'
+  t.equal(openCompound(bytes).stream(subject)?.toString('utf16le'), 'Grüße von der Ernte')
+  const file = Buffer.from(bytes)
+  const entry = file.indexOf(Buffer.from(subject, 'utf16le'))
+  const [smallest, size] = [0xffff_ffff, 64 * 100_000]
+  file.writeUInt32LE(smallest, 56)
+  file.writeUInt32LE(size, entry + 120)
+  const start = file.readUInt32LE(entry + 116)
+  const smallTable = 512 * (file.readUInt32LE(60) + 1)
+  file.writeUInt32LE(start, smallTable + 4 * start)
+  t.throws(() => openCompound(file).stream(subject), Unreadable)
+})
+
 const part = (bytes: Uint8Array | null, name: string) => (bytes === null ? [] : [[name, bytes] as const])

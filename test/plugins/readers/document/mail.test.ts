@@ -4,7 +4,7 @@ import type { Contents } from '../../../../core/ports/file-content.ts'
 import document from '../../../../plugins/readers/document.ts'
 import { unpackRtf } from '../../../../plugins/readers/document/msg-rtf.ts'
 import { compoundOf } from '../../../fakes/compound.ts'
-import { file, made, soon } from '../tried.ts'
+import { file, made, soon, stored } from '../tried.ts'
 
 const read = async (name: string, bytes: string | Uint8Array, mime = '') =>
   (await made(document).read(file(name, bytes, mime), soon())).content as Contents['document']
@@ -109,6 +109,15 @@ t.test('a mail of Outlook is read in its code page, from text, a page or packed 
   t.match(await textOf('a', outlook(page)), `${heads}Bis bald.\n`)
   const rtf = { '__substg1.0_10090102': packed('{\\rtf1 Bis dann.\\par}') }
   t.match(await textOf('a', outlook(rtf)), `${heads}Bis dann.\n`)
+})
+
+t.test('a mail of Outlook that another program wrote is read', async (t) => {
+  const { bytes } = await stored('msg/harvest.msg')
+  t.match(await read('a', bytes), { format: 'msg', title: 'Grüße von der Ernte' })
+  const told = await textOf('a', bytes)
+  t.match(told, /^From: Jürgen Müller <juergen@example\.org>\nTo: Ada Lind <ada@example\.org>/)
+  t.match(told, /\nDate: 2026-09-21T10:00:00\.000Z\nSubject: Grüße von der Ernte\nLiebe Ada,\ndie Äpfel sind geerntet/)
+  t.match(told, /Привет aus Köln!\n[^]*\nAttachment: orchard\.csv$/)
 })
 
 /** Packed RTF without references: nine bytes for each eight characters. */
