@@ -50,9 +50,11 @@ t.test('a parser that breaks is noticed, whatever else shares its process', asyn
 })
 
 t.test('a file that was slow beside others is read alone, and one that its reader ends is noticed', async (t) => {
-  const impatient = { ...breaking, boundMs: 50 }
+  const impatient = { ...breaking, boundMs: 90 }
   t.match(await found(['takes long', 'fine'], impatient), { read: 2, wrong: [] })
   t.match(await found(['takes too long', 'fine'], impatient), { read: 1, refused: 0, wrong: [/: ended after \d+ ms$/] })
+  const played = await found(['poisons those behind it', 'waits too long'], impatient)
+  t.match(played, { read: 1, refused: 1, wrong: [] }, 'waiting is no work')
 })
 
 t.test('a decoder that a file crashes is noticed, and one that refuses it is not', async (t) => {

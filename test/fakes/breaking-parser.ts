@@ -32,6 +32,10 @@ const acts: Readonly<Record<string, () => unknown>> = {
     poisoned = true
   },
   'takes long': work,
+  'waits too long': async () => {
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    throw new Unreadable()
+  },
   'takes too long': () => {
     work()
     throw new Unreadable()

@@ -44,30 +44,42 @@ const read = async ({ kind, bytes }: Hunted): Promise<End> => {
 const isWithin = ({ boundMs }: Parser, { end, ms }: End): boolean =>
   end === 'read' || (end === 'refused' && ms < boundMs)
 
-/** Reads a file as a tool does, in processes of its own, while no other file is read. */
+/**
+ * Reads a file as a tool does, in processes of its own, while no other file is read. On a busy machine the clock ends
+ * parsers that work little, so that their CPU decides.
+ */
 export const playAlone = async (file: Hunted, watch: CrashWatch): Promise<End> => {
   const it = await read(file)
   const [crash] = await watch.taken()
   if (crash !== undefined) return { ...it, end: `crashed: ${crash}` }
-  if (it.end === 'refused' && !isWithin(file.kind.parser, it)) return { ...it, end: `ended after ${it.ms} ms` }
-  return it
+  if (it.end !== 'refused' || isWithin(file.kind.parser, it)) return it
+  const [worked] = file.kind.parser.job === null ? [] : ((await playShared([file])) ?? [])
+  await watch.taken()
+  if (worked !== undefined && worked.ms < file.kind.parser.boundMs) return endOf(worked)
+  return { ...it, end: `ended after ${it.ms} ms` }
 }
 
-/** The ends of files that share a parser's process; null for each that has to be played alone. */
-export const playTogether = async (files: readonly Hunted[]): Promise<readonly (End | null)[]> => {
-  const suspect = files.map(() => null)
+const endOf = ({ kind, ms }: Played): End => ({ end: kind === 'done' ? 'read' : 'refused', ms })
+
+/** What became of files that share a parser's process; null when it ended, or reads no whole file any more. */
+const playShared = async (files: readonly Hunted[]): Promise<readonly Played[] | null> => {
   const whole = await Promise.all([...new Set(files.map(({ kind }) => kind))].map(wholeOf))
   const jobs = [...files, ...whole].map(({ kind, bytes }) => kind.parser.job!(fileOf(kind, bytes)))
   const all = AbortSignal.timeout(2 * sharedMs)
   const played = await runApart<readonly Played[]>('../test/hunt/many-files-job', jobs, all, { time: sharedMs }).catch(
     unlessUnreadable,
   )
-  // A process that reads no whole file any more says nothing about the damaged ones before.
-  if (played === null || !played.slice(files.length).every(({ kind }) => kind === 'done')) return suspect
+  if (played === null || !played.slice(files.length).every(({ kind }) => kind === 'done')) return null
+  return played.slice(0, files.length)
+}
+
+/** The ends of files that share a parser's process; null for each that has to be played alone. */
+export const playTogether = async (files: readonly Hunted[]): Promise<readonly (End | null)[]> => {
+  const played = await playShared(files)
   return files.map(({ kind: { parser } }, at) => {
-    const { kind, ms, size } = played[at]!
-    if (kind === 'missing' || size > mostAnswer || ms > parser.boundMs / 2) return null
-    return { end: kind === 'done' ? 'read' : 'refused', ms }
+    const it = played?.[at]
+    const isSuspect = it === undefined || it.kind === 'missing' || it.size > mostAnswer || it.ms > parser.boundMs / 2
+    return isSuspect ? null : endOf(it)
   })
 }
 

@@ -347,4 +347,15 @@ export const readers: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/readers/spreadsheet/sheets-guard.ts',
+    test: 'test/plugins/readers/spreadsheet.test.ts',
+    changes: [
+      {
+        breaks: 'A list of sheets without its length is not read.',
+        from: 'stream.readUInt16LE(at + 2) < 2',
+        to: 'stream.readUInt16LE(at + 2) < 0',
+      },
+    ],
+  },
 ]

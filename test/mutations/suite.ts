@@ -83,13 +83,18 @@ export const suites: readonly Changes[] = [
       },
       {
         breaks: 'A file that was slow beside others is read alone.',
-        from: ' || ms > parser.boundMs / 2',
-        to: ' || ms > 2 ** 31',
+        from: ' || it.ms > parser.boundMs / 2',
+        to: ' || it.ms > 2 ** 31',
+      },
+      {
+        breaks: 'A file that works little counts as no breach when the clock ended it.',
+        from: 'worked !== undefined && worked.ms < file.kind.parser.boundMs',
+        to: 'file.seed < 0',
       },
       {
         breaks: 'A file whose reader ended it is noticed.',
-        from: "if (it.end === 'refused' && !isWithin(file.kind.parser, it))",
-        to: 'if (file.seed < 0)',
+        from: "if (it.end !== 'refused' || isWithin(file.kind.parser, it)) return it",
+        to: 'return it',
       },
     ],
   },

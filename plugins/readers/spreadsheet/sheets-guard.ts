@@ -1,4 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
+import { openCompound } from '../shared/compound.ts'
 
 /** The largest number of cells that a file may declare by repetition. */
 const mostRepeated = 1_000_000
@@ -32,3 +33,23 @@ const guardRepeats = (content: Buffer): void => {
 
 const times = (tag: string, of: 'rows' | 'columns'): number =>
   Math.max(1, Number(new RegExp(`number-${of}-repeated\\s*=\\s*["'](\\d+)`).exec(tag)?.[1] ?? 1))
+
+/** A record that lists the sheets of other workbooks, in the numbers of the format. */
+const externalSheets = 0x17
+
+/**
+ * The stream of a compound file that holds a workbook's cells. Throws Unreadable without one, and for a list without its
+ * length, which the library would read without end.
+ */
+export const safeStream = (bytes: Uint8Array): Buffer => {
+  const file = openCompound(bytes)
+  const named = (name: RegExp): Buffer | null => {
+    const path = file.paths.find((it) => name.test(it))
+    return path === undefined ? null : file.stream(path)
+  }
+  const stream = named(/^workbook$/i) ?? named(/^book$/i)
+  if (stream === null) throw new Unreadable()
+  for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2))
+    if (stream.readUInt16LE(at) === externalSheets && stream.readUInt16LE(at + 2) < 2) throw new Unreadable()
+  return stream
+}

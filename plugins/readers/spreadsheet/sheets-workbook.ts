@@ -4,7 +4,7 @@ import { optionalPackage } from '../../../core/optional-package.ts'
 import { isCompound } from '../../shared/unreadable-reason.ts'
 import { decodedReferences } from '../shared/xml-elements.ts'
 import type { Grid } from './sheets-fit.ts'
-import { safePart } from './sheets-guard.ts'
+import { safePart, safeStream } from './sheets-guard.ts'
 import { lettersOf } from './column-letters.ts'
 import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
@@ -62,12 +62,21 @@ const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   return parse_zip(archive, { ...options, cellDates: files.has('content.xml'), cellStyles: hides(files) })
 }
 
+/** The library gets the stream of the cells alone: it would believe every number in the properties beside it. */
 const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
-  const { read, set_cptable } = await load()
+  const cells = safeStream(bytes)
+  const { parse_xlscfb, set_cptable } = (await load()) as unknown as {
+    parse_xlscfb(
+      stream: Buffer,
+      how: typeof options & { readonly cellStyles: true; readonly sheetStubs: true; readonly type: 'buffer' },
+    ): WorkBook
+    set_cptable(tables: unknown): void
+  }
   // Texts of old files use the code page of their country.
   set_cptable(await optionalPackage('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
   try {
-    return read(bytes, { ...options, cellStyles: true, type: 'array' })
+    // Some files write a cell twice: an empty one takes the place of the one before.
+    return parse_xlscfb(cells, { ...options, cellStyles: true, sheetStubs: true, type: 'buffer' })
   } catch (cause) {
     throw /password|encrypt/i.test((cause as Error).message) ? new Unreadable({ flaw: 'password', cause }) : cause
   }

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { openCompound } from '../../../plugins/readers/shared/compound.ts'
 import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
+import { safeStream } from '../../../plugins/readers/spreadsheet/sheets-guard.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
 import { file, made, soon, stored } from './tried.ts'
@@ -15,4 +17,24 @@ t.test('a section is a sheet, a line a row', async (t) => {
   const csv = file('list.csv', 'name,weight\napple,3\npear,\n')
   const { sections } = await made(spreadsheet).read(csv, soon())
   t.match(sections, [{ text: 'name | weight\napple | 3\npear', page: null }])
+})
+
+t.test('an xls is read without the properties beside it, and refused for a list without its length', async (t) => {
+  const whole = await stored('xls/rich.xls')
+  const read = async (bytes: Uint8Array) => (await made(spreadsheet).read(file('a.xls', bytes), soon())).content
+  const content = await read(whole.bytes)
+  const container = openCompound(whole.bytes)
+  const placeOf = (path: string) => Buffer.from(whole.bytes).indexOf(container.stream(path)!.subarray(0, 64))
+
+  const endless = Buffer.from(whole.bytes)
+  const summary = placeOf('\x05SummaryInformation')
+  const section = endless.readUInt32LE(summary + 44)
+  endless.writeUInt32LE(0xffff_ffff, summary + section + 4)
+  t.same(await read(endless), content)
+
+  const listed = Buffer.from(whole.bytes)
+  const [emptyHeaderAndFooter, externalSheets] = [Buffer.from('1400000015000000', 'hex'), 0x17]
+  listed.writeUInt16LE(externalSheets, listed.indexOf(emptyHeaderAndFooter))
+  await t.rejects(read(listed), { name: 'Unreadable' })
+  t.throws(() => safeStream(listed), { name: 'Unreadable' }, 'before the library meets it')
 })
