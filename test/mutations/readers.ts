@@ -352,6 +352,21 @@ export const readers: readonly Changes[] = [
     test: 'test/plugins/readers/spreadsheet.test.ts',
     changes: [
       {
+        breaks: 'Paragraphs in paragraphs are bounded.',
+        from: 'again > 2 * content.length',
+        to: 'again < 0',
+      },
+      {
+        breaks: 'Counted spaces are bounded.',
+        from: 'spaces > mostRepeated || ',
+        to: '',
+      },
+      {
+        breaks: 'An empty paragraph begins no text.',
+        from: "else if (!tag.endsWith('/>')) began",
+        to: 'else began',
+      },
+      {
         breaks: 'A list of sheets without its length is not read.',
         from: 'stream.readUInt16LE(at + 2) < 2',
         to: 'stream.readUInt16LE(at + 2) < 0',

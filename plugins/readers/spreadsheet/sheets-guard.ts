@@ -11,7 +11,10 @@ const mostRepeated = 1_000_000
 export const safePart = (name: string, file: Uint8Array): Buffer => {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
   if (name === 'content.xml' && !bytes.includes('<office:spreadsheet')) throw new Unreadable()
-  if (/content\.xml$/i.test(name)) guardRepeats(bytes)
+  if (/content\.xml$/i.test(name)) {
+    guardRepeats(bytes.toString('latin1'))
+    guardTexts(bytes.toString('latin1'))
+  }
   if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>'))) return bytes
   // A link becomes a cell in every place of its range, which may be a whole sheet.
   const tamed = bytes.toString('latin1').replace(/<(?:\w*:)?hyperlink\s[^<>]*>/g, '')
@@ -21,10 +24,10 @@ export const safePart = (name: string, file: Uint8Array): Buffer => {
 /** A formula without a computed value, as other programs write it: the formula itself becomes the cell's text. */
 const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
 
-const guardRepeats = (content: Buffer): void => {
+const guardRepeats = (content: string): void => {
   let rows = 1
   let repeated = 0
-  for (const [tag, kind] of content.toString('latin1').matchAll(/<(?:\w+:)?table-(row|cell)\b[^<>]*>/g)) {
+  for (const [tag, kind] of content.matchAll(/<(?:\w+:)?table-(row|cell)\b[^<>]*>/g)) {
     if (kind === 'row') rows = times(tag, 'rows')
     else if (!tag.endsWith('/>') || tag.includes('value')) repeated += rows * times(tag, 'columns') - 1
     if (repeated > mostRepeated) throw new Unreadable()
@@ -33,6 +36,22 @@ const guardRepeats = (content: Buffer): void => {
 
 const times = (tag: string, of: 'rows' | 'columns'): number =>
   Math.max(1, Number(new RegExp(`number-${of}-repeated\\s*=\\s*["'](\\d+)`).exec(tag)?.[1] ?? 1))
+
+/**
+ * At the end of each paragraph the library reads again from where the last one began, and it writes every space that is
+ * counted. Throws Unreadable when paragraphs in paragraphs or counted spaces are too much.
+ */
+const guardTexts = (content: string): void => {
+  let began = 0
+  let again = 0
+  let spaces = 0
+  for (const { 0: tag, 1: slash, 2: kind, index } of content.matchAll(/<(\/?)(?:\w+:)?([ps])\b[^<>]*>/g)) {
+    if (kind === 's') spaces += Number(/\bc="(\d+)"/.exec(tag)?.[1] ?? 1)
+    else if (slash !== '') again += index - began
+    else if (!tag.endsWith('/>')) began = index + tag.length
+    if (spaces > mostRepeated || again > 2 * content.length) throw new Unreadable()
+  }
+}
 
 /** A record that lists the sheets of other workbooks, in the numbers of the format. */
 const externalSheets = 0x17

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openCompound } from '../../../plugins/readers/shared/compound.ts'
 import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
-import { safeStream } from '../../../plugins/readers/spreadsheet/sheets-guard.ts'
+import { safePart, safeStream } from '../../../plugins/readers/spreadsheet/sheets-guard.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
 import { file, made, soon, stored } from './tried.ts'
@@ -37,4 +37,13 @@ t.test('an xls is read without the properties beside it, and refused for a list 
   listed.writeUInt16LE(externalSheets, listed.indexOf(emptyHeaderAndFooter))
   await t.rejects(read(listed), { name: 'Unreadable' })
   t.throws(() => safeStream(listed), { name: 'Unreadable' }, 'before the library meets it')
+})
+
+t.test('an ods whose paragraphs or spaces are without end is refused before the library meets it', async (t) => {
+  const part = (text: string) =>
+    safePart('content.xml', Buffer.from(`<office:spreadsheet>${text}</office:spreadsheet>`))
+  t.ok(part('<text:p>a<text:s text:c="3"/>b</text:p><text:p/>'.repeat(1_000)))
+  t.throws(() => part(`${'<text:p>'.repeat(1_000)}${'</text:p>'.repeat(1_000)}`), { name: 'Unreadable' })
+  t.throws(() => part(`<text:p>${'<text:p/></text:p>'.repeat(1_000)}`), { name: 'Unreadable' })
+  t.throws(() => part('<text:p><text:s text:c="400000000"/></text:p>'), { name: 'Unreadable' })
 })
