@@ -15,8 +15,10 @@ const claims = kind<Claim>('claim')
 
 /** In ms: longer than writing a record ever takes. */
 const lease = 15_000
+/** In ms: the pause between two looks at another upload's claim. */
 const step = 25
 
+/** One owner's hashes: equal files of two owners stay two files. */
 const idOf = ({ organization, user }: Owner, hash: string): string => `${organization}/${user}/${hash}`
 
 /** Keeps only one of an owner's equal files, also when uploads race. */
@@ -48,9 +50,11 @@ export const deduplicating = (rows: MetadataStore, clock: Clock) => {
       }
     },
 
+    /** Makes the claim final, once the record is written. Does nothing when another file holds the claim. */
     settle: async (owner: Owner, hash: string, file: string): Promise<void> =>
       void (await rows.update(claims, idOf(owner, hash), { until: null }, { file })),
 
+    /** Gives the hash free. Does nothing when another file holds the claim. */
     release: async (owner: Owner, hash: string, file: string): Promise<void> =>
       void (await rows.remove(claims, idOf(owner, hash), { file })),
 

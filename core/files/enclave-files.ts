@@ -18,6 +18,7 @@ export const enclaveFilesOf = (
   made: FileType = 'general',
 ): EnclaveFiles => {
   const owner = { organization, user }
+  /** Null for a missing file and for one of another owner, which look the same. */
   const found = (id: string): Promise<FileRow | null> =>
     fileStore.find(owner, id).catch((error: unknown) => {
       if (error instanceof NotFound) return null
@@ -58,11 +59,13 @@ export const enclaveFilesOf = (
       return path == null ? null : ((await blobs.get(path, null, signal))?.bytes ?? null)
     },
 
+    /** Throws NotFound: `indexing.ts` gives each indexing a method of its own. */
     async keepIndex() {
       throw new NotFound('No such file')
     },
   }
 }
 
+/** Empty when the file has no index. */
 const indexedAs = (id: string, { rag_path, created_at }: FileRow): readonly IndexedRecord[] =>
   rag_path === null ? [] : [{ id, version: rag_path, created: created_at }]

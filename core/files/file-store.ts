@@ -14,15 +14,19 @@ import { deduplicating } from './deduplication.ts'
 import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
 import { type FileRow, type Labels, type Owner, files, idOf, isTimely, nameOf, pathOf } from './record.ts'
 
+/** A record with its id. */
 export interface StoredFile {
   readonly id: string
   readonly row: FileRow
 }
 
+/** A key under another KEK, and what depends on that KEK. */
 export interface Rewrapping {
+  /** The KEK that the client expects in the record; another one refuses the change. */
   readonly old_kid: string
   readonly kid: string
   readonly wrapped_dek: string
+  /** Hashed under the new KEK; null takes the file out of the search for duplicates. */
   readonly client_hash: string | null
   /** Absent when the client binds nothing; an earlier binding ends then. */
   readonly binding?: string | null | undefined
@@ -54,6 +58,7 @@ export interface FileStore {
   ): Promise<StoredFile>
   /** Throws NotFound when the file belongs to another owner or does not exist. */
   find(owner: Owner, id: string): Promise<FileRow>
+  /** Never lists incognito files. `total` is exact up to 10,000. */
   list(owner: Owner, query: Query<FileRow>): Promise<{ readonly rows: readonly StoredFile[]; readonly total: number }>
   /** The sealed bytes. */
   content(row: FileRow, range: Range | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
@@ -63,9 +68,11 @@ export interface FileStore {
   storage(owner: Owner): Promise<{ readonly stored: Stored; readonly quota: Quota }>
   /** Wraps the file's key with another key; the content stays. */
   rewrap(owner: Owner, id: string, change: Rewrapping): Promise<FileRow>
+  /** Removes record, claim, bytes and index, in this order. Throws NotFound for a missing file. */
   remove(owner: Owner, id: string): Promise<void>
 }
 
+/** The word in quotes is the port's name of 1.0.0. */
 export const FileStore = one<FileStore>('Cabinet')
 
 export const fileStore = plugin({

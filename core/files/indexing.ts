@@ -13,12 +13,14 @@ import { FileStore } from './file-store.ts'
 import { type FileRow, type Owner, files, indexPathOf } from './record.ts'
 import { enclaveFilesOf } from './enclave-files.ts'
 
+/** One file with its sealed keys, as the request names it. */
 export interface IndexItem extends IndexKeys {
   readonly file_id: string
   /** Must be the record's own path. */
   readonly s3_r2_path: string
 }
 
+/** How the indexing of one file began; the record shows how it ends. */
 export interface IndexBegun {
   readonly file_id: string
   readonly rag_status: 'running' | 'failed'
@@ -35,6 +37,7 @@ export interface Indexing {
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
   /** Marks a record as waiting for its indexing. */
   announce(id: string): Promise<void>
+  /** Removes the index; an indexing under way is dropped at its end. Throws NotFound for a missing file. */
   forget(owner: Owner, id: string): Promise<void>
   /** Resolves when no indexing is in progress. */
   dispose(): Promise<void>
@@ -208,8 +211,10 @@ export const indexing = plugin({
 /** The enclave refused after opening; the reason is sealed for the caller. */
 class Refused extends Error {}
 
+/** The class of an error alone: its message may quote what the enclave said. */
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown')
 
+/** The word for the caller. `unknown_key` asks the client to seal again under new keys. */
 const codeOf = (error: unknown): string => {
   if (error instanceof Refused) return 'refused'
   if (error instanceof Expired) return 'unknown_key'

@@ -11,12 +11,14 @@ export interface Stored {
 
 const stored = kind<Stored>('stored')
 
+/** In bytes and files; an absent limit does not limit. */
 export type Quota = Settings['files']['quota']
 
 /** The storage limits of an organisation. */
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
   Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
 
+/** Names the limit that was reached, which the caller may know. */
 const overQuota = (quota: string): BadRequest =>
   new BadRequest('The storage of the organisation is used up', {
     code: 'over_quota',
@@ -30,6 +32,7 @@ export const storage = (rows: MetadataStore) => {
     rows.add(stored, organization, { bytes, files: count })
 
   return {
+    /** Zeros for an organisation that stores nothing yet. */
     of: async (organization: string): Promise<Stored> =>
       (await rows.get(stored, organization)) ?? { bytes: 0, files: 0 },
 
@@ -42,6 +45,7 @@ export const storage = (rows: MetadataStore) => {
       throw overQuota(`${quota[over]} ${over}`)
     },
 
+    /** Counts a removed file. */
     leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),
 
     /** Corrects the counts: a process that dies between a count and its record leaves a difference. */

@@ -1,9 +1,13 @@
 import { kind } from '../ports/metadata-store.ts'
 
+/** Kinds that a client may reveal for its lists; the gateway never looks into a file. */
 export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
 export type FileType = (typeof fileTypes)[number]
 
 const ragStatuses = ['none', 'pending', 'running', 'completed', 'failed'] as const
+/**
+ * `pending`: waits for its indexing. `running`: the enclave has begun. `failed`: an index made before stays.
+ */
 export type RagStatus = (typeof ragStatuses)[number]
 
 /** The owner of a file. To other owners, the file does not exist. */
@@ -14,11 +18,15 @@ export interface Owner {
 
 /** The client's description of a file. Only fields that the client chose to reveal are in the clear. */
 export interface Labels {
+  /** `1`: sealed in one piece. `2`: sealed in chunks. The store treats both alike. */
   readonly version: string
+  /** The client's name of the KEK that wraps the file's key. */
   readonly kid: string
+  /** In hex. */
   readonly wrapped_dek: string
   /** The sealed name, in hex. */
   readonly original_name: string
+  /** The sealed type, in hex. */
   readonly mime_type: string
   /** Null when the file takes no part in the search for duplicates. */
   readonly client_hash: string | null
@@ -29,13 +37,16 @@ export interface Labels {
   readonly binding?: string | null
 }
 
+/** A stored file. The id is the row's own, and the owner's names are in the clear. */
 export interface FileRow extends Owner, Labels {
+  /** The last part of the path. */
   readonly file_name: string
   readonly file_path: string
   /** In bytes of the sealed content. */
   readonly file_size: number
   /** False for incognito files. */
   readonly listed: boolean
+  /** In Unix ms, like the other times of the row. */
   readonly created_at: number
   readonly updated_at: number | null
   /** Incognito files expire. */
@@ -47,6 +58,7 @@ export interface FileRow extends Owner, Labels {
   readonly rag_path: string | null
 }
 
+/** The indexes serve the list, its filter by type, the search for indexed files, and the sweep. */
 export const files = kind<FileRow>('file', [
   ['organization', 'user', 'listed', 'created_at'],
   ['organization', 'user', 'listed', 'type_hint', 'created_at'],
@@ -54,6 +66,7 @@ export const files = kind<FileRow>('file', [
   ['expires_at'],
 ])
 
+/** A lease that has ended means that its process died: the indexing failed. */
 const ragStatusOf = ({ rag_status, rag_until }: FileRow, now: number): RagStatus =>
   rag_until !== null && rag_until < now && (rag_status === 'running' || rag_status === 'pending')
     ? 'failed'
@@ -87,14 +100,17 @@ const timestamp = (ms: number): string => new Date(ms).toISOString().replace('T'
 /** A folder name that every store accepts. Two owners may share a folder, since only the id identifies a file. */
 const folder = (name: string): string => name.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')
 
+/** Where the bytes of a file lie in the blob store. */
 export const pathOf = ({ organization, user }: Owner, name: string): string =>
   `encrypted/${folder(organization)}/${folder(user)}/${name}`
 
+/** Where the index of a file lies. The sweep lists both places. */
 export const indexPathOf = ({ organization, user }: Owner, name: string): string =>
   `index/${folder(organization)}/${folder(user)}/${name}`
 
 const prefix = 'file_'
 
+/** The id of a file that the gateway names itself. */
 export const idOf = (uuid: string): string => `${prefix}${uuid}`
 
 /**
@@ -107,6 +123,7 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 const chosen = new RegExp(`^${prefix}${uuid}$`)
 const stored = new RegExp(`(?:^|/)(${uuid})(?:\\.${uuid}){0,2}\\.(?:enc|idx)$`)
 
+/** In Unix ms: the first 48 bits of a UUID of version 7. */
 const timeOf = (uuid: string): number => parseInt(uuid.replace('-', '').slice(0, 12), 16)
 
 /** In ms: the tolerated error of a client's clock when the client chooses an id. */

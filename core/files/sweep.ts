@@ -8,6 +8,7 @@ import { deduplicating } from './deduplication.ts'
 import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
 
+/** What one sweep removed. */
 export interface Swept {
   /** The number of stored files without a record. */
   readonly orphans: number
@@ -22,6 +23,7 @@ export interface Sweep {
   dispose(): void
 }
 
+/** A sweep runs by itself at random times; a command can run one at once. */
 export const Sweep = one<Sweep>('Sweep')
 
 export const sweep = plugin({
@@ -49,6 +51,9 @@ export const sweep = plugin({
       }
     }
 
+    /**
+     * Bytes whose record does not name them. Young bytes may belong to an upload whose record comes later.
+     */
     const orphans = async (prefix: string, grace: number): Promise<number> => {
       let count = 0
       for await (const path of blobs.list(prefix)) {

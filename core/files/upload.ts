@@ -3,6 +3,7 @@ import type { FlatPart } from '../dialects/flat-json.ts'
 import { BadRequest } from '../errors.ts'
 import { fileTypes } from './record.ts'
 
+/** The field of the sealed content. */
 const big = 'encrypted_content'
 
 /** The fields of an upload and its content, which the store takes while it arrives. */
@@ -78,6 +79,7 @@ const empty = () => new BadRequest('Validation failed', { validator: { [big]: 'E
 /** Accepts both cases and stores lower case. */
 const hex = (most: number) =>
   v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})+$/i, 'lower-case hex'), v.maxLength(most), v.toLowerCase())
+/** In characters: 192 bytes in hex, the longest key with its file's id, size and hash. */
 const sealedKey = hex(384)
 
 /** Booleans and numbers are text in a form. */
@@ -94,6 +96,7 @@ const typeHint = 'What kind of file it is, in the clear: the list filters by it.
 const nameTag =
   'A tag of the name that the client makes with a key of its own, such as an HMAC: the list finds the file when `search` has it'
 
+/** The gateway checks forms alone; what the fields hold is sealed or opaque. */
 export const UploadFields = v.object({
   /** The client's chosen id; the field must come before the content. */
   file_id: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(100)))),
@@ -120,8 +123,10 @@ export const UploadFields = v.object({
 
 export type UploadFields = v.InferOutput<typeof UploadFields>
 
+/** Fields that come together or not at all. */
 const forRetrieval = ['encrypted_rag_dek', 'rag_dek_nonce', 'cipher_text', 'encrypted_file_dek', 'file_nonce'] as const
 
+/** Sealed keys for an indexing, in hex. Only the enclave opens them. */
 export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>> & {
   readonly enclave_kid?: string | undefined
 }

@@ -40,6 +40,7 @@ export interface Generation {
 /** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
+/** Plugins that a generation makes anew, since they depend on settings, backends or the enclave. */
 const parts: readonly AnyPlugin[] = [
   catalog,
   inference,
@@ -52,6 +53,7 @@ const parts: readonly AnyPlugin[] = [
   receiptLog,
 ]
 
+/** Disposed a moment after the last request, in which its counts are still written. */
 export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
   const container = base.child()
   const { clock, log } = base.supply({ clock: Clock, log: Log })

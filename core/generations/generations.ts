@@ -9,6 +9,7 @@ import { Enclave } from '../ports/enclave.ts'
 import type { Renewal } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 
+/** The comparison of fixed settings loads with the first reload. */
 const fixing = lazy(() => import('../fixed-settings.ts'))
 
 /** Throws with the path of the wrong setting. */
@@ -68,7 +69,9 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
+    /** The generation for a request that begins now. */
     current: () => current,
+    /** Ends every generation, also those whose requests still run. */
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

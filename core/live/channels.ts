@@ -14,6 +14,7 @@ export interface Channels {
   of(organization: string | null): readonly Sample[]
   /** The number of listeners of this process, or of one part. */
   listeners(part?: Part): number
+  /** A second `leave` does nothing. */
   join(part: Part): { readonly box: Mailbox; leave(): void }
   /** Other processes want these parts. */
   want(parts: ReadonlySet<Part>): void
@@ -23,9 +24,11 @@ export interface Channels {
   flush(): readonly Batch[]
   /** Hands on what is new in another process. */
   deliver(batch: Batch): void
+  /** True when nobody listens, here or elsewhere: then the stage stops. */
   isEmpty(): boolean
 }
 
+/** `perSecond` is asked for each request, since the share of a process changes with the others. */
 export const channelsOf = (clock: Clock, perSecond: () => number): Channels => {
   const all = new Map<Part, Channel>()
   let elsewhere: ReadonlySet<Part> = new Set()

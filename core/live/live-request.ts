@@ -21,6 +21,7 @@ export interface Attempt {
   readonly streams: boolean
 }
 
+/** The sum over all calls of the request. */
 export interface Tokens {
   input: number
   output: number

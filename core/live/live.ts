@@ -19,8 +19,10 @@ export const Live = one<Live>('Live')
 /** Requests a second that a listener is shown, of all processes together. */
 export const mostPerSecond = 50
 
+/** The code loads with the first listener: a gateway without listeners pays nothing. */
 const staging = lazy(() => import('./stage.ts'))
 
+/** Part of the whole gateway and of no generation, so that a reload cuts no listener off. */
 export const live = plugin({
   port: Live,
   name: 'live',

@@ -3,6 +3,7 @@ import type { Batch, PrintedRequest } from './sample.ts'
 
 /** News for one listener. A listener that is slow finds the last state of each request, and of many only some. */
 export interface Mailbox {
+  /** Replaces an earlier state of the same request, so that a slow listener holds no queue. */
   put(batch: Omit<Batch, 'part'>): void
   /** All that is new; empty after so many ms without news, or when the signal fires. */
   take(ms: number, signal: AbortSignal): Promise<readonly PrintedRequest[]>
@@ -13,6 +14,7 @@ export interface Mailbox {
 /** Requests that wait for a listener. */
 const mostWaiting = 200
 
+/** An empty mailbox. One listener at a time waits in `take`. */
 export const mailbox = (clock: Clock): Mailbox => {
   const waiting = new Map<string, PrintedRequest>()
   let passed = 0

@@ -21,11 +21,13 @@ export interface Batch {
 export interface Sample {
   /** Whether the request is in the sample. */
   takes(now: number): boolean
+  /** The request is printed with the next batch, in the state that it has then. */
   changed(request: LiveRequest): void
   /** Null when nothing is new. */
   batch(): Batch | null
 }
 
+/** `perSecond` may change at any time. A second is a whole second of Unix time. */
 export const sampleOf = (part: Part, perSecond: () => number): Sample => {
   const changes = new Set<LiveRequest>()
   let second = 0

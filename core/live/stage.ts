@@ -98,6 +98,7 @@ interface Listening {
   renewWants(): Promise<void>
 }
 
+/** Leaves its channel when its reader stops, also after an error. */
 async function* heard(
   { channels, start, renewWants }: Listening,
   part: Part,

@@ -1,6 +1,7 @@
 import type { Outcome } from '../ports/backend-observer.ts'
 import type { Cause, LiveRequest } from './live-request.ts'
 
+/** What is known when a backend is asked. */
 export interface AttemptStart {
   readonly backend: string
   readonly model: string
@@ -26,6 +27,7 @@ export interface Counted {
 export interface Trace {
   /** The model that the request is for. */
   chose(model: string): void
+  /** Attempts beyond the 32nd are only counted. */
   asks(attempt: AttemptStart): EndAttempt
   /** The stream of the answering backend broke. */
   broke(backend: string, status: number | null): void
@@ -33,11 +35,13 @@ export interface Trace {
   began(): void
   /** Requests of several calls add them up. */
   used(counted: Counted): void
+  /** Called once, with the HTTP status, after the last byte. `ms` counts from the head of the request. */
   ended(status: number, ms: number): void
 }
 
 const mostAttempts = 32
 
+/** For an attempt that the list has no room for. */
 const unseen: EndAttempt = () => {}
 
 /** Keeps a request up to date and says so after each change; `now` is Unix time in ms. */

@@ -12,7 +12,9 @@ export interface BegunRequest {
   readonly key: string | null
 }
 
+/** What one listener reads at once. */
 export interface News {
+  /** The latest state of each request that changed; empty as a sign of life. */
   readonly requests: readonly PrintedRequest[]
   /** Requests that the listener did not see. */
   readonly passed: number
@@ -31,5 +33,6 @@ export interface WatchedRequests {
    * first step when there are too many listeners.
    */
   listen(part: Part, ms: number, signal: AbortSignal): AsyncIterable<News>
+  /** Ends the work of the stage; listeners end by their own signals. */
   dispose(): void
 }

@@ -25,9 +25,11 @@ export interface BackendEvidence {
 
 /** The evidence under which a backend received a request. */
 export interface BackendProof {
+  /** The `kind` of the form in which the backend proved itself. */
   readonly kind: string
   /** SHA-256 of the document, in hex. */
   readonly digest: string
+  /** The platform of the evidence, such as `sev-snp` or `tdx`. */
   readonly platform: string
   /** In hex. */
   readonly measurement: string

@@ -16,6 +16,7 @@ export interface BackendObserver {
   saw(provider: string, outcome: Outcome, ms: number, status: number | null, streams?: boolean): void
 }
 
+/** The word in quotes keeps the name of 1.0.0, so that plugins of that version still find the port. */
 export const BackendObserver = many<BackendObserver>('Witness')
 
 /** The name of 1.0.0. */

@@ -3,6 +3,7 @@ import { one } from '../container.ts'
 /** The first and the last byte, both inclusive; without `end`, up to the end of the file. */
 export interface Range {
   readonly start: number
+  /** In bytes, counted from 0 like `start`. */
   readonly end?: number
 }
 
@@ -30,7 +31,9 @@ export interface BlobStore {
   list(prefix: string): AsyncIterable<string>
   /** A link to the store itself, valid for `ttl` ms. Absent when the store offers no links. */
   link?(path: string, ttl: number): Promise<string>
+  /** Closes connections. Streams that a caller still reads may break. */
   dispose?(): Promise<void>
 }
 
+/** All processes of a gateway share one store: a file written by one process is read by another. */
 export const BlobStore = one<BlobStore>('BlobStore')

@@ -9,8 +9,10 @@ export interface Cache {
   get<T>(key: string): Promise<T | undefined>
   /** Keeps a copy for at most `ttl` ms. Losing the copy is no error. */
   set<T>(key: string, value: T, ttl: number): Promise<void>
+  /** Removing an absent copy is no error. Other processes may keep their own copy until its time ends. */
   remove(key: string): Promise<void>
   dispose?(): Promise<void> | void
 }
 
+/** One cache serves all parts; each part puts its own prefix before its keys. */
 export const Cache = one<Cache>('Cache')

@@ -6,24 +6,33 @@ export interface ChatBody {
   readonly [field: string]: unknown
 }
 
+/** A turn of the conversation. */
 export interface Message {
+  /** `system`, `developer`, `user`, `assistant`, `tool`, or the older `function`. */
   readonly role: string
+  /** Null or absent where an assistant's turn holds tool calls only. */
   readonly content?: string | readonly Part[] | null
+  /** The calls that the model asked for; only in turns of the assistant. */
   readonly tool_calls?: readonly ToolCall[]
+  /** The `id` of the call that this turn answers; only in turns of a tool. */
   readonly tool_call_id?: string
   readonly [field: string]: unknown
 }
 
+/** A piece of a turn with several kinds of content, such as a text beside an image. */
 export interface Part {
   readonly type: string
   readonly text?: string
+  /** An address or a data URL. `detail` asks the model for a coarse or a fine look. */
   readonly image_url?: { readonly url: string; readonly detail?: string }
   readonly [field: string]: unknown
 }
 
+/** A whole call of a tool, as a completion or an earlier turn holds it. */
 export interface ToolCall {
   readonly id: string
   readonly type: string
+  /** The arguments are JSON as text, and the model may write it wrong: readers parse it themselves. */
   readonly function: { readonly name: string; readonly arguments: string }
   readonly [field: string]: unknown
 }
@@ -39,11 +48,13 @@ export interface Native {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What a backend is asked. The same call goes to each backend of a chain, with that backend's own model. */
 export interface ChatCall {
   /** The backend's own name of the model. */
   readonly model: string
   /** The caller's body without `model`, `stream` and `provider`. */
   readonly body: ChatBody
+  /** A wish: the backend may answer in either form. */
   readonly stream: boolean
   /**
    * The part of the answer that the caller already has; the backend continues it. Only for models marked `continues`.
@@ -59,47 +70,60 @@ export interface NativeEvents {
   readonly events: readonly { readonly event?: string; readonly data: string }[]
 }
 
+/** A piece of a stream, in the common chat format. */
 export interface Chunk {
   readonly id: string
   readonly object: string
+  /** In Unix seconds. */
   readonly created: number
   readonly model: string
+  /** Empty in a chunk that carries only usage. */
   readonly choices: readonly ChunkChoice[]
+  /** Null or absent until the backend has counted, which mostly is in the last chunk. */
   readonly usage?: WireUsage | null
   /** All events since the chunk before it; only where the call was in the backend's own dialect. */
   readonly native?: NativeEvents
   readonly [field: string]: unknown
 }
 
+/** The growth of one choice since the chunk before. */
 export interface ChunkChoice {
+  /** From 0; a request for several answers has several choices. */
   readonly index: number
   readonly delta: {
     readonly role?: string | null
     readonly content?: string | null
+    /** The model's thoughts before its answer, where the backend shows them. */
     readonly reasoning_content?: string | null
     readonly tool_calls?: readonly ToolCallPart[] | null
     readonly [field: string]: unknown
   }
+  /** Null in every chunk of a choice except the last one. */
   readonly finish_reason: string | null
   readonly logprobs?: unknown
   readonly [field: string]: unknown
 }
 
+/** A piece of a tool call. Pieces with one `index` make one call, and their arguments are joined. */
 export interface ToolCallPart {
   readonly index: number
+  /** Only the first piece of a call has `id`, `type` and the name. */
   readonly id?: string
   readonly type?: string
   readonly function?: { readonly name?: string; readonly arguments?: string }
 }
 
+/** A whole answer, in the common chat format. */
 export interface Completion {
   readonly id: string
   readonly object: string
+  /** In Unix seconds. */
   readonly created: number
   readonly model: string
   readonly choices: readonly {
     readonly index: number
     readonly message: Message
+    /** `stop`, `length`, `tool_calls` or `content_filter`; null where the backend names no reason. */
     readonly finish_reason: string | null
     readonly logprobs?: unknown
     readonly [field: string]: unknown

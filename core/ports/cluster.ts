@@ -16,4 +16,5 @@ export interface Siblings {
   answer?(question: string, give: (value: unknown) => unknown): void
 }
 
+/** A gateway of one process has the plugin `alone`, without siblings. */
 export const Siblings = one<Siblings>('Siblings')

@@ -3,6 +3,7 @@ import type { ChatCall, Native } from './chat.ts'
 /** A chat request whose prompt is counted and not answered. */
 export type CountCall = Pick<ChatCall, 'model' | 'body' | 'native'>
 
+/** What the backend counted, never an estimate of the gateway. */
 export interface TokenCount {
   /** Of the whole prompt: messages, instructions and tools. */
   readonly tokens: number

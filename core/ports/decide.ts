@@ -4,17 +4,23 @@ import type { Usage } from './usage.ts'
 /** JSON with Maps for objects, so that keys keep their order. */
 export type OrderedJson = null | boolean | number | string | readonly OrderedJson[] | ReadonlyMap<string, OrderedJson>
 
+/** A question whose answer is one of a closed set, so that a backend can give each its probability. */
 export type Question =
   | {
       readonly type: 'choice'
       readonly instructions: OrderedJson
+      /** The order is the order of the probabilities; the label is what the caller reads. */
       readonly options: readonly { readonly label: string; readonly description: OrderedJson }[]
     }
+  /** Yes or no, given as the probability of yes. */
   | { readonly type: 'noul'; readonly instructions: OrderedJson; readonly yes: OrderedJson; readonly no: OrderedJson }
   | { readonly type: 'score'; readonly instructions: OrderedJson; readonly levels: readonly OrderedJson[] }
 
+/** All questions of one request. They share the state, so that a backend reads the state once. */
 export interface DecideCall {
+  /** The backend's own name of the model. */
   readonly model: string
+  /** What the questions are about, in any JSON that the caller chose. */
   readonly state: OrderedJson
   /** Questions without their ids: no id ever reaches a backend. */
   readonly questions: readonly Question[]
@@ -42,6 +48,7 @@ export interface Distribution {
 export interface Decided extends BackendAnswer {
   /** One distribution per question, in order. */
   readonly distributions: readonly Distribution[]
+  /** The sum over all reads of all questions. */
   readonly usage: Usage
   /** The method of the answer: `native`, `logprobs`, `structured`, `embeddings`, … */
   readonly engine: string

@@ -13,6 +13,7 @@ export type Mark = (typeof marks)[number]
  */
 export type Ending = 'whole' | 'error' | 'broken' | 'left'
 
+/** A scene by its id, and in a few words for people. */
 export interface SceneTitle {
   readonly scene: string
   readonly title: string
@@ -20,7 +21,9 @@ export interface SceneTitle {
 
 /** A backend of the chain that is drilled. */
 export interface DrilledLink {
+  /** Links with the lowest number are tried first. */
   readonly priority: number
+  /** The share of requests among links of the same priority. */
   readonly weight: number
   /** Whether the backend can go on from a prefix. */
   readonly continues: boolean
@@ -47,6 +50,7 @@ export interface CallerSaw {
   readonly ms: number | null
 }
 
+/** How one scene went, with all that an operator needs to judge the mark. */
 export interface SceneResult extends SceneTitle {
   readonly mark: Mark
   /** Why the mark is what it is; empty for nothing to say. */
@@ -58,6 +62,7 @@ export interface SceneResult extends SceneTitle {
 
 /** A drill plays faults of backends against a gateway of its own, which shares nothing with the one that runs. */
 export interface Drill {
+  /** In the order in which a whole drill plays them. */
   readonly scenes: readonly SceneTitle[]
   /**
    * Results in the order in which they come. Ends early when the signal fires; then nothing of the drill is left. Throws
@@ -66,4 +71,5 @@ export interface Drill {
   play(plan: DrillPlan, scenes: readonly string[], signal: AbortSignal): AsyncIterable<SceneResult>
 }
 
+/** A gateway without a drill has a plugin with no scenes, so that its routes stay the same. */
 export const Drill = one<Drill>('Drill')

@@ -8,24 +8,32 @@ export interface Keyset {
   /** The bytes that a report binds, in hex. */
   readonly keyset: string
   readonly keys: readonly {
+    /** 16 hex characters, derived from the key itself. */
     readonly enclaveKid: string
+    /** The name of the key encapsulation; `receipts` marks the hash of receipt keys, which open nothing. */
     readonly kem: string
+    /** In hex. */
     readonly public_key: string
+    /** In Unix ms, like `not_after`. Clients seal only between the two. */
     readonly not_before: number
     readonly not_after: number
   }[]
   /** The keys whose hashes the keyset names, in hex; absent from an enclave of 1.0.0. */
   readonly receipt_keys?: readonly { readonly ed25519: string; readonly ml_dsa_65: string }[]
+  /** Evidence over `keyset` and the challenge; over zeros where nobody asked with a challenge. */
   readonly evidence: Evidence
 }
 
+/** A platform's evidence with its certificates and lists, in the form of `GET /rvenc/attestation`. */
 export interface Evidence {
+  /** The platform; `dev` proves nothing. */
   readonly type: string
   readonly [field: string]: unknown
 }
 
 /** A file with its makers' signatures. */
 export interface SignedFile {
+  /** The signed characters. A reader parses the text only after enough signatures hold. */
   readonly text: string
   /** Ed25519, in hex. */
   readonly signatures: readonly { readonly key: string; readonly signature: string }[]
@@ -33,9 +41,11 @@ export interface SignedFile {
 
 /** The rights of one call. The enclave enforces them. */
 export interface Grant {
+  /** The gateway's id of the request, for logs. */
   readonly request: string
   readonly organization: string
   readonly user: string
+  /** The id of the API key, never the key itself. */
   readonly key: string
   /** The key to which a long body is sealed, for the gateway's routing. The enclave reads the body alone. */
   readonly enclaveKid?: string
@@ -47,6 +57,7 @@ export interface Grant {
 
 /** A stored file for the enclave, with sealed labels. */
 export interface EnclaveFile {
+  /** `1`: sealed in one piece. `2`: sealed in chunks of 64 KiB. */
   readonly version: string
   /** Hex, with the nonce first. */
   readonly name: string
@@ -59,15 +70,21 @@ export interface EnclaveFile {
 export interface MadeLabels {
   /** The caller's chosen id; a new id when absent. */
   readonly id?: string
+  /** The name of the caller's key-encryption key. */
   readonly kid: string
+  /** The file's key under that key, in hex; the gateway cannot unwrap it. */
   readonly wrappedDek: string
+  /** Sealed, in hex, like `mime`. */
   readonly name: string
   readonly mime: string
 }
 
+/** A tool's file in the store. */
 export interface Kept {
   readonly fileId: string
+  /** In bytes of the sealed content. */
   readonly size: number
+  /** The path in the blob store; answers name it `s3Path`. */
   readonly path: string
 }
 
@@ -86,10 +103,13 @@ export interface EnclaveFiles {
   file(id: string): Promise<EnclaveFile | null>
   /** The sealed content. */
   content(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
+  /** Stores a tool's file. Throws BadRequest when the chosen id is old or taken, or the quota is full. */
   keep(labels: MadeLabels, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Kept>
   /** The caller's indexed files, or the named ones. */
   indexes(ids: readonly string[] | null): Promise<readonly IndexedRecord[]>
+  /** The sealed index of a file; null when the file has none. */
   index(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
+  /** Stores the index of a file. Throws NotFound outside of an indexing, so that a search writes nothing. */
   keepIndex(id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 }
 
@@ -97,8 +117,11 @@ export interface EnclaveFiles {
 export interface Trailer {
   /** The catalogue's id, never the caller's spelling. */
   readonly model: string | null
+  /** The provider that answered; null when none was reached. */
   readonly backend: string | null
+  /** Null when no model was called; an estimate says so itself. */
   readonly usage: Usage | null
+  /** In seconds of the sound that is billed; null for calls without sound. */
   readonly audioSeconds: number | null
   /** The evidence under which this backend received the request; absent when none was required. */
   readonly proven?: BackendProof
@@ -108,7 +131,9 @@ export interface Trailer {
 
 /** A state of the log of receipts, and how it continues a state of `from` receipts. Hex. */
 export interface WantedHead {
+  /** The log's own name: 32 hex characters. */
   readonly log: string
+  /** The number of receipts. */
   readonly size: number
   readonly root: string
   readonly from: number
@@ -127,6 +152,7 @@ export interface SignedHead {
 /** `behind`: the size that the enclave signed last, from which the path has to lead. */
 export type HeadAnswer = SignedHead | { readonly behind: number }
 
+/** `body` is one sealed answer or a failure; `frames` is a sealed stream. */
 export type SealedReply =
   | {
       readonly kind: 'body'
@@ -154,6 +180,9 @@ export const longestSealed = 65 * 1024 * 1024
  * sizes and times.
  */
 export interface Enclave {
+  /**
+   * The keyset without a challenge. `enclave` names one of several; the gateway chooses when it is absent.
+   */
   keys(enclave?: string): Promise<Keyset>
   /** Fresh evidence over the same keyset. `challenge` is 32 bytes. */
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
@@ -175,6 +204,7 @@ export interface Enclave {
   signHead?(wanted: WantedHead): Promise<HeadAnswer>
   /** Signed lists of accepted releases; absent when the gateway has none. */
   signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
+  /** Ends the connection to the enclave. The enclave's keys are lost with its process. */
   dispose?(): Promise<void> | void
 }
 

@@ -15,6 +15,7 @@ export interface GuardedText {
   readonly text: string
 }
 
+/** What a guard decides about one text. */
 export interface Verdict {
   /** True ends the call, and no text goes on. */
   readonly refuses?: boolean
@@ -22,11 +23,13 @@ export interface Verdict {
   readonly marks?: readonly string[]
 }
 
+/** The texts of a request after a guard: changed where the guard hides something. */
 export interface GuardedTexts extends Verdict {
   /** As many as were given, in the same order. */
   readonly texts: readonly string[]
 }
 
+/** A guard may hold text back until it knows enough, such as the whole of a number. */
 export interface GuardedPiece extends Verdict {
   /** The part that goes on now; the rest follows with a later piece or with the end. */
   readonly text: string
@@ -34,6 +37,7 @@ export interface GuardedPiece extends Verdict {
 
 /** Watches one text of an answer, piece by piece. */
 export interface TextWatch {
+  /** Gets each piece in its order, and never two at once. */
   take(piece: string): GuardedPiece | Promise<GuardedPiece>
   /** Gives what is still held back. Called once, behind the last piece. */
   end(): GuardedPiece | Promise<GuardedPiece>
@@ -49,11 +53,17 @@ export interface Watch {
 
 /** A policy on what goes out and on what comes back. It may refuse, change or mark. An error of a guard ends the call. */
 export interface Guard {
+  /** The name stands before each mark that a caller reads: `name/mark`. */
   readonly name: string
   /** All words with which it marks: lower case, digits and hyphens. Never a text of a caller. */
   readonly marks: readonly string[]
+  /** Called once for each call, before its first text. */
   begin(call: GuardedCall): Watch
   dispose?(): Promise<void> | void
 }
 
+/**
+ * Guards see a request in their configured order, and an answer in reverse. Each guard sees the text that the
+ * guard before it left.
+ */
 export const Guard = many<Guard>('Guard')

@@ -1,20 +1,28 @@
 import type { BackendAnswer } from './backend-evidence.ts'
 
+/** A file of a request, whole in memory. */
 export interface MediaFile {
+  /** With its ending, by which some backends choose the decoder. */
   readonly name: string
   readonly mime: string
   readonly bytes: Uint8Array
 }
 
+/** Speech that becomes text. Absent options are the backend's own. */
 export interface TranscribeCall {
   readonly model: string
   readonly audio: MediaFile
   /** Translates into English. */
   readonly translate?: boolean
+  /** ISO 639-1, such as `de`; the backend detects the language when absent. */
   readonly language?: string
+  /** Words that the speech may hold, such as names; no instruction. */
   readonly prompt?: string
+  /** From 0 to 1. */
   readonly temperature?: number
+  /** Asks who speaks each word. */
   readonly diarize?: boolean
+  /** Asks for numbers and dates as people write them. */
   readonly smartFormat?: boolean
   /** Absent means the backend's default. */
   readonly punctuate?: boolean
@@ -28,20 +36,26 @@ export interface TranscribeCall {
 /** Options of a transcription that a backend may lack. */
 export type TranscribeOption = Exclude<keyof TranscribeCall, 'model' | 'audio' | 'translate' | 'extra'>
 
+/** A word or a segment with its time. */
 export interface Spoken {
   readonly text: string
   /** In seconds. */
   readonly start: number
   readonly end: number
+  /** A number from 0; absent when the speaker is unknown. */
   readonly speaker?: number
+  /** From 0 to 1; absent where the backend gives none. */
   readonly confidence?: number
 }
 
+/** Speech as text, in a form that fits all backends. */
 export interface Transcript extends BackendAnswer {
   readonly text: string
+  /** As the backend names it; null when it does not. */
   readonly language: string | null
   /** In seconds; null when the backend does not report it. */
   readonly duration: number | null
+  /** Empty, like `words`, where the backend gives no times. */
   readonly segments: readonly Spoken[]
   readonly words: readonly Spoken[]
   /** The backend's own answer, when it already has `metadata` and `results`. */
@@ -63,6 +77,7 @@ export interface Ongoing<Part> {
   readonly parts: AsyncIterable<Part>
 }
 
+/** Text that becomes speech. */
 export interface SpeakCall {
   readonly model: string
   readonly text: string
@@ -71,20 +86,25 @@ export interface SpeakCall {
   readonly instructions?: string
   /** mp3, opus, aac, flac, wav or pcm. */
   readonly format?: string
+  /** A factor; 1 is the voice's own speed. */
   readonly speed?: number
   /** Fields of the common format that the gateway does not know. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
+/** A picture from words. */
 export interface DrawCall {
   readonly model: string
   readonly prompt: string
+  /** The number of pictures; 1 when absent. */
   readonly count?: number
+  /** Width and height in pixels, such as `1024x1024`; the backend's own when absent. */
   readonly size?: string
   /** Fields of the common format that the gateway does not know. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
+/** A picture from words and other pictures. */
 export interface EditCall extends DrawCall {
   /** The image to change, and further images for the model. */
   readonly images: readonly MediaFile[]
@@ -92,6 +112,7 @@ export interface EditCall extends DrawCall {
   readonly mask?: MediaFile
 }
 
+/** Made bytes with their type. */
 export interface Media {
   readonly mime: string
   readonly bytes: Uint8Array

@@ -9,6 +9,7 @@ export interface Kind<T> {
 
 declare const row: unique symbol
 
+/** Declares a family of rows. An index helps queries that compare its first fields and order by its last. */
 export const kind = <T extends object>(
   name: string,
   indexes: readonly (readonly (keyof T & string)[])[] = [],
@@ -17,6 +18,7 @@ export const kind = <T extends object>(
   indexes,
 })
 
+/** Rows of a kind. All given conditions must hold. Without conditions, every row matches. */
 export interface Query<T> {
   /** Fields that equal these values; null matches null and absent. */
   readonly where?: Partial<T>
@@ -32,12 +34,15 @@ export interface Query<T> {
   readonly prefix?: string
   /** Sorted by this field, ties by id in the same direction; by id when absent. */
   readonly order?: { readonly by: keyof T & string; readonly descending?: boolean }
+  /** All matching rows when absent. */
   readonly limit?: number
+  /** Rows that are skipped, in the query's order; 0 when absent. */
   readonly offset?: number
   /** `total` need not count beyond this number: a store with expensive counting stops there. */
   readonly countTo?: number
 }
 
+/** A row beside its id, which is no field of the row. */
 export interface Row<T> {
   readonly id: string
   readonly row: T
@@ -48,6 +53,7 @@ export interface Row<T> {
  * rejection the change may have happened or may still happen: a change that must not happen twice needs `when`.
  */
 export interface MetadataStore {
+  /** Null when there is no such row. */
   get<T>(kind: Kind<T>, id: string): Promise<T | null>
   /** False when the id is taken; the store is unchanged then. */
   create<T>(kind: Kind<T>, id: string, row: T): Promise<boolean>
@@ -72,6 +78,7 @@ export interface MetadataStore {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<{ readonly rows: readonly Row<T>[]; readonly total: number }>
   /** Reads of many rows. A store without them has its rows listed in their place. */
   readonly reports?: Reports
+  /** Closes connections. Calls under way may reject. */
   dispose?(): Promise<void> | void
 }
 
@@ -79,12 +86,14 @@ export interface MetadataStore {
 export interface Part {
   /** The name after which the part begins; the first one when absent. */
   readonly after?: string
+  /** The largest number of results of this part. */
   readonly limit: number
 }
 
 /** Sums of rows that have a name in common; several stand in the order of their names. */
 export interface Sum {
   readonly name: string
+  /** One for each asked field, in the same order. */
   readonly sums: readonly number[]
 }
 
@@ -131,9 +140,11 @@ export interface Reports {
     kind: Kind<T>,
     query: ReportQuery<T>,
     field: keyof T & string,
+    /** The length of each list; a list of a row is never longer. */
     length: number,
     part: Part,
   ): Promise<readonly Sum[]>
 }
 
+/** All processes of a gateway share one store, so a row decides between them. */
 export const MetadataStore = one<MetadataStore>('MetadataStore')

@@ -13,27 +13,34 @@ export interface Clock {
   alarm(ms: number, ring: () => void): Alarm
 }
 
+/** A timer that is cheap to start again, such as for each piece of a stream. */
 export interface Alarm {
   /** Restarts the whole wait. Does nothing after the alarm rang or was turned off. */
   again(): void
+  /** An alarm that is off never rings. A second call does nothing. */
   off(): void
 }
 
+/** Chance; tests supply their own. */
 export interface Random {
+  /** From the system's secure source, for ids and secrets. */
   bytes(length: number): Uint8Array
   /** From 0 up to but not including 1; not for secrets. */
   fraction(): number
 }
 
+/** A request of the gateway to another host. */
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Ends the request at any time, also while its body is read. */
   readonly signal: AbortSignal
   /** In ms until the head of the answer; when absent, only the signal counts. */
   readonly patience?: number
 }
 
+/** The head of an answer; its body follows as a stream. */
 export interface Answer {
   readonly status: number
   /** The final address, from the door that follows redirects. */
@@ -55,6 +62,7 @@ export interface Answer {
  */
 export type Door = (url: string, ask: Ask) => Promise<Answer>
 
+/** The only ways out of the process, so that one place holds the egress policy. */
 export interface Fetch {
   /** Reaches hosts that the configuration names. */
   readonly upstream: Door
@@ -69,6 +77,7 @@ export interface Fetch {
 /** Enums, ids, sizes and times. Never text of a user or a backend. */
 export type LogFacts = Readonly<Record<string, string | number | boolean | null>>
 
+/** Lines for operators. */
 export interface Log {
   info(event: string, facts?: LogFacts): void
   warn(event: string, facts?: LogFacts): void
@@ -77,7 +86,9 @@ export interface Log {
   dispose?(): Promise<void> | void
 }
 
+/** Most waits go through this clock, so that tests can turn it forward. */
 export const Clock = one<Clock>('Clock')
 export const Random = one<Random>('Random')
+/** Plugins get a door from here, and never use the platform's own `fetch`. */
 export const Fetch = one<Fetch>('Fetch')
 export const Log = one<Log>('Log')

@@ -10,4 +10,5 @@ export interface ProofObserver {
   ailing(): readonly string[]
 }
 
+/** The name in quotes is the port's name of 1.0.0. */
 export const ProofObserver = one<ProofObserver>('ProofWitness')

@@ -1,5 +1,6 @@
 import { one } from '../container.ts'
 
+/** A taken place, such as the slot of a running request. */
 export interface Place {
   /** Keeps the place for another `ttl`; false when the place was lost meanwhile. May throw Unavailable. */
   renew(): Promise<boolean>
@@ -15,8 +16,10 @@ export type Concern = 'places' | 'tokens' | 'requests' | 'money'
  * amount stays, and the rest of the new `most` is available at once.
  */
 export interface Allowance {
+  /** Names the bucket in the shared store: equal names are one bucket in all processes. */
   readonly name: string
   readonly concern: Exclude<Concern, 'places'>
+  /** In the unit of its concern, such as requests, tokens or millionths of the currency. */
   readonly most: number
   readonly per: number
   /** In Unix ms: the bucket never refills, and its name is unused after this time. */
@@ -25,11 +28,14 @@ export interface Allowance {
   readonly soft?: boolean
 }
 
+/** An amount that one bucket has to give. */
 export interface Charge {
   readonly allowance: Allowance
+  /** In the unit of the allowance. 0 is allowed, and only asks for what is left. */
   readonly amount: number
 }
 
+/** The answer to charges that belong together. */
 export type Spent =
   | {
       readonly ok: true
@@ -68,4 +74,5 @@ export interface RateLimiter {
   dispose?(): Promise<void> | void
 }
 
+/** The store of the limiter decides how far a limit reaches: one process, or all replicas. */
 export const RateLimiter = one<RateLimiter>('RateLimiter')

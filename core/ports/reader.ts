@@ -1,6 +1,7 @@
 import { many } from '../container.ts'
 import type { Contents, Seen } from './file-content.ts'
 
+/** An opened file, as its sender describes it. Readers trust the bytes more than name and type. */
 export interface FileToRead {
   readonly name: string
   /** Empty when the sender named none. */
@@ -8,16 +9,19 @@ export interface FileToRead {
   readonly bytes: Uint8Array
 }
 
+/** A kind stands for one form of content, which several formats may share. */
 export type Kind = keyof Contents
 
 /** A part of a file's text, and its place. */
 export interface Section {
   readonly text: string
+  /** Null when no heading stands over the text. */
   readonly heading: string | null
   /** Page or slide, from 1. */
   readonly page: number | null
 }
 
+/** What a reader found in a file. */
 export interface Read<K extends Kind = Kind> {
   /** The text for search. */
   readonly sections: readonly Section[]
@@ -70,4 +74,5 @@ export interface Reader<K extends Kind = Kind> {
   see?(file: FileToRead, pages: number, signal: AbortSignal, languages?: readonly string[]): Promise<Seen>
 }
 
+/** The first reader that fits reads the file; a reader of last resort comes after all others. */
 export const Reader = many<Reader>('Reader')

@@ -23,6 +23,7 @@ export interface Surface {
   readonly links?: NamedPaths
   /** Base URLs of clients, by the clients' names, as the front page shows them; none when absent. */
   readonly clients?: NamedPaths
+  /** Called once, when the whole gateway ends; a reload keeps the surface. */
   dispose?(): Promise<void> | void
 }
 

@@ -1,8 +1,10 @@
 import type { GenericSchema, InferOutput } from 'valibot'
 import { many } from '../container.ts'
 
+/** A caller's stored file in the clear, inside the enclave. */
 export interface OpenFile {
   readonly id: string
+  /** Empty, like `mime`, when the label does not open. */
   readonly name: string
   readonly mime: string
   readonly bytes: Uint8Array
@@ -15,9 +17,12 @@ export interface MadeFile {
   readonly bytes: Uint8Array
 }
 
+/** A passage that a search found. */
 export interface Hit {
   readonly fileId: string
+  /** The text around the words of the query. */
   readonly snippet: string
+  /** From 0 to 1. Scores of different queries cannot be compared. */
   readonly score: number
   /** Page or slide, from 1; null when the document has none. */
   readonly page: number | null

@@ -43,13 +43,16 @@ export type { Usage } from './usage.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/** What a model is for; the list of models shows it. */
 export type ModelType = 'CHAT' | 'AUDIO_TRANSCRIPTION' | 'AUDIO_SPEECH' | 'IMAGE' | 'EMBEDDING' | 'DECISION'
 
+/** A model as its backend lists it. */
 export interface Model {
   /** The backend's own name of the model. */
   readonly id: string
   readonly type: ModelType
   readonly description?: string
+  /** What the model takes besides text, such as `image`; absent when the backend does not say. */
   readonly modalities?: readonly string[]
   /** In Unix seconds. */
   readonly created?: number
@@ -76,4 +79,5 @@ export interface Upstream extends Chats, CountsTokens, Decides, MakesMedia, Embe
   dispose?(): Promise<void> | void
 }
 
+/** Each entry of the setting of backends is a fitting of its own, also where two use one plugin. */
 export const Upstream = many<Upstream>('Upstream')

@@ -8,6 +8,7 @@ export interface Used {
   readonly model: string
   /** The provider that answered. */
   readonly backend: string
+  /** In tokens, like the next three. `cached` is a part of `input`, and `reasoning` a part of `output`. */
   readonly input: number
   readonly output: number
   readonly cached: number
@@ -18,6 +19,7 @@ export interface Used {
 
 /** Observes the usage of calls and the rest of budgets; never sees a caller's text. */
 export interface UsageObserver {
+  /** Called once for each call that was recorded. */
   used(use: Used): void
   /** In ms from the reservation to the first token. */
   began(model: string, ms: number): void
@@ -27,4 +29,5 @@ export interface UsageObserver {
   warned(of: Holder, whose: string, period: string, percent: number): void
 }
 
+/** Observers write metrics and logs; none is needed for counting. */
 export const UsageObserver = many<UsageObserver>('UsageObserver')

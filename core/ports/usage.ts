@@ -1,6 +1,8 @@
 /** The tokens of a call. */
 export interface Usage {
+  /** Tokens of the prompt, with those from the cache. */
   readonly input: number
+  /** Tokens of the answer, with those of its thoughts. */
   readonly output: number
   /** Part of `output`. */
   readonly reasoning?: number

@@ -5,6 +5,7 @@ export type WholeNode = (level: number, index: number) => Promise<Uint8Array>
 
 /** Nodes of the tree of RFC 9162 over the first leaves of a log. Only whole nodes are kept; the others are made from them. */
 export interface LogTree {
+  /** The root over the first `size` leaves, of which there is at least one. */
   root(size: number): Promise<Uint8Array>
   /** Neighbours from a leaf up to the root. */
   place(index: number, size: number): Promise<readonly Uint8Array[]>
@@ -15,7 +16,9 @@ export interface LogTree {
 /** The largest power of two below a count above one. */
 const leftOf = (count: number): number => 2 ** Math.ceil(Math.log2(count) - 1)
 
+/** A path reads about log2(size) nodes, so that a proof costs a few rows however long the log is. */
 export const logTree = (whole: WholeNode): LogTree => {
+  /** The node over the leaves from `from`, below `to`. */
   const over = async (from: number, to: number): Promise<Uint8Array> => {
     const count = to - from
     const level = Math.log2(count)
@@ -24,6 +27,7 @@ export const logTree = (whole: WholeNode): LogTree => {
     return nodeOf(await over(from, middle), await over(middle, to))
   }
 
+  /** The neighbours of one leaf, the lowest first. */
   const beside = async (index: number, from: number, to: number): Promise<readonly Uint8Array[]> => {
     if (to - from === 1) return []
     const middle = from + leftOf(to - from)

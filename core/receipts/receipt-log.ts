@@ -10,6 +10,7 @@ import { fromHex, toHex } from '../sealed/wire/hex.ts'
 /** A receipt, by the hash of its text. */
 interface ReceiptRow {
   readonly organization: string
+  /** In Unix ms. */
   readonly at: number
   readonly state: 'waiting' | 'entered'
   /** The place in the log; null while the receipt waits. */
@@ -23,17 +24,23 @@ interface LogRow {
   readonly log: string
   readonly size: number
   readonly head: SignedHead | null
+  /** In Unix ms: when the head was signed. */
   readonly signed: number
+  /** The process that writes; null when none does. */
   readonly holder: string | null
+  /** In Unix ms: the end of the holder's turn, in case it died. */
   readonly until: number
 }
 
 const logRows = kind<LogRow>('receipt_log')
+/** The id of the only row: a store has one log. */
 const logId = 'log'
 
+/** The place of a receipt, with the head under which it holds. */
 export interface Proof {
   readonly index: number
   readonly size: number
+  /** Neighbours up to the root, in hex, the lowest first. */
   readonly path: readonly string[]
   readonly head: SignedHead
 }
@@ -52,8 +59,10 @@ export interface ReceiptLog {
   dispose(): Promise<void>
 }
 
+/** A gateway whose enclave signs no heads keeps an empty log. */
 export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
 
+/** The hashes load with the first receipt, since most gateways give none. */
 const hashing = lazy(() =>
   Promise.all([import('./tiles.ts'), import('./log-tree.ts'), import('../sealed/wire/log-leaf.ts')]),
 )
@@ -67,8 +76,10 @@ const mostAtOnce = 1_000
 /** How often an enclave that signed another size is asked again: once for each enclave is enough. */
 const tries = 4
 
+/** In hex. */
 const printed = (nodes: readonly Uint8Array[]): readonly string[] => nodes.map(toHex)
 
+/** A receipt is entered a second later, in a batch, so that no answer waits for the log. */
 export const receiptLog = plugin({
   port: ReceiptLog,
   name: 'receipt-log',

@@ -10,8 +10,10 @@ interface TileRow {
 
 const tileRows = kind<TileRow>('receipt_tile')
 
+/** A tile holds 256 nodes, from which the eight levels above are made: rows of higher nodes are few. */
 const levels = 8
 const width = 2 ** levels
+/** Hex digits of one node. */
 const digits = 64
 
 /** The nodes of a log in rows: tiles of leaves, tiles over whole tiles, and so on. */
@@ -24,13 +26,16 @@ export interface Tiles {
   append(size: number, leaves: readonly Uint8Array[]): Promise<void>
 }
 
+/** The level counts tiles: level 1 is over whole tiles of leaves. */
 const idOf = (level: number, index: number): string => `${level}-${index}`
 
+/** The nodes of a tile, from the left. */
 const nodesIn = (hex: string): readonly Uint8Array[] =>
   Array.from({ length: hex.length / digits }, (_, at) =>
     Uint8Array.from(Buffer.from(hex.slice(at * digits, (at + 1) * digits), 'hex')),
   )
 
+/** Nodes below the signed size never change, so any process may read them at any time. */
 export const tilesIn = (rows: MetadataStore): Tiles => {
   const write = async (id: string, seen: TileRow | null, nodes: string): Promise<void> => {
     if (seen?.nodes === nodes) return

@@ -4,6 +4,7 @@ type Agreed = ReturnType<typeof encapsulate>
 
 /** By public key: the secret for the next request. */
 const ready = new WeakMap<Uint8Array, Agreed>()
+/** Keys whose next secret is being made; one at a time, so that many requests start no queue of them. */
 const begun = new WeakSet<Uint8Array>()
 
 /**

@@ -5,10 +5,12 @@ import type { SendSealed } from './send-sealed.ts'
 import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 
+/** The parameters of the route in the clear, with a file in place of the form. */
 export interface AudioParams {
   readonly model: string
   /** A File, or bytes with a name. */
   readonly file: Blob | { readonly name: string; readonly bytes: Uint8Array }
+  /** ISO 639-1, such as `de`. */
   readonly language?: string
   readonly detect_language?: boolean
   readonly prompt?: string
@@ -29,12 +31,14 @@ export interface AudioAnswer {
   }
 }
 
+/** Sound that only the enclave hears. */
 export interface TranscribeAudio {
   create(params: AudioParams, options?: Options): Promise<AudioAnswer>
 }
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
+/** `translations` gives English text. An abort before the answer begins throws the signal's reason. */
 export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'translations'): TranscribeAudio => ({
   async create({ file, ...params }, { signal, receipt, answered } = {}) {
     const isBlob = file instanceof Blob

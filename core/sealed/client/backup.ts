@@ -8,7 +8,9 @@ import { SealgateError } from './error.ts'
 
 /** The keys that a client must keep. Together with the records they open every file. */
 export interface KeyRing {
+  /** 64 hex characters. */
   readonly kek: string
+  /** The retrieval key, wrapped with the KEK; null when the client has none. */
   readonly wrappedRagDek: string | null
 }
 
@@ -16,6 +18,7 @@ export interface KeyRing {
 const cost = { m: 64 * 1024, t: 3, p: 1 } as const
 const magic = 'sealgate-backup/1'
 
+/** NFC, since keyboards give one letter in several forms. */
 const keyOf = (passphrase: string, salt: Uint8Array, m: number, t: number): Promise<Uint8Array> =>
   argon2idAsync(utf8(passphrase.normalize('NFC')), salt, { m, t, p: cost.p, dkLen: 32 })
 
@@ -43,6 +46,7 @@ export const restore = async (text: string, passphrase: string): Promise<KeyRing
   return JSON.parse(textOf(plain)) as KeyRing
 }
 
+/** Throws `no_backup` for any text that is no JSON object. */
 const parsed = (text: string): Record<string, unknown> => {
   try {
     const said = JSON.parse(text) as unknown
@@ -55,6 +59,7 @@ const parsed = (text: string): Record<string, unknown> => {
 
 /** The alphabet has no letter that looks like a digit. */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** In bytes: a mistyped code passes once in 65,536 times. */
 const checkLength = 2
 
 /** The KEK for paper: 55 letters in groups of five. The last group is a checksum. */

@@ -4,14 +4,17 @@ export interface Source {
   readonly mime: string
   /** In bytes. */
   readonly size: number
+  /** Each call begins at the first byte. Both readings must give the same bytes. */
   open(): AsyncIterable<Uint8Array>
 }
 
 /** A File, bytes with a name, or a source that can be opened twice. */
 export type Sendable = Blob | Source | { readonly name: string; readonly mime?: string; readonly bytes: Uint8Array }
 
+/** The type of a file whose sender names none. */
 const unknown = 'application/octet-stream'
 
+/** The name is `file` when a Blob has none. */
 export const sourceOf = (it: Sendable): Source => {
   if (it instanceof Blob) {
     const name = (it as Partial<File>).name || 'file'
@@ -22,6 +25,7 @@ export const sourceOf = (it: Sendable): Source => {
   return { name: it.name, mime: it.mime ?? unknown, size: bytes.length, open: () => oneChunk(bytes) }
 }
 
+/** Bytes in memory as a stream of one part. */
 export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }

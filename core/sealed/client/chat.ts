@@ -10,19 +10,24 @@ import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
 import type { SendSealed, SentRequest } from './send-sealed.ts'
 import { sealedFailure, openAnswer } from './seal-request.ts'
 
+/** The parameters of the route in the clear. */
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
 
 const route = 'rvenc/chat/completions'
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
+/** In bytes: the enclave sends no longer frame. */
 const mostFrame = 1024 * 1024
 
+/** The common chat client's own methods. Each throws SealgateError, or the signal's reason after an abort. */
 export interface Completions {
   create(params: ChatParams & { readonly stream: true }, options?: Options): Promise<AsyncIterable<Chunk>>
   create(params: ChatParams & { readonly stream?: false | null }, options?: Options): Promise<Completion>
   create(params: ChatParams, options?: Options): Promise<Completion | AsyncIterable<Chunk>>
 }
 
+/** What a call takes beside its parameters. */
 export interface Options {
+  /** Ends the call. An abort before the answer begins throws the signal's reason. */
   readonly signal?: AbortSignal
   /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
   readonly answered?: (requestId: string | null) => void
@@ -86,11 +91,13 @@ async function* chunksOf(
   throw new SealgateError('truncated')
 }
 
+/** The enclave's own failure, which came inside the last frame. */
 const failed = (said: string): SealgateError => {
   const { error } = JSON.parse(said) as { error?: unknown }
   return sealedFailure(error)
 }
 
+/** A reader that stops early cancels the connection, and the call with it. */
 async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {
   const reader = answer.body!.getReader()
   try {

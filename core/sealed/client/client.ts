@@ -18,6 +18,7 @@ import { type Verified, verifiedFactsOf } from './verified.ts'
 import { type Policy, policyOf } from './verify.ts'
 import { sealingKeys } from './seal-request.ts'
 
+/** Chats need a `policy` beside address and key. Stored files need the `kek`, too. */
 export interface ConnectOptions {
   /** The gateway's address, without a path. */
   readonly baseUrl: string
@@ -36,12 +37,15 @@ export interface ConnectOptions {
   readonly requireBound?: boolean
   /** The address of tools and indexing, when it differs from `baseUrl`. */
   readonly toolsUrl?: string
+  /** Replaces the platform's `fetch`, such as for a proxy. */
   readonly fetch?: typeof globalThis.fetch
 }
 
 export type Files = Omit<FileAccess, 'checked' | 'opened'> & IndexAndRotate
 
+/** The client of a gateway's sealed routes. It holds keys in memory and writes nothing to a disk. */
 export interface Client {
+  /** The shape of the common chat client, so that code changes its import alone. */
   readonly chat: { readonly completions: Completions }
   readonly audio: { readonly transcriptions: TranscribeAudio; readonly translations: TranscribeAudio }
   readonly decisions: Decisions
@@ -113,6 +117,7 @@ export const connect = ({
   }
 }
 
+/** Throws for an answer that is no list, as for no answer at all. */
 const unreachable = (cause?: unknown): never => {
   throw new SealgateError('unreachable', { cause })
 }

@@ -40,12 +40,14 @@ export async function* exactContent(
   if (!same(seen.digest(), hash)) throw new SealgateError('damaged')
 }
 
+/** Version 1 has one seal over all bytes, so nothing is given before the last byte came. */
 async function* opening(dek: Uint8Array, sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const plain = openWhole(dek, await joinedBytes(sealed))
   if (plain === null) throw new SealgateError('damaged')
   yield plain
 }
 
+/** Gives each chunk as soon as it opens; a later fault makes the stream throw. */
 async function* sound(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* parts

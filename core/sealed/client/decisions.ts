@@ -3,7 +3,9 @@ import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 import type { SendSealed } from './send-sealed.ts'
 
+/** A question of the caller's own about the state. */
 export interface Question {
+  /** One of several labels, yes or no, or a level. */
   readonly type: 'choice' | 'noul' | 'score'
   readonly instructions: unknown
   /** `choice`: labels with their descriptions. `score`: levels in order. `noul`: both outcomes, or none. */
@@ -22,15 +24,19 @@ export interface DecisionParams {
   readonly provider?: string
 }
 
+/** The answer to one question; its type decides which members are there. */
 export interface DecisionAnswer {
   readonly choice?: string
+  /** The probability of yes, from 0 to 1. */
   readonly noul?: number
   readonly score?: number
   readonly legend?: Readonly<Record<string, unknown>>
   readonly probabilities?: Readonly<Record<string, number>>
+  /** From 0 to 1. */
   readonly confidence?: number
 }
 
+/** All answers of a request. */
 export interface Decision {
   readonly model: string
   /** The keys are the ids of the questions. */
@@ -39,6 +45,7 @@ export interface Decision {
   readonly diagnostics: Readonly<Record<string, unknown>>
 }
 
+/** Sealed decisions. A call throws SealgateError, or the signal's reason after an abort. */
 export interface Decisions {
   create(params: DecisionParams, options?: Pick<Options, 'signal' | 'receipt'>): Promise<Decision>
 }

@@ -13,6 +13,7 @@ export interface EmbeddingParams {
   readonly provider?: string
 }
 
+/** The answer of the route in the clear. */
 export interface Embeddings {
   readonly object: 'list'
   /** One for each text, in order; the bytes of 32-bit floats in base64, or numbers. */
@@ -25,6 +26,7 @@ export interface Embeddings {
   readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number }
 }
 
+/** Sealed embeddings. A call throws SealgateError, or the signal's reason after an abort. */
 export interface Embedder {
   create(params: EmbeddingParams, options?: Options): Promise<Embeddings>
 }

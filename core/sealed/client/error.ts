@@ -31,10 +31,13 @@ export const sentences = {
   forked: 'The log of receipts does not continue the head that this client has seen',
 } as const
 
+/** The reason of an error, for programs; `sentences` has a text for each. */
 export type Fault = keyof typeof sentences
 
+/** Every error of the client, except for a policy that cannot be used and an abort. */
 export class SealgateError extends Error {
   readonly fault: Fault
+  /** The HTTP status; null when the fault came without one. */
   readonly status: number | null
   /** The enclave's own code and field, which came sealed. */
   readonly code: string | null

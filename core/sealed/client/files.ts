@@ -20,15 +20,21 @@ import type { SealParts } from './send-sealed.ts'
 import { type Sendable, countedBytes, joinedBytes } from './byte-source.ts'
 import { uploader } from './upload.ts'
 
+/** Stored files with all their checks. Methods throw SealgateError for each fault. */
 export interface FileAccess {
   /** The record as the gateway sends it, without any check. */
   record(id: string, signal?: AbortSignal): Promise<FileRecord>
   /** The checked record. Throws when the record has another id or does not hold. */
   checked(id: string, signal?: AbortSignal): Promise<CheckedRecord>
+  /** Opens the labels. Throws `damaged` when one does not open. */
   opened(checked: CheckedRecord): SealedFile
+  /** Resolves when the content begins to arrive; a fault in it makes its stream throw. */
   download(id: string, options?: DownloadOptions): Promise<OpenedFile>
+  /** Gives the older file when the owner already stored an equal one. */
   upload(file: Sendable, options?: UploadOptions): Promise<SealedFile>
+  /** Checks every record. A record that does not hold stands in `locked`, and the others stay usable. */
   list(options?: ListOptions): Promise<FileList>
+  /** Removes the file with its index. The memory notices a gateway that shows the file again. */
   remove(id: string): Promise<void>
   /** Reads the whole content and compares it with the stored hash. Throws when the content does not open. */
   verify(id: string, options?: DownloadOptions): Promise<boolean>
@@ -94,6 +100,7 @@ const openable = (it: CheckedRecord | SealgateError): SealedFile | null => {
   }
 }
 
+/** The size and hash of a bound file are compared before its last bytes are given on. */
 const fileOf = async (
   ask: FileContext['ask'],
   checked: CheckedRecord,

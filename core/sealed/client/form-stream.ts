@@ -4,12 +4,14 @@ import { digesting } from './keys.ts'
 
 /** A form with one large part. The form is made while it is read, so it is never held in memory. */
 export interface FormStream {
+  /** The value of `content-type`, with the boundary. */
   readonly type: string
   parts(): AsyncGenerator<Uint8Array>
 }
 
 type FormFields = Readonly<Record<string, string>>
 
+/** The field of the content; the gateway stores it while it arrives. */
 const big = 'encrypted_content'
 
 /** Yields the fields, the content, and then the fields that need the content's size and hash. */

@@ -3,6 +3,7 @@ import type { FormStream } from './form-stream.ts'
 import { joinedBytes } from './byte-source.ts'
 import { type Connection, clearRefusal } from './seal-request.ts'
 
+/** A request has a JSON body, a form or none. */
 export interface RequestOptions {
   readonly json?: unknown
   readonly form?: FormStream
@@ -23,6 +24,7 @@ export interface ClearRequests {
 export const pathFor = (texts: TemplateStringsArray, ...parts: readonly string[]): string =>
   String.raw(texts, ...parts.map(encodeURIComponent))
 
+/** Both methods throw SealgateError for a refusal. An abort before the answer throws the signal's reason. */
 export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequests => {
   const raw: ClearRequests['raw'] = async (method, path, { json, form, signal, passing } = {}) => {
     const type = form?.type ?? (json === undefined ? null : 'application/json')

@@ -12,6 +12,7 @@ import type { SealParts } from './send-sealed.ts'
 import { indexFields } from './upload.ts'
 import { binder } from './bind-files.ts'
 
+/** How the indexing of one file began. */
 export interface IndexResult {
   readonly file_id: string
   readonly rag_status: string
@@ -39,10 +40,13 @@ export interface IndexAndRotate {
   rotateKek(kek: string, options?: RotateOptions): Promise<number>
 }
 
+/** Files of one request. */
 const page = 100
 
+/** Null stays null: the owner does not know the hash. */
 const hashOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex, 32))
 
+/** `aside` asks the address of tools, which may be another server than that of files. */
 export const indexAndRotate = (
   context: FileContext,
   aside: ClearRequests,
@@ -85,6 +89,7 @@ interface IndexingParts extends Pick<FileContext, 'keys'> {
   readonly sealParts: SealParts
 }
 
+/** The gateway's answer; `code` tells why a file did not begin. */
 interface Begun {
   readonly results: IndexResult[]
   readonly enclave_response: { file_id: string; code: string }[]
@@ -108,6 +113,7 @@ const beginIndexing = async (
   return aside.data<Begun>('POST', 'files/encrypted/index', { json: { files: items }, ...(signal && { signal }) })
 }
 
+/** All files of the caller, read before the first of them changes. */
 const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]> => {
   const all: FileRecord[] = []
   for (;;) {
@@ -121,6 +127,7 @@ const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]
   }
 }
 
+/** SHA-256 of the plaintext. The whole file is downloaded for it. */
 const digestOf = async (files: FileAccess, id: string, signal: AbortSignal | undefined): Promise<Uint8Array> => {
   const digest = digesting()
   const { content } = await files.download(id, signal ? { signal } : {})

@@ -27,6 +27,7 @@ export interface BoundRecord {
 export interface Keys {
   /** Names the KEK without revealing it. */
   readonly kid: string
+  /** In hex, by RFC 5649. */
   wrap(dek: Uint8Array): string
   /** Throws unless the key was wrapped with this KEK. */
   unwrap(wrapped: string, kid: string): Uint8Array
@@ -34,10 +35,13 @@ export interface Keys {
   hash(digest: Uint8Array): string
   /** A new id with the mark of this KEK. `now` in ms. */
   newId(now: number): string
+  /** True when the owner of this KEK chose the id. */
   isMarked(id: string): boolean
+  /** In hex. Throws `damaged` for a record that no honest gateway makes. */
   bind(record: BoundRecord, binding: Binding): string
   /** Null unless the record has a binding made with this KEK. */
   proofOf(record: BoundRecord, binding: string): Binding | null
+  /** The key that seals the client's memory. */
   memoryKey(): Uint8Array
   /** Throws when the client has no retrieval key. */
   ragDek(): Uint8Array
@@ -56,12 +60,14 @@ export const newRagDek = (kek: string): string => toHex(wrapKey(ragWrapKey(kekOf
 export const rewrapRagDek = (wrapped: string, oldKek: string, kek: string): string =>
   toHex(wrapKey(ragWrapKey(kekOf(kek)), ragDekOf(wrapped, kekOf(oldKek))))
 
+/** Throws `no_kek` unless the text is 64 hex characters. */
 const kekOf = (hex: string): Uint8Array => {
   const kek = fromHex(hex, 32)
   if (kek?.length !== 32) throw new SealgateError('no_kek')
   return kek
 }
 
+/** Throws `no_rag_key` when the key was wrapped with another KEK. */
 const ragDekOf = (wrapped: string, kek: Uint8Array): Uint8Array => {
   const bytes = fromHex(wrapped, 40)
   const dek = bytes && unwrapKey(ragWrapKey(kek), bytes)
@@ -69,6 +75,7 @@ const ragDekOf = (wrapped: string, kek: Uint8Array): Uint8Array => {
   return dek
 }
 
+/** A client without a KEK gets keys, too: each method throws `no_kek` when it is called. */
 export const keysOf = (hex: string | undefined, wrappedRagDek: string | undefined): Keys => {
   const kek = () => {
     if (hex === undefined) throw new SealgateError('no_kek')

@@ -11,12 +11,14 @@ export interface MemoryStore {
   save(text: string): Promise<void>
 }
 
+/** A record that the gateway sent and that holds. */
 export interface SeenRecord {
   readonly id: string
   /** The revision of the file's binding; 0 when the file is not bound. */
   readonly revision: number
 }
 
+/** The opened memory of one KEK. */
 interface Known {
   readonly files: Map<string, number>
   readonly removed: Set<string>
@@ -28,13 +30,16 @@ export interface FileMemory {
   meet(seen: readonly SeenRecord[]): Promise<ReadonlySet<string>>
   /** The highest revision seen of a file; 0 for an unknown file. */
   revisionOf(id: string): Promise<number>
+  /** Remembers the file as removed, so that a gateway cannot bring it back. */
   forget(id: string): Promise<void>
   /** Copies the ids of removed files from another memory. */
   inherit(other: FileMemory): Promise<void>
+  /** The ids of all removed files. */
   removed(): Promise<readonly string[]>
 }
 
 const magic = 'sealgate-memory/1'
+/** In bytes: a longer memory counts as damaged. */
 const mostHex = 256 * 1024 * 1024
 
 /** Without a store, no state is remembered and no file counts as older. */
@@ -80,6 +85,7 @@ const sealedMemory = (store: MemoryStore, keys: Keys) => {
   return { read, write }
 }
 
+/** Each change reads the store first, so that it keeps what another client with this store wrote. */
 export const memoryOf = (store: MemoryStore | undefined, keys: Keys): FileMemory => {
   if (store === undefined) return forgetful
   const { read, write } = sealedMemory(store, keys)

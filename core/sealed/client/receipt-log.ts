@@ -17,6 +17,7 @@ export interface LogProof {
   readonly head: Head
 }
 
+/** The gateway's log, of which nothing is believed without a signature of the enclave. */
 export interface ReceiptLog {
   /**
    * The log as the enclave signed it last; null before its first receipt. With an earlier head, throws `forked` unless the
@@ -42,6 +43,7 @@ export const checkProof = (receipt: Receipt, { place, head }: LogProof, signers:
   return isPlace && isInLog(receiptLeaf(receipt.text), place, checked.facts) ? checked : refused()
 }
 
+/** Null when no key of these signed the head. */
 const opened = (head: Head | null | undefined, signers: readonly Pair[]): CheckedHead | null => {
   if (typeof head !== 'object' || head === null) return null
   const facts = signers.map((keys) => openHead(head, keys)).find((it) => it !== null)

@@ -26,6 +26,7 @@ export interface ReceiptRequest {
   readonly signers: readonly Pair[]
 }
 
+/** In bytes: two signatures, a path and the facts have about 8 KiB in hex. */
 const mostReceipt = 64 * 1024
 
 const refused = (): never => {

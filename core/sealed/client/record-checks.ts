@@ -13,6 +13,7 @@ export interface CheckedRecord {
   readonly proof: Binding | null
 }
 
+/** What the client demands of a record before it uses anything in it. */
 export interface RecordChecks {
   /**
    * Throws when the record belongs to another client, is unbound where it must be bound, or is older than remembered.
@@ -22,7 +23,9 @@ export interface RecordChecks {
   checkAll(records: readonly FileRecord[]): Promise<readonly (CheckedRecord | SealgateError)[]>
 }
 
+/** `requireBound` refuses files of literal and older clients. */
 export const recordChecks = (keys: Keys, memory: FileMemory, requireBound: boolean): RecordChecks => {
+  /** Throws `wrong_key`, `damaged` or `unbound`. */
   const held = (record: FileRecord): CheckedRecord => {
     const dek = keys.unwrap(record.wrapped_dek, record.kid)
     const proof = record.binding == null ? null : keys.proofOf(record, record.binding)
@@ -33,6 +36,7 @@ export const recordChecks = (keys: Keys, memory: FileMemory, requireBound: boole
     return { record, dek, proof }
   }
 
+  /** A missing KEK concerns all records alike, so it is thrown. */
   const orFault = (record: FileRecord): CheckedRecord | SealgateError => {
     try {
       return held(record)

@@ -11,7 +11,9 @@ import { type ReceiptRequest, namedSigners } from './receipts.ts'
 import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
 import { type Evidence, type Policy, type ProvenKeys, verify } from './verify.ts'
 
+/** A gateway, and what its enclave must prove. */
 export interface Connection {
+  /** Without a slash at the end. */
   readonly baseUrl: string
   readonly apiKey: string
   readonly policy: Policy
@@ -48,6 +50,7 @@ export interface RouteFields {
 // This client seals only to X-Wing: an attacker must break both of its halves.
 const kem = kems.find(({ name }) => name === 'x-wing')!
 
+/** In ms: keys are verified anew a minute before their end, so that no request arrives too late. */
 const early = 60_000
 
 /** The enclave's answer to a challenge, not yet checked. */
@@ -68,6 +71,7 @@ export interface Verification {
   readonly evidence: Evidence
 }
 
+/** The enclave's keys, fetched and verified once and then kept in memory. */
 export interface SealingKeys {
   /** A verified key to seal to. The client fetches and verifies again when it has no key, or when `fresh` is true. */
   current(fresh: boolean, signal: AbortSignal | null): Promise<SealingKey>
@@ -75,6 +79,7 @@ export interface SealingKeys {
   verified(enclave?: string): Promise<Verification>
 }
 
+/** Throws `unreachable` when no answer comes. Any status is an answer. */
 const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
   fetch(`${baseUrl}/${path}`, { headers: { authorization: `Bearer ${apiKey}` } }).catch((cause: unknown) => {
     throw new SealgateError('unreachable', { cause })
@@ -114,6 +119,7 @@ export const checkAttestation = async (
   return { proof, key: { ...key, signers: namedSigners(proof.body, receiptKeys) }, evidence }
 }
 
+/** Requests that need a key at the same time wait for one fetch. */
 export const sealingKeys = (at: Connection): SealingKeys => {
   let held: { readonly key: SealingKey; readonly ends: number } | null = null
   let fetching: Promise<Verification> | null = null
@@ -218,6 +224,7 @@ export const sealedFailure = (
   })
 }
 
+/** Statuses with a fault of their own; any other refusal is `refused`. */
 const faults: Readonly<Record<number, 'unauthorized' | 'busy' | 'too_large' | 'unavailable'>> = {
   401: 'unauthorized',
   403: 'unauthorized',
@@ -227,6 +234,7 @@ const faults: Readonly<Record<number, 'unauthorized' | 'busy' | 'too_large' | 'u
   503: 'unavailable',
 }
 
+/** Only status and headers count: the body of a refusal in the clear is not trusted. */
 export const clearRefusal = (answer: Response): SealgateError => {
   const after = Number(answer.headers.get('retry-after-ms') ?? Number.NaN)
   return new SealgateError(faults[answer.status] ?? 'refused', {

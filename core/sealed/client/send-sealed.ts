@@ -13,6 +13,7 @@ import {
   sealRequest,
 } from './seal-request.ts'
 
+/** A request with the head of its answer; the caller reads the body. */
 export interface SentRequest {
   readonly request: SealedRequest
   readonly answer: Response
@@ -36,6 +37,7 @@ export const clockOf = (answer: Response, said: RefusalFields | null, field: str
 /** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. */
 export type SealParts = (names: RouteFields, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
 
+/** The request has no route inside its seal: the keys that it seals name their files instead. */
 export const partsSealer =
   (keys: SealingKeys): SealParts =>
   async (names, parts, fresh = false) =>

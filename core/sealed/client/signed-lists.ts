@@ -8,16 +8,20 @@ export interface SignedLists {
   readonly notices: SignedText | null
 }
 
+/** In characters, and in signatures. */
 const listLimits = { text: 262_144, signatures: 32 }
 
 /** True when the policy pins keys but contains no list. */
 const lacks = (said: Policy['releases']): said is ReleaseKeys =>
   said !== undefined && !Array.isArray(said) && (said as ReleaseKeys).document === undefined
 
+/** True when the client has to ask the gateway for lists. */
 export const needsLists = ({ releases, notices }: Policy): boolean => lacks(releases) || lacks(notices)
 
+/** Compares the length alone; the signature check reads the digits. */
 const isHex = (it: unknown, digits: number): boolean => typeof it === 'string' && it.length === digits
 
+/** Null when the gateway has no such list. Throws `unverified` for another form. */
 const listIn = (said: unknown, name: 'releases' | 'notices'): SignedText | null => {
   if (said === undefined || said === null) return null
   const { text, signatures } = said as Partial<SignedText>

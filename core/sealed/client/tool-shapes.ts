@@ -3,13 +3,16 @@ export interface MadeByTool {
   readonly fileId: string
   readonly name: string
   readonly mime: string
+  /** In bytes of the sealed content. */
   readonly size: number
 }
 
+/** A tool that reads one of the caller's stored files. */
 interface OfFile {
   readonly fileId: string
 }
 
+/** Pages, slides or sections from 1, both inclusive. */
 interface Span {
   readonly from?: number
   readonly to?: number
@@ -22,9 +25,12 @@ interface ToMake {
   readonly mimeType: string
 }
 
+/** A search in the caller's indexed files. */
 interface Sought {
   readonly query: string
+  /** All indexed files when absent. */
   readonly fileIds?: readonly string[]
+  /** The largest number of results. */
   readonly limit?: number
 }
 
@@ -33,6 +39,7 @@ interface SoughtFiles {
   /** A day or a time in ISO 8601. */
   readonly from?: string
   readonly to?: string
+  /** In characters: the longest snippet. */
   readonly characters?: number
 }
 
@@ -62,8 +69,10 @@ export interface ToolParams {
   readonly searchRag: With<Sought, SoughtFiles>
 }
 
+/** The built-in tools; `call` takes the names of others, too. */
 export type ToolName = keyof ToolParams
 
+/** Results whose form the client promises. */
 interface ToolResults {
   readonly getTime: {
     readonly timezone: string

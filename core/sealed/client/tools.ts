@@ -11,6 +11,7 @@ import type { Options } from './chat.ts'
 import { receiptBeside } from './receipts.ts'
 import { type Parts, openAnswer } from './seal-request.ts'
 
+/** A tool as the gateway lists it. */
 export interface ToolDescriptor {
   readonly name: string
   readonly normalizedName: string
@@ -21,6 +22,7 @@ export interface ToolDescriptor {
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
+/** Tools of the enclave. An abort before the answer begins throws the signal's reason. */
 export interface Tools {
   list(): Promise<readonly ToolDescriptor[]>
   call<T extends ToolName>(name: T, params: ToolParams[T], options?: Options): Promise<ToolResult[T]>
@@ -49,6 +51,7 @@ const listing = (aside: ClearRequests) => {
     }))
 }
 
+/** Seals, sends and opens. The receipt is checked before the result is given. */
 const callTool =
   (send: SendSealed) =>
   async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
@@ -72,6 +75,7 @@ export const tools = (
   const list = listing(aside)
   const called = callTool(send)
 
+  /** The file's key, with the file that it belongs to: the gateway cannot put another file under the key. */
   const reading = async (params: Params, signal: AbortSignal | undefined): Promise<Parts> => {
     const id = String(params['fileId'])
     const { record, dek, proof } = await files.checked(id, signal)

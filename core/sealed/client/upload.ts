@@ -13,6 +13,7 @@ import { type RefusalFields, type SealParts, clockOf } from './send-sealed.ts'
 import { type Sendable, type Source, countedBytes, joinedBytes, oneChunk, sourceOf } from './byte-source.ts'
 import { clearRefusal } from './seal-request.ts'
 
+/** In bytes: a longer file is sealed in chunks, so that no reader holds it whole. */
 const chunked = 1024 * 1024
 
 /** One try of an upload, with the facts that the record must repeat. */
@@ -24,6 +25,7 @@ interface Sending {
   readonly binding: string | null
 }
 
+/** In hex, under keys derived from the file's key. */
 const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
   encrypted_name: toHex(sealLabel(dek, 'name', name)),
   mime_type: toHex(sealLabel(dek, 'mime', mime)),
@@ -101,6 +103,7 @@ const overQuota = ({ status }: Response, said: RefusalFields | null): SealgateEr
 const isTwin = ({ proof }: CheckedRecord, clientHash: Uint8Array): boolean =>
   proof === null || (proof.clientHash !== null && same(proof.clientHash, clientHash))
 
+/** Names of the index route's fields, which are the older ones with underscores. */
 const indexNames = { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' }
 
 /** The sealed keys of an indexing. The key of the file names the file. */
@@ -118,6 +121,7 @@ export const indexFields = async (
   return body as Readonly<Record<string, string>>
 }
 
+/** The hash comes before the upload, since the gateway compares it before it takes the content. */
 const digestOf = async (source: Source): Promise<Uint8Array> => {
   const hash = digesting()
   for await (const part of source.open()) hash.update(part)

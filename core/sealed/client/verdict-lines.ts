@@ -3,6 +3,7 @@ import type { Verified } from './verified.ts'
 import { reasons } from '../evidence/reason-words.ts'
 import type { Reason } from '../evidence/reasons.ts'
 
+/** The first 8 characters of a long hex: a whole measurement would fill the line. */
 const short = (hex: string): string => (hex.length > 16 ? `${hex.slice(0, 8)}…` : hex)
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
 const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
@@ -12,6 +13,7 @@ const names = { 'sev-snp': 'AMD SEV-SNP', tdx: 'Intel TDX', nitro: 'AWS Nitro' }
 const platformOf = (platform: string): string =>
   Object.hasOwn(names, platform) ? names[platform as keyof typeof names] : platform
 
+/** The patch level, component by component. */
 const levelOf = ({ tcb }: Verified): string =>
   Object.entries(tcb)
     .map(([component, level]) => `${component} ${level}`)

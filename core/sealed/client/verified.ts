@@ -11,6 +11,7 @@ export interface Verified extends Omit<Verdict, 'verified' | 'platform'> {
   readonly keyset: { readonly epoch: number; readonly kids: readonly string[]; readonly ends: number }
 }
 
+/** The members of a verdict where no built-in verifier gave one. */
 const unproved = {
   product: '',
   measurement: '',
@@ -24,6 +25,7 @@ const unproved = {
   checks: [],
 } as const
 
+/** The facts end with the key or with the earliest certificate, list or text. */
 export const verifiedFactsOf = ({ proof: { body, verdict }, key, evidence }: Verification): Verified => {
   const keyset = {
     epoch: body.epoch,

@@ -7,6 +7,7 @@ import { type KeysetBody, parseKeyset, reportData } from '../wire/keyset.ts'
 import { SealgateError } from './error.ts'
 import { provePlatform } from './platform.ts'
 
+/** The evidence of an answer, before anything of it is believed. */
 export interface Evidence {
   readonly type: string
   readonly [field: string]: unknown
@@ -25,6 +26,7 @@ export interface VerifiedEvidence {
 /** Checks signatures and certificates of one kind of evidence. Throws unless all are valid. */
 export type Verifier = (evidence: Evidence, now: number) => Promise<VerifiedEvidence>
 
+/** Which enclaves this client seals to. */
 export interface Policy extends PlatformPolicy {
   /** Verifiers for further kinds, by the type of the evidence. A kind without a verifier is refused. */
   readonly verifiers?: Readonly<Record<string, Verifier>>
@@ -38,6 +40,7 @@ const none = new Uint8Array()
 const measured = [32, 48, 64]
 const digested = [32]
 
+/** In lower case, so that they compare as text. Throws `bad_policy`. */
 const pins = (given: readonly string[], lengths: readonly number[]): readonly string[] =>
   given.map((pin) => {
     const hex = pin.toLowerCase()
@@ -52,6 +55,7 @@ export const policyOf = (policy: Policy): Policy => ({
   ...(Array.isArray(policy.releases) && { releases: pins(policy.releases as readonly string[], digested) }),
 })
 
+/** The public key of the development prover. Its secret key is in the source, so it proves nothing. */
 const devKey = fromHex('a6ea0003f8999046c6f82d2061cb369f5db20a6c1937356f99061caab747236f', 32)
 
 /** The proven keys, and the verdict on the evidence. */

@@ -37,6 +37,7 @@ export const AudioRequest = v.object({
 type TranscribeParams = v.InferOutput<typeof AudioRequest>
 
 export interface Hearing {
+  /** True for English text from any language. */
   readonly translate: boolean
   /** True when the model must be named inside the seal. */
   readonly requireBinding: boolean
@@ -134,6 +135,7 @@ const asideOf = (wish: TranscribeParams, answer: Transcript, local: boolean): Tr
   return { ...(local && { diarization: 'local' }), ...(ignored.length > 0 && { ignored }) }
 }
 
+/** Throws for a name without characters, with control characters, or with a brace at its begin. */
 const nameOf = (bytes: Uint8Array): string => {
   const name = decoded(bytes)
   const length = bytes.length
@@ -143,6 +145,7 @@ const nameOf = (bytes: Uint8Array): string => {
   return name
 }
 
+/** Null when the bytes are not UTF-8. */
 const decoded = (bytes: Uint8Array): string | null => {
   try {
     return textOf(bytes)
@@ -162,5 +165,6 @@ const mimes: Readonly<Record<string, string>> = {
   webm: 'audio/webm',
 }
 
+/** The ending decides, since the request names no type. */
 const mimeOf = (name: string): string =>
   mimes[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'

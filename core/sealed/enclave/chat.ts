@@ -84,6 +84,7 @@ const guardedReply = async (
   }
 }
 
+/** No member without marks, so that an answer without guards stays as the backend made it. */
 const marksOf = (passage: Passage): { readonly guards?: readonly string[] } => {
   const guards = passage.marks()
   return guards.length === 0 ? {} : { guards }
@@ -173,6 +174,7 @@ async function* framed(
   }
 }
 
+/** An estimate stands in for missing counts: a token is taken as four characters. */
 const trailerOf = (it: Served, entry: Entry, input: number): Trailer => {
   const counted = usageOf(it.usage)
   const usage: Usage = counted ?? { input, output: Math.ceil(it.size / 4), estimated: true }

@@ -18,6 +18,7 @@ import { printedReply, sealedFailure } from './reply.ts'
 /** The name of any confidential model that decides. */
 const latest = 'jev-latest'
 
+/** Throws a Refusal with the first invalid field; the words of the check stay inside. */
 const requestOf = ({ ordered = null }: OpenedRequest): DecisionRequest => {
   try {
     return parseDecision(ordered)
@@ -27,6 +28,7 @@ const requestOf = ({ ordered = null }: OpenedRequest): DecisionRequest => {
   }
 }
 
+/** The name itself when no confidential model decides; the look-up then refuses it. */
 const modelFor = async (name: string, catalog: Catalog, grant: Grant, signal: AbortSignal): Promise<string> => {
   if (name !== latest || (await catalog.find(name, signal)) !== null) return name
   const first = (await catalog.list(signal)).find(

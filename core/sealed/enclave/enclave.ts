@@ -26,16 +26,19 @@ import { retrieval } from './retrieval.ts'
 import type { ReserveMemory } from './open-stored-file.ts'
 import { outerOf, runTool } from './tool.ts'
 
+/** Routes that are used less load their code with their first request. */
 const deciding = lazy(() => import('./decision.ts'))
 const embedding = lazy(() => import('./embeddings.ts'))
 const transcribing = lazy(() => import('./audio.ts'))
 
+/** What an operator chose for the enclave, checked. */
 export interface EnclaveSettings {
   /** In ms: the time in which clients may seal to a key. */
   readonly epoch: number
   readonly kems: readonly Kem['name'][]
   /** Refuses sealed JSON that does not name its route. */
   readonly requireBinding: boolean
+  /** The embedding model of search, and the bytes of opened indexes that stay in memory. */
   readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
   /** In bytes: the largest stored file that the enclave opens. */
   readonly file: number
@@ -47,6 +50,7 @@ export interface EnclaveSettings {
   readonly releaseDigest: Uint8Array
 }
 
+/** One route of the enclave. */
 interface Chapter {
   /** The outer fields. A function reads them from the request when the request has a list. */
   readonly outer: OuterFields | ((sealed: Sealed) => { readonly outer: OuterFields; readonly fields: Sealed })
@@ -98,6 +102,7 @@ interface Inside {
   readonly room: Shares
 }
 
+/** An organisation may fill half of the room, and a key a quarter, so that none locks out the others. */
 const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
   const { epoch, kems, releaseDigest, requireBinding, openBytes } = settings
   const supplied = container.supply({ clock: Clock, prover: Prover, tools: Tool, readers: Reader })
@@ -145,6 +150,7 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
   }
 }
 
+/** Both audio routes differ in the language of the text alone. */
 const hearing = ({ settings, tools, forChat }: Inside, translate: boolean): Chapter => {
   const how = { translate, requireBinding: settings.requireBinding, tellSpeakers: speakersBy(tools) }
   return {
@@ -230,6 +236,7 @@ const receiptFor = ({ settings, clock }: Inside, { receipt }: OpenedRequest): Re
   return { signer: key.signer, facts, digest }
 }
 
+/** One request, before it is opened. */
 interface SealedCall {
   readonly route: string
   readonly chapter: Chapter
@@ -238,6 +245,7 @@ interface SealedCall {
   readonly enclaveFiles: EnclaveFiles
 }
 
+/** Before opening, failures are thrown in the clear. After it, each becomes a sealed answer. */
 const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): Promise<SealedReply> => {
   const { open, clock, settings } = inside
   const { route, chapter, outer, grant, enclaveFiles } = call
@@ -272,6 +280,7 @@ const isLong = (sealed: Sealed | Long): sealed is Long => sealed instanceof Uint
 
 const formOf = ({ outer }: Chapter, fields: Sealed) => (typeof outer === 'function' ? outer(fields) : { outer, fields })
 
+/** Throws Unavailable. */
 const nothing = async (): Promise<never> => {
   throw new Unavailable()
 }

@@ -7,6 +7,7 @@ import { receiptKind } from '../wire/receipt-kind.ts'
 import { type Signer, receiptSigner } from './receipts.ts'
 import { type ReplayOutcome, type Replay, replayTables } from './replay.ts'
 
+/** A key that this enclave opens requests with. */
 export interface HeldKey {
   readonly kem: Kem
   readonly kid: string
@@ -33,6 +34,7 @@ interface Epoch {
   readonly signer: Signer
 }
 
+/** What decides the keys of an enclave. */
 export interface EpochSettings {
   /** In ms: the time in which clients may seal to a key. */
   readonly length: number
@@ -41,6 +43,7 @@ export interface EpochSettings {
 }
 
 const minute = 60_000
+/** In ms: how early the next key is published, and below, how long an old key still opens requests. */
 const ahead = 10 * minute
 const grace = 10 * minute
 
@@ -60,6 +63,7 @@ export class Epochs {
     this.#turn()
   }
 
+  /** The keys to which a client may seal now or soon. */
   keyset(): KeysetBody {
     const now = this.#turn()
     const open = this.#epochs.filter(({ notAfter }) => now < notAfter)
@@ -113,6 +117,7 @@ export class Epochs {
     return this.#epochs.flatMap(({ keys }) => keys).find((key) => key.kid === kid) ?? null
   }
 
+  /** Makes the keys that are due and drops the old ones. Returns the time, so that one moment counts. */
   #turn(): number {
     const now = this.#clock.now()
     const kept = this.#epochs.filter(({ notAfter }) => now < notAfter + grace)
@@ -125,6 +130,7 @@ export class Epochs {
     return now
   }
 
+  /** The seeds come from the system's random source, and only the openers keep what is made of them. */
   #made(notBefore: number): Epoch {
     const replay = this.#replay()
     const signer = receiptSigner()

@@ -1,5 +1,6 @@
 import { folded } from '../retrieval/fold.ts'
 
+/** In characters. */
 const longestTitle = 200
 
 /** The words of a file's name. Null when the name has no word. */
@@ -14,4 +15,5 @@ export const isTitled = (title: string | null, name: string): boolean => {
   return spellings.some((words) => words !== '' && own.includes(words))
 }
 
+/** Letters, digits and marks; anything else separates words. */
 const bare = (name: string): string => name.replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ').trim()

@@ -6,9 +6,12 @@ import { bucket } from '../wire/frames.ts'
 import { mergedChunk } from './merge-chunks.ts'
 import { mostChunkBytes, shortChunks } from './short-chunks.ts'
 
+/** In ms: the distance of two frames. A shorter one would show when single tokens come. */
 const tick = 50
+/** Chunks that wait; a faster source is paused. */
 const mostChunks = 512
 
+/** A chunk with its JSON, which is printed once. */
 export interface PacedStream {
   readonly chunk: Chunk
   readonly text: Uint8Array
@@ -118,6 +121,7 @@ const whole = (choice: ChunkChoice): ChunkChoice => ({
   delta: choice.finish_reason == null ? wholeDelta(choice.delta) : choice.delta,
 })
 
+/** True when a choice has ended. */
 const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 
 /**
@@ -142,6 +146,7 @@ const nothing = { chunk: null, size: 0, count: 0 } as const
 /** True when further text adds only its own length to the chunk. */
 const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]?.delta.content === 'string'
 
+/** In bytes of the chunk's JSON. */
 const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
 /** The leading text chunks of the queue as one chunk of at most `room` bytes. Most streams consist of text only. */

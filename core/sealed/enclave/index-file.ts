@@ -15,6 +15,7 @@ export interface RagRow {
   readonly title?: string | null
 }
 
+/** In bytes: rows are padded to a multiple of this, so that their lengths tell little of the text. */
 const bucket = 512
 
 /**
@@ -56,9 +57,11 @@ export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array):
   return at === index.length ? rows : null
 }
 
+/** The authenticated place of a row: a row of another file, or at another place, does not open. */
 const place = (fileId: string, row: number, rows: number): Uint8Array =>
   concat(utf8(fileId), number(row, 4), number(rows, 4))
 
+/** Lengths and scale in 12 bytes, then a byte for each dimension, then JSON. Bytes keep a vector small. */
 const packed = ({ text, heading, page, vector, model, title }: RagRow): Uint8Array => {
   const json = utf8(JSON.stringify({ text, heading, page, model, title }))
   const size = vector?.length ?? 0

@@ -19,6 +19,7 @@ export interface IndexRequest {
   tasks(opened: OpenedRequest): readonly IndexTask[]
 }
 
+/** Each sealed key of a file, with the field of its nonce. */
 const parts = { encrypted_file_dek: 'file_nonce', encrypted_rag_dek: 'rag_dek_nonce' } as const
 
 /** The largest number of files under one encapsulation. */

@@ -12,6 +12,7 @@ export const mergedChunk = (one: Chunk, other: Chunk): Chunk => {
   return { ...one, ...other, id: one.id, created: one.created, choices, usage: other.usage ?? one.usage ?? null }
 }
 
+/** Texts and lists grow; the role, the index and other single values are the latest ones. */
 const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
   const delta: Record<string, unknown> = { ...one.delta }
   for (const [name, value] of fieldsOf(other.delta)) {
@@ -35,6 +36,7 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
 const fieldsOf = (it: object): readonly (readonly [string, unknown])[] =>
   Object.entries(it).filter(([name]) => name !== '__proto__')
 
+/** Parts with one index belong to one call, whose arguments grow piece by piece. */
 const callsOf = (
   one: readonly ToolCallPart[] | null | undefined,
   other: readonly ToolCallPart[] | null,
@@ -52,6 +54,7 @@ const callsOf = (
   return calls
 }
 
+/** The odds of tokens, whose lists grow with the text. */
 const listsOf = (one: unknown, other: unknown): unknown => {
   const [before, after] = [one ?? {}, other ?? {}] as [Record<string, unknown>, Record<string, unknown>]
   const lists: Record<string, unknown> = { ...before }

@@ -82,6 +82,7 @@ async function* vouched(parts: AsyncIterable<Uint8Array>, stored: Stored): Async
   if (!same(hash.digest(), stored.hash)) throw new Refusal('unreadable_file', 'fileId')
 }
 
+/** An abort stays an abort; every other fault gives null. */
 const unreadable = (signal: AbortSignal) => (): null => {
   signal.throwIfAborted()
   return null

@@ -10,6 +10,7 @@ import { open } from '../wire/seal.ts'
 import { type SealedRefusalCode, Refusal } from './refusals.ts'
 import type { Epochs, HeldKey } from './epochs.ts'
 
+/** The fields of a request as they came, of which none is checked yet. */
 export type Sealed = Readonly<Record<string, unknown>>
 
 /** An opened request. Its items are in the replay table. */
@@ -45,8 +46,12 @@ export interface OuterFields {
   readonly big?: { readonly field: string; readonly most: number }
 }
 
+/**
+ * One sentence for a wrong key, changed bytes and a replay: an attacker learns nothing from the difference.
+ */
 const undecryptable = 'The request could not be decrypted'
 
+/** Sealed bytes with their nonce. */
 interface Part {
   readonly nonce: Uint8Array
   readonly bytes: Uint8Array
@@ -200,6 +205,7 @@ const ending = 512
 /** True when JSON that is too long to read asks for the status. Only the form of the refusal depends on it. */
 const endsAsking = (plain: Uint8Array): boolean => Buffer.from(plain.subarray(-ending)).includes('"$status":true')
 
+/** The nonce of a request without sealed JSON; nothing is opened with it. */
 const none = new Uint8Array(24)
 
 /** A large part that was decoded while it arrived. Null for a part that its check must still examine. */
@@ -235,6 +241,7 @@ const openParts = (secret: Uint8Array, parts: readonly NamedPart[]): Record<stri
   return opened
 }
 
+/** Null for a cipher text that gives no secret, such as a point of low order. */
 const decapsulated = (open: (cipherText: Uint8Array) => Uint8Array, cipherText: Uint8Array): Uint8Array | null => {
   try {
     return open(cipherText)

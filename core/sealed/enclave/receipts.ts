@@ -26,11 +26,13 @@ export interface Signer {
   signHead(text: string): Pair
 }
 
+/** A receipt that waits for the signature of its tick. */
 interface Waiting {
   readonly text: string
   tell(receipt: Receipt): void
 }
 
+/** New keys. A batch matters, since ML-DSA signs far slower than the rest of a receipt is made. */
 export const receiptSigner = (): Signer => {
   const { keys, sign } = signingPair()
   let waiting: Waiting[] = []

@@ -27,6 +27,7 @@ export const refusalTexts = {
   unavailable: { status: 503, message: 'Service temporarily unavailable' },
 } as const
 
+/** The codes that a client reads inside the seal. */
 export type SealedRefusalCode = keyof typeof refusalTexts
 
 /**

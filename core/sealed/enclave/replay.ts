@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 
+/** Items of a table: 8 bytes each make 16 MiB. */
 const slots = 2 ** 21
 /** Spare tables for the next epochs. */
 const mostSpare = 2
 
+/** `seen`: one of the items was entered before. `full`: the table takes no more. */
 export type ReplayOutcome = 'fresh' | 'seen' | 'full'
 
+/** Remembers what one epoch has opened, so that a copied request does not run twice. */
 export interface Replay {
   /** Enters all items or none, in one step. An item never passes twice, and a full table refuses new items. */
   enter(...items: readonly Uint8Array[]): ReplayOutcome

@@ -18,11 +18,13 @@ import { guardRefused } from '../../inference/guards/passage.ts'
 import { type SealedRefusalCode, Refusal, refusalTexts } from './refusals.ts'
 import type { OpenedRequest } from './open.ts'
 
+/** For answers that used no model. */
 export const emptyTrailer: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
 
 /** The receiver of an answer, and the route that the answer names. */
 export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
 
+/** The word inside the seal: the gateway could change the HTTP status, and cannot change this. */
 type Status = 'result' | 'failure'
 
 /** JSON for the caller only, under a new nonce. */
@@ -36,6 +38,7 @@ const sealedPrinted = ({ secret, named }: AnswerTarget, status: Status, json: Ui
   return { encryptedResponse: toHex(sealPrinted(secret, nonce, said)), nonce: toHex(nonce) }
 }
 
+/** The reply for a result that is still a value. */
 export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): SealedReply =>
   printedReply(asker, utf8(JSON.stringify(value)), trailer)
 
@@ -68,6 +71,7 @@ export const refusalOf = (error: unknown): Refusal => {
 const isReason = (code: string | null): code is RefusalCode =>
   (refusalCodes as readonly (string | null)[]).includes(code)
 
+/** Errors without a code of their own get the nearest one; unknown errors are `unavailable`. */
 const codeOf = (error: unknown): SealedRefusalCode => {
   if (error instanceof GatewayError && isReason(error.code)) return error.code
   if (error instanceof GatewayError && error.code === guardRefused) return guardRefused

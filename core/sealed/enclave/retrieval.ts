@@ -17,12 +17,14 @@ import type { IndexTask } from './index-request.ts'
 import { refusalOf, emptyTrailer } from './reply.ts'
 import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 
+/** A search as a tool asks for it. */
 export interface Sought extends SearchBounds {
   readonly query: string
   /** Null means all indexed files. */
   readonly ids: readonly string[] | null
 }
 
+/** Searches the caller's indexed files. An index that does not open under the key is passed over. */
 export type Search = (
   enclaveFiles: EnclaveFiles,
   ragDek: Uint8Array,
@@ -39,6 +41,7 @@ interface Settings {
   readonly queue: QueueLimits
 }
 
+/** The caller's files, and memory for them. */
 interface Room {
   readonly enclaveFiles: EnclaveFiles
   readonly makeRoom: ReserveMemory
@@ -59,7 +62,9 @@ interface Shelved {
   readonly versions: Map<string, string>
 }
 
+/** Texts of one call of the embedding model. */
 const batch = 32
+/** Results of a search; a tool shows fewer when it is asked to. */
 const mostHits = 20
 
 /** What indexing and search of one enclave have. */
@@ -117,6 +122,7 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonl
   }
 }
 
+/** The answer is in the clear: it holds ids and codes, and no text of a file. */
 const ended = (body: Readonly<Record<string, unknown>>): SealedReply => ({
   kind: 'body',
   status: 200,
@@ -221,6 +227,7 @@ const isOfTime =
   ({ created = NaN }: IndexedRecord): boolean =>
     (from === undefined || created >= from) && (to === undefined || created < to)
 
+/** A version that is forgotten makes the next search read the index again. */
 const forget = ({ library, versions }: Shelved, id: string): void => {
   library.remove(id)
   versions.delete(id)

@@ -5,6 +5,7 @@ import type { MediaFile, Spoken, Transcript } from '../../ports/upstream.ts'
 /** Adds speakers to a transcript. Null when the enclave cannot read the sound. */
 export type TellSpeakers = (it: Transcript, file: MediaFile, signal: AbortSignal) => Promise<Transcript | null>
 
+/** A stretch in which one speaker is heard, in seconds. */
 interface Turn {
   readonly speaker: number
   readonly start: number
@@ -26,6 +27,7 @@ export const speakersBy = (tools: readonly Tool[]): TellSpeakers | null => {
   }
 }
 
+/** Numbers the speakers from 0 in the order in which they are first heard. */
 const turnsOf = (result: unknown): readonly Turn[] => {
   const { segments } = result as {
     readonly segments: readonly (Omit<Turn, 'speaker'> & { readonly speaker: string })[]

@@ -34,6 +34,7 @@ const outers: Readonly<Record<Tool['kind'], OuterFields>> = {
 /** In bytes: the limit of sealed parameters when a tool names none. */
 const usualParams = 16 * 1024
 
+/** A tool's kind decides the fields of its requests. */
 export const outerOf = ({ kind, mostParams = usualParams }: Tool): OuterFields => ({ ...outers[kind], mostParams })
 
 /** In bytes: the longest JSON result of a tool. */
@@ -41,6 +42,7 @@ const mostResult = 16 * 1024 * 1024
 /** In bytes: the largest file that a tool may make. */
 const mostMade = 100 * 1024 * 1024
 
+/** What tools get from the enclave. */
 export interface Bench {
   readonly enclaveFiles: EnclaveFiles
   readonly search: Search
@@ -100,6 +102,7 @@ const refused = (error: unknown): unknown => {
   return error
 }
 
+/** Cuts a label to so many bytes of UTF-8, since sealed labels have a limit in the store. */
 const fit = (text: string, most: number): string => {
   let it = text
   while (utf8(it).length > most) it = it.slice(0, -1)
@@ -148,6 +151,7 @@ const keep = async (
   return { kind: 'body', status: 200, body, failure: null, trailer: emptyTrailer }
 }
 
+/** The file is whole in memory, so the stream has one part. */
 async function* once(bytes: Uint8Array) {
   yield bytes
 }

@@ -27,9 +27,11 @@ export interface Question {
 
 /** The proven facts. Times in ms. */
 export interface Verdict {
+  /** `test` when the policy names test roots for the platform: such evidence proves nothing. */
   readonly verified: 'platform' | 'test'
   readonly platform: Platform
   readonly product: string
+  /** In hex. */
   readonly measurement: string
   /** Null when the policy names measurements without releases. */
   readonly release: {
@@ -38,12 +40,15 @@ export interface Verdict {
     readonly state: State
     readonly covers: string
   } | null
+  /** In hex; null when the platform, or a cloud's key, names no chip. */
   readonly chip: string | null
+  /** The patch level by its components, as the platform counts them. */
   readonly tcb: Readonly<Record<string, number | string>>
   readonly challenge: true
   readonly collateral: readonly Piece[]
   readonly exceptions: readonly UsedException[]
   readonly warnings: readonly Warning[]
+  /** All checks in their order; each of them held. */
   readonly checks: readonly Check[]
   /** The earliest end of any certificate, list or text used. */
   readonly ends: number
@@ -69,6 +74,7 @@ const find = async (
   }
 }
 
+/** All images with this measurement, since several releases may share one image. */
 const imagesOf = (list: Releases, platform: Platform, { measurement }: PlatformFacts) =>
   list.releases.flatMap((release) =>
     release.images
@@ -119,6 +125,7 @@ const checkRelease = (
   return alive?.release ?? refuse('release_withdrawn', 'its time is over')
 }
 
+/** Null when the policy demands no list. Throws when a list is demanded and none is at hand. */
 const listOf = async (rules: Rules, { releases, now }: Question): Promise<Releases | null> => {
   if (rules.releases === null) return null
   const signed = releases ?? rules.releases.document
@@ -127,6 +134,7 @@ const listOf = async (rules: Rules, { releases, now }: Question): Promise<Releas
     : readReleases(signed, rules.releases, now)
 }
 
+/** Facts that refuse nothing, and that people should know. */
 const warningsOf = (rules: Rules, found: PlatformFacts, now: number): readonly Warning[] => [
   ...found.warnings,
   ...(now - Date.parse(floorsOf) > floorsLifeMs
@@ -145,6 +153,7 @@ const noticed = async ({ notices: keys }: ReadPolicy, rules: Rules, now: number)
   return { notices, rules: tightened(rules, notices) }
 }
 
+/** Throws unless the policy accepts this type of platform, in the one known version of the format. */
 const typed = (evidence: unknown, rules: Rules): { fields: EvidenceMembers; platform: Platform } => {
   const fields = evidenceMembersOf(evidence, 'evidence')
   const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')

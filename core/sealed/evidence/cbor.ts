@@ -4,6 +4,7 @@ import { demand, readable, refuse } from './reasons.ts'
 /** A CBOR value: integers, bytes, texts, lists, null, and maps with texts or numbers as keys. */
 export type Cbor = number | Uint8Array | string | null | readonly Cbor[] | ReadonlyMap<string | number, Cbor>
 
+/** Bounds for hostile input: a document of Nitro nests three deep, and no list of it has 64 items. */
 const mostDepth = 4
 const mostItems = 64
 
@@ -24,6 +25,7 @@ const argumentOf = (short: number, take: (length: number) => Uint8Array): number
 export const readCbor = (bytes: Uint8Array): Cbor => {
   let at = 0
 
+  /** A view of the next bytes. Throws when the bytes end earlier. */
   const take = (length: number): Uint8Array => {
     demand(at + length <= bytes.length, 'evidence_malformed', 'cbor')
     return bytes.subarray(at, (at += length))

@@ -16,6 +16,7 @@ import {
 import { type Algorithm, type PublicKey, algorithmOf, flatSignature, publicKeyOf } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 
+/** An extension of a certificate or a list: its flag and its DER. */
 export interface Extension {
   readonly critical: boolean
   readonly value: Uint8Array
@@ -36,9 +37,11 @@ export interface Certificate {
   readonly subject: Uint8Array
   /** The only common name of the subject; null when the subject has none or several. */
   readonly commonName: string | null
+  /** In Unix ms, like `notAfter`; both ends are inclusive. */
   readonly notBefore: number
   readonly notAfter: number
   readonly key: PublicKey
+  /** True when basicConstraints allow the certificate to issue others. */
   readonly authority: boolean
   /** The largest number of authorities between this one and a leaf; null for any number. */
   readonly pathLength: number | null
@@ -48,11 +51,14 @@ export interface Certificate {
   readonly extensions: ReadonlyMap<string, Extension>
 }
 
+/** Bits of keyUsage: a key may sign certificates, or lists of revoked ones. */
 export const usages = { sign: 0x04, signLists: 0x02 } as const
 
+/** In bytes: real certificates of all three makers have fewer than 2 KiB. */
 const mostBytes = 4096
 const mostExtensions = 32
 
+/** Identifiers of X.509 as the hex of their DER content. */
 const oids = {
   commonName: '550403',
   subjectKey: '551d0e',
@@ -64,6 +70,7 @@ const oids = {
   extendedUsage: '551d25',
 } as const
 
+/** A critical extension outside of these is refused, as RFC 5280 demands. */
 const known: ReadonlySet<string> = new Set(Object.values(oids))
 
 /** The common parts of certificates and lists: the signed bytes, the algorithm and the signature. */
@@ -106,6 +113,7 @@ export const extensionsOf = (list: Uint8Array): ReadonlyMap<string, Extension> =
   return found
 }
 
+/** Null for several common names: none of them may be chosen, since two readers could choose differently. */
 const commonNameOf = (name: Item): string | null => {
   const found: string[] = []
   const sets = cursor(name.content)
@@ -125,6 +133,7 @@ const commonNameOf = (name: Item): string | null => {
   return found.length === 1 ? found[0]! : null
 }
 
+/** Without the extension a certificate is a leaf: `cA` is false by default (RFC 5280). */
 const constraintsOf = (extension: Extension | undefined): { authority: boolean; pathLength: number | null } => {
   if (extension === undefined) return { authority: false, pathLength: null }
   const parts = cursor(onlyItem(extension.value, tags.sequence).content)
@@ -136,6 +145,7 @@ const constraintsOf = (extension: Extension | undefined): { authority: boolean; 
   return { authority: flag !== null, pathLength: length && smallInteger(length) }
 }
 
+/** The first byte alone: all bits that matter here are in it. */
 const usageOf = (extension: Extension | undefined): number | null => {
   if (extension === undefined) return null
   const { content } = onlyItem(extension.value, tags.bitString)

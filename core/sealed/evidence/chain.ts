@@ -7,6 +7,7 @@ import { demand } from './reasons.ts'
 /** In ms: the tolerated difference between clocks. */
 export const clockSkewMs = 5 * 60_000
 
+/** `below`: the number of authorities between this issuer and the leaf. */
 const checkIssuer = (issuer: Certificate, below: number): void => {
   demand(issuer.authority, 'chain_broken', 'an issuer is no authority')
   demand(issuer.usage === null || (issuer.usage & usages.sign) !== 0, 'chain_broken', 'an issuer may not sign')

@@ -1,5 +1,6 @@
 import { Refusal } from './reasons.ts'
 
+/** A check by its name, and whether it held. */
 export interface Check {
   readonly id: string
   readonly ok: boolean
@@ -12,6 +13,7 @@ export interface Checks {
   readonly done: readonly Check[]
 }
 
+/** A new, empty list for one piece of evidence. */
 export const newChecks = (): Checks => {
   const done: Check[] = []
   return {

@@ -9,6 +9,7 @@ export interface Item {
   readonly whole: Uint8Array
 }
 
+/** Tags of X.690 that certificates use; another tag is refused where it stands. */
 export const tags = {
   boolean: 0x01,
   integer: 0x02,
@@ -36,6 +37,7 @@ export interface Cursor {
   maybe(tag: number): Item | null
   /** The next item with any tag. */
   any(): Item
+  /** True while items are left. */
   more(): boolean
   /** Throws when an item follows. */
   end(): void
@@ -43,6 +45,9 @@ export interface Cursor {
 
 const malformed = (what: string): never => refuse('evidence_malformed', `der ${what}`)
 
+/**
+ * A length has one form, and three bytes at most: a second spelling could hide bytes from one of two readers.
+ */
 const readItem = (bytes: Uint8Array, at: number): Item => {
   const tag = bytes[at]
   const first = bytes[at + 1]
@@ -63,6 +68,7 @@ const readItem = (bytes: Uint8Array, at: number): Item => {
   return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) }
 }
 
+/** Begins at the first byte. Items are views into these bytes, not copies. */
 export const cursor = (bytes: Uint8Array): Cursor => {
   let at = 0
   const any = (): Item => {
@@ -117,6 +123,7 @@ export const oidOf = (item: Item): string => {
   return padded ? malformed('oid') : toHex(content)
 }
 
+/** DER has one byte for each value: 00 and FF. */
 export const booleanOf = ({ content }: Item): boolean => {
   if (content.length !== 1 || (content[0] !== 0 && content[0] !== 0xff)) return malformed('boolean')
   return content[0] === 0xff
@@ -126,6 +133,7 @@ export const booleanOf = ({ content }: Item): boolean => {
 export const octetsOf = ({ content }: Item): Uint8Array =>
   content[0] === 0 ? content.subarray(1) : malformed('bit string')
 
+/** UTCTime has two digits for the year; RFC 5280 reads them as 1950 to 2049. */
 const times: Readonly<Record<number, RegExp>> = {
   [tags.utcTime]: /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,
   [tags.generalizedTime]: /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,

@@ -14,6 +14,7 @@ export const unsigned = (bytes: Uint8Array, at: number, size: 1 | 2 | 4): number
 
 export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0)
 
+/** True when all of these bits are set. */
 export const hasBits = (value: bigint, bits: bigint): boolean => (value & bits) === bits
 
 /** The members of a JSON object. */
@@ -25,6 +26,7 @@ export const evidenceMembersOf = (value: unknown, name: string): EvidenceMembers
   return value as EvidenceMembers
 }
 
+/** Undefined for an absent member, and for a name that every object inherits. */
 export const member = (fields: EvidenceMembers, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 

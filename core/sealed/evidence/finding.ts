@@ -5,6 +5,7 @@ export interface Piece {
   readonly ends: number
 }
 
+/** A fact that refuses nothing, with a constant code for programs and a sentence for people. */
 export interface Warning {
   readonly code: string
   readonly detail: string
@@ -13,6 +14,7 @@ export interface Warning {
 /** An exception of the policy that the evidence needed to pass. */
 export interface UsedException {
   readonly allow: string
+  /** In Unix ms: the first moment at which the exception is over. */
   readonly until: number
   readonly because: string
 }
@@ -35,7 +37,9 @@ export interface PlatformFacts {
   readonly measurement: string
   /** The host's data at launch, in hex; empty when the measurement includes it. */
   readonly hostData: string
+  /** The security version that the guest's owner gave it; 0 where the platform has none. */
   readonly guestSvn: number
+  /** The kind of processor or platform, such as `Genoa`. */
   readonly product: string
   /** In hex; null when the platform names no chip. */
   readonly chip: string | null

@@ -1,5 +1,6 @@
 import type { Product, Tcb } from './snp-tcb.ts'
 
+/** A lowest patch level, with its reason. */
 export interface Floor {
   readonly tcb: Tcb
   /** The day on which this value was entered. */

@@ -3,8 +3,10 @@ import { fromHex, toHex } from '../wire/hex.ts'
 import { cursor, unsignedBytes, onlyItem, tags } from './der.ts'
 import { type Reason, Refusal, demand, refuse } from './reasons.ts'
 
+/** The signatures that makers of platforms use; no policy can add another. */
 export type Algorithm = 'ecdsa-sha256' | 'ecdsa-sha384' | 'rsa-pss-sha384'
 
+/** A key that Web Crypto can import. */
 export interface PublicKey {
   readonly kind: 'p256' | 'p384' | 'rsa'
   /** SubjectPublicKeyInfo in DER. */
@@ -33,6 +35,7 @@ const algorithms = new Map<string, Algorithm>([
   ...pss.map((hex) => [hex, 'rsa-pss-sha384'] as const),
 ])
 
+/** Throws `evidence_malformed` for every other spelling, also one that means the same. */
 export const algorithmOf = (identifier: Uint8Array): Algorithm =>
   algorithms.get(toHex(identifier)) ?? refuse('evidence_malformed', 'signature algorithm')
 
@@ -55,6 +58,7 @@ export const pointKey = (kind: 'p256' | 'p384', point: Uint8Array): PublicKey =>
   return { kind, info: concat(prefixes[kind], point) }
 }
 
+/** The AlgorithmIdentifier of an RSA key, as hex of its DER. */
 const rsaEncryption = '300d06092a864886f70d0101010500'
 
 /** A key of P-256, P-384, or RSA with at least 4096 bits. */
@@ -77,6 +81,7 @@ export const publicKeyOf = (info: Uint8Array): PublicKey => {
   return { kind: 'rsa', info }
 }
 
+/** The kind of key for each algorithm: a signature by a weaker curve is refused. */
 const needed: Readonly<Record<Algorithm, readonly PublicKey['kind'][]>> = {
   'ecdsa-sha256': ['p256'],
   'ecdsa-sha384': ['p384'],
@@ -97,11 +102,13 @@ export const flatSignature = (der: Uint8Array, kind: 'p256' | 'p384'): Uint8Arra
   )
 }
 
+/** Web Crypto, which browsers and Node both have. Throws `no_crypto` on a page without https. */
 const subtle = (): SubtleCrypto => {
   const found = (globalThis as { crypto?: { subtle?: SubtleCrypto } }).crypto?.subtle
   return found ?? refuse('no_crypto')
 }
 
+/** Throws `no_crypto` where the page has no Web Crypto. */
 export const digest = async (algorithm: 'SHA-256' | 'SHA-384', data: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await subtle().digest(algorithm, data as Uint8Array<ArrayBuffer>))
 

@@ -5,6 +5,7 @@ import { digest } from './keys.ts'
 const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<string> =>
   toHex(await digest('SHA-384', concat(utf8(label), ...parts)))
 
+/** A register that nothing was written to. */
 const zeros = new Uint8Array(48)
 
 /** One measurement of a trust domain, in hex. Registers that a release leaves out are zero. */

@@ -1,6 +1,7 @@
 import type { SeenNumbers } from './finding.ts'
 import { demand } from './reasons.ts'
 
+/** Numbers of lists have up to 20 bytes by RFC 5280, so they are compared as whole integers. */
 const listNumber = (hex: string): bigint => BigInt(`0x${hex}`)
 
 /** Throws when a number is lower than before. */

@@ -12,11 +12,15 @@ export interface NitroDocument {
   readonly pcrs: ReadonlyMap<number, Uint8Array>
   /** Leaf first. */
   readonly chain: readonly Certificate[]
+  /** Null when the enclave gave none; a gateway's enclave puts its report data here. */
   readonly userData: Uint8Array | null
+  /** The Sig_structure of COSE (RFC 9052) that the leaf's key signed. */
   readonly signed: Uint8Array
+  /** r‖s, 96 bytes. */
   readonly signature: Uint8Array
 }
 
+/** In bytes: the longest document that is read. */
 export const mostDocument = 16 * 1024
 
 const malformed = (what: string): never => refuse('evidence_malformed', what)
@@ -33,6 +37,7 @@ const members = [
   'user_data',
   'nonce',
 ]
+/** The protected header { 1: -35 }, as CBOR in hex: ECDSA with SHA-384 and nothing else. */
 const es384 = 'a1013822'
 const mostCertificates = 8
 const mostRegisters = 32
@@ -57,6 +62,7 @@ const registersOf = (value: Cbor | undefined): ReadonlyMap<number, Uint8Array> =
   return registers
 }
 
+/** The bundle begins at the root, and a chain here begins at the leaf. */
 const chainOf = (leaf: Cbor | undefined, bundle: Cbor | undefined): readonly Certificate[] => {
   if (!Array.isArray(bundle) || bundle.length === 0 || bundle.length > mostCertificates) return malformed('cabundle')
   const all = [leaf, ...(bundle as readonly Cbor[]).toReversed()]

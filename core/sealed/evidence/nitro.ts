@@ -8,6 +8,7 @@ import { type NitroDocument, mostDocument, readDocument } from './nitro-document
 import { demand, refuse } from './reasons.ts'
 import type { NitroRules } from './rules.ts'
 
+/** PCR0, PCR1 and PCR2: the image, its kernel with boot files, and the application. */
 const images = [0, 1, 2] as const
 
 /** The registers that identify the code. A register of zeros means an enclave in debug mode. */

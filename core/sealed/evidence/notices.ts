@@ -7,12 +7,14 @@ import { checkSigned } from './signed.ts'
 import { type Product, type Tcb, highestTcb } from './snp-tcb.ts'
 
 const format = 'sealgate-notices/1'
+/** In ms: a list for longer than 90 days would let an old list hide new facts. */
 const longestLifeMs = 90 * 86_400_000
 
 const time = whole(0, Number.MAX_SAFE_INTEGER)
 const level = whole(0, 255)
 const components = { bootloader: level, tee: level, snp: level, microcode: level }
 
+/** The one form of the file. An unknown member is refused, so that no demand is overlooked. */
 const document = object({
   format: oneOf(format),
   name: text(1, 128),
@@ -30,6 +32,7 @@ const document = object({
 /** Facts learned after the client's release: higher floors, refused products, withdrawn releases. */
 export type Notices = ReturnType<typeof document>
 
+/** Reads a text whose signatures hold. Throws `evidence_malformed` for another form. */
 const parsed = (file: string): Notices => {
   try {
     return document(

@@ -2,6 +2,7 @@ import { type Certificate, readCertificate } from './certificate.ts'
 import { demand, readable } from './reasons.ts'
 
 const block = /-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=\n]+)-----END CERTIFICATE-----\n?/y
+/** In characters: three certificates have less than half of this. */
 const mostText = 16 * 1024
 
 const decoded = (base64: string): Uint8Array => {

@@ -19,6 +19,7 @@ export interface ReleaseKeys {
   readonly document?: SignedText | undefined
 }
 
+/** Demands on AMD SEV-SNP. Milan is missing, since reports of a Milan can be forged. */
 export interface SnpPolicy {
   readonly products?: readonly Exclude<Product, 'Milan'>[]
   /** Patch levels, each at or above the built-in level. */
@@ -31,12 +32,15 @@ export interface SnpPolicy {
   readonly mitigations?: { readonly launch: string; readonly current: string }
 }
 
+/** Demands on Intel TDX. */
 export interface TdxPolicy {
+  /** The lowest accepted number of Intel's data; at or above the built-in number. */
   readonly minimumEvaluation?: number
   /** Platforms by their PPID: hex of 16 bytes. */
   readonly ppids?: readonly string[]
 }
 
+/** Demands on AWS Nitro. */
 export interface NitroPolicy {
   /** In ms. */
   readonly maximumAge?: number
@@ -44,10 +48,13 @@ export interface NitroPolicy {
 
 /** Loosens one rule until the end of a day. Every result lists the exception. */
 export interface Exception {
+  /** One of `exceptionNames`. */
   readonly allow: string
+  /** The advisories that are accepted with the status; a further one refuses the evidence. */
   readonly advisories?: readonly string[]
   /** The last day, YYYY-MM-DD. */
   readonly until: string
+  /** The reason, for people who read the result later. */
   readonly because: string
 }
 
@@ -66,8 +73,11 @@ export interface TestRoots {
 
 /** The demands on a platform. Every member tightens the profile; only exceptions loosen it. */
 export interface PlatformPolicy {
+  /** `standard` when absent. */
   readonly profile?: Profile
+  /** SEV-SNP and TDX when absent: Nitro must be named. */
   readonly platforms?: readonly Platform[]
+  /** Accepted measurements in hex; any measurement of an accepted release when absent. */
   readonly measurements?: readonly string[]
   /** Signed lists, or release digests in hex. */
   readonly releases?: ReleaseKeys | readonly string[]
@@ -80,6 +90,7 @@ export interface PlatformPolicy {
   readonly tdx?: TdxPolicy
   readonly nitro?: NitroPolicy
   readonly exceptions?: readonly Exception[]
+  /** Without a memory, a list that was rolled back is noticed only by its end. */
   readonly memory?: Memory
   readonly testRoots?: TestRoots
 }
@@ -101,6 +112,7 @@ const floor = object({
   microcode: component,
 })
 
+/** Every rule that an exception can loosen. A debug mode or a forged signature has none. */
 export const exceptionNames = [
   'sev-snp.provisional',
   'tdx.status:SWHardeningNeeded',
@@ -124,6 +136,7 @@ const releaseKeys = object({
 })
 const digests = list(hexOf(32))
 
+/** A list holds digests; an object holds the keys whose signed list counts. */
 const releases: Reader<ReturnType<typeof releaseKeys> | readonly string[]> = (value, path) =>
   Array.isArray(value) ? digests(value, path) : releaseKeys(value, path)
 
@@ -158,6 +171,7 @@ const readDocument = (value: unknown): ReturnType<typeof document> => {
   }
 }
 
+/** Throws for a root that is not 32 bytes, and for an unknown platform. */
 const checkRoots = (roots: TestRoots): TestRoots => {
   const { 'sev-snp': snp = {}, tdx, nitro, ...unknown } = roots
   const hashes = [...Object.values(snp), tdx, nitro].filter((it) => it !== undefined)
@@ -166,6 +180,7 @@ const checkRoots = (roots: TestRoots): TestRoots => {
   return roots
 }
 
+/** A key that is named twice would let one signer count twice. */
 const checkKeys = (member: string, said: ReleaseKeys | undefined): void => {
   const { keys = [], threshold = 0 } = said ?? {}
   if (new Set(keys).size !== keys.length) throw new PolicyError(`${member}.keys names a key twice`)

@@ -1,11 +1,14 @@
 import type { SnpRules } from './snp.ts'
 import { guestPolicy, platformInfo } from './snp-bits.ts'
 
+/** `standard` is the least that a client accepts; `strict` is for operators of chosen machines. */
 export type Profile = 'standard' | 'strict'
+/** The platforms with a built-in verifier. */
 export type Platform = 'sev-snp' | 'tdx' | 'nitro'
 
 const day = 86_400_000
 
+/** The demands of a profile, none of which a policy can loosen. */
 type Fixed = Pick<SnpRules, 'products' | 'guestNeeds' | 'platformNeeds' | 'platformRefuses' | 'vmpl' | 'grace'>
 
 const standard: Fixed = {

@@ -16,6 +16,7 @@ export class Refusal extends Error {
   }
 }
 
+/** Throws a refusal, as an expression. */
 export const refuse = (reason: Reason, detail: string | null = null): never => {
   throw new Refusal(reason, detail)
 }

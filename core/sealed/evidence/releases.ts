@@ -6,10 +6,13 @@ import { Refusal, demand, readable } from './reasons.ts'
 import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { checkSigned } from './signed.ts'
 
+/** The name of the format is signed, too, so that no notice passes as a list of releases. */
 export const releasesFormat = 'sealgate-releases/1'
+/** In ms: an old list may still name a release that was withdrawn since. */
 const longestLifeMs = 90 * 86_400_000
 const mostText = 262_144
 
+/** `accepted`: still allowed beside the current release. `withdrawn`: refused. */
 export type State = 'current' | 'accepted' | 'withdrawn'
 
 /** An image as which a release may run. */
@@ -28,15 +31,19 @@ export interface Release {
   /** In hex. */
   readonly digest: string
   readonly state: State
+  /** In Unix ms: the last moment of the release; undefined for no end but the list's own. */
   readonly until: number | undefined
   /** A description of the parts that the measurement covers. */
   readonly covers: string
   readonly images: readonly Image[]
 }
 
+/** A signed list whose signatures hold and whose time has not ended. */
 export interface Releases {
   readonly name: string
+  /** Grows with each new list of this name; the client's memory refuses a lower one. */
   readonly serial: number
+  /** In Unix ms, inclusive. */
   readonly ends: number
   readonly releases: readonly Release[]
 }
@@ -88,6 +95,7 @@ type Entry = ReturnType<typeof document>['releases'][number]
 
 const bytes = (hex: string): Uint8Array => fromHex(hex, 48)!
 
+/** Several images of one release: a measurement of SEV-SNP depends on the number of processors. */
 const imagesOf = async (entry: Entry): Promise<readonly Image[]> => {
   const snp = (entry['sev-snp'] ?? []).map(({ measurement, hostData = '00'.repeat(32), guestSvn = 0 }) => ({
     platform: 'sev-snp' as const,
@@ -106,6 +114,7 @@ const imagesOf = async (entry: Entry): Promise<readonly Image[]> => {
   return [...snp, ...(await Promise.all([...tdx, ...nitro]))]
 }
 
+/** Reads a text whose signatures hold. Throws `evidence_malformed` for another form. */
 const parsed = (file: string) => {
   try {
     return document(

@@ -4,14 +4,17 @@ import { type EvidenceMembers, evidenceMembersOf, member } from './fields.ts'
 import { digest } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 
+/** One report answers up to 1,024 challenges, since a platform makes few reports a second. */
 const pathLimits = { size: 1024, path: 10 }
 
+/** The first byte, 0, keeps a challenge from passing as a node of the tree, which begins with 1. */
 const leafOf = (challenge: Uint8Array): Promise<Uint8Array> =>
   digest('SHA-256', concat(Uint8Array.of(0), utf8('rvenc-challenge/1\0'), challenge))
 
 const nodeOf = (left: Uint8Array, right: Uint8Array): Promise<Uint8Array> =>
   digest('SHA-256', concat(Uint8Array.of(1), left, right))
 
+/** An integer from `least`, below `below`. Throws `evidence_malformed` for any other value. */
 const numberIn = (fields: EvidenceMembers, name: string, least: number, below: number): number => {
   const value = member(fields, name)
   const fits = Number.isInteger(value) && (value as number) >= least && (value as number) < below

@@ -9,6 +9,7 @@ import { demand } from './reasons.ts'
 /** A list of revoked certificates, version 2. */
 export interface RevocationList extends Pick<Signed, 'signed' | 'algorithm' | 'signature'> {
   readonly issuer: Uint8Array
+  /** In Unix ms, like `ends`. */
   readonly issued: number
   readonly ends: number
   /** In hex. */
@@ -20,8 +21,10 @@ export interface RevocationList extends Pick<Signed, 'signed' | 'algorithm' | 's
 }
 
 const mostBytes = 64 * 1024
+/** The identifier of the CRL number: a list with a lower number than before was rolled back. */
 const crlNumber = '551d14'
 
+/** A critical extension of an entry changes what the entry means, so the whole list is refused. */
 const isCritical = (item: Item | null): boolean =>
   item !== null && [...extensionsOf(item.whole).values()].some(({ critical }) => critical)
 

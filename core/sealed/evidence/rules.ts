@@ -12,9 +12,11 @@ import { numberOf } from '../wire/bytes.ts'
 export interface Rules {
   readonly profile: Profile
   readonly platforms: readonly Platform[]
+  /** In hex; null when the policy names none. */
   readonly measurements: readonly string[] | null
   /** Digests of releases that are accepted together with one of the measurements. */
   readonly digests: readonly string[] | null
+  /** The keys whose signed list counts; null when the policy demands no list. */
   readonly releases: ReleaseKeys | null
   /** Digests of releases that are refused even when a list names them. */
   readonly withdrawn: readonly string[]
@@ -36,6 +38,7 @@ export interface TdxRules {
   readonly withoutAdvisories: boolean
   /** Statuses below `UpToDate` that are accepted when every advisory is named. */
   readonly statuses: Readonly<Record<string, { readonly advisories: readonly string[]; readonly used: UsedException }>>
+  /** In ms: how long after its end a revocation list still counts. */
   readonly grace: number
 }
 
@@ -49,6 +52,7 @@ export interface NitroRules {
 
 const hash = (bytes: Uint8Array | undefined): string | null => (bytes === undefined ? null : toHex(bytes))
 
+/** Throws `PolicyError` for a floor below the built-in floor: only a release of the client lowers a floor. */
 const floorsOf = (stated: Readonly<Record<string, unknown>> | undefined): Partial<Record<Product, Tcb>> => {
   const floors: Partial<Record<Product, Tcb>> = {}
   for (const product of ['Genoa', 'Turin'] as const) {
@@ -68,8 +72,10 @@ const floorsOf = (stated: Readonly<Record<string, unknown>> | undefined): Partia
   return floors
 }
 
+/** 8 bytes in hex, big-endian. */
 const bits = (hex: string): bigint => numberOf(fromHex(hex, 8)!)
 
+/** Throws `PolicyError` when the policy accepts a product that its profile refuses. */
 const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) => UsedException | null): SnpRules => {
   const { products, floors, clouds = [], chips, mitigations } = policy['sev-snp'] ?? {}
   const fixed = snpProfiles[profile]
@@ -92,6 +98,7 @@ const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) =>
   }
 }
 
+/** Throws `PolicyError` when the policy accepts older data of Intel than the built-in number. */
 const tdxRules = (policy: ReadPolicy, profile: Profile, now: number): TdxRules => {
   const { minimumEvaluation = tdxFloor.evaluation, ppids } = policy.tdx ?? {}
   if (minimumEvaluation < tdxFloor.evaluation)

@@ -14,6 +14,7 @@ export class Misshapen extends Error {
 /** Reads a value at a path. Throws `Misshapen`. */
 export type Reader<T> = (value: unknown, path: string) => T
 
+/** A reader for each member of an object. */
 type Members = Readonly<Record<string, Reader<unknown>>>
 type Read<M extends Members> = { readonly [K in keyof M]: M[K] extends Reader<infer T> ? T : never }
 
@@ -40,13 +41,16 @@ export const anObject =
     return object(members)(Object.fromEntries(known), path)
   }
 
+/** The path of a member, as a message shows it. */
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
+/** Undefined when the member is absent. Null is no absence, and the reader refuses it. */
 export const optional =
   <T>(read: Reader<T>): Reader<T | undefined> =>
   (value, path) =>
     value === undefined ? undefined : read(value, path)
 
+/** `least` and `most` are inclusive. */
 export const list =
   <T>(read: Reader<T>, least = 0, most = 1024): Reader<readonly T[]> =>
   (value, path) => {
@@ -55,6 +59,7 @@ export const list =
     return value.map((it: unknown, at) => read(it, `${path}[${at}]`))
   }
 
+/** `least` and `most` count UTF-16 units, both inclusive. */
 export const text =
   (least = 1, most = 1024): Reader<string> =>
   (value, path) => {
@@ -62,6 +67,7 @@ export const text =
     return value
   }
 
+/** One of these texts exactly. */
 export const oneOf =
   <const T extends string>(...names: readonly T[]): Reader<T> =>
   (value, path) => {
@@ -70,6 +76,7 @@ export const oneOf =
     return found
   }
 
+/** An integer; `least` and `most` are inclusive. */
 export const whole =
   (least: number, most: number): Reader<number> =>
   (value, path) => {

@@ -10,6 +10,7 @@ export interface Signature {
   readonly signature: string
 }
 
+/** Reads up to 32 signatures; more would only cost time, since a policy names 16 keys at most. */
 export const signatures = list(object({ key: hexOf(32), signature: hexOf(64) }), 0, 32)
 
 /** The bytes that a key signs for a file of this format. */

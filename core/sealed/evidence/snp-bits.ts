@@ -9,6 +9,7 @@ export const guestPolicy = {
   pageSwapOff: 1n << 25n,
 } as const
 
+/** Bits of PLATFORM_INFO, by AMD's specification 56860. */
 export const platformInfo = {
   smt: 1n << 0n,
   ecc: 1n << 2n,

@@ -8,6 +8,7 @@ import { type Component, type Product, type Tcb, componentsOf } from './snp-tcb.
 
 // Under 1.3.6.1.4.1.3704.1, in hex.
 const arc = '2b060104019c7801'
+/** Identifiers of AMD's extensions: the product, the chip, and the cloud of a VLEK. */
 const oids = { product: `${arc}02`, chip: `${arc}04`, cloud: `${arc}05` }
 const levels: Readonly<Record<Component, string>> = {
   bootloader: `${arc}0301`,
@@ -25,6 +26,7 @@ export interface Endorsement {
   readonly cloud: string | null
 }
 
+/** Null when the certificate has no such component. Throws for a level above 255. */
 const levelOf = (certificate: Certificate, oid: string): number | null => {
   const extension = certificate.extensions.get(oid)
   if (extension === undefined) return null
@@ -32,6 +34,7 @@ const levelOf = (certificate: Certificate, oid: string): number | null => {
   return value <= 255 ? value : refuse('evidence_malformed', 'patch level of the certificate')
 }
 
+/** Throws `tcb_mismatch` when a component is missing, or one that the product lacks is not 0. */
 const tcbOf = (certificate: Certificate, product: Product): Tcb => {
   for (const oid of unused) demand((levelOf(certificate, oid) ?? 0) === 0, 'tcb_mismatch', 'an unused component')
   const tcb = { fmc: 0, bootloader: 0, tee: 0, snp: 0, microcode: 0 }
@@ -44,6 +47,7 @@ const tcbOf = (certificate: Certificate, product: Product): Tcb => {
   return tcb
 }
 
+/** Null when the certificate lacks the extension. */
 const textOf = (certificate: Certificate, oid: string): string | null => {
   const extension = certificate.extensions.get(oid)
   return extension === undefined ? null : String.fromCharCode(...onlyItem(extension.value, tags.ia5String).content)

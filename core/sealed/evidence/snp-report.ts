@@ -10,30 +10,41 @@ export interface SnpReport {
   readonly guestSvn: number
   /** The bits of the guest policy. */
   readonly policy: bigint
+  /** The privilege level of the code that asked for the report; 0 is the highest. */
   readonly vmpl: number
+  /** The bits of PLATFORM_INFO. */
   readonly platform: bigint
   readonly signer: 'VCEK' | 'VLEK'
+  /** 64 bytes that the guest chose. */
   readonly reportData: Uint8Array
+  /** 48 bytes. */
   readonly measurement: Uint8Array
+  /** 32 bytes that the host chose at launch. */
   readonly hostData: Uint8Array
   /** True when a migration agent is associated with the guest. */
   readonly migrationAgent: boolean
+  /** 64 bytes of CHIP_ID; on Turin only the first 8 are used. */
   readonly chip: Uint8Array
+  /** `reported` is the level that the chip's key was made for; `committed` is the lowest that may return. */
   readonly tcbs: Readonly<Record<'current' | 'reported' | 'committed' | 'launch', Tcb>>
   /** Mitigation vectors; null before version 5. */
   readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
+  /** The bytes before the signature. */
   readonly signed: Uint8Array
   /** r‖s, big-endian, 48 bytes each. */
   readonly signature: Uint8Array
 }
 
+/** In bytes. */
 export const reportSize = 1184
 const signedSize = 0x2a0
 
+/** Bit 17 is always set by the specification; bits from 26 on are reserved. */
 const guestBits = { one: 1n << 17n, reserved: ~0n << 26n }
 const platformReserved = (1n << 6n) | (~0n << 8n)
 const flags = { masked: 0x02, signer: 0x1c, reserved: 0xffffffe0 }
 
+/** Null for a processor without a verifier. Reports name family and model since version 3. */
 const productOf = (family: number, model: number): Product | null => {
   if (family === 0x19) {
     if (model <= 0x0f) return 'Milan'

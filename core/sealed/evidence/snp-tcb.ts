@@ -1,6 +1,8 @@
+/** Generations of EPYC, whose keys and reports differ. */
 export type Product = 'Milan' | 'Genoa' | 'Turin'
 
 const components = ['fmc', 'bootloader', 'tee', 'snp', 'microcode'] as const
+/** A part of the firmware with a level of its own; no level can make up for another. */
 export type Component = (typeof components)[number]
 
 /** A patch level of SEV-SNP. Milan and Genoa have no `fmc`; their value is 0. */

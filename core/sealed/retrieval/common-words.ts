@@ -1,7 +1,11 @@
 import { folded } from './fold.ts'
 
+/**
+ * Languages with endings and common words of their own, by ISO 639-1. Other languages are read as English.
+ */
 export type Language = 'en' | 'de' | 'nl' | 'fr' | 'es' | 'it' | 'pt' | 'ru' | 'ar'
 
+/** Folded, since words are compared folded. */
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).map(folded))
 
 /** Words of most sentences by language. A text that answers a question may lack them, and they tell its language. */

@@ -35,6 +35,7 @@ export const relatedWords = (word: string, language: Language, known: KnownWords
   return [around, ...parts].filter((group) => group.length > 0)
 }
 
+/** Long words of the index that begin or end with the word; a shorter compound comes first. */
 const joinedWith = (word: string, language: Language, known: KnownWords): readonly string[] => {
   if (word.length < shortest) return []
   const isRest = (rest: string): boolean =>
@@ -75,9 +76,11 @@ const partsOf = (word: string, language: Language, { knows }: KnownWords): reado
   ]
 }
 
+/** The part needs five letters and its rest four: shorter ones are parts of words by chance. */
 const isTelling =
   (word: string) =>
   (part: string): boolean =>
     part.length > telling && word.length - part.length >= telling
 
+/** The length of the shorter half: a split near the middle is the likelier one. */
 const shorter = (parts: readonly string[]): number => Math.min(...parts.map(({ length }) => length))

@@ -1,3 +1,4 @@
+/** Most words: nothing else in them needs to be folded. */
 const plain = /^[a-z]+$/
 
 /** A word without case, accents and points. Letters and digits with several shapes get one. */
@@ -15,6 +16,7 @@ export const folded = (raw: string): string => {
 /** The accents of Latin, Greek and Cyrillic, the points of Hebrew, and the vowel signs and the stretch of Arabic. */
 const marks = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]/g
 
+/** Letters that Unicode does not take apart, by the letters that people type for them. */
 const shapes: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',

@@ -40,6 +40,7 @@ export const languagesFor = (query: string, languages: ReadonlySet<Language>): R
   return own !== null && languages.has(own) ? new Set(some) : languages
 }
 
+/** The languages of each common word; several languages share some words. */
 const speakers = new Map<string, Language[]>()
 for (const [language, words] of Object.entries(commonWords) as [Language, ReadonlySet<string>][])
   for (const word of words) speakers.set(word, [...(speakers.get(word) ?? []), language])

@@ -10,6 +10,7 @@ interface LightStem {
   readonly steps: readonly Step[]
 }
 
+/** Folded words have no accents left. */
 const latin = /^[a-z]+$/
 
 /**

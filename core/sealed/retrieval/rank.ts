@@ -22,6 +22,7 @@ export interface IndexedFile {
   readonly model?: string
 }
 
+/** The outcome of a ranking, for the choice and the snippets of results. */
 export interface Ranked {
   /** From 0 to 1, for the passages of all files in sequence. */
   readonly scores: Float32Array
@@ -84,6 +85,7 @@ const byVector = (
   return some ? near : null
 }
 
+/** Scales the words to their best score, so that words and vectors have the same range. */
 const joined = (words: Float32Array, near: Float32Array): Float32Array => {
   const best = words.reduce((most, score) => Math.max(most, score), 0)
   const mean = near.reduce((sum, it) => sum + it, 0) / near.length
@@ -97,6 +99,7 @@ const joined = (words: Float32Array, near: Float32Array): Float32Array => {
   })
 }
 
+/** BM25 over passages and files. The sum is divided by the most that these terms could give. */
 const byWords = (
   indexedFiles: readonly IndexedFile[],
   vocabulary: Vocabulary,
@@ -173,6 +176,7 @@ const occurrencesOf = (
   return [...byFile.values()].map(joinedForms)
 }
 
+/** Adds up the forms of one word in a file. */
 const joinedForms = (forms: readonly Occurrences[]): Occurrences => {
   const [first] = forms
   if (first !== undefined && forms.length === 1) return first
@@ -209,8 +213,10 @@ const ordersOf = (indexedFiles: readonly IndexedFile[]): Int32Array => {
   return orders
 }
 
+/** The place of a file outside of the search. */
 const absent = -1
 
+/** The inverse document frequency of BM25; never negative. */
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5))
 
 /** The places of the highest scores above 0, best first. Of equal scores, the earlier place comes first. */

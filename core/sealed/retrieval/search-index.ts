@@ -7,6 +7,7 @@ import type { Passage } from './split.ts'
 import { vectorsOf } from './vectors.ts'
 import { vocabulary } from './vocabulary.ts'
 
+/** A passage with its vector, as the index file holds both. */
 export interface Placed {
   readonly passage: Passage
   /** The vector of the passage's `readingOf` text; null when no model made one. */
@@ -61,6 +62,7 @@ export interface SearchIndex {
   readonly size: number
 }
 
+/** An empty index. It holds plaintext, so it lives inside the enclave alone. */
 export const searchIndex = (): SearchIndex => {
   const indexedFiles = new Map<string, IndexedFile>()
   const words = vocabulary()
@@ -143,6 +145,7 @@ const shelfOf = (
   }
 }
 
+/** Takes places best first, and shows a stretch of a file once. */
 const shown = (
   indexedFiles: readonly IndexedFile[],
   { scores, starts, worth }: Ranked,
@@ -169,6 +172,7 @@ const shown = (
   return found
 }
 
+/** Approximately, in bytes. */
 const sizeOf = ({ passages, postings, vectors }: IndexedFile): number =>
   passages.reduce((sum, { text, heading }) => sum + textSize(text) + textSize(heading ?? '') + perPassage, 0) +
   postings.bytes +
@@ -177,4 +181,5 @@ const sizeOf = ({ passages, postings, vectors }: IndexedFile): number =>
 /** An object and the headers of its strings. */
 const perPassage = 96
 
+/** In bytes: a string needs two for each character once one is outside of Latin-1. */
 const textSize = (text: string): number => (/[^\0-\xff]/.test(text) ? text.length * 2 : text.length)

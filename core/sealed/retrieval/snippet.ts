@@ -83,6 +83,7 @@ export const snippetOf = (
   return windowOf(text, beginning(text, start, end, most), most)
 }
 
+/** A word of the query in the text; `end` is exclusive. */
 interface Heard {
   readonly word: string
   readonly start: number
@@ -90,6 +91,7 @@ interface Heard {
   readonly value: number
 }
 
+/** The stretch of at most `most` characters with the highest sum. A repeated word counts once. */
 const densest = (heard: readonly Heard[], most: number): { readonly start: number; readonly end: number } => {
   let best = { start: 0, end: 0, sum: 0 }
   for (const [first, { start }] of heard.entries()) {

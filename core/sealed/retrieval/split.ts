@@ -1,5 +1,6 @@
 import { borderStrength, type Unit, unitsOf } from './text-units.ts'
 
+/** A part of a file as a reader gives it. */
 export interface Section {
   readonly text: string
   readonly heading: string | null
@@ -13,6 +14,7 @@ export interface Passage {
   readonly page: number | null
 }
 
+/** Bounds of the passages; each has a default. */
 export interface Splitting {
   /** In characters: the longest passage, including its heading. */
   readonly size?: number
@@ -81,6 +83,7 @@ const gathered = (sections: readonly Section[], size: number): readonly Section[
   return all
 }
 
+/** The texts of one section, in order. Later parts of a table repeat its header row, where that is short. */
 function* textsOf(text: string, size: number, overlap: number): Generator<string> {
   const units = [...unitsOf(text, size)]
   for (let first = 0; first < units.length;) {
@@ -94,6 +97,7 @@ function* textsOf(text: string, size: number, overlap: number): Generator<string
   }
 }
 
+/** The border before a unit; the weakest where there is no unit. */
 const borderOf = (units: readonly Unit[], at: number): number => units[at]?.border ?? 0
 
 /** Ends after the last unit that fits. A stronger border wins when it leaves at least half of a passage. */

@@ -18,11 +18,13 @@ export const stem = (word: string): string => {
   return withoutE(withoutSuffix(it))
 }
 
+/** Step 1a of the algorithm. */
 const withoutPlural = (word: string): string => {
   if (/(?:ss|i)es$/.test(word)) return word.slice(0, -2)
   return /[^s]s$/.test(word) ? word.slice(0, -1) : word
 }
 
+/** Step 1b: `-eed`, `-ed` and `-ing`. */
 const withoutTense = (word: string): string => {
   if (word.endsWith('eed')) return once.test(word.slice(0, -3)) ? word.slice(0, -1) : word
   const rest = /^(.+?)(?:ed|ing)$/.exec(word)?.[1]
@@ -59,6 +61,7 @@ const derived: Endings = [
   ['logi', 'log'],
 ]
 
+/** Step 3; `derived` is step 2. */
 const nominal: Endings = [
   ['icate', 'ic'],
   ['ative', ''],
@@ -69,6 +72,7 @@ const nominal: Endings = [
   ['ness', ''],
 ]
 
+/** The first ending that fits decides, also when its stem is too short. */
 const replaced = (word: string, endings: Endings): string => {
   const found = endings.find(([ending]) => word.endsWith(ending))
   if (found === undefined) return word
@@ -78,11 +82,13 @@ const replaced = (word: string, endings: Endings): string => {
 
 const suffix = /^(.+?)(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/
 
+/** Step 4: an ending goes only from a stem that is long enough. */
 const withoutSuffix = (word: string): string => {
   const rest = suffix.exec(word)?.[1]
   return rest !== undefined && twice.test(rest) ? rest : word
 }
 
+/** Step 5: a last `e`, and one of two last `l`. */
 const withoutE = (word: string): string => {
   const rest = word.slice(0, -1)
   if (word.endsWith('e')) return twice.test(rest) || (exactlyOnce.test(rest) && !short.test(rest)) ? rest : word

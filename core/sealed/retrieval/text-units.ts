@@ -29,11 +29,13 @@ export function* unitsOf(text: string, most: number): Generator<Unit> {
   }
 }
 
+/** In UTF-16 units; `end` is exclusive. */
 interface Range {
   readonly start: number
   readonly end: number
 }
 
+/** Paragraphs: blank lines and form feeds part them. */
 function* blocksOf(text: string): Generator<Range> {
   let start = 0
   for (const gap of text.matchAll(/\n(?:[^\S\n]*\n)+|\f/g)) {
@@ -55,6 +57,7 @@ const linesOf = (text: string, { start, end }: Range): readonly Range[] => {
   return lines
 }
 
+/** Readers write the cells of a row with ` | ` between them. */
 const isRow = (text: string, { start, end }: Range): boolean => {
   const bar = text.indexOf(' | ', start)
   return bar >= 0 && bar < end
@@ -66,10 +69,12 @@ const lined = (text: string, lines: readonly Range[]): boolean => {
   return lines.length > 1 && meant.length * 2 >= lines.length
 }
 
+/** A line of a list or of code: by its first characters or by its last one. */
 const mark = /^(?:\s|[-*•–]\s|\d+[.)]\s)|[{};,:]\s*$/
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
+/** Line ends inside a paragraph are blanks, so that a sentence goes on over them. */
 const sentencesOf = (text: string, { start, end }: Range): readonly Range[] => {
   const found: Range[] = []
   for (const { segment, index } of sentences.segment(text.slice(start, end).replaceAll('\n', ' '))) {
@@ -78,6 +83,7 @@ const sentencesOf = (text: string, { start, end }: Range): readonly Range[] => {
   return found
 }
 
+/** Cuts at blanks where it can, so that a word is cut only when it is longer than a unit. */
 const cutIn = (text: string, { start, end }: Range, most: number): readonly Range[] => {
   const pieces: Range[] = []
   let from = start

@@ -27,6 +27,7 @@ export const aead: Aead = {
   },
 }
 
+/** The constant of ChaCha: four little-endian words. */
 const sigma = words(new TextEncoder().encode('expand 32-byte k'))
 
 /** XChaCha is ChaCha under a key that HChaCha derives from the first 16 bytes of the nonce. */

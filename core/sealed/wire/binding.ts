@@ -4,6 +4,7 @@ import { randomBytes } from '@noble/hashes/utils.js'
 import { concat, number, numberOf, same, utf8 } from './bytes.ts'
 import { fromHex, toHex } from './hex.ts'
 
+/** In bytes: the mark at the end of an id, and the bytes of the id before the mark. */
 const markLength = 4
 const drawn = 12
 
@@ -19,6 +20,7 @@ export const markedId = (markKey: Uint8Array, now: number, random: Uint8Array = 
   return `file_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** A UUID of version 7 after the prefix; its time lets the gateway refuse old ids. */
 const shape = /^file_([0-9a-f]{8})-([0-9a-f]{4})-(7[0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
 /** True when the owner of this key chose the id. A foreign id passes with a probability of 1 in 2^32. */
@@ -28,6 +30,7 @@ export const isMarked = (markKey: Uint8Array, id: string): boolean => {
   return bytes !== null && same(bytes.subarray(drawn), markOf(markKey, bytes.subarray(0, drawn)))
 }
 
+/** In bytes: the random part of a bound key. 224 random bits still leave no key to guess. */
 const free = 28
 const keyLabel = utf8('rvenc/bound-key/1\0')
 const signOf = (random: Uint8Array): Uint8Array => sha256(concat(keyLabel, random)).subarray(0, 32 - free)
@@ -58,10 +61,13 @@ export interface Binding {
   readonly clientHash: Uint8Array | null
 }
 
+/** In bytes: 1 for the version, 4 for the revision, and 32 each for both hashes and the tag. */
 export const bindingLength = 101
 const bindLabel = utf8('rvenc/bind/1\0')
+/** Zeros stand for a hash that the owner does not know. */
 const noHash = new Uint8Array(32)
 
+/** The tag covers each field after its length, so that no two sets of facts give the same bytes. */
 const tagOf = (bindKey: Uint8Array, it: BoundFacts, { revision, hash, clientHash }: Binding): Uint8Array => {
   const parts = [
     utf8(it.id),
@@ -97,6 +103,7 @@ export const openBinding = (bindKey: Uint8Array, facts: BoundFacts, bytes: Uint8
 
 /** The stored content that a key belongs to. */
 export interface Stored {
+  /** In bytes. */
   readonly size: number
   /** SHA-256. */
   readonly hash: Uint8Array
@@ -106,10 +113,12 @@ export interface Stored {
 export const namedKey = (key: Uint8Array, id: string, stored: Stored | null): Uint8Array =>
   stored === null ? concat(key, utf8(id)) : concat(key, utf8(id), Uint8Array.of(0), number(stored.size, 8), stored.hash)
 
+/** An opened part with a key; older clients send the key alone. */
 export interface NamedKey {
   readonly key: Uint8Array
   /** The id in UTF-8; empty when the key names no file. */
   readonly name: Uint8Array
+  /** Null when the caller vouches for no content, as for an unbound file. */
   readonly stored: Stored | null
 }
 

@@ -3,6 +3,7 @@ import { type Kem, kems } from './kem-names.ts'
 
 /** The outer fields of sealed requests. Gateway and enclave check the same fields. */
 export const lengths = {
+  /** In bytes, like all lengths here. */
   nonce: 24,
   enclaveKid: 8,
   /** Sealed parameters in JSON. */
@@ -13,6 +14,7 @@ export const lengths = {
   key: 192,
 } as const
 
+/** In bytes: the tag at the end of each sealed field. */
 const tag = 16
 
 /** The expected form of a field, in words for `validator`. Null when the field is valid. */
@@ -26,6 +28,7 @@ const hexOf =
     return isHex(text) ? null : words
   }
 
+/** A client chooses the name of its KEK, so only its characters and its length are bounded. */
 const kekName = /^[\w.:-]{1,128}$/
 const isHex = (text: string): boolean => /^[0-9a-f]*$/i.test(text)
 
@@ -36,6 +39,7 @@ const cipherTextOf =
       ? null
       : words
 
+/** Each check returns its sentence for the `validator` of a refusal. Hex of either case passes. */
 export const checks = {
   nonce: hexOf(lengths.nonce, lengths.nonce, 'Expected 24 bytes in lower-case hex'),
   enclaveKid: hexOf(lengths.enclaveKid, lengths.enclaveKid, 'Expected 8 bytes in lower-case hex'),

@@ -1,11 +1,14 @@
 const encoder = new TextEncoder()
+/** A byte order mark stays in the text, so that equal texts always have equal bytes. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** A lone surrogate becomes U+FFFD; no text throws. */
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
 /** Throws when the bytes are not UTF-8. */
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
+/** A new array, even for one part. */
 export const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

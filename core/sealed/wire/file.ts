@@ -4,6 +4,7 @@ import { concat, number, padded, textOf, utf8 } from './bytes.ts'
 import { fileKey } from './schedule.ts'
 import { open, openWith, seal, sealWith } from './seal.ts'
 
+/** In bytes of plaintext. A change would make every stored file of version 2 unreadable. */
 export const chunkLength = 64 * 1024
 const prefixLength = 19
 const headLength = 24
@@ -26,6 +27,7 @@ export const unwrapKey = (kek: Uint8Array, wrapped: Uint8Array): Uint8Array | nu
   }
 }
 
+/** In bytes: labels are padded to multiples of these, since lengths of names identify files. */
 const buckets = { name: 32, mime: 128 } as const
 
 /** A file's name or type, padded so that its length reveals little. */
@@ -52,6 +54,7 @@ export const openBareLabel = (dek: Uint8Array, sealed: Uint8Array): string | nul
 export const sealWhole = (dek: Uint8Array, plain: Uint8Array, nonce: Uint8Array = randomBytes(24)): Uint8Array =>
   sealWith(dek, nonce, plain)
 
+/** Null when a byte was changed or the key is another one. */
 export const openWhole = (dek: Uint8Array, content: Uint8Array): Uint8Array | null => openWith(dek, content)
 
 /** The sealed length in version 2 of `plain` bytes of content. */

@@ -6,8 +6,10 @@ import { open, seal } from './seal.ts'
 export const flags = { data: 0, final: 1, error: 2 } as const
 export type Flag = (typeof flags)[keyof typeof flags]
 
+/** In bytes: a frame's plaintext is padded to a multiple of this, so that no length of a token shows. */
 export const bucket = 512
 const prefixLength = 19
+/** In bytes: a longer frame is refused before it is opened. */
 const mostBytes = 1024 * 1024
 
 const nonceOf = (prefix: Uint8Array, index: number, flag: number): Uint8Array =>
@@ -25,6 +27,7 @@ export const frameSealer = (key: Uint8Array, prefix: Uint8Array = randomBytes(pr
   }
 }
 
+/** An opened frame. The padding, spaces, is still in its plaintext. */
 export interface Frame {
   readonly flag: Flag
   readonly plain: Uint8Array

@@ -1,3 +1,4 @@
+/** All 256 pairs of digits: a lookup is faster than printing each byte. */
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 const tableOf = (digits: string): Uint8Array => {
@@ -9,6 +10,7 @@ const tableOf = (digits: string): Uint8Array => {
 const lower = tableOf('0123456789abcdef')
 const either = tableOf('0123456789abcdef0123456789ABCDEF')
 
+/** In lower case. Slices of 4096 bytes keep the strings in between short. */
 export const toHex = (bytes: Uint8Array): string => {
   const parts: string[] = []
   for (let at = 0; at < bytes.length; at += 4096) {

@@ -9,6 +9,7 @@ import type { Kem } from './kem-names.ts'
 
 export { type Kem, kemOf, kems } from './kem-names.ts'
 
+/** The public key that belongs to a seed. The same seed always gives the same key. */
 export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
   if (name === 'x-wing') {
     const { lattice, point } = halvesOf(seed)
@@ -65,6 +66,7 @@ const prepared = (publicKey: Uint8Array): Prepared => {
 /** The Diffie-Hellman function of X25519. Throws for points of low order. */
 export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
 
+/** Returns the shared secret of 32 bytes that a cipher text carries. */
 export type Opener = (cipherText: Uint8Array) => Uint8Array
 
 /**
@@ -92,8 +94,10 @@ const decapsulating = (seed: Uint8Array): Opener => {
   return (cipherText) => prepared.decapsulate(cipherText, secretKey)
 }
 
+/** The drawing `\./` above `/^\`, by which X-Wing separates its hashes from others. */
 const xWingLabel = Uint8Array.of(0x5c, 0x2e, 0x2f, 0x2f, 0x5e, 0x5c)
 
+/** The suite of RFC 9180 for DHKEM(X25519, HKDF-SHA256). */
 const suite = concat(utf8('KEM'), number(0x0020, 2))
 const version = utf8('HPKE-v1')
 

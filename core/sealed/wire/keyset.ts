@@ -3,7 +3,9 @@ import { concat, number, numberOf, order, same, utf8 } from './bytes.ts'
 import { toHex } from './hex.ts'
 import { type Kem, kems } from './kem-names.ts'
 
+/** A published key of an enclave, or the hash of its receipt keys under its own kind. */
 export interface EnclaveKey {
+  /** The HPKE number of the KEM; another number for kinds that this client does not know. */
   readonly kem: number
   /** In ms: the time in which a client may seal to the key. */
   readonly notBefore: number
@@ -11,8 +13,11 @@ export interface EnclaveKey {
   readonly publicKey: Uint8Array
 }
 
+/** What an enclave publishes, and what its evidence binds. */
 export interface KeysetBody {
+  /** In Unix seconds: the begin of the newest epoch. */
   readonly epoch: number
+  /** 32 bytes: the release that the enclave says it runs. */
   readonly releaseDigest: Uint8Array
   readonly keys: readonly EnclaveKey[]
 }
@@ -83,6 +88,7 @@ const inOrder = (one: EnclaveKey, other: EnclaveKey): number =>
 export const reportData = (keyset: Uint8Array, challenge: Uint8Array): Uint8Array =>
   concat(sha256(concat(utf8('rvenc-report/1\0'), keyset)), challenge)
 
+/** In ms: 25 hours, the longest validity of a key. */
 const day = 25 * 3_600_000
 
 /**

@@ -14,6 +14,7 @@ export interface HeadFacts {
   readonly root: string
   /** The size that the signing enclave signed before; null for its first head. */
   readonly after: number | null
+  /** The epoch whose keys signed the head, in Unix seconds. */
   readonly epoch: number
   readonly at: number
 }
@@ -29,6 +30,7 @@ export interface LogState {
   readonly root: string
 }
 
+/** In characters: a head is short, so a longer text is refused before its signatures are checked. */
 const mostText = 1024
 
 /** What both keys sign. */
@@ -77,6 +79,7 @@ const isPower = (it: number): boolean => Number.isInteger(Math.log2(it))
 
 const half = (it: number): number => Math.floor(it / 2)
 
+/** Both roots are built along one path: the earlier from its own nodes, the later from all. */
 const climbs = (
   earlier: number,
   later: number,

@@ -24,11 +24,13 @@ export interface ReceiptFacts {
     readonly platform: string
     readonly measurement: string
   }
+  /** Null when no model was called, or no tokens were counted. */
   readonly tokens: { readonly input: number; readonly output: number } | null
   readonly audioSeconds: number | null
   readonly epoch: number
   /** The receipt's number in its epoch, from 1. */
   readonly number: number
+  /** When the enclave had opened the request. */
   readonly begun: number
   readonly ended: number
 }
@@ -39,6 +41,7 @@ export interface Receipt extends Pair {
   readonly place: Place
 }
 
+/** In characters: a longer text is refused before its signatures are checked. */
 const mostText = 4096
 
 /** The keyset's hash of the keys: SHA-256 over both. Null for keys of other lengths. */
@@ -47,6 +50,7 @@ export const receiptKeysHash = (keys: Pair): Uint8Array | null => {
   return both && sha256(concat(utf8('rvenc-receipt-keys/1\0'), ...both))
 }
 
+/** Each part follows its length, so that no two lists of parts give the same bytes. */
 const framed = (label: string, parts: readonly Uint8Array[]): Uint8Array => {
   const hash = sha256.create().update(utf8(label))
   for (const part of parts) hash.update(number(part.length, 4)).update(part)
@@ -72,6 +76,7 @@ export const framesDigest = () => {
   }
 }
 
+/** The leaf of a receipt under the signed root; its hex also names the receipt in the log. */
 export const receiptLeaf = (text: string): Uint8Array => leafOf('rvenc-receipt/1\0', utf8(text))
 
 /** The bytes that both keys sign. */

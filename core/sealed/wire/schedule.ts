@@ -10,8 +10,10 @@ const derive = (key: Uint8Array, salt: string | Uint8Array | undefined, info: st
 export const streamKey = (sharedSecret: Uint8Array, requestNonce: Uint8Array): Uint8Array =>
   derive(sharedSecret, requestNonce, 'rvenc/1 s2c/stream', 32)
 
+/** Names a KEK in 16 bytes, without revealing it. */
 export const kekId = (kek: Uint8Array): Uint8Array => derive(kek, undefined, 'rvenc/kek-id', 16)
 
+/** Wraps the retrieval key. No wrapped key of a file can pass as a retrieval key. */
 export const ragWrapKey = (kek: Uint8Array): Uint8Array => derive(kek, undefined, 'rvenc/rag-wrap', 32)
 
 /** Marks the ids that a client chooses. */
@@ -23,9 +25,11 @@ export const fileBindKey = (kek: Uint8Array): Uint8Array => derive(kek, undefine
 /** Seals a client's memory of its files. */
 export const memoryKey = (kek: Uint8Array): Uint8Array => derive(kek, undefined, 'rvenc/memory', 32)
 
+/** A key for each part of a file: a name under the key of a content does not open. */
 export const fileKey = (dek: Uint8Array, label: 'content' | 'name' | 'mime'): Uint8Array =>
   derive(dek, 'rvenc/file/2', label, 32)
 
+/** Seals the rows of all indexes of a client; each row is bound to its file and place. */
 export const ragRowKey = (ragDek: Uint8Array): Uint8Array => derive(ragDek, 'rvenc/rag/1', 'row', 32)
 
 /** Equal for equal files under one KEK, and reveals nothing else. `digest` is SHA-256 of the plaintext. */

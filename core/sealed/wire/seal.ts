@@ -3,10 +3,13 @@ import { randomBytes } from '@noble/hashes/utils.js'
 import { concat, padded, textOf, utf8 } from './bytes.ts'
 
 export const nonceLength = 24
+/** In bytes: JSON is padded to a multiple of this. */
 const jsonBucket = 256
 
+/** 24 random bytes. With so many, chance never gives a nonce twice. */
 export const freshNonce = (): Uint8Array => randomBytes(nonceLength)
 
+/** The nonce must be new for this key; the result does not contain it. */
 export const seal = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
   aead.seal(key, nonce, plain, aad)
 
@@ -42,6 +45,7 @@ export const openJson = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array)
 export const sealWith = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
   concat(nonce, seal(key, nonce, plain, aad))
 
+/** Null when the bytes are too short or do not open. */
 export const openWith = (key: Uint8Array, sealed: Uint8Array, aad?: Uint8Array): Uint8Array | null =>
   sealed.length < nonceLength + 16
     ? null

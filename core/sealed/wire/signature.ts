@@ -8,6 +8,7 @@ export interface Pair {
   readonly ml_dsa_65: string
 }
 
+/** In bytes, for Ed25519 of RFC 8032 and ML-DSA-65 of FIPS 204. */
 const sizes = { keys: { ed: 32, ml: 1952 }, signatures: { ed: 64, ml: 3309 } } as const
 
 /** Null when a value has another length. */

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto'
 import type { X25519 } from './x25519.ts'
 
+/** The DER bytes before the secret of a PKCS #8 key, by RFC 8410. */
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex')
 
 /** By secret, since OpenSSL takes longer to read a key than to agree by it. */
