@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import type { Clock } from './ports/platform.ts'
 
+/** Controllers that one process keeps for their next use. The garbage collector takes all beyond them. */
 const mostIdle = 256
 const idle: AbortController[] = []
 

@@ -20,6 +20,7 @@ export const one = <T>(name: string): Port<T, false> => ({ name, key: Symbol(nam
 /** A port that any number of plugins share. */
 export const many = <T>(name: string): Port<T, true> => ({ name, key: Symbol(name), many: true })
 
+/** Ports by the names under which a plugin receives what fits them. */
 export type Needs = Readonly<Record<string, Port<unknown>>>
 
 /** What a plugin receives for what it asked. */
@@ -80,6 +81,10 @@ export class Container {
     })
   }
 
+  /**
+   * Throws where no plugin fits a port for one, and where plugins need each other in a circle. A port for
+   * many without a fitting gives an empty list.
+   */
   readonly supply = <N extends Needs>(needs: N): Supplied<N> => {
     const supplied: Record<string, unknown> = {}
     for (const [name, port] of Object.entries(needs)) supplied[name] = this.#get(port)

@@ -9,6 +9,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 export const InsideShape = v.strictObject({
   /** Ms that a key may be sealed to: ten minutes to a day. */
   epoch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(10 * minute), v.maxValue(1440 * minute)), 60 * minute),
+  /** Key encapsulations that the enclave offers to clients. All that the gateway knows when absent. */
   kems: v.optional(v.pipe(v.array(v.picklist(kemNames)), v.minLength(1)), [...kemNames]),
   requireBinding: v.optional(v.boolean(), false),
   retrieval: v.optional(
@@ -32,4 +33,5 @@ export const InsideShape = v.strictObject({
   openBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1024 * 1024)), 512 * 1024 * 1024),
 })
 
+/** The settings as an operator writes them: every field may be absent. */
 export type InsideSettings = v.InferInput<typeof InsideShape>

@@ -1,5 +1,7 @@
+/** By field: what the gateway expected there. The texts are public, so no received value stands in them. */
 export type Validator = Readonly<Record<string, string>>
 
+/** What a thrower knows beyond the public message. Absent and null mean the same. */
 export interface Facts extends ErrorOptions {
   readonly validator?: Validator | null
   /** Milliseconds after which another try makes sense. */
@@ -20,6 +22,9 @@ export class GatewayError extends Error {
   readonly status: number = 503
   /** The expectation for each wrong field, never the received value. */
   readonly validator: Validator | null
+  /**
+   * Ms, which answers round up to whole seconds in `Retry-After`. Null where no time is known, or none helps.
+   */
   readonly retryAfter: number | null
   readonly code: string | null
   readonly told: string | null
@@ -36,6 +41,9 @@ export class GatewayError extends Error {
   }
 }
 
+/**
+ * The caller's own fault, status 400. The same request fails again, so clients must not repeat the request.
+ */
 export class BadRequest extends GatewayError {
   override readonly status = 400
 }
@@ -66,6 +74,10 @@ export class Unconfigured extends BadRequest {
   }
 }
 
+/**
+ * No usable credential, status 401. One message stands for every reason, so an attacker learns nothing about
+ * keys.
+ */
 export class Unauthorized extends GatewayError {
   override readonly status = 401
   constructor(facts?: Facts) {
@@ -73,10 +85,12 @@ export class Unauthorized extends GatewayError {
   }
 }
 
+/** The credential is good and its powers are not enough, status 403. */
 export class Forbidden extends GatewayError {
   override readonly status = 403
 }
 
+/** Status 404. A thing of another organisation also is not found, so its existence stays hidden. */
 export class NotFound extends GatewayError {
   override readonly status = 404
 }
@@ -96,6 +110,7 @@ export interface TooManyFacts extends Facts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A limit of the caller or a full queue, status 429. `retryAfter` tells when to come back. */
 export class TooMany extends GatewayError {
   override readonly status = 429
   readonly headers: Readonly<Record<string, string>>
@@ -105,6 +120,7 @@ export class TooMany extends GatewayError {
   }
 }
 
+/** What the gateway knows about the failure of a backend or of another server that it called. */
 export interface FailedFacts extends Facts {
   /** Whether the same call may succeed elsewhere or later. */
   readonly again?: boolean
@@ -112,6 +128,7 @@ export interface FailedFacts extends Facts {
   readonly answered?: number | null
 }
 
+/** A backend or an issuer failed, or gave a bad answer: status 502. */
 export class UpstreamFailed extends GatewayError {
   override readonly status = 502
   readonly again: boolean

@@ -19,10 +19,12 @@ export interface QueueLimits {
   readonly organization: number
 }
 
+/** The jobs that may wait where the configuration says nothing. */
 export const defaultQueue: QueueLimits = { all: 512, organization: 64 }
 
 type Release = () => void
 
+/** A stock of shares of one resource, such as places or bytes of open files. */
 export interface Shares {
   /**
    * Resolves when the holder's turn has come and its size fits. What is larger than its share is held where its holder has

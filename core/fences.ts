@@ -17,6 +17,7 @@ export interface ProcessFences {
 const strangers = { first: 61_184, count: 4_336 }
 let taken = randomInt(strangers.count)
 
+/** Programs that put up fences come from these folders alone, whatever `PATH` says. */
 const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
 
 /** Ms for a program that only says whether it can. */
@@ -24,6 +25,7 @@ const probeMs = 5_000
 
 const reaches = 'for it; do test -r "$it" && test -x "$it" || exit 1; done'
 
+/** Each set of paths is probed once in a process: a probe starts several programs and waits for them. */
 const known = new Map<string, ProcessFences>()
 
 /** The fences of this machine for a program that reads at these paths: as many as the system lets this process put up. */

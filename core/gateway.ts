@@ -89,6 +89,7 @@ export interface Adapters extends Renewable {
 /** Adapters of every kind of plugin. */
 export type WholeAdapters = Adapters & { readonly surfaces: readonly Fitting<Surface>[] }
 
+/** A started gateway: its parts stay the same objects through every reload of the configuration. */
 export interface Gateway {
   /** Names of the chapters and surfaces that are served. */
   readonly surfaces: readonly string[]

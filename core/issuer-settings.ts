@@ -4,6 +4,7 @@ import { personScopes } from './access/scopes.ts'
 import { OwnLimits } from './limit-settings.ts'
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
+/** Names of RFC 7518 and RFC 8037. Algorithms with a shared secret and `none` are left out on purpose. */
 export type Algorithm = (typeof algorithms)[number]
 
 const ms = v.pipe(v.number(), v.integer())
@@ -100,6 +101,9 @@ export const IssuerSettings = v.strictObject({
   grants: v.pipe(v.array(PersonGrant), v.minLength(1)),
 })
 
+/** The settings of an issuer after the check, with every default in its place. */
 export type IssuerSettings = v.InferOutput<typeof IssuerSettings>
+/** The login of an issuer after the check. */
 export type LoginSettings = v.InferOutput<typeof Login>
+/** A grant after the check. A grant with an empty `when` fits every token of its issuer. */
 export type PersonGrant = v.InferOutput<typeof PersonGrant>

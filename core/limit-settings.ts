@@ -8,8 +8,10 @@ export const limit = (byDefault: number) => v.optional(v.nullable(count), byDefa
 /** In the currency of the prices. */
 const money = v.pipe(v.number(), v.gtValue(0))
 const budget = v.optional(v.nullable(money), null)
+/** Budgets of a day, a week and a month. Null, the default, means no budget. */
 export const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }
 
+/** Who may hold a budget, from the narrowest to the widest. */
 export const holders = ['key', 'team', 'organization', 'gateway'] as const
 
 /** Of a key or of an organisation, with their defaults. */
@@ -28,6 +30,10 @@ export const limits = (requests: number, concurrent: number, minute: number, byt
     {},
   )
 
+/**
+ * Absent keeps the limit of the configuration, null takes the limit away. A default would hide that
+ * difference.
+ */
 export const ownLimit = v.exactOptional(v.nullable(count))
 const ownBudget = v.exactOptional(v.nullable(money))
 
@@ -61,4 +67,5 @@ export const Webhook = v.strictObject({
   secret: v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/)),
 })
 
+/** The receiver after the check. */
 export type Webhook = v.InferOutput<typeof Webhook>

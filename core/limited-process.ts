@@ -3,7 +3,9 @@ import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { fencesFor, freshUser } from './fences.ts'
 
+/** A program that reads what callers sent, so a fault in it must harm nothing else. */
 export interface LimitedProcess {
+  /** A path, or a name that the shell looks for in the `PATH` of this process. */
   readonly program: string
   readonly given: readonly string[]
   /** Seconds of work, and ms by the wall. */

@@ -14,8 +14,10 @@ export interface LinkedList<T> {
   length: number
 }
 
+/** An empty list. Entries bring their own places, so an insertion makes no object. */
 export const linkedList = <T>(): LinkedList<T> => ({ first: null, last: null, length: 0 })
 
+/** Puts an entry at the end. The entry must be in no list at that time. */
 export const append = <T extends Linked<T>>(row: LinkedList<T>, it: T): void => {
   it.before = row.last
   if (row.last === null) row.first = it

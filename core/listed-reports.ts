@@ -4,6 +4,7 @@ import { lazy } from './lazy.ts'
 
 const adding = lazy(() => import('./row-sums.ts'))
 
+/** Rows of one listing: few enough to leave other requests their turns between two pages. */
 const pageSize = 500
 
 async function* rowsIn<T>(rows: MetadataStore, kind: Kind<T>, query: Query<T>): AsyncGenerator<Row<T>> {

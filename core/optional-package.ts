@@ -9,6 +9,7 @@ export interface Ability {
   readonly packages: Readonly<Record<string, string>>
 }
 
+/** Abilities that `sealgate add` installs, and that `sealgate doctor` looks for. */
 export const abilities: readonly Ability[] = [
   {
     name: 'ocr',

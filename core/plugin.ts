@@ -46,6 +46,10 @@ export const flaw = (issue: v.BaseIssue<unknown>): string => {
 /** A plugin met at run time. */
 export type AnyPlugin = Plugin<unknown, Needs, v.GenericSchema>
 
+/**
+ * Whether a module that the operator named gives a plugin. Only the shape is looked at, and `use` checks the
+ * settings.
+ */
 export const isPlugin = (it: unknown): it is AnyPlugin =>
   typeof it === 'object' &&
   it !== null &&

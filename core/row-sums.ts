@@ -4,6 +4,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Sums by name, which grow row by row. */
 export interface RowSums {
+  /** Both lists of one name have the same length. */
   add(name: string, numbers: readonly number[]): void
   /** The row adds its fields under the text in the field `by`. */
   group(row: object, by: string, fields: readonly string[]): void
@@ -16,9 +17,11 @@ export interface RowSums {
 /** Sums by two names, which grow row by row. */
 export interface GroupedSums {
   add(row: object): void
+  /** Sorted by the outer name. A limit counts the inner sums and never splits an outer name. */
   part(part: Part): readonly SumGroup[]
 }
 
+/** A field of an older row may be absent, and counts as zero. */
 const numberOf = (it: unknown): number => (typeof it === 'number' ? it : 0)
 const textOf = (it: unknown): string => (typeof it === 'string' ? it : '')
 

@@ -10,6 +10,10 @@ const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
 const mib = 1024 * 1024
 const gib = 1024 * mib
 
+/**
+ * Prices in the currency of `prices.currency`, of 1,000 tokens or characters, a minute, a picture or a
+ * request.
+ */
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
   completion_price_per_k: v.optional(amount),
@@ -25,6 +29,7 @@ const price = v.strictObject({
   request_price: v.optional(amount),
 })
 
+/** What a model does. A type decides which routes may call the model. */
 export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
 
 const temperature = v.pipe(v.number(), v.gtValue(0))
@@ -38,8 +43,10 @@ const CalibrationShape = v.strictObject({
   byOptions: v.optional(v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/)), temperature), {}),
 })
 
+/** A calibration after the check. A temperature of 1 changes nothing. */
 export type Calibration = v.InferOutput<typeof CalibrationShape>
 
+/** A model that callers can name, with the backends that serve it. */
 export const ModelSettings = v.strictObject({
   type: v.optional(v.picklist(modelTypes), 'CHAT'),
   id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -88,6 +95,7 @@ const isOrigin = (text: string): boolean =>
 /** The interface's own chapters. Surfaces have names beside them. */
 export const chapterNames = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
 
+/** The name of one chapter. The setting `surfaces` takes such names. */
 export type ChapterName = (typeof chapterNames)[number]
 
 export { OwnLimits }
@@ -314,10 +322,19 @@ export const SettingsShape = v.strictObject({
   ),
 })
 
+/** The settings after the check, with every default in its place. */
 export type Settings = v.InferOutput<typeof SettingsShape>
+/** The settings as an operator writes them: every field may be absent. */
 export type SettingsInput = v.InferInput<typeof SettingsShape>
+/** The settings of one model after the check. */
 export type ModelSettings = v.InferOutput<typeof ModelSettings>
+/** Limits of a key or an organisation. Null in a field means no limit. */
 export type Limits = Settings['limits']['key']
+/** Budgets alone, for teams and for the whole gateway. */
 export type Budgets = Settings['limits']['gateway']
 
+/**
+ * The port of the checked settings. Each generation has its own; parts that outlive reloads see those of the
+ * start.
+ */
 export const Settings = one<Settings>('Settings')

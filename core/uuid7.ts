@@ -5,6 +5,10 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 /** The last id of each clock: its time, and its place among those of one millisecond. */
 const lasts = new WeakMap<Clock, { time: number; place: number }>()
 
+/**
+ * Ids of one process in one millisecond: 12 bits, `rand_a` of RFC 9562. Beyond them the id borrows the next
+ * millisecond.
+ */
 const places = 0x1000
 
 /** Version 7: sorts by time, and those of one process in the order they were made, also within a millisecond. */

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { BadRequest } from '../errors.ts'
 
+/** One entry of a list. An address without a prefix is a range of itself alone. */
 interface Range {
   readonly address: string
   readonly family: 'ipv4' | 'ipv6'

@@ -33,6 +33,7 @@ export const operator = (key: 'command' | 'signal', organization = 'default'): A
   request: null,
 })
 
+/** Acts that are recorded. The names stand in stored rows, so they stay as they are. */
 export const verbs = [
   'key.create',
   'key.update',
@@ -45,10 +46,13 @@ export const verbs = [
   'backend.wake',
   'drill',
 ] as const
+/** The name of one act. */
 export type Verb = (typeof verbs)[number]
 
+/** `refused` is an act that the caller may not do, and `failed` is an act that broke. */
 export const outcomes = ['begun', 'done', 'refused', 'failed'] as const
 
+/** One act as the store keeps it. The row holds no text of a user. */
 export interface AuditRow {
   readonly organization: string
   readonly actor: string
@@ -56,12 +60,14 @@ export interface AuditRow {
   readonly action: Verb
   /** The id of what it was done to; null until there is one. */
   readonly object: string | null
+  /** Unix time in ms, when the act began. */
   readonly at: number
   readonly request: string | null
   /** `begun` is the last word of an act whose end could not be written. */
   readonly outcome: (typeof outcomes)[number]
 }
 
+/** Rows of the audit. Its one index serves the listing of an organisation by time. */
 export const acts = kind<AuditRow>('audit', [['organization', 'at']])
 
 /** Administrative acts: ids, names of acts and times, and no text of a user. */
@@ -77,11 +83,14 @@ export interface Audit {
     act: () => Promise<T>,
     objectOf?: (it: T) => string,
   ): Promise<T>
+  /** Rejects as the store does. */
   list(query: Query<AuditRow>): Promise<{ readonly rows: readonly Row<AuditRow>[]; readonly total: number }>
 }
 
+/** The port of the audit. */
 export const Audit = one<Audit>('Audit')
 
+/** The audit over the rows of the store. Ids sort by time. */
 export const audit = plugin({
   port: Audit,
   name: 'audit',

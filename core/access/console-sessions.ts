@@ -12,6 +12,7 @@ interface StandIn {
   readonly expires_at: number
 }
 
+/** Links and sessions lie under hashes, so a copy of the store opens no console. */
 const links = kind<StandIn>('console-link')
 const sessions = kind<StandIn>('console-session')
 
@@ -48,6 +49,7 @@ export interface ConsoleSessions {
   close(credential: string): Promise<void>
 }
 
+/** The port of the console's sessions. */
 export const ConsoleSessions = one<ConsoleSessions>('ConsoleSessions')
 
 /** Ms in which a link can be taken. */
@@ -58,6 +60,7 @@ const livingIn = async (rows: Rows, kind: Kind<StandIn>, secret: string, now: nu
   return row !== null && now < row.expires_at ? row : null
 }
 
+/** Sessions in the store, so a session that one process opened is good at every other. */
 export const consoleSessions = plugin({
   port: ConsoleSessions,
   name: 'console-sessions',

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Random } from '../ports/platform.ts'
 
+/** Keys for tests open nothing in production unless the setting `testKeys` says so. */
 export type Mode = 'live' | 'test'
 
+/** The alphabet of Bitcoin: base 58 leaves out 0, O, I and l, which people confuse. */
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 const base58 = (bytes: Uint8Array): string => {
@@ -20,11 +22,13 @@ export const newSessionCredential = (random: Random): string => `${sessionPrefix
 
 const sessionPrefix = 'sk_console_'
 
+/** Whether the text looks like a session of the console. Nothing is looked up for the answer. */
 export const isSessionCredential = (credential: string): boolean => credential.startsWith(sessionPrefix)
 
 /** A new key: 32 random bytes behind a prefix that secret scanners know. */
 export const newCredential = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
 
+/** New keys have 44 characters of base58. The bounds are wider for keys that an operator brings. */
 const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
 
 /** Null for anything that is not a key at all. */

@@ -93,6 +93,10 @@ interface CodeNeeds {
 /** The access token behind a code; null for every kind of bad code, whose reason only the log has. */
 export type ExchangeCode = (name: string, proof: LoginProof, signal: AbortSignal) => Promise<Lent | null>
 
+/**
+ * Exchanges codes at the token endpoints of the configured issuers (RFC 6749, 4.1.3, with PKCE of RFC 7636).
+ * The function throws TooMany when 32 exchanges are under way.
+ */
 export const exchangedCodes = ({ fetch, keys, logins, settings, clock, log, lifecycle }: CodeNeeds): ExchangeCode => {
   const issuers = new Map(Object.entries(settings.issuers))
   const ask = asking(fetch, clock)

@@ -24,6 +24,7 @@ export interface KeyChangeRequest extends Bounds {
   readonly name?: string | undefined
 }
 
+/** All that a maker decides about a new key, after the check against the maker's own powers. */
 export type GrantedPowers = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
 
 /** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
@@ -69,6 +70,7 @@ export const changedKey =
     return { change, leaves: narrows ? keyToLeave(own, settings, now)(key) : null }
   }
 
+/** A key with one of these scopes administers keys: an act that narrows it may have to leave another such key. */
 const administrative: readonly Scope[] = ['api_key.create', 'api_key.update', 'api_key.delete']
 
 /** Which other key an act of the caller has to leave when it narrows this one; null where it may leave none. */

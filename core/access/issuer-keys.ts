@@ -17,6 +17,7 @@ export interface IssuerKeys {
   find(issuer: string, url: string, kid: string | null, algorithm: Algorithm): Promise<PublicKey | null>
 }
 
+/** The port of issuers' public keys. */
 export const IssuerKeys = one<IssuerKeys>('IssuerKeys')
 
 const reading = lazy(() => Promise.all([import('../bounded-body.ts'), import('./public-keys.ts')]))
@@ -106,6 +107,9 @@ const keySet = (clock: Clock, ask: () => Promise<readonly PublicKey[]>, failed: 
   }
 }
 
+/**
+ * Keys by URL: issuers of the configuration that share a URL share one list and one pause between questions.
+ */
 export const issuerKeys = plugin({
   port: IssuerKeys,
   name: 'issuer-keys',

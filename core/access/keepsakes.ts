@@ -13,15 +13,21 @@ export interface Keepsakes {
   }
 }
 
+/** The port of keepsakes. The public dialects use it for state that a client sends back. */
 export const Keepsakes = one<Keepsakes>('Keepsakes')
 
 const cipher = 'aes-256-gcm'
+/** Bytes of the salt in front and of the tag at the end of each sealed text. */
 const salts = 16
 const tags = 16
 
 /** Bytes of a fresh salt. */
 type Bytes = (length: number) => Uint8Array
 
+/**
+ * AES-256-GCM under keys of HKDF. Without a configured secret, a restart makes every older keepsake
+ * unreadable.
+ */
 export const keepsakes = plugin({
   port: Keepsakes,
   name: 'keepsakes',

@@ -21,6 +21,7 @@ export interface KeyRow {
   readonly makers: readonly string[]
   /** The last four characters, for people who look for it. */
   readonly hint: string
+  /** All three times are Unix times in ms. Null means never. */
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
@@ -34,6 +35,7 @@ export type StoredKey = Omit<KeyRow, 'makers' | 'team'> & {
   readonly changes?: number | null
 }
 
+/** Keys by the hash of their credential. The index on `id` finds a key for people who know no credential. */
 export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at']])
 
 const younger: readonly Scope[] = ['api_key.delegate']

@@ -12,6 +12,9 @@ import { credentialHash, newCredential, modeOf } from './credential.ts'
 import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
 import { type RegisterAct, keyRegister } from './register.ts'
 
+/**
+ * What a maker may say of a new key. An absent scope list means every scope, an absent model list all models.
+ */
 export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at'>>
 
 /** What may be changed of a key that is there. */
@@ -20,12 +23,14 @@ export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | '
 /** A change that depends on the key as it is when the change is written. */
 export type Decide = (key: KeyRow) => Pick<RegisterAct, 'leaves'> & { readonly change: KeyChange }
 
+/** A key that was found, ready for use. */
 export interface Holder {
   readonly caller: Caller
   /** Whether the key may be used from there; null stands for an unknown address. */
   admits(address: string | null): boolean
 }
 
+/** Keys of callers. Every method rejects as the store does when the store is out of reach. */
 export interface Keyring {
   /** Null for every kind of bad key. A key that was revoked anywhere is refused within 5 seconds. */
   find(credential: string): Promise<Holder | null>
@@ -42,12 +47,20 @@ export interface Keyring {
   revoke(id: string, organization: string | null): Promise<boolean>
 }
 
+/** The port of the keyring. */
 export const Keyring = one<Keyring>('Keyring')
 
+/** Ms that a key is used as it was read. A revocation elsewhere counts after this time at the latest. */
 const freshMs = 5_000
+/**
+ * Keys that stay in memory. When they are full all are dropped at once, and live ones come back with their
+ * next request.
+ */
 const remembered = 10_000
+/** Each maker costs a read of the store whenever its key is read. */
 const mostMakers = 8
 
+/** Keys in the store. Requests with the same key at once share one read. */
 export const keyring = plugin({
   port: Keyring,
   name: 'keyring',

@@ -28,6 +28,7 @@ export interface LoginCodes {
   exchange(name: string, proof: LoginProof, signal: AbortSignal): Promise<Lent | null>
 }
 
+/** The port of the console's logins at issuers. */
 export const LoginCodes = one<LoginCodes>('LoginCodes')
 
 const exchanging = lazy(() => import('./exchanged-codes.ts'))
@@ -39,6 +40,7 @@ const offerOf = (name: string, { client, authorize, redirect, scope, parameters 
   return { name, authorize: address.href, redirect }
 }
 
+/** The code for exchanges is loaded with the first login, so a gateway without issuers never loads it. */
 export const loginCodes = plugin({
   port: LoginCodes,
   name: 'login-codes',

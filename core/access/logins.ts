@@ -15,10 +15,12 @@ export interface Logins {
   find(token: string): Promise<Caller | null>
 }
 
+/** The port of people with access tokens. */
 export const Logins = one<Logins>('Logins')
 
 const proving = lazy(() => import('./proved-logins.ts'))
 
+/** The code for proofs is loaded with the first token. */
 export const logins = plugin({
   port: Logins,
   name: 'logins',

@@ -17,6 +17,7 @@ const textsOf = (claim: unknown): readonly string[] => {
 const fits = (claims: Claims, { when }: PersonGrant): boolean =>
   Object.entries(when).every(([claim, value]) => textsOf(claimAt(claims, claim)).includes(value))
 
+/** A name that begins so is hashed too, or a chosen `sub` could take the hash of another user. */
 const hashed = 'sha256.'
 
 /** The user's name, which no other claim gives. An invalid or ambiguous name becomes its hash. Null without the claim. */

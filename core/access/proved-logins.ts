@@ -12,7 +12,9 @@ import { type UnprovedToken, readToken } from './token.ts'
 
 /** Ms that a token is taken as it was found; no longer than a key. */
 const freshMs = 5_000
+/** Tokens that stay in memory by their hashes. When they are full all are dropped at once. */
 const remembered = 10_000
+/** Characters of a key's name, which anyone may invent. */
 const longestKid = 256
 
 type Named = readonly [name: string, issuer: IssuerSettings]
@@ -27,6 +29,7 @@ interface LoginNeeds {
 /** The person behind a token; null for every bad token, whose reason only the log has. */
 export type FindPerson = (token: string) => Promise<Caller | null>
 
+/** Looks at the cheap claims first and at the signature last, so an invented token costs little. */
 export const provedLogins = ({ keys, settings, clock, log }: LoginNeeds): FindPerson => {
   const issuers = Object.entries(settings.issuers)
   const known = new Map<string, { readonly caller: Caller; readonly since: number; readonly until: number }>()

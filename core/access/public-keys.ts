@@ -24,6 +24,7 @@ const kinds: Readonly<Record<Algorithm, { readonly kty: string; readonly crv: st
 
 const isMembers = (it: unknown): it is Members => typeof it === 'object' && it !== null
 
+/** An issuer that publishes a private member by mistake must not bring it into this process. */
 const publicMembers = ['kty', 'crv', 'n', 'e', 'x', 'y']
 
 const keyOf = (it: Members): PublicKey => {

@@ -6,8 +6,10 @@ import type { KeyRow } from './key-row.ts'
 /** How far a key reaches with its scopes. */
 export type Reach = Pick<KeyRow, 'models' | 'addresses' | 'limits' | 'expires_at'>
 
+/** Every bound is checked on its own, so a refusal can name the field. */
 export const bounds = ['models', 'addresses', 'limits', 'expires_at'] as const satisfies readonly (keyof Reach)[]
 
+/** The name of one bound. */
 export type Bound = (typeof bounds)[number]
 
 /** Whether the first reaches no further than the second in this bound. False where nothing proves it. */
@@ -38,5 +40,6 @@ const limitsWithin = (inner: Reach, outer: Reach, settings: Settings): boolean =
 /** Null is more than every number. */
 const atMost = (it: number | null, most: number | null): boolean => most === null || (it !== null && it <= most)
 
+/** Whether the key has each of the wanted scopes. An empty list is always had. */
 export const hasAll = (key: { readonly scopes: readonly Scope[] }, wanted: readonly Scope[]): boolean =>
   wanted.every((scope) => key.scopes.includes(scope))

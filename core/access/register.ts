@@ -10,6 +10,7 @@ export interface RegisterAct {
   readonly leaves: ((other: KeyRow) => boolean) | null
 }
 
+/** Attempts of one act before Unavailable: other writers changed the key each time. */
 const mostTries = 8
 const page = 100
 /** So many of the oldest keys of an organisation are looked at; its administrators are among them. */

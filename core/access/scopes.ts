@@ -1,3 +1,4 @@
+/** All scopes. Stored keys name them, so a scope is never renamed. */
 export const scopes = [
   'chats.completion',
   'audio.transcription',
@@ -14,6 +15,7 @@ export const scopes = [
   'api_key.delegate',
 ] as const
 
+/** The name of one scope. */
 export type Scope = (typeof scopes)[number]
 
 /** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */

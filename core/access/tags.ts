@@ -27,6 +27,7 @@ export const tagsOf = (header: string): readonly string[] => {
   return tags.sort()
 }
 
+/** Tagged callers hang on their caller, so they leave memory together with the key that was read. */
 const variants = new WeakMap<Caller, Map<string, Caller>>()
 
 /** The caller with the tags of a request; the caller itself for a request without any. Throws BadRequest. */

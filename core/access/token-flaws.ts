@@ -21,17 +21,20 @@ export type Reason =
   | 'code'
   | 'nonce'
 
+/** What is wrong with a token. Callers never see it: an attacker could use the answer to repair a token. */
 export interface TokenFlaw {
   readonly reason: Reason
   /** How far the token is outside its times by our clock; null for other reasons. */
   readonly seconds: number | null
 }
 
+/** Only `expired` and `early` have seconds. */
 export const tokenFlaw = (reason: Reason, seconds: number | null = null): TokenFlaw => ({ reason, seconds })
 
 /** Claims of ID tokens and of logout tokens, which give access to nothing. */
 const identities = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events']
 
+/** `aud` is one text or a list of them (RFC 7519, 4.1.3). Both are compared to the letter. */
 export const hasAudience = ({ claims }: UnprovedToken, audience: string): boolean => {
   const { aud } = claims
   return Array.isArray(aud) ? aud.includes(audience) : aud === audience

@@ -89,6 +89,7 @@ const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
   return Buffer.concat(parts).toString('utf8', 0, refusal)
 }
 
+/** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
 export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
   const parts: Uint8Array[] = []
   let size = 0
@@ -101,6 +102,7 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
   return parts.length === 1 && Buffer.isBuffer(whole) ? whole : Buffer.concat(parts, size)
 }
 
+/** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
 export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
 
 /** A JSON object. */

@@ -28,11 +28,14 @@ export const ChatRequest = v.looseObject({
   ),
 })
 
+/** The request after the check. */
 export type ChatRequest = v.InferOutput<typeof ChatRequest>
 
+/** A request, taken apart: the gateway routes by the first three members, and the backend gets the body. */
 export interface Parts {
   /** As the caller names it. */
   readonly model: string
+  /** The name of the backend that has to answer; null leaves the choice to the router. */
   readonly provider: string | null
   readonly stream: boolean
   readonly body: ChatBody
@@ -80,6 +83,7 @@ export const withWholeDeltas = (chunk: Chunk): Chunk => ({
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })
 
+/** The data of the last event of a whole stream. Clients take a stream without it for broken. */
 export const endMark = '[DONE]'
 
 /** As it came, but for the name of the model, where nothing else has to be changed. */
@@ -87,6 +91,7 @@ export const printCompletion = (completion: Completion, model: string, text?: st
   (text === undefined ? null : renamed(text, 'model', completion.model, model)) ??
   JSON.stringify({ ...completion, model })
 
+/** The counts as callers read them. Members that the backend did not count are left out. */
 export const wireUsage = ({ input, output, reasoning, cached, estimated }: Usage): WireUsage => ({
   prompt_tokens: input,
   completion_tokens: output,
@@ -126,5 +131,6 @@ const writtenIn = (wire: WireUsage): Readonly<Record<'written' | 'writtenHour', 
   return { written: all - hour || null, writtenHour: hour || null }
 }
 
+/** Null for what is no count: a backend's negative or broken number must not reach a bill. */
 const count = (value: unknown): number | null =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null

@@ -1,5 +1,6 @@
 import { BadRequest } from '../errors.ts'
 
+/** An object of JSON with unknown members. An array is none. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Throws BadRequest that names a member and the value that was expected there. */
@@ -7,9 +8,11 @@ export const refuseMember = (path: string, expected: string, code: string | null
   throw new BadRequest('Validation failed', { validator: { [path.slice(0, 100)]: expected }, code })
 }
 
+/** False for null and for arrays, which `typeof` also calls objects. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The text of a member. Throws BadRequest for an absent member, and for any other kind. */
 export const textIn = (fields: JsonObject, name: string, path: string): string => {
   const value = fields[name]
   return typeof value === 'string' ? value : refuseMember(`${path}.${name}`, 'Expected string')

@@ -21,10 +21,13 @@ export interface Keepsake {
   readonly calls?: Readonly<Record<string, unknown>>
 }
 
+/** The mark keeps a vendor's own signature from an attempt to open it. */
 const mark = 'sealgate.'
 
+/** Whether the text claims to be a keepsake. Only `readKeepsake` proves the claim. */
 export const isKeepsake = (token: unknown): token is string => typeof token === 'string' && token.startsWith(mark)
 
+/** The keepsake as a text that only the same organisation can give back. */
 export const printKeepsake = (keepsake: Keepsake, { seal }: Seal): string => mark + seal(JSON.stringify(keepsake))
 
 /** Null for another caller's keepsake, and for any other text. */

@@ -2,6 +2,7 @@ import { BadRequest } from '../errors.ts'
 import type { FlatPart } from './flat-json.ts'
 import { hexPieces } from './hex-pieces.ts'
 
+/** Bytes of the head of one part. */
 const longestHead = 8 * 1024
 
 /**
@@ -52,11 +53,13 @@ const refuse = (): never => {
   throw malformed()
 }
 
+/** At most 70 characters (RFC 2046, 5.1.1). Throws BadRequest for a type without a boundary. */
 const boundaryOf = (contentType: string): string => {
   const found = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
   return found?.[1] ?? found?.[2] ?? refuse()
 }
 
+/** The name of a field. Throws BadRequest for a part without one, and for a name over 100 characters. */
 const nameOf = (head: string): string =>
   /(?:^|\r\n)content-disposition:\s*form-data\s*;(?:[^\r\n]*;)?\s*name="([^"\r\n]{1,100})"/i.exec(head)?.[1] ?? refuse()
 
@@ -72,6 +75,7 @@ async function* contentOf(head: string, pieces: AsyncIterable<Buffer>, field: st
   hex.end()
 }
 
+/** A field as UTF-8. `told` learns the size before a piece is held, and stops the reading by its throw. */
 const text = async (pieces: AsyncIterable<Buffer>, told: (size: number, more: number) => void): Promise<string> => {
   const held: Buffer[] = []
   let size = 0
@@ -82,6 +86,7 @@ const text = async (pieces: AsyncIterable<Buffer>, told: (size: number, more: nu
   return Buffer.concat(held).toString('utf8')
 }
 
+/** A reader of the form, which holds no more than one part of the source and one mark. */
 const reading = (source: AsyncIterable<Uint8Array>) => {
   const parts = source[Symbol.asyncIterator]()
   // The first delimiter need not stand on a line of its own.

@@ -15,6 +15,7 @@ export const normalised = (given: readonly unknown[]): readonly number[] | null 
   return Math.abs(sum - 1) < 1e-12 ? given : given.map((it) => it / sum)
 }
 
+/** NaN is none: both comparisons fail for it. */
 export const isProbability = (it: unknown): it is number => typeof it === 'number' && it >= 0 && it <= 1
 
 const decimals = (number: number): number => {
@@ -39,9 +40,11 @@ export const badAnswer = (index: number, cause?: unknown): UpstreamFailed =>
     cause,
   })
 
+/** The backend declined to answer a question. Another try would end the same way, so none is made. */
 export const refused = (index: number): UpstreamFailed =>
   new UpstreamFailed('The backend refused a question', { validator: { [index]: 'the backend refused to answer' } })
 
+/** The whole answer is in no known form. The next backend is tried. */
 export const unreadable = (cause?: unknown): UpstreamFailed =>
   new UpstreamFailed('The backend answered in a form that is not known', { again: true, cause })
 

@@ -11,6 +11,7 @@ export const refusalCodes = [
   'invalid_image',
   'request_too_large',
 ] as const
+/** The code of one reason, as callers get it. */
 export type RefusalCode = (typeof refusalCodes)[number]
 
 /** What a refusal says, as far as a caller may know it. */

@@ -1,6 +1,7 @@
 import { UpstreamFailed } from '../errors.ts'
 import { unpack, type Unpack } from './unpack.ts'
 
+/** One event. `event` is null where the stream names no type, and `data` has its lines joined by LF. */
 export interface SseEvent {
   readonly event: string | null
   readonly data: string

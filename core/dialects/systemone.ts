@@ -90,5 +90,6 @@ export const readAnswer = (text: string): OrderedJson => {
   }
 }
 
+/** The members of an object in their order; null for all else. */
 export const fieldsOf = (value: OrderedJson | undefined): OrderedObject | null =>
   value instanceof Map ? (value as OrderedObject) : null

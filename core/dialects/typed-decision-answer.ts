@@ -2,6 +2,7 @@ import { BadRequest, type GatewayError } from '../errors.ts'
 import type { OrderedJson, Usage } from '../ports/upstream.ts'
 import { sentenceOf } from './sentence.ts'
 
+/** The answer to one question. All numbers except the score are between 0 and 1. */
 export type Answer =
   | {
       readonly type: 'choice'
@@ -18,6 +19,7 @@ export type Answer =
       readonly confidence: number
     }
 
+/** A whole answer, before a route prints it. */
 export interface Answered {
   /** Ours, resolved. */
   readonly model: string
@@ -27,6 +29,7 @@ export interface Answered {
   readonly diagnostics: Readonly<Record<string, unknown>>
 }
 
+/** Estimated counts may be fractions, and the interface promises integers. */
 const whole = (count: number) => Math.max(0, Math.round(count))
 
 /** The body of an answer; numbers keep every digit, maps their order. */

@@ -18,6 +18,7 @@ export interface DecisionRequest {
   readonly steps: number | null
 }
 
+/** A question with the id that the caller gave it. */
 export interface Named {
   readonly id: string
   readonly question: Question

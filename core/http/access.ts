@@ -8,6 +8,10 @@ import type { Settings } from '../settings.ts'
 import { callerAddress } from './caller-address.ts'
 import type { Access } from './route.ts'
 
+/**
+ * The caller of a request. Null only on routes that need no key. Throws Unauthorized, Forbidden or
+ * Unavailable.
+ */
 export type Admit = (
   request: IncomingMessage,
   access: Access,

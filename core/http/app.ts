@@ -35,6 +35,7 @@ import { renewedPlaces } from './concurrency.ts'
 import { overHttp, webSocketRoutes } from './upgrade.ts'
 import { type RouteGeneration, type RequestContext, contextOf, isListened, labelOf } from './context.ts'
 
+/** The routes behind Node's listener, with what a start, a reload and an end need of them. */
 export interface App {
   readonly listener: RequestListener
   /** Requests that are under way. */

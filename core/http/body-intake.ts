@@ -14,6 +14,7 @@ export interface Intake {
   counted(): Promise<never>
 }
 
+/** What the caller and the settings allow one body. */
 export interface IntakeTerms {
   readonly clock: Clock
   readonly held: HeldBytes
@@ -61,6 +62,10 @@ interface Incoming {
   unpaid: number
 }
 
+/**
+ * The three methods are alternatives: one body is read once. Each rejects with Aborted when the client leaves
+ * before the end of its body.
+ */
 export const bodyIntake = (request: IncomingMessage, response: ServerResponse, terms: IntakeTerms): Intake => {
   const length = request.headers['content-length']
   const declared = length === undefined ? null : Number(length)

@@ -67,6 +67,7 @@ export const lengthOf = ({ headers }: IncomingMessage, body: Body | undefined, s
   return body === undefined || length > limitOf(body, settings) ? 0 : length
 }
 
+/** A compressed body could unpack to any length, past the bounds that its bytes were checked against. */
 const mustBePlain = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') throw new BadRequest('The body may not be compressed')

@@ -20,6 +20,7 @@ export const callerAddress = (trustedProxies: readonly string[]): CallerAddress 
 /** The address at the other end of a connection. */
 export const peerOf = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null => spelled(remoteAddress ?? '')
 
+/** Whether a list has the address. Node checks a family only where the caller names it. */
 export const isListed = (address: string, list: BlockList): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 

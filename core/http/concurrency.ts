@@ -3,8 +3,12 @@ import type { Clock, Random } from '../ports/platform.ts'
 import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
 import { append, unlink, linkedList, type LinkedList, type Linked } from '../linked-list.ts'
 
+/**
+ * Gives a place back. The promise rejects when the limiter is out of reach; the place then ends by its `ttl`.
+ */
 export type Release = () => Promise<void>
 
+/** Ms after which a place of a dead process is free again. Living places are renewed three times as often. */
 const ttl = 30_000
 /** Minimum hold time in ms assumed for Retry-After: coming back late is cheaper than a second 429. */
 const leastHoldMs = 300

@@ -33,6 +33,7 @@ export interface RequestContext {
   trace: Trace | null
 }
 
+/** A fresh context: route, key and trace are null until the request has got so far. */
 export const contextOf = (
   routeGeneration: RouteGeneration,
   about: About,

@@ -37,6 +37,7 @@ export const anchorOf = (method: string, path: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/-$/, '')
 
+/** JSON in a page, two spaces deep and with its markup escaped. */
 export const example = (value: unknown): string =>
   `<pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`
 

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { sentenceOf } from '../dialects/sentence.ts'
 import type { GatewayError, Validator } from '../errors.ts'
 
+/** What every envelope says of its request. */
 export interface About {
   readonly env: 'development' | 'production'
   /** A uuid v7: the request id and the support id in one. */
@@ -33,6 +34,7 @@ export const enveloped = <S extends v.GenericSchema>(data: S) =>
     support_id: v.string(),
   })
 
+/** The envelope of an error. Null data is the rule; sealed answers carry their own there. */
 export const refusedEnvelope = (
   { env, id }: About,
   status: number,

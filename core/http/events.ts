@@ -5,6 +5,7 @@ import { framesOf } from './frames.ts'
 import type { PromptIterator } from '../ports/prompt-iterator.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
+/** How fast a stream has to be read, and how it is written. */
 export interface Pace extends ReaderPatience {
   /** Ms of silence before the first event after which `quiet` speaks, again and again. */
   readonly heartbeat: number

@@ -7,6 +7,7 @@ export interface FetchOptions {
   readonly address?: string
 }
 
+/** Rejects with the reason of the signal where the request is aborted before the head of its answer. */
 export type FetchRequest = (request: Request, options?: FetchOptions) => Promise<Response>
 
 /** Headers that belong to one connection, and to nobody beyond it. */

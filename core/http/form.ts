@@ -11,6 +11,7 @@ export interface Form {
   readonly every: ReadonlyMap<string, readonly FormFile[]>
 }
 
+/** One file of a form. Name and type are the sender's words and prove nothing. */
 export interface FormFile {
   readonly name: string
   readonly mime: string
@@ -22,6 +23,10 @@ interface Incoming {
   readonly mimetype: string | null
 }
 
+/**
+ * Reads a form of at most `most` bytes. Throws BadRequest for another or a broken form, and `oversized` for a
+ * large one.
+ */
 export const readForm = async (
   ctx: Koa.Context,
   most: number,

@@ -55,6 +55,7 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
   }
 }
 
+/** An infinite wait is a body larger than its whole allowance: no time helps, so the refusal names none. */
 const tooMany = (ofBytes: boolean, wait: number): TooMany =>
   new TooMany(ofBytes ? 'Too many bytes' : 'Too many requests', {
     retryAfter: Number.isFinite(wait) ? Math.ceil(wait) : null,

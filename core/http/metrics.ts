@@ -11,11 +11,15 @@ export interface Metrics extends BackendObserver {
   readonly registry: Registry
   /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
   told(): Promise<string>
+  /** Called once for each request, always before its `ended`. */
   began(): void
+  /** `status` is 499 where the client left before its answer was written. */
   ended(route: string, status: number, ms: number): void
+  /** `kind` is the name of an error's class. */
   fault(kind: string): void
 }
 
+/** The port of the metrics. */
 export const Metrics = one<Metrics>('Metrics')
 
 /** A process without siblings. */
@@ -24,6 +28,7 @@ export const withoutSiblings = plugin({ port: Siblings, name: 'alone', create: (
 /** Seconds. */
 const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
 
+/** Histograms for Prometheus. Each process measures its own requests, and `told` adds up the siblings. */
 export const metrics = plugin({
   port: Metrics,
   name: 'metrics',

@@ -18,6 +18,7 @@ export type ShareResponse = (name: string, response: JsonSchema) => JsonSchema
 
 const json = 'application/json'
 
+/** One operation of the document. Members without content are left out. */
 export const operationOf = (it: Described, share: ShareResponse): JsonSchema => {
   const { route, chapter, operation } = it
   const parameters = [...pathOf(it), ...queryOf(it), ...asksOf(it)]

@@ -7,6 +7,7 @@ import { type Described, operationOf } from './openapi-operation.ts'
 import { type Chapter, type JsonSchema, type Reference, described, sentenceFor } from './reference.ts'
 import type { AnyRoute } from './route.ts'
 
+/** The part of an OpenAPI document that the gateway itself reads again for its page. */
 export interface Document {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string; readonly description: string }

@@ -19,6 +19,7 @@ import { isTraced, spanOf } from './spans.ts'
 import { type RequestContext, isListened, labelOf } from './context.ts'
 import type { Live } from '../live/live.ts'
 
+/** What all routes of a process share on the way of a request. */
 interface Gate {
   readonly admit: Admit
   readonly take: ReturnType<typeof renewedPlaces>

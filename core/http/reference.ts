@@ -46,6 +46,7 @@ export interface Operation {
   readonly more?: JsonSchema
 }
 
+/** A chapter of the reference: the words for a family of routes. */
 export interface Chapter {
   readonly name: string
   readonly about: string
@@ -56,6 +57,7 @@ export interface Chapter {
   readonly schemas?: Readonly<Record<string, JsonSchema>>
 }
 
+/** The words of the whole reference. It is loaded with the first look at the documentation. */
 export interface Reference {
   readonly words: Sentences
   /** What the codes of errors mean. */

@@ -10,6 +10,9 @@ import { type Wait, knownError } from './http-errors.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 
+/**
+ * Proxies such as nginx collect an answer before they pass it on, unless `x-accel-buffering` forbids that.
+ */
 const streaming = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',

@@ -87,6 +87,7 @@ export const refused = (
 /** Ms after which refusals are over that pass by themselves. */
 const waits: Readonly<Record<number, number>> = { 429: 2_000, 503: 1_000 }
 
+/** A body that comes in pieces. A null size leaves out `content-length`, so the answer is sent in chunks. */
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,
   type: string,

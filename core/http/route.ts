@@ -60,6 +60,7 @@ export type Params<P extends string> = string extends P
   ? Readonly<Record<string, string>>
   : { readonly [Name in NamesIn<P>]: string }
 
+/** What a handler gets of a request: everything is checked, and nothing leads to the HTTP library. */
 export interface Request<Input, Query, Who, Path extends string = string> {
   readonly id: string
   /** The checked body; undefined for `stream` and for routes without one. */
@@ -78,6 +79,7 @@ export interface Request<Input, Query, Who, Path extends string = string> {
 /** How a family of routes renders errors, where the envelope is not the rule. */
 export type Render = (about: About, error: GatewayError) => { readonly status: number; readonly body: unknown }
 
+/** One path and method. The reference, the limits and the checks follow from these members alone. */
 export interface Route<
   N extends Needs = Needs,
   S extends GenericSchema = GenericSchema,
@@ -121,6 +123,7 @@ export interface Route<
 /** Routes differ in what they need and take. */
 export type AnyRoute = Route
 
+/** Declares a route; the types of its handler follow from the declaration. */
 export const route = <
   N extends Needs,
   S extends GenericSchema,

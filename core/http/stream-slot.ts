@@ -12,8 +12,10 @@ export interface Streams {
   take(caller: Caller, most: number): Promise<Release>
 }
 
+/** The port of the places for sealed streams. */
 export const Streams = one<Streams>('Streams')
 
+/** Places are held in the limiter, so a limiter that processes share bounds their streams together. */
 export const streams = plugin({
   port: Streams,
   name: 'streams',

@@ -24,6 +24,7 @@ type ChatNeeds = Supplied<typeof chatNeeds>
 export interface DialectChat {
   readonly caller: Caller
   readonly model: string
+  /** The backend that the caller pins; null for none. */
   readonly provider: string | null
   /** The session that the caller names; null when the conversation's beginning stands for it. */
   readonly session: string | null
@@ -31,6 +32,7 @@ export interface DialectChat {
   understand(to: Dialect | undefined): TranslatedRequest
 }
 
+/** An answer that came in one piece, with the headers that report its limits and attempts. */
 export interface WholeAnswer {
   readonly answer: Extract<ChatAnswer, { kind: 'completion' }>
   /** The name that the caller knows the model by. */
@@ -38,6 +40,7 @@ export interface WholeAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** An answer that goes on, already in the words of the caller's dialect. */
 export interface SpokenEvents {
   /** The stream's events; the first `next` rejects when no backend answers. */
   readonly events: AsyncIterableIterator<ServerEvent> & PromptIterator<ServerEvent>

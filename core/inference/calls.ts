@@ -79,6 +79,10 @@ const shared = (
 
 type Shared = ReturnType<typeof shared>
 
+/**
+ * Runs one search to its end. An abort of the signal ends every attempt, and the promise rejects with its
+ * reason.
+ */
 const settle = async <T, A extends Ability>(
   plan: Plan<T, A>,
   signal: AbortSignal,
@@ -97,6 +101,7 @@ const settle = async <T, A extends Ability>(
   }
 }
 
+/** A whole answer. A backend that streams all the same is collected here, so callers see no difference. */
 const whole = async (
   { timeouts, order, searching }: Shared,
   task: ChatTask,
@@ -131,6 +136,10 @@ const whole = async (
   }
 }
 
+/**
+ * A stream that is not connected yet. `live` is the answer and its facts in one object, which the stream
+ * keeps up to date.
+ */
 const stream = async (common: Shared, task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
   const { timeouts, routing, clock, breakerOf } = common
   const { entry, body, patience, total = patience ?? timeouts.total } = task
@@ -179,6 +188,7 @@ const stream = async (common: Shared, task: ChatTask, signal: AbortSignal): Prom
   return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
 }
 
+/** Null where the backend whose turn it is does not count: another backend would count other tokens. */
 const count = async (
   { timeouts, order, isOpen, searchingCount }: Shared,
   task: CountTask,
@@ -242,6 +252,7 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls => {
 /** Ms for the counts of all backends together: an estimate is there at once. */
 const longestCount = 5_000
 
+/** Names the organisation's own part of the prompt cache in the common body and in every fitted one. */
 const withOwnCaches = (task: ChatTask): ChatTask => {
   const { fit, organization = null } = task
   const body = withOwnCache(task.body, organization)
@@ -251,6 +262,7 @@ const withOwnCaches = (task: ChatTask): ChatTask => {
   return { ...task, body, fit: (dialect) => own(fit(dialect)) }
 }
 
+/** The request in the dialect of this backend, or else in the common format. */
 const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidate<'chat'>): FittedRequest => {
   const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
   return native === undefined ? { body } : { body, native }
@@ -262,5 +274,6 @@ const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => 
   return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]
 }
 
+/** Characters of text, without thoughts and calls. The guess of an uncounted output rests on them. */
 const sizeOf = ({ choices }: Completion): number =>
   choices.reduce((size, { message }) => size + (typeof message.content === 'string' ? message.content.length : 0), 0)

@@ -48,6 +48,10 @@ export const collectChunks = async (chunks: AsyncIterable<Chunk>): Promise<Compl
 
 const isFields = (it: unknown): it is MutableJson => typeof it === 'object' && it !== null && !Array.isArray(it)
 
+/**
+ * Null never replaces a value: some backends repeat the members of a message with null in later chunks.
+ * `__proto__` is left out, since a backend must not reach the prototype.
+ */
 const merge = (into: MutableJson, news: MutableJson): void => {
   for (const name in news) {
     const value = news[name]
@@ -85,6 +89,7 @@ const whole = (old: readonly unknown[], { index, id }: MutableJson, pieces: bool
   return id === undefined || id === null ? old.at(-1) : old.find((it) => isFields(it) && it['id'] === id)
 }
 
+/** Calls in the order of their indexes, which a whole answer does not show. */
 const ordered = (calls: readonly MutableJson[]): MutableJson[] =>
   calls.toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0)).map(({ index: _, ...call }) => call)
 
@@ -100,6 +105,7 @@ export async function* chunksOfCompletion(completion: Completion): AsyncGenerato
   if (usage !== undefined) yield { ...head, choices: [], usage }
 }
 
+/** Pieces of calls need an index, which whole calls lack. */
 const deltaOf = ({ tool_calls, ...message }: Message): Chunk['choices'][number]['delta'] => ({
   ...(message as MutableJson),
   ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ index, ...call })) }),

@@ -15,10 +15,15 @@ export interface Inference extends Calls {
   readonly breakers: Breakers
 }
 
+/** The port of all calls to backends. */
 export const Inference = one<Inference>('Inference')
 
+/** A start without a call never loads the code of calls, retries and streams. */
 const calling = lazy(() => import('./calls.ts'))
 
+/**
+ * The breakers exist before the first call: operators may order a rest for a backend that nobody has asked.
+ */
 export const inference = plugin({
   port: Inference,
   name: 'inference',

@@ -5,6 +5,7 @@ import { provenBy } from './proven.ts'
 import { type Ability, type Candidate, type Entry, entryOf } from './models/catalog-entry.ts'
 import type { workNeeds } from './work-needs.ts'
 
+/** What a tool wants of a model. */
 export interface ModelWork<A extends Ability = Ability> {
   readonly ability: A
   /** The one that the tool's settings name; when absent the first that can do it, a model that only pretends last. */
@@ -16,6 +17,7 @@ export interface ModelWork<A extends Ability = Ability> {
 /** The usage of an answer, as the backend reports it or as a guess. */
 export type CostOf<T> = (answer: T) => Partial<Pick<ModelUse, 'usage' | 'audioSeconds'>>
 
+/** A model's answer to a tool, with the name of the model for the tool's own report. */
 export interface ModelResult<T> {
   readonly answer: T
   /** As callers name it. */

@@ -2,6 +2,7 @@ import type { BackendProof } from '../ports/backend-evidence.ts'
 import type { ChatAnswer, ChatBody, ChatCall, Dialect, Ongoing, TokenCount, WireUsage } from '../ports/upstream.ts'
 import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
 
+/** What every call says of itself, whichever ability it needs. */
 export interface TaskOptions {
   readonly entry: Entry
   /** The backend that the caller pins. */
@@ -12,10 +13,12 @@ export interface TaskOptions {
   readonly total?: number
 }
 
+/** A call of one ability. */
 export interface Task<A extends Ability = Ability> extends TaskOptions {
   readonly ability: A
 }
 
+/** A chat call, in the common format and in any dialect that fits a backend better. */
 export interface ChatTask extends TaskOptions {
   readonly body: ChatBody
   readonly stream: boolean
@@ -30,6 +33,7 @@ export interface ChatTask extends TaskOptions {
 /** A prompt that is counted by the backends that a chat would ask. */
 export type CountTask = Omit<ChatTask, 'stream' | 'patience' | 'organization'>
 
+/** The request of one backend: the common body, and the native one where the backend speaks its dialect. */
 export type FittedRequest = Pick<ChatCall, 'body' | 'native'>
 
 /** An answer with its facts. The facts of a stream change while it runs. */
@@ -49,7 +53,9 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly notes: string[]
 }
 
+/** A chat answer in one piece. */
 export type Whole = Extract<ChatAnswer, { kind: 'completion' }>
+/** A chat answer in pieces. */
 export type Chunks = Extract<ChatAnswer, { kind: 'chunks' }>
 
 /** The calls to backends. */

@@ -165,4 +165,5 @@ const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<K
   return row
 }
 
+/** Acts on keys that are found stand in the audit, refused ones too. */
 export const adminRoutes = [create, list, get, change, revoke] as const

@@ -61,4 +61,5 @@ export const doorsOf = (served: Served): readonly Door[] => {
   ]
 }
 
+/** The routes of all doors in their order. Tests ask for all of them at once. */
 export const allRoutes = (served: Served): readonly AnyRoute[] => doorsOf(served).flatMap(({ routes }) => routes)

@@ -64,4 +64,5 @@ const reload = route({
   },
 })
 
+/** The audit has no route that changes or removes a row. */
 export const auditRoutes = [read, reload] as const

@@ -129,4 +129,5 @@ const wake = route({
   },
 })
 
+/** Backends are named as in the configuration, and only operators see them. */
 export const backendRoutes = [list, ask, rest, wake] as const

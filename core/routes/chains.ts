@@ -56,4 +56,5 @@ const list = route({
   },
 })
 
+/** The chain of a model tells no address, key or price of a backend. */
 export const chainRoutes = [list] as const

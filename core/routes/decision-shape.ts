@@ -49,6 +49,7 @@ const answer = v.variant('type', [
   }),
 ])
 
+/** The answer of either route. They differ in the member of their diagnostics alone. */
 export const decisionAnswer = (under: 'diagnostics' | 'x_diagnostics') =>
   v.object({
     model: v.string(),
@@ -69,6 +70,7 @@ export const systemOneFaults = {
   ),
 }
 
+/** The list for both kinds of clients: `data` in the common form, `models` in that of System-One. */
 export const decisionModels = v.object({
   object: v.literal('list'),
   data: v.array(v.object({ ...modelEntry.entries, type: v.picklist(['CHAT', 'DECISION']) })),

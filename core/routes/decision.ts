@@ -47,4 +47,5 @@ const models = route({
   handle: async (request, given) => (await answering()).listDeciders(request, given),
 })
 
+/** The code that decides is loaded with the first call. */
 export const decisionRoutes = [decision, systemOne, models] as const

@@ -102,4 +102,5 @@ const play = route({
   },
 })
 
+/** A drill asks scripted backends alone, so it costs nothing and disturbs no caller. */
 export const drillRoutes = [play] as const

@@ -19,6 +19,7 @@ const ranges = lazy(() => import('./range.ts'))
 const big = 'encrypted_content'
 
 const word = v.nullable(v.string())
+/** The record of a file. The client sealed its name and media type, so the gateway cannot read them. */
 export const kept = v.object({
   id: v.string(),
   version: v.string(),
@@ -189,4 +190,5 @@ const remove = route({
   },
 })
 
+/** A key reaches the files of its own organisation and user. All others are not found. */
 export const fileRoutes = [upload, list, stored, get, content, rewrap, remove] as const

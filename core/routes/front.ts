@@ -52,4 +52,5 @@ const front = (served: Served) =>
     },
   })
 
+/** Both routes look at no key, so a probe without one learns that a gateway is here. */
 export const frontOf = (served: Served): readonly AnyRoute[] => [front(served), greet]

@@ -10,6 +10,7 @@ import { Clock } from '../ports/platform.ts'
 import { ProofObserver } from '../ports/proof-observer.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
+/** Ms that the row store may take before it counts as out of reach. */
 const patienceMs = 2_000
 
 const needs = { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock }
@@ -67,4 +68,5 @@ const measured = route({
   handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
 })
 
+/** `live` asks no store: a process must not be restarted because its store is down. */
 export const healthRoutes = [live, ready, short, measured] as const

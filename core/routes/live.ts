@@ -90,4 +90,5 @@ const stillMay = async (caller: Caller, keyring: Keyring, clock: Clock): Promise
   return row === null ? !caller.key.startsWith('key_') : lives(row, clock.now()) && hasScope(row, scope)
 }
 
+/** Listeners see states and times of requests, and never a text of them. */
 export const liveRoutes = [listen] as const

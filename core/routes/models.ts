@@ -61,4 +61,5 @@ const list = route({
   },
 })
 
+/** A model that the key may not use is left out of the list. */
 export const modelRoutes = [list] as const

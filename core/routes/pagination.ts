@@ -11,6 +11,10 @@ export const pageQuery = {
 /** Where a page stands among all. */
 export const pageOfList = v.object({ limit: v.number(), offset: v.number(), total: v.number(), has_more: v.boolean() })
 
+/**
+ * `count` is the number of rows on this page. `has_more` rests on `total`, which some lists stop counting
+ * early.
+ */
 export const placeOf = (
   { limit, offset }: { readonly limit: number; readonly offset: number },
   count: number,

@@ -39,4 +39,5 @@ const proof = route({
   },
 })
 
+/** Any key may read the log. The proof of one receipt is for keys of its organisation. */
 export const receiptRoutes = [log, proof] as const

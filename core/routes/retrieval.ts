@@ -90,4 +90,7 @@ const forget = route({
   },
 })
 
+/**
+ * A request to index answers once its files are begun or refused; their records tell when they are indexed.
+ */
 export const retrievalRoutes = [index, forget] as const

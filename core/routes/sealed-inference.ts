@@ -24,6 +24,7 @@ const chatBody = v.object({
   enclaveKid: hex.enclaveKid,
 })
 
+/** Bytes of a sealed body: hex doubles the length of the clear one, and the other fields are short. */
 const chatBytes = ({ bodies }: Settings) => bodies.chat * 2 + 8192
 
 /** Digits of the sealed JSON; nearly all of a long body. */
@@ -320,6 +321,9 @@ const models = route({
   },
 })
 
+/**
+ * Routes whose content only the enclave can open. Their faults inside are answers, not errors of the gateway.
+ */
 export const sealedRoutes = [
   chat,
   decision,

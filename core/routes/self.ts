@@ -27,4 +27,5 @@ const read = route({
   },
 })
 
+/** Any key may ask, so that a client finds out about itself without a scope. */
 export const selfRoutes = [read] as const

@@ -14,6 +14,7 @@ export interface Served {
   readonly surfaces: ReadonlyMap<string, Surface>
 }
 
+/** Whether the name is one of the interface's own chapters. No surface may have such a name. */
 export const isChapter = (name: string): name is ChapterName => (chapterNames as readonly string[]).includes(name)
 
 const isMeantBy = (name: string, { label, surface }: GivenSurface): boolean =>

@@ -143,4 +143,5 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
   }
 }
 
+/** The list needs no key: names and schemas of tools are the same for all. */
 export const toolRoutes = [list, execute] as const

@@ -20,6 +20,9 @@ export const totals = {
   estimated_cost: count,
 }
 
+/**
+ * Counts of a row in public form: absent counts are 0, and costs are in the currency instead of millionths.
+ */
 export const printedCounts = ({ requests = 0, unanswered = 0, unpriced = 0, ...row }: Counts) => ({
   requests,
   input: row.input ?? 0,

@@ -17,6 +17,7 @@ const printing = lazy(() => import('../csv.ts'))
 
 /** Days that are summed where the caller names none. */
 const usualDays = 30
+/** Sums in one answer, by its format. */
 const most = { json: 1_000, csv: 10_000 } as const
 
 const count = v.pipe(
@@ -84,4 +85,5 @@ const read = route({
 
 const printed = ({ name, counts }: UsageSum) => ({ name: name === '' ? null : name, ...printedCounts(counts) })
 
+/** Pages go by names and not by numbers, so counts that arrive between two pages move nothing. */
 export const usageSumRoutes = [read] as const

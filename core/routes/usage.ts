@@ -60,4 +60,5 @@ const printed = ({ organization, key, user, team, day, model, ...counts }: Usage
   ...printedCounts(counts),
 })
 
+/** Rows tell each key, day and model; sums are for reports over many of them. */
 export const usageRoutes = [read, ...usageSumRoutes] as const

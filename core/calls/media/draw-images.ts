@@ -11,10 +11,14 @@ import { Clock } from '../../ports/platform.ts'
 import type { Drawn, Picture, Usage } from '../../ports/upstream.ts'
 import { settled } from '../../inference/metering/settle.ts'
 
+/** The needs of every route that draws; the clock tells the `created` of answers. */
 export const drawNeeds = { catalog: Catalog, inference: Inference, meter: Meter, clock: Clock }
 
+/** Images of one call. */
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))
+/** Pixels. Which sizes a model takes is for its backend to say. */
 export const sizeShape = v.pipe(v.string(), v.regex(/^(auto|\d{2,5}x\d{2,5})$/, 'auto, or a size such as 1024x1024'))
+/** Either base64 in JSON, or a data URL. */
 export const formatShape = v.picklist(['b64_json', 'url'])
 
 type Format = v.InferOutput<typeof formatShape>

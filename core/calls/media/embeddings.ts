@@ -9,6 +9,7 @@ import { servedModel } from '../../inference/models/find-model.ts'
 import { anyProvider, pinned } from '../../inference/routing/provider-field.ts'
 import { settled } from '../../inference/metering/settle.ts'
 
+/** A pinned provider stays with the gateway; routing fields of an object go on to the backend. */
 export const embeddings = route({
   method: 'POST',
   path: '/std/embeddings',

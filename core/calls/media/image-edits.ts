@@ -42,6 +42,7 @@ const sent = v.looseObject({
   provider: v.optional(v.string()),
 })
 
+/** Fields that the gateway reads itself. All others go to the backend as they are. */
 const own = ['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'provider', 'partial_images'] as const
 
 const wishOf = (form: Form): v.InferOutput<typeof wish> =>
@@ -54,6 +55,7 @@ const wishOf = (form: Form): v.InferOutput<typeof wish> =>
 
 const edits = ({ edit }: Upstream): boolean => edit !== undefined
 
+/** Clients name one image `image` and several `image[]`; the images under both names count together. */
 export const imageEdits = route({
   method: 'POST',
   path: '/std/images/edits',

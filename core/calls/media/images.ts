@@ -17,6 +17,7 @@ const wish = v.looseObject({
   provider: anyProvider,
 })
 
+/** Members that the schema does not name go to the backend as they are. */
 export const generations = route({
   method: 'POST',
   path: '/std/images/generations',

@@ -34,6 +34,7 @@ const callOf = (it: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
   extra: pinned(it.provider).routing,
 })
 
+/** The gateway charges characters where the model has a price for them, and tokens of the text elsewhere. */
 export const speech = route({
   method: 'POST',
   path: '/std/audio/speech',

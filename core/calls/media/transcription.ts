@@ -51,6 +51,7 @@ const sent = v.looseObject({
 type TranscriptionForm = v.InferOutput<typeof wish>
 
 const own = ['model', 'language', 'prompt', 'temperature', 'response_format', 'stream', 'provider'] as const
+/** Clients spell the name with and without brackets. */
 const granular = ['timestamp_granularities[]', 'timestamp_granularities'] as const
 
 const wishOf = (form: Form): TranscriptionForm =>
@@ -151,5 +152,9 @@ const secondsIn = ({ usage }: TranscriptEvent): number | null => {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : null
 }
 
+/**
+ * The allowance takes a guess from the bytes of the file, and the backend's length of the sound corrects it.
+ */
 export const transcriptions = transcribing('transcriptions', 'Writes down what is said in an audio file.')
+/** The same with a scope of its own: the backend writes English, whatever language is spoken. */
 export const translations = transcribing('translations', 'Writes down in English what is said in an audio file.')

@@ -27,11 +27,13 @@ export const session = {
   'session-id': 'A name of the conversation. Requests of one conversation prefer the same backend.',
 } as const
 
+/** Headers of answers that tell what the gateway did with the request. */
 export const dropped = {
   'x-sealgate-dropped': 'Members of the request that a backend of the model has no place for.',
   'x-sealgate-guards': 'Marks of the guards that saw the call, as `guard/mark`.',
 } as const
 
+/** The words of a chat call, for every path under which it is served. */
 export const chatOperation: Operation = {
   about: 'Members that are not named here go to the backend untouched, such as `tools` and `response_format`.',
   body: { model: 'rehearsal', messages: [{ role: 'user', content: 'Say hello.' }], stream: false },
@@ -53,6 +55,7 @@ export const chatOperation: Operation = {
   statuses: [502],
 }
 
+/** Sentences for the members that requests and answers of chats have. */
 export const chatWords = {
   'body.messages': 'The conversation, the oldest message first.',
   'messages.role': 'Who says it.',

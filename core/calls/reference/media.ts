@@ -44,6 +44,7 @@ const transcribing = (about: string): Operation => ({
   statuses: [502],
 })
 
+/** The operations by method and path, with examples that the tests check. */
 export const mediaOperations: Readonly<Record<string, Operation>> = {
   'POST /std/embeddings': {
     about: 'At most 2,048 texts go into one request.',
@@ -80,6 +81,7 @@ export const mediaOperations: Readonly<Record<string, Operation>> = {
   },
 }
 
+/** Sentences for the members of all these operations together. */
 export const mediaWords = {
   'body.input': 'What goes in: one text or several, or lists of tokens.',
   'body.encoding_format': 'Whether vectors come as numbers or as base64 of 32-bit floats.',

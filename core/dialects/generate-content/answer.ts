@@ -10,6 +10,10 @@ const reasons: Readonly<Record<string, string>> = { length: 'MAX_TOKENS', conten
 export const reasonOf = (finish: string | null, native: unknown): string =>
   typeof native === 'string' && /^[A-Z_]+$/.test(native) ? native : (reasons[finish ?? ''] ?? 'STOP')
 
+/**
+ * The counts of the dialect. Its candidates leave thoughts out, which the common format has within the
+ * output.
+ */
 export const usageOf = (usage: WireUsage | null): JsonObject => {
   if (usage === null) return {}
   const count = (details: unknown, name: string) => (details as JsonObject | null | undefined)?.[name]
@@ -54,6 +58,7 @@ export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] =>
   return [{ ...first, thoughtSignature: signature }, ...others]
 }
 
+/** Images as parts of the dialect: the bytes of a data URL, and the address of any other. */
 export const imagesOf = (images: unknown): readonly JsonObject[] =>
   (Array.isArray(images) ? images : []).flatMap((it) => {
     const url = String(((it as JsonObject)['image_url'] as JsonObject | undefined)?.['url'] ?? '')

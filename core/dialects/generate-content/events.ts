@@ -16,6 +16,7 @@ interface Candidate {
   native: unknown
 }
 
+/** What the writer of one answer has to know of the request. */
 export interface ContentToWrite {
   /** As the caller knows it. */
   readonly model: string

@@ -61,6 +61,7 @@ const bodyOf = (request: GenerateRequest, to: Dialect | undefined, seal: Seal, d
   }
 }
 
+/** A schema counts only beside the media type of JSON. */
 const formatOf = (config: JsonObject, drop: Drop): JsonObject => {
   const { responseMimeType, responseSchema, responseJsonSchema } = config
   if (responseMimeType == null || responseMimeType === 'text/plain') return {}
@@ -84,6 +85,7 @@ const thoughtsOf = ({ thinkingBudget, thinkingLevel }: JsonObject, drop: Drop): 
   return { reasoning_effort: thinkingBudget <= 2048 ? 'low' : thinkingBudget <= 12_288 ? 'medium' : 'high' }
 }
 
+/** The functions of the caller, narrowed to the allowed names where the caller lists some. */
 const toolsOf = (request: GenerateRequest, drop: Drop): JsonObject => {
   const offered = (request.tools ?? []).flatMap((tool, at) =>
     functionsIn(tool, drop).flatMap((it) => objectsIn(it, 'functionDeclarations', `tools.${at}`).map(functionOf)),
@@ -97,8 +99,10 @@ const toolsOf = (request: GenerateRequest, drop: Drop): JsonObject => {
   return { tools, ...(typeof mode === 'string' && Object.hasOwn(modes, mode) && { tool_choice: modes[mode] }) }
 }
 
+/** Modes of calling by their names in the dialect. */
 const modes: Readonly<Record<string, string>> = { AUTO: 'auto', NONE: 'none', ANY: 'required', VALIDATED: 'auto' }
 
+/** The dialect has two kinds of schemas: its own with upper-case types, and JSON schema. */
 const functionOf = (declaration: JsonObject): JsonObject => {
   const it = camel(declaration)
   const { description, parameters, parametersJsonSchema } = it

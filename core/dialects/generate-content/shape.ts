@@ -20,4 +20,5 @@ export const GenerateRequest = v.looseObject({
   generationConfig: v.nullish(fields),
 })
 
+/** The request after the check. */
 export type GenerateRequest = v.InferOutput<typeof GenerateRequest>

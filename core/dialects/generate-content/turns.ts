@@ -6,7 +6,9 @@ import type { Drop } from '../translated-request.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
 
+/** What decides which members of a turn can go on. */
 export interface TurnsContext {
+  /** The dialect of the backend; undefined stands for the common format. */
   readonly to: Dialect | undefined
   readonly seal: Seal
   readonly drop: Drop

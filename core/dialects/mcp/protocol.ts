@@ -13,6 +13,7 @@ export interface OfferedTools {
   readonly lasting: number
 }
 
+/** Texts that an MCP client can read without a call of a tool. */
 export interface Resources {
   list(): readonly object[]
   /** Null when no resource has this URI. */
@@ -25,8 +26,13 @@ export interface CallContext {
   progress(done: number, total: number): void
 }
 
+/** The revision without a handshake. Calls name it in `_meta`. */
 export const latestRevision = '2026-07-28'
+/**
+ * Revisions with a handshake, the newest first. A client that asks for another one gets the first of these.
+ */
 export const earlierRevisions: readonly string[] = ['2025-11-25', '2025-06-18']
+/** The member of `_meta` in which a call names its revision. */
 export const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 

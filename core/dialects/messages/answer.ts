@@ -15,12 +15,14 @@ const reasons: Readonly<Record<string, string>> = {
 /** Reasons of the dialect that the common format has no word for. */
 const own = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded', 'compaction'])
 
+/** How a choice ended, with the words of the backend itself where those are known. */
 export interface EndReasons {
   readonly finish_reason: string | null
   readonly native_finish_reason?: unknown
   readonly stop_sequence?: unknown
 }
 
+/** The end in the words of the dialect. A reason that nothing maps to counts as the end of a turn. */
 export const endOf = ({ finish_reason, native_finish_reason: native, stop_sequence }: EndReasons): JsonObject => ({
   stop_reason:
     typeof native === 'string' && own.has(native) ? native : (reasons[finish_reason ?? 'stop'] ?? 'end_turn'),
@@ -57,6 +59,7 @@ export const usageOf = (usage: WireUsage | null | undefined): JsonObject => {
   }
 }
 
+/** An id that begins as the dialect’s own do. Characters outside of its alphabet become `_`. */
 export const idOf = (id: string): string => (id.startsWith('msg_') ? id : `msg_${id.replace(/[^\w-]/g, '_')}`)
 
 /** An image that the model drew, as text: the dialect's answers have no place for it. */

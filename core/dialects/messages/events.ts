@@ -6,10 +6,12 @@ import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
 import { renamed } from '../rename-model.ts'
 import { imageText, endOf, idOf, usageOf, type EndReasons } from './answer.ts'
 
+/** Kinds of blocks that grow. Other blocks come whole. */
 type Kind = 'text' | 'thinking' | 'tool_use'
 
 const isKind = (type: string): type is Kind => type === 'text' || type === 'thinking' || type === 'tool_use'
 
+/** The part of the dialect's own event that the state of a stream depends on. */
 interface Started {
   readonly index: number
   readonly content_block: { readonly type: string }
@@ -69,6 +71,9 @@ export const messageEvents = (model: string, seal: Seal) => {
   }
 }
 
+/**
+ * One chunk may bring several kinds of content. Their order here is the order of the dialect's own answers.
+ */
 const takeChoice = (it: Writing, into: EventSink, { delta, finish_reason, ...more }: ChunkChoice): void => {
   think(it, into, delta.reasoning_content ?? '')
   for (const block of (delta['thinking_blocks'] ?? []) as readonly JsonObject[]) sign(it, into, block)
@@ -90,6 +95,10 @@ const event = (into: EventSink, type: string, fields: JsonObject): void =>
 const grow = (into: EventSink, index: number, delta: JsonObject): void =>
   event(into, 'content_block_delta', { index, delta })
 
+/**
+ * Ends the block that grows. Thoughts get their keepsake as a signature, so the caller sends them back
+ * unchanged.
+ */
 const close = (it: Writing, into: EventSink): void => {
   if (it.open === null) return
   const { kind, index } = it.open
@@ -101,16 +110,19 @@ const close = (it: Writing, into: EventSink): void => {
   event(into, 'content_block_stop', { index })
 }
 
+/** Begins a block and gives its index, from 0. */
 const start = (it: Writing, into: EventSink, content_block: JsonObject): number => {
   event(into, 'content_block_start', { index: it.blocks, content_block })
   return it.blocks++
 }
 
+/** A block that needs no further pieces. */
 const whole = (it: Writing, into: EventSink, block: JsonObject): void => {
   close(it, into)
   event(into, 'content_block_stop', { index: start(it, into, block) })
 }
 
+/** The index of the block of this kind that grows; another kind is ended first. */
 const opened = (it: Writing, into: EventSink, kind: Kind, block: JsonObject): number => {
   if (it.open?.kind === kind) return it.open.index
   close(it, into)
@@ -142,6 +154,7 @@ const sign = (it: Writing, into: EventSink, block: JsonObject): void => {
 const keep = (it: Writing, into: EventSink, keepsake: Keepsake): void =>
   whole(it, into, { type: 'redacted_thinking', data: printKeepsake(keepsake, it.seal) })
 
+/** A piece of a call. Throws UpstreamFailed for arguments of a call whose name never came. */
 const call = (it: Writing, into: EventSink, part: ToolCallPart & JsonObject, at: number): void => {
   const { id, function: its } = part
   const number = part.index ?? at

@@ -9,6 +9,7 @@ import { messagesOf, systemText } from './turns.ts'
 /** Members with which a vendor would reach for its own store, or for servers that the caller names. */
 const stores = ['container', 'mcp_servers'] as const
 
+/** A backend of another dialect would answer without the check, and the caller would trust the answer. */
 const unchecked = 'Expected none: a backend of the model has another dialect and runs no such check'
 
 /** Members that are carried over, in whole or as far as `drop` tells. */
@@ -30,6 +31,7 @@ const known = new Set([
   'service_tier',
 ])
 
+/** Names of service tiers by those of the dialect. Other names go on as they are. */
 const tiers: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
 
 /** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
@@ -71,6 +73,9 @@ const bodyOf = (request: MessagesRequest, to: Dialect | undefined, seal: Seal, d
   }
 }
 
+/**
+ * The caller's own tools. Tools that a vendor runs exist at no other backend, so they are left out and told.
+ */
 const toolsOf = ({ tools, tool_choice: choice }: MessagesRequest, drop: Drop): JsonObject => {
   const offered = (tools ?? []).filter((tool) => {
     const own = tool.type == null || tool.type === 'custom'
@@ -99,8 +104,10 @@ const functionOf = (tool: Tool, path: string, drop: Drop): JsonObject => {
   }
 }
 
+/** Choices of tools by their names in the dialect. */
 const modes: Readonly<Record<string, string>> = { auto: 'auto', any: 'required', none: 'none' }
 
+/** A choice of a tool that was left out is dropped too: a backend would refuse the unknown name. */
 const choiceOf = (choice: MessagesRequest['tool_choice'], offered: readonly Tool[], drop: Drop): JsonObject => {
   if (choice == null) return {}
   const alone = choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}
@@ -138,6 +145,7 @@ const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, dr
   return typeof budget === 'number' ? { reasoning_effort: effortOf(budget / max_tokens) } : {}
 }
 
+/** Clients write the format as `output_config.format` or as `output_format`; both are read. */
 const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): JsonObject => {
   const format = output_config?.['format'] ?? output_format
   if (!isJsonObject(format)) return {}

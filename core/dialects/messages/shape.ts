@@ -43,8 +43,13 @@ export const MessagesRequest = v.looseObject({
 /** A conversation whose tokens are to be counted. */
 export const CountRequest = v.looseObject(conversation)
 
+/** The request after the check. */
 export type MessagesRequest = v.InferOutput<typeof MessagesRequest>
+/** The request for a count after the check. */
 export type CountRequest = v.InferOutput<typeof CountRequest>
+/** A text, or a list of blocks. */
 export type Content = v.InferOutput<typeof content>
+/** A tool of the caller, or one of the vendor's own, which has a `type`. */
 export type Tool = v.InferOutput<typeof tool>
+/** A turn of the conversation. A turn of the role `system` may stand between the others. */
 export type Turn = v.InferOutput<typeof turn>

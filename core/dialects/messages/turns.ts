@@ -11,6 +11,7 @@ export interface TurnsContext {
   readonly drop: Drop
 }
 
+/** A text alone is the short spelling of one block. */
 const blocksOf = (content: Content): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
@@ -25,6 +26,7 @@ export const systemText = (content: Content, path: string, drop: Drop): string =
     })
     .join('\n\n')
 
+/** Marks for caches and citations have no place in the common format. */
 const tellOf = ({ cache_control, citations }: JsonObject, path: string, drop: Drop): void => {
   if (cache_control != null) drop(`${path}.cache_control`)
   if (citations != null) drop(`${path}.citations`)
@@ -49,6 +51,10 @@ export const messagesOf = (turn: Turn, path: string, telling: TurnsContext): rea
 const plain = (parts: readonly Part[]): string | readonly Part[] =>
   parts.length === 1 && parts[0]!.type === 'text' ? parts[0]!.text! : parts
 
+/**
+ * A block of the user in the common format. A kind that no backend of another dialect knows is left out and
+ * told.
+ */
 const partsOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
   const { drop } = telling
   tellOf(block, 'messages.content', drop)
@@ -69,6 +75,7 @@ const partsOf = (block: JsonObject, path: string, telling: TurnsContext): readon
   }
 }
 
+/** An address that any backend resolves. Throws BadRequest for a file in the vendor's store. */
 const addressOf = (source: JsonObject, path: string): string => {
   switch (source['type']) {
     case 'base64':
@@ -82,6 +89,7 @@ const addressOf = (source: JsonObject, path: string): string => {
   }
 }
 
+/** Documents with text become text. Only other kinds go on as files. */
 const documentOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
   const source = objectIn(block, 'source', path)
   const { title, context } = block
@@ -120,6 +128,7 @@ const resultOf = (block: JsonObject, path: string, behind: Part[], telling: Turn
   return { role: 'tool', tool_call_id, content: texts.map(({ text }) => text).join('\n') }
 }
 
+/** A turn of the model. Thoughts come back as keepsakes, which only this gateway can open. */
 const saidIn = (blocks: readonly JsonObject[], path: string, { to, seal, drop }: TurnsContext): Message => {
   const texts: string[] = []
   const calls: ToolCall[] = []

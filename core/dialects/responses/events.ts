@@ -18,6 +18,7 @@ import {
 import { endOf, failureOf, headOf, usageOf } from './resource.ts'
 import type { ResponsesRequest } from './shape.ts'
 
+/** What the writer of one response has to know of the request. */
 export interface ResponseToWrite {
   readonly request: ResponsesRequest
   /** As the caller knows it. */

@@ -6,6 +6,7 @@ import type { Known } from './namespaces.ts'
 /** The sink of events; null when only the finished response is wanted. */
 export type EventReceiver = EventSink | null
 
+/** The writer of events, which numbers them and collects the finished items. */
 export interface ResponseEvents {
   readonly seal: Seal
   /** A fresh id. */
@@ -22,6 +23,7 @@ export interface OpenItem {
   close(into: EventReceiver): void
 }
 
+/** A message that grows: a text and a refusal are parts of their own, one after the other. */
 export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const id = tell.id('msg')
   const head = { id, type: 'message', role: 'assistant' }

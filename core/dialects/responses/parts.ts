@@ -3,6 +3,7 @@ import { refuseMember, refuseStoredState, textIn, type JsonObject } from '../jso
 import type { Drop } from '../translated-request.ts'
 import type { InputItem } from './shape.ts'
 
+/** A text alone is the short spelling of one part. Null and absent content has no parts. */
 export const contentParts = (content: InputItem['content']): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? [])
 

@@ -72,11 +72,13 @@ export const translateResponses = (
   return { body, dropped: paths() }
 }
 
+/** Either member asks for log-probabilities, as clients of the dialect use both. */
 const logprobsOf = ({ include, top_logprobs }: ResponsesRequest): JsonObject =>
   include?.includes('message.output_text.logprobs') || (top_logprobs ?? 0) > 0
     ? { logprobs: true, ...(top_logprobs != null && { top_logprobs }) }
     : {}
 
+/** The wanted form of the answer. An unknown form is left out and told. */
 const textOf = ({ text }: ResponsesRequest, drop: Drop): JsonObject => {
   const { format, verbosity } = text ?? {}
   const told = typeof verbosity === 'string' ? { verbosity } : {}

@@ -49,6 +49,7 @@ export const endOf = (finish: string | null): JsonObject & { readonly status: 'c
     : { status: 'incomplete', incomplete_details: { reason } }
 }
 
+/** The counts of the dialect; null where the backend gave none. */
 export const usageOf = (usage: WireUsage | null): JsonObject | null => {
   if (usage === null) return null
   const count = (details: unknown, name: string) => Number((details as JsonObject | null | undefined)?.[name] ?? 0)

@@ -45,6 +45,9 @@ export const ResponsesRequest = v.looseObject({
   service_tier: v.nullish(v.string()),
 })
 
+/** The request after the check. */
 export type ResponsesRequest = v.InferOutput<typeof ResponsesRequest>
+/** An item of the input: a message, a call, the result of a call, or thoughts. */
 export type InputItem = v.InferOutput<typeof item>
+/** A tool that the caller offers. */
 export type ResponsesTool = v.InferOutput<typeof tool>

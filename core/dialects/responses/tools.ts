@@ -71,6 +71,7 @@ const customOf = (tool: JsonObject, namespace: string | null, path: string, drop
   }
 }
 
+/** `among` narrows the tools that are offered; null offers all. Throws BadRequest for an unknown mode. */
 const choiceOf = (
   choice: ResponsesRequest['tool_choice'],
   drop: Drop,

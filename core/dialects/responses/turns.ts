@@ -10,6 +10,7 @@ import type { InputItem } from './shape.ts'
 const vendors =
   /^(web_search|file_search|code_interpreter|image_generation|computer|local_shell|shell|apply_patch|mcp|tool_search)_/
 
+/** Thoughts, text and calls of the assistant that belong to one message. */
 interface AssistantTurn {
   text: string | null
   readonly calls: ToolCall[]
@@ -42,6 +43,7 @@ export const messagesOf = (
   return it.messages
 }
 
+/** Ends the assistant's turn. Thoughts without text or calls are dropped: no message could carry them. */
 const flush = (it: Conversation): void => {
   if (it.said === null) return
   const { text, calls, keepsakes } = it.said
@@ -51,24 +53,28 @@ const flush = (it: Conversation): void => {
   it.messages.push(restored(message, keepsakes, it.to, it.drop))
 }
 
+/** Ends both what the assistant said and the images of its tools. */
 const settle = (it: Conversation): void => {
   flush(it)
   if (it.behind.length > 0) it.messages.push({ role: 'user', content: it.behind })
   it.behind = []
 }
 
+/** Images of tools stand before the next turn of the assistant, and never between two results. */
 const settleResults = (it: Conversation): void => {
   if (it.behind.length > 0) settle(it)
 }
 
 const saying = (it: Conversation): AssistantTurn => (it.said ??= { text: null, calls: [], keepsakes: [] })
 
+/** A text behind a text begins a new message, unless calls came between them. */
 const say = (it: Conversation, text: string): void => {
   if (it.said !== null && it.said.text !== null && it.said.calls.length === 0) flush(it)
   const turn = saying(it)
   turn.text = turn.text === null ? text : `${turn.text}\n${text}`
 }
 
+/** One item. Throws BadRequest for a kind that neither the dialect nor a vendor's tool has. */
 const take = (it: Conversation, item: InputItem, path: string): void => {
   const { type, role } = item
   const { drop, messages } = it
@@ -97,6 +103,7 @@ const take = (it: Conversation, item: InputItem, path: string): void => {
   }
 }
 
+/** Thoughts that another gateway sealed cannot be used; the answer names them among the dropped members. */
 const keep = (it: Conversation, item: InputItem, path: string): void => {
   const keepsake = readKeepsake(item['encrypted_content'], it.seal)
   if (keepsake !== null) saying(it).keepsakes.push(keepsake)
@@ -113,6 +120,7 @@ const addInstructions = (role: string, parts: readonly Part[], messages: Message
   } else messages.push({ role, content })
 }
 
+/** Free text goes on as JSON with one member, as the tool was offered. */
 const callOf = (item: JsonObject, path: string): ToolCall => {
   const name = flatName(item['namespace'], textIn(item, 'name', path))
   const custom = item['type'] === 'custom_tool_call'
@@ -120,6 +128,7 @@ const callOf = (item: JsonObject, path: string): ToolCall => {
   return { id: textIn(item, 'call_id', path), type: 'function', function: { name, arguments: json } }
 }
 
+/** A backend of the common format takes text alone as a result; the images follow behind. */
 const resultOf = (item: JsonObject, path: string, behind: Part[], to: Dialect | undefined, drop: Drop): Message => {
   const tool_call_id = textIn(item, 'call_id', path)
   const { output } = item

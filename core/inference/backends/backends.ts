@@ -20,6 +20,7 @@ const merging = lazy(() => import('./merged.ts'))
 
 /** An answer to the question for a backend's list. */
 export interface Asked {
+  /** Ms until the answer, or until the fault was known. */
   readonly ms: number
   /** Null where the backend did not answer. */
   readonly models: number | null
@@ -47,11 +48,13 @@ export interface Backends {
   keepTo(order: RestOrder, signal: AbortSignal): Promise<void>
 }
 
+/** The port of the backends. */
 export const Backends = one<Backends>('Backends')
 
 /** Ms after which a backend that does not list its models is taken to be away. */
 const patienceMs = 5_000
 
+/** Acts reach sibling processes through `answerOfBackends`; a process alone counts as one. */
 export const backends = plugin({
   port: Backends,
   name: 'backends',

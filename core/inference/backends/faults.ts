@@ -9,6 +9,7 @@ export const faultKinds = [
   'server_error',
   'stream_broken',
 ] as const
+/** The name of one class. */
 export type FaultKind = (typeof faultKinds)[number]
 
 /** Null for a call without a fault. */

@@ -43,13 +43,16 @@ export interface BackendRecords {
   readonly used: UsageObserver['used']
 }
 
+/** The port of the records. */
 export const BackendRecords = one<BackendRecords>('BackendRecords')
 
+/** Finished calls that are kept of each backend. */
 export const callsKept = 20
 const timesKept = 200
 /** Reloads bring new names; further ones are not remembered. */
 const mostBackends = 1_000
 
+/** The use of a backend that has answered nothing yet. */
 export const unused: BackendUse = {
   requests: 0,
   input: 0,
@@ -95,6 +98,7 @@ const freshRecord = (): Kept => ({
   used: unused,
 })
 
+/** Records in the memory of this process alone. A restart forgets them, a reload does not. */
 export const backendRecords = plugin({
   port: BackendRecords,
   name: 'memory',
@@ -137,6 +141,7 @@ export const backendRecords = plugin({
   },
 })
 
+/** Hands each finished call of a backend to the records. */
 export const recordingObserver = plugin({
   port: BackendObserver,
   name: 'records',
@@ -144,6 +149,7 @@ export const recordingObserver = plugin({
   create: ({ records }): BackendObserver => ({ saw: records.saw }),
 })
 
+/** Hands each counted use to the records. */
 export const recordingUsage = plugin({
   port: UsageObserver,
   name: 'records',

@@ -12,6 +12,7 @@ import { ordersOf } from './label-orders.ts'
 import { calibrated, softened } from './calibration.ts'
 import { type Estimate, tokensOf, totalUsage } from '../metering/tokens.ts'
 
+/** What a decision needs of the gateway. Calibrations give a `reserve` that charges nobody. */
 export interface DecisionNeeds {
   readonly inference: Pick<Inference, 'run'>
   readonly clock: Pick<Clock, 'now'>

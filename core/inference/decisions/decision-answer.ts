@@ -21,6 +21,7 @@ export const checkDistribution = (question: Question, given: Distribution | unde
   return given!
 }
 
+/** The answer in public form. The distribution must have passed `checkDistribution` before. */
 export const answerOf = (question: Question, { probabilities }: Distribution): Answer => {
   switch (question.type) {
     case 'choice': {

@@ -1,10 +1,15 @@
+/** The formats whose heads are read here, without a library and without decoding a pixel. */
 export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'bmp' | 'tiff'
 
+/** What the head of an image says. A forged head may say anything, so these are claims. */
 export interface ImageHead {
   readonly format: ImageFormat
+  /** Pixels, before the orientation turns them. */
   readonly width: number
   readonly height: number
+  /** As Exif counts: 1 is upright, and 5 to 8 swap width and height. */
   readonly orientation: number
+  /** Pictures in the file; always 1 except for TIFF. */
   readonly pages: number
 }
 

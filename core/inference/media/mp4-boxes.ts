@@ -1,3 +1,4 @@
+/** A box of an MP4 file (ISO/IEC 14496-12). */
 export interface Box {
   readonly type: string
   /** Without its header. */
@@ -16,8 +17,10 @@ const mostBoxes = 16_384
 /** A box that ends outside of what it stands in, and a DataView that reads past its end, are both out of range. */
 export const brokenBox = () => new RangeError('Broken box')
 
+/** The bytes as big-endian numbers: a view reads so by itself, and throws RangeError beyond the end. */
 export const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+/** The boxes that stand side by side. Throws RangeError for broken ones, and for more than 16,384. */
 export const boxesIn = (bytes: Uint8Array): readonly Box[] => {
   const view = viewOf(bytes)
   const boxes: Box[] = []

@@ -25,6 +25,7 @@ async function* continued<Part>(first: Part, source: AsyncIterator<Part>): Async
   }
 }
 
+/** How long an answer may be silent, and how long it may last. */
 export interface OngoingLimits {
   readonly clock: Clock
   /** Ms between two parts. */

@@ -9,11 +9,13 @@ type Row = readonly [name: string, most: number | null]
 
 /** Which allowances a caller's work is taken from; the same ones until a key is read anew or a day of the calendar ends. */
 export interface Allowances {
+  /** Tokens by the minute, of the caller's own key and organisation, and by the day, of its makers too. */
   tokens(caller: Caller, now: number): readonly Allowance[]
   /** In seconds. */
   audio(caller: Caller, now: number): readonly Allowance[]
 }
 
+/** A limit of null has no allowance, so nothing is counted for it. */
 export const allowances = (settings: Settings): Allowances => {
   const { days, timeZone } = settings.limits
   const today = days === 'calendar' ? calendar('day', timeZone) : null

@@ -12,6 +12,7 @@ import type { Budget } from './budgets.ts'
 /** A share of a budget that is reached. */
 export interface ReachedShare {
   readonly budget: Budget
+  /** Of the whole budget. */
   readonly percent: number
   /** Unix ms. */
   readonly at: number
@@ -23,6 +24,7 @@ export interface BudgetWebhook {
   tell(receiver: Webhook, share: ReachedShare): void
 }
 
+/** The port of messages about budgets. */
 export const BudgetWebhook = one<BudgetWebhook>('BudgetWebhook')
 
 /** Ms between tries; the last one fails for good. */
@@ -98,6 +100,10 @@ const sending =
     }
   }
 
+/**
+ * Each message has six tries within about an hour and a half. A closing gateway ends them, and its log has
+ * the id.
+ */
 export const budgetWebhook = plugin({
   port: BudgetWebhook,
   name: 'budget-webhook',

@@ -68,5 +68,8 @@ export const spentBudget = ({ of, period, allowance }: Budget, wait: number, now
   })
 }
 
+/**
+ * The refusal of a call whose cost nobody can reserve. The setting `unknownPrice: count` allows such calls.
+ */
 export const unknownPrice = (): Forbidden =>
   new Forbidden('The model has no price, and budgets hold', { code: 'price_unknown' })

@@ -8,6 +8,7 @@ export interface LateDay {
   readonly day: string
 }
 
+/** Marks of late days. Their ids begin with the day, so the oldest day is made anew first. */
 export const lates = kind<LateDay>('usage-late')
 
 /** Marks rows that are written after their day. */

@@ -22,18 +22,21 @@ export interface Ledger {
   dispose(): Promise<void>
 }
 
+/** The port of the ledger. */
 export const Ledger = one<Ledger>('Ledger')
 
 /** Ms between two writes. */
 const every = 1_000
 /** Ms between two looks for journals whose process is gone. */
 const lookEvery = 5_000
+/** Writes at the end of a process; what no journal keeps is lost after them. */
 const tries = 3
 /** Ms after the last beat in which no other process can have taken the journal. */
 const safeMs = 20_000
 /** Rows that are written at once. */
 const atOnce = 8
 
+/** Rows are written every second, and journals of killed processes are looked for every five seconds. */
 export const ledger = plugin({
   port: Ledger,
   name: 'ledger',

@@ -19,10 +19,12 @@ export type { Reservation } from './reservation.ts'
  */
 export type Meter = Reservations
 
+/** The port of the meter. */
 export const Meter = one<Meter>('Meter')
 
 const reserving = lazy(() => import('./reservations.ts'))
 
+/** The code of reservations is loaded with the first call that is charged. */
 export const meter = plugin({
   port: Meter,
   name: 'meter',

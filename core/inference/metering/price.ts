@@ -34,6 +34,7 @@ export interface Consumption extends Usage {
   readonly seconds?: number
 }
 
+/** Circumstances that change a price. A null region and an absent one take the plain price. */
 export interface PriceTerms {
   readonly batch?: boolean
   readonly region?: string | null

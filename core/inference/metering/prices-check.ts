@@ -5,6 +5,7 @@ import type { Consumption } from './price.ts'
 import { type Mode, prices } from './prices.ts'
 import { shipped } from './shipped-prices.ts'
 
+/** What `Gateway.prices` gives, so that operators find unpriced models before their budgets refuse calls. */
 export interface PriceCheck {
   /** Every served model with every backend of it. */
   readonly models: readonly Priced[]
@@ -33,6 +34,7 @@ const samples: Readonly<Record<ModelType, Consumption>> = {
   AUDIO_TRANSCRIPTION: { input: 0, output: 0, seconds: 1 },
 }
 
+/** Prices a sample call of each model by the rules of real calls, so both always agree. */
 export const pricesOf = (entries: readonly Entry[], settings: Settings): PriceCheck => {
   const { costOf } = prices(settings)
   const models = entries.flatMap((entry): Priced[] => {

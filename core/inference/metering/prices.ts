@@ -19,6 +19,7 @@ export interface Prices {
   mostOf(entry: BilledModel | null, mode: Mode, used: Consumption): number | null
 }
 
+/** Prices by these settings. A configured price of a model replaces the shipped one as a whole. */
 export const prices = (settings: Settings): Prices => {
   const ships = shipsPrices(settings)
 

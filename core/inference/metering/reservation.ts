@@ -3,6 +3,7 @@ import type { Consumption } from './price.ts'
 import type { BilledModel, Mode } from './prices.ts'
 import type { Estimate } from './tokens.ts'
 
+/** What one call has taken from allowances and budgets until its true use is known. */
 export interface Reservation<Truth> {
   /** `x-ratelimit-{limit,remaining,reset}-tokens`; empty without a limit. */
   readonly headers: Readonly<Record<string, string>>

@@ -29,6 +29,7 @@ interface Payment {
   readonly money: readonly Charge[]
 }
 
+/** One call to be paid. A null entry is a sealed call, whose model is known only afterwards. */
 interface Call<Truth> {
   readonly caller: Caller
   readonly entry: BilledModel | null
@@ -82,6 +83,10 @@ const tillOf = (needs: MeterNeeds) => {
 
 type Till = ReturnType<typeof tillOf>
 
+/**
+ * What a call has to pay before it goes out. Throws Forbidden where a hard budget holds and the price is
+ * unknown.
+ */
 const payment = (
   { budgetsOf, mostOf, settings, clock }: Till,
   { caller, entry, mode }: Call<unknown>,
@@ -98,6 +103,10 @@ const payment = (
   return { work, budgets: its, money }
 }
 
+/**
+ * Takes all charges in one step, or none of them. Throws TooMany for the first that does not fit. Null for a
+ * call that no limit holds.
+ */
 const spend = async (
   { limiter, clock }: Till,
   { work, budgets, money }: Payment,
@@ -125,6 +134,10 @@ const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace
   return trace
 }
 
+/**
+ * Reserves, and gives back what settles the reservation later. From here on, a journal counts the call if the
+ * process dies.
+ */
 const open = async <Truth>(
   till: Till,
   call: Call<Truth>,
@@ -221,6 +234,7 @@ export const reservations = (needs: MeterNeeds): Reservations => {
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
 
+/** Counts for observers; their members are never absent. */
 const countsOf = (model: string, { input, output, cached = 0, reasoning = 0 }: Consumption) => ({
   model,
   input,
@@ -236,6 +250,9 @@ const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number 
   estimated_cost_micros: cost ?? 0,
 })
 
+/**
+ * Where the call is counted: on the UTC day of this moment, and under `unknown` while its model is sealed.
+ */
 const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => ({
   ...{ organization, key, user, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) },
   day: dayOf(now),

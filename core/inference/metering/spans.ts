@@ -4,6 +4,7 @@ const dayMs = 86_400_000
 export const dayAfter = (day: string, days = 1): string =>
   new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 
+/** `YYYY-MM`. */
 export const monthOf = (day: string): string => day.slice(0, 7)
 
 /** The last day of a month. */
@@ -16,6 +17,7 @@ type Span = readonly [from: string, to: string]
 
 /** The parts of a span of days that have sums by day, sums by month, and none yet. */
 export interface Spans {
+  /** Of days; both ends are inclusive, as in all spans. */
   readonly days: readonly Span[]
   /** Of months. */
   readonly months: readonly Span[]

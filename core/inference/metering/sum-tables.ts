@@ -3,6 +3,7 @@ import { countNames } from './usage-rows.ts'
 
 /** What usage is summed by. */
 export const groupings = ['day', 'organization', 'team', 'user', 'key', 'model', 'backend', 'tag'] as const
+/** The name of one grouping. */
 export type Grouping = (typeof groupings)[number]
 
 /** The sums of an organisation over a day or a month that is over. */
@@ -19,12 +20,15 @@ export interface SumTable {
 
 /** For all organisations; the ids begin with what those of one are looked for by. */
 const indexes = [['period', 'by']] as const
+/** Sums of days. A row holds at most 1,000 names, so a large organisation has several rows a day. */
 export const daySums = kind<SumTable>('usage-day', indexes)
+/** Sums of whole months, made of the sums of their days. */
 export const monthSums = kind<SumTable>('usage-month', indexes)
 
 /** Names of one row. */
 const namesPerRow = 1_000
 
+/** Numbers in one list of sums. */
 export const lengthOfSums = countNames.length
 
 /** The beginning of the ids of the rows of a table. */

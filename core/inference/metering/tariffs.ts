@@ -16,6 +16,7 @@ export const unansweredCall: Counts = { requests: 1, unanswered: 1 }
 
 const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 })
 
+/** Allowances take input and output alike, whatever each of them costs. */
 export const tariffOfTokens: Tariff<Consumption> = {
   amountOf: ({ input, output }) => input + output,
   consumptionOf: (used) => used,

@@ -1,6 +1,7 @@
 import { usageOf as read } from '../../dialects/chat-completions.ts'
 import type { ChatBody, Json, Usage, WireUsage } from '../../ports/upstream.ts'
 
+/** Tokens of role and marks around each message, about. */
 const perMessage = 4
 /** About what an image costs where it is neither tiny nor huge. */
 const perImage = 800
@@ -35,6 +36,7 @@ export const choicesOf = (body: ChatBody): number => countOf(body['n'], 1)
 const countOf = (value: unknown, otherwise: number): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? Math.min(value as number, 1e9) : otherwise
 
+/** What a call may use, guessed before it goes out. Tokens, unless a member says otherwise. */
 export interface Estimate {
   readonly input: number
   readonly output: number

@@ -1,5 +1,6 @@
 import type { Counts, Place, SharedRow } from './usage-rows.ts'
 
+/** Amounts to add, by the name of the count. */
 export type Deltas = Readonly<Record<string, number>>
 
 /** The row of a sheet, without its counts. */
@@ -46,6 +47,7 @@ export type BookLine =
 /** Rows that wait while the store is down; beyond that counts are lost, and the log says so. */
 export const mostWaitingRows = 10_000
 
+/** An empty book of the process with this name. */
 export const usageBook = (by: string): UsageBook => ({ by, calls: new Map(), sheets: new Map() })
 
 /** Enters a line. False when some of its counts found no room. */

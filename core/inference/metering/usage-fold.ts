@@ -22,6 +22,7 @@ interface Cursor {
 const cursors = kind<Cursor>('usage-fold')
 const cursorId = 'cursor'
 
+/** The cursor as stored; null before the first sums were begun. */
 export const foldCursor = (rows: MetadataStore): Promise<Cursor | null> => rows.get(cursors, cursorId)
 
 /** Makes the sums of days that are over, in the background. */
@@ -29,6 +30,7 @@ export interface Folding {
   dispose(): Promise<void>
 }
 
+/** What the making of sums needs of the gateway. */
 export interface FoldNeeds {
   readonly rows: MetadataStore
   readonly reports: Reports
@@ -45,6 +47,7 @@ const grace = 600_000
 const leaseMs = 60_000
 /** Ms of rest after some tables, so that the work leaves the machine to calls. */
 const restMs = 20
+/** Late days in one turn. Further ones wait for the next turn. */
 const latesAtOnce = 100
 
 /** The cursor with its next turn; null when another process has moved it. */
@@ -66,6 +69,10 @@ const leasedCursor = async (rows: MetadataStore, by: string, now: number): Promi
   return moved(rows, known, { by, until: now + leaseMs })
 }
 
+/**
+ * One process of all makes the sums: a lease in the store keeps the others away. A fault is logged, and the
+ * next turn tries again.
+ */
 export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Folding => {
   const by = Buffer.from(random.bytes(6)).toString('hex')
   const closing = new AbortController()

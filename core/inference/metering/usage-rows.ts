@@ -3,6 +3,7 @@ import { kind } from '../../ports/metadata-store.ts'
 /** The counts of calls. */
 export interface Counts {
   readonly requests?: number
+  /** Tokens; `reasoning` is a part of the output, and `cached` a part of the input. */
   readonly input?: number
   readonly output?: number
   readonly reasoning?: number
@@ -53,6 +54,7 @@ export interface UsageRow extends CountedRow {
   readonly model: string
 }
 
+/** Usage of keys. Each index serves one listing: by organisation, by key and by day alone. */
 export const usages = kind<UsageRow>('usage', [['organization', 'day'], ['key', 'day'], ['day']])
 
 /** What an organisation used on one day (UTC) of one backend, or under one tag. */
@@ -66,6 +68,7 @@ export interface SharedRow extends CountedRow {
 /** Their ids begin with the day, the organisation and `by`, so they need no index. */
 export const shares = kind<SharedRow>('usage-share')
 
+/** The id of a shared row. The parts stand in the order in which reports narrow their questions. */
 export const sharedId = (
   { day, organization, by }: Pick<SharedRow, 'day' | 'organization' | 'by'>,
   place: string,

@@ -21,6 +21,7 @@ export interface UsageQuestion extends Part {
   readonly to: string
 }
 
+/** The sum under one name. */
 export interface UsageSum {
   /** Empty for rows without a name, such as those of keys without a team. */
   readonly name: string
@@ -34,8 +35,13 @@ export interface UsageSums {
   dispose(): Promise<void>
 }
 
+/** The port of the sums. */
 export const UsageSums = one<UsageSums>('UsageSums')
 
+/**
+ * Sums of a turn hold until the next turn. Days that go on are added up for each question, unless that took
+ * long a moment ago.
+ */
 export const usageSums = plugin({
   port: UsageSums,
   name: 'usage-sums',

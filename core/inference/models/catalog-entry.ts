@@ -1,6 +1,7 @@
 import type { Dialect, ModelType, Upstream } from '../../ports/upstream.ts'
 import type { ModelSettings } from '../../settings.ts'
 
+/** What a backend can do with a model. Every ability but `decide` belongs to one type of model. */
 export type Ability = 'chat' | 'decide' | 'transcribe' | 'speak' | 'draw' | 'embed'
 
 /** A backend that has this ability. A backend without `decide` decides by chat. */
@@ -26,6 +27,7 @@ export interface Candidate<A extends Ability = never> {
   readonly context: number | null
 }
 
+/** A model that callers can name, with everything that may answer for it. */
 export interface Entry {
   /** What callers send and answers name. */
   readonly name: string
@@ -58,11 +60,13 @@ export const dialectOf = ({
 }: Pick<Candidate, 'upstream' | 'model'>): Dialect | undefined =>
   typeof dialect === 'function' ? dialect(model) : dialect
 
+/** Narrows candidates to those whose backend has the ability for a model of these settings. */
 export const isCandidateFor =
   <A extends Ability>(settings: ModelSettings, ability: A) =>
   (candidate: Candidate): candidate is Candidate<A> =>
     isAble(settings, candidate.upstream, ability)
 
+/** The order within one priority stays that of the configuration. */
 export const entryOf = (name: string, settings: ModelSettings, candidates: readonly Candidate[]): Entry => ({
   name,
   settings,
@@ -74,6 +78,7 @@ export const entryOf = (name: string, settings: ModelSettings, candidates: reado
   ),
 })
 
+/** An offer with the defaults of the configuration: weight 1, priority 1, and an unknown context. */
 export const candidateOf = (
   upstream: Upstream,
   model: string,

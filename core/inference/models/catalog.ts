@@ -19,11 +19,16 @@ export interface Catalog {
   list(signal: AbortSignal): Promise<readonly Entry[]>
 }
 
+/** The port of the models. */
 export const Catalog = one<Catalog>('Catalog')
 
 /** Whether this side of the enclave's wall serves the model, and so must know all its providers. */
 const isOurs = (settings: ModelSettings, inside: boolean) => (inside ? settings.confidential : settings.standard)
 
+/**
+ * Throws for a provider that is not there, and for settings that could serve no call: at a start and at a
+ * reload.
+ */
 export const catalog = plugin({
   port: Catalog,
   name: 'catalog',

@@ -26,11 +26,13 @@ const day = 24 * 60 * minute
 /** Ms after which a provider that does not list its models is taken to be down. */
 const patienceMs = 5_000
 
+/** A provider's list as the cache keeps it: for a day, so that a provider may be down for so long. */
 interface Copy {
   readonly at: number
   readonly models: readonly Model[]
 }
 
+/** What was found at the last look. */
 interface Known {
   readonly until: number
   readonly entries: ReadonlyMap<string, Entry>
@@ -48,6 +50,7 @@ interface Sources {
   readonly log: Log
 }
 
+/** A model with every backend that lists it under the same name and type. */
 interface Offer {
   readonly model: Model
   readonly candidates: readonly Candidate[]
@@ -136,6 +139,7 @@ export const modelLists = ({ upstreams, cache, clock, log, inside }: Sources) =>
   }
 }
 
+/** The entry of a listed model, with the defaults of the configuration for all that a list does not tell. */
 const found = (
   inside: boolean,
   begun: number,
@@ -156,6 +160,7 @@ const found = (
     candidates,
   )
 
+/** The name, the id in digits, or `provider/name`, which keeps the call at that provider. */
 const lookUp = ({ entries, byId }: Known, name: string): Entry | null => {
   const whole = entries.get(name) ?? byId.get(name)
   if (whole) return whole

@@ -20,6 +20,10 @@ export interface Attempt {
   cancel(reason: unknown): void
 }
 
+/**
+ * All that one attempt needs. Either `answered` or `failed` is called, once, and neither after a
+ * cancellation.
+ */
 export interface AttemptPlan<T, A extends Ability> {
   readonly candidate: Candidate<A>
   readonly breaker: Breaker

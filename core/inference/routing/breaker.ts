@@ -21,9 +21,12 @@ export interface Breaker {
   wake(): void
 }
 
+/** The states as operators see them. */
 export const breakerStates = ['closed', 'half_open', 'open'] as const
+/** The name of one state. */
 export type BreakerState = (typeof breakerStates)[number]
 
+/** Calls that the share of faults is taken over. */
 const window = 20
 /** Fewer calls than these say nothing about a share. */
 const leastCalls = 10
@@ -50,6 +53,7 @@ const lastCalls = () => {
   }
 }
 
+/** A breaker that opens for `rest` ms. An operator's rest outlasts what calls from before it report. */
 export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['breaker']): Breaker => {
   const calls = lastCalls()
   let until = 0
@@ -113,6 +117,7 @@ export interface Breakers {
   known(id: string): Breaker | null
 }
 
+/** Breakers are made with the first call, and stay as long as the generation. */
 export const breakers = (settings: Settings['routing']['breaker']): Breakers => {
   const all = new Map<string, Breaker>()
   return {

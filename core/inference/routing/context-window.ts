@@ -18,6 +18,7 @@ export const largeEnough = <C extends Window>(order: readonly C[], body: ChatBod
 /** An unknown window is never the larger one. */
 const sizeOf = ({ context }: Window): number => context ?? 0
 
+/** What one search has learned about prompts that are too long. */
 export interface Overflow {
   /** True for a backend that is no larger than the one that could not hold the prompt. */
   passesOver(candidate: Window): boolean

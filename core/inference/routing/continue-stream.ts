@@ -25,6 +25,7 @@ export const continuable = ({ settings }: Entry, body: ChatBody): StreamedSoFar 
   return { body, text: '', spoiled: false, thinking: false, first: null }
 }
 
+/** Takes note of a chunk that the caller gets. Calls and audio spoil the stream: no prefix can carry them. */
 export const rememberChunk = (soFar: StreamedSoFar, chunk: Chunk): void => {
   soFar.first ??= { id: chunk.id, created: chunk.created, model: chunk.model }
   for (const { index, delta } of chunk.choices) {

@@ -8,9 +8,11 @@ import { overflowOf, type Overflow } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
 import type { EndAttempt, Trace } from '../../live/trace.ts'
 
+/** What a search needs of the gateway. */
 export interface FailoverNeeds {
   readonly clock: Clock
   readonly random: Random
+  /** Attempts after the first; more where the order has more backends. */
   readonly retries: number
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
@@ -19,6 +21,7 @@ export interface FailoverNeeds {
   readonly trace?: Trace
 }
 
+/** One search: who may be asked, how long, and how. */
 export interface Plan<T, A extends Ability = never> {
   /** Not empty; who is asked first, and after whom. */
   readonly order: readonly Candidate<A>[]
@@ -39,6 +42,7 @@ export interface Plan<T, A extends Ability = never> {
   told?(backend: string, attempt: number): void
 }
 
+/** A search under way. `found` settles once, and no attempt runs on after that. */
 export interface Search<T, A extends Ability = never> {
   readonly found: Promise<Found<T, A>>
   /** Ends every attempt at once; `found` rejects with the reason unless it is settled. */
@@ -76,6 +80,7 @@ interface Reader<T, A extends Ability> {
   reject(reason: unknown): void
 }
 
+/** Ms, doubled in each further round up to the longest. The true pause is a random part of it. */
 const firstPause = 300
 const longestPause = 5_000
 /** Ms after which a full backend that names no time may be asked again. */

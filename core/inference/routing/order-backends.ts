@@ -3,6 +3,7 @@ import { BadRequest } from '../../errors.ts'
 import type { ChatBody, Message } from '../../ports/upstream.ts'
 import { isCandidateFor, type Ability, type Candidate, type Entry } from '../models/catalog-entry.ts'
 
+/** A call, as far as the order of its backends depends on it. */
 export interface Choice<A extends Ability> {
   readonly entry: Entry
   readonly ability: A

@@ -107,6 +107,7 @@ export const resilientStream = (plan: StreamPlan): AsyncIterable<Chunk> & Prompt
   }
 }
 
+/** Connects with the first `next`, so a stream that nobody reads costs no backend anything. */
 const begin = (run: Run): void => {
   const { signal, clock, longest } = run.plan
   run.begun = true
@@ -119,6 +120,7 @@ const begin = (run: Run): void => {
   look(run, null)
 }
 
+/** Searches for a backend: the first one, or with `broken` the next. */
 const look = (run: Run, broken: BrokenStream | null): void => {
   run.search = run.plan.search(broken)
   run.search.found.then(
@@ -129,6 +131,7 @@ const look = (run: Run, broken: BrokenStream | null): void => {
   )
 }
 
+/** Makes the found backend the source of the stream. A probe has proved its backend with the first token. */
 const attach = (run: Run, { answer, candidate, controller, pass }: Found<OpenedStream, 'chat'>): void => {
   const { breakerOf, clock, live } = run.plan
   const leg: Leg = {
@@ -184,6 +187,7 @@ const ready = (run: Run): Chunk | null => {
   }
 }
 
+/** Gives the next chunk to the reader that waits. The pause is measured from here. */
 const pull = (run: Run): void => {
   const { leg, plan } = run
   const held = fromQueue(run)
@@ -209,6 +213,7 @@ const made = (run: Run, chunk: Chunk): Chunk | null => {
   return it
 }
 
+/** Takes note of a chunk as the caller gets it, for the bill and for a rescue. */
 const note = (run: Run, chunk: Chunk): void => {
   const { live, given } = run.plan
   for (const { delta, finish_reason } of chunk.choices) {
@@ -219,6 +224,7 @@ const note = (run: Run, chunk: Chunk): void => {
   if (given !== null) rememberChunk(given, chunk)
 }
 
+/** A result of a leg that was left meanwhile is ignored. */
 const took = (run: Run, leg: Leg, result: IteratorResult<Chunk>): void => {
   if (run.leg !== leg) return
   if (result.done) {
@@ -231,6 +237,7 @@ const took = (run: Run, leg: Leg, result: IteratorResult<Chunk>): void => {
   else hand(run, chunk)
 }
 
+/** The backend was silent for `idle` ms while a reader waited. */
 const late = (run: Run): void => {
   // A reader that is slow to ask is not the backend's fault.
   if (run.give !== null && run.leg !== null)
@@ -238,6 +245,7 @@ const late = (run: Run): void => {
   else run.watch = null
 }
 
+/** The leg broke: the stream is rescued, or its reader learns the reason. */
 const broke = (run: Run, leg: Leg, reason: unknown): void => {
   if (run.leg !== leg) return
   const { clock, saw, given } = run.plan
@@ -253,9 +261,11 @@ const broke = (run: Run, leg: Leg, reason: unknown): void => {
   else end(run, reason)
 }
 
+/** Thoughts and an empty text are no prefix that another backend could go on from. */
 const canGoOn = ({ rescues, plan }: Run, { spoiled, thinking, text }: StreamedSoFar): boolean =>
   !spoiled && !thinking && text !== '' && rescues < plan.rescues
 
+/** Keeps the usage so far for the bill, and searches for a backend that goes on from the text. */
 const rescue = (run: Run, broken: BrokenStream): void => {
   const { live } = run.plan
   const { given } = broken
@@ -268,6 +278,7 @@ const rescue = (run: Run, broken: BrokenStream): void => {
   look(run, broken)
 }
 
+/** Ends a leg at once. Its connection is closed, since the rest of the stream is of no use. */
 const close = ({ controller, source }: Leg, reason: unknown): void => {
   controller.abort(reason)
   leaveSource(source)

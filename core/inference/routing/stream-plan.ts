@@ -29,6 +29,7 @@ export interface BrokenStream {
   readonly given: StreamedSoFar
 }
 
+/** What one stream is made by: its limits, its rescues, and the search for its backend. */
 export interface StreamPlan {
   readonly clock: Clock
   /** Ms between two chunks. */

@@ -62,6 +62,7 @@ const act = {
   outcome: 'done',
 }
 
+/** The chapter of keys, usage and the audit. */
 export const admin: Chapter = {
   name: 'Keys, usage and audit',
   about: 'A key administers the keys of its own organisation, and gives nothing that it has not itself.',

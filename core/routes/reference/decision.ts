@@ -87,6 +87,7 @@ export const catalogWords = {
   request_price: 'The price of one request.',
 } as const
 
+/** The chapter of typed decisions. */
 export const decision: Chapter = {
   name: 'Typed decisions',
   about:
@@ -151,4 +152,5 @@ export const decision: Chapter = {
   },
 }
 
+/** An example of a catalog, for every chapter that lists models. */
 export const catalogSample = { object: 'list', data: [{ ...listed, model: 'rehearsal', name: 'rehearsal' }] }

@@ -28,6 +28,7 @@ const record = {
 
 const labels = { encrypted_name: 'b7d4', client_hash: 'c1f2', kid: 'kek-1', wrapped_dek: 'c9e4a1', mime_type: '7c01' }
 
+/** The chapter of sealed files. Hex in its examples is cut short. */
 export const files: Chapter = {
   name: 'Files',
   about:
@@ -121,6 +122,7 @@ export const files: Chapter = {
   },
 }
 
+/** The chapter of the index, whose files are those of the chapter above. */
 export const retrieval: Chapter = {
   name: 'Index',
   about: 'Indexed files are found by `searchRag`. The index is made inside the enclave and kept sealed.',

@@ -12,6 +12,7 @@ const probe = {
   support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
 }
 
+/** The chapter of routes that are served whatever chapters the settings choose. */
 export const front: Chapter = {
   name: 'Gateway',
   about: 'What the gateway is, how it feels, and this description of it.',

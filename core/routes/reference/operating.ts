@@ -50,6 +50,7 @@ const shownWords = (of: string) => ({
 const faultsWords =
   'What is wrong with the file, in the sentences of `sealgate check`, with line and column. They have no value of a setting.'
 
+/** The chapter for operators at work: what runs now, and what a backend does. */
 export const operating: Chapter = {
   name: 'Live and backends',
   about: 'These routes show what a gateway does now, and have no text of a caller or of a backend.',

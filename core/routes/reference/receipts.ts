@@ -13,6 +13,7 @@ const hash = 'c1f2'.repeat(16)
 
 const signed = { text: '{"v":1,"size":2}', ed25519: '1e9c…', ml_dsa_65: '5a07…' }
 
+/** Sentences for members of the log, which stand in the chapter of sealed inference. */
 export const receiptWords = {
   'path.hash': 'The hash of the receipt’s text, as hex.',
   'query.from': 'An earlier size of the log, whose continuation is wanted.',

@@ -33,6 +33,7 @@ const keyset = { keyset: 'a61b…', keys: [key], evidence: { type: 'dev' } }
 
 const signed = { text: '{"releases":[]}', signatures: [{ key: '77d0…', signature: '1e9c…' }] }
 
+/** The chapter of sealed inference. The bytes of its bodies are described in `docs/wire.md`. */
 export const rvenc: Chapter = {
   name: 'Sealed inference',
   about:
