@@ -2,6 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { type Socket, connect } from 'node:net'
 import type { Sight, Tongue } from './tongue.ts'
 
+/** The gateway that a scene calls, with the key and the dialect of its caller. */
 export interface Target {
   /** The address alone. */
   readonly base: string
@@ -30,6 +31,7 @@ const requestOf = ({ base, key, tongue }: Target, model: string, conversation: s
   }
 }
 
+/** Status 0 means that no answer came: the connection was refused, broke or hung. */
 const nothingSeen = (): Sight => ({
   status: 0,
   text: '',
@@ -105,6 +107,7 @@ const listen = (response: IncomingMessage, tongue: Tongue, sight: Sight, begun: 
   if (!events) response.on('end', () => takeBody(sight, tongue))
 }
 
+/** Fields other than `data` are skipped, as the caller of a chat needs none of them. */
 const take = (sight: Sight, tongue: Tongue, line: string, begun: number): void => {
   if (line.startsWith(':')) sight.comments++
   if (!line.startsWith('data:')) return
@@ -122,6 +125,7 @@ const take = (sight: Sight, tongue: Tongue, line: string, begun: number): void =
   if (sight.text !== '') sight.firstToken ??= Date.now() - begun
 }
 
+/** A 200 whose body is no JSON stays without `done`; behind any other status, such a body is the error. */
 const takeBody = (sight: Sight, tongue: Tongue): void => {
   try {
     const value = JSON.parse(sight.raw) as { readonly error?: unknown }
@@ -133,6 +137,7 @@ const takeBody = (sight: Sight, tongue: Tongue): void => {
   }
 }
 
+/** A call whose answer may stay unread: the caller holds the socket and decides when to leave. */
 export interface Leaving {
   readonly socket: Socket
   /** Bytes read so far. */

@@ -7,6 +7,7 @@ import { scenes } from './scenes.ts'
 /** The backend of the drill at this place of the chain. */
 export const placeName = (place: number): string => `place-${place}`
 
+/** The name of a backend whose address refuses connections; it stands first in scenes about refusals. */
 export const refusing = 'refusing'
 
 /** Silence is played at a tenth of its length, or in less where the configuration waits for long. */
@@ -27,6 +28,7 @@ const upstreamsOf = (chain: readonly DrilledLink[], { refused }: SceneHead) =>
       : { provider: placeName(place), priority, weight },
   )
 
+/** Each scene has a model of its own name, since the model's name tells the backend which fault to play. */
 const modelsOf = ({ chain, continues }: DrillPlan): SettingsInput['models'] =>
   Object.fromEntries(
     scenes.map((scene) => [

@@ -6,6 +6,7 @@ import { deadUrl, startProvider } from './provider.ts'
 import type { Played, Scene, Stage } from './scenes.ts'
 import type { Tongue } from './tongue.ts'
 
+/** What a scene came to, with the scene itself, so that a report can name its title. */
 export interface Result extends Played {
   readonly scene: Scene
 }
@@ -23,6 +24,9 @@ export interface Act {
   readonly scenes: readonly Scene[]
 }
 
+/**
+ * What stays the same in all acts: the way to start a gateway, the dialect, and the time that a call gets.
+ */
 export interface Company extends Tempo, Patience, Pick<Stage, 'stalled'> {
   readonly start: StartGateway
   readonly tongue: Tongue
@@ -56,6 +60,7 @@ export const playActs = async (
   }
 }
 
+/** A scene that throws or never ends counts as failed, and the other scenes of the act go on. */
 const playedOut = async (scene: Scene, stage: Stage, longest: number): Promise<Played> => {
   try {
     return await Promise.race([scene.play(stage), hanging(stage, longest)])
@@ -66,6 +71,7 @@ const playedOut = async (scene: Scene, stage: Stage, longest: number): Promise<P
 
 const unplayed = (note: string): Played => ({ mark: 'fail', note, sight: null, asked: 0 })
 
+/** The wait grows with the load of the machine, so that a busy machine fails no scene. */
 const hanging = async ({ slow }: Patience, longest: number): Promise<Played> => {
   const began = performance.now()
   for (let left = longest; left > 0; left = longest * slow() - (performance.now() - began))

@@ -25,6 +25,7 @@ export interface Tempo {
   readonly late: number
 }
 
+/** What the backend reads from the body of a call. */
 export interface Ask {
   readonly model: string
   readonly stream: boolean
@@ -32,6 +33,7 @@ export interface Ask {
   readonly prefix: string
   /** How often this conversation has asked, from 1. */
   readonly call: number
+  /** The caller wants the count of tokens in a chunk of its own, behind the last word. */
   readonly includeUsage: boolean
 }
 
@@ -62,8 +64,10 @@ const whole = async (part: Part, parts: readonly string[], finish = 'stop'): Pro
 
 const isFirst = ({ ask }: Part): boolean => ask.call === 1
 
+/** Resolves when the socket closes; the backend never ends this wait itself. */
 const forever = ({ socket }: Part): Promise<void> => new Promise((resolve) => socket.once('close', resolve))
 
+/** An error with this status where `applies` holds. Each line of `headers` brings its own CRLF. */
 const answering =
   (applies: (part: Part) => boolean, status: number, headers = ''): Fault =>
   (part) => {
@@ -86,11 +90,13 @@ const halfway =
     return true
   }
 
+/** The connection stays open for 30 s without a byte, at the drill's pace, and is then cut. */
 const stalling = async (out: WrittenStream, part: Part): Promise<void> => {
   await Promise.race([sleep(30_000 * part.tempo.pace), forever(part)])
   if (!part.socket.destroyed) out.cut()
 }
 
+/** One event ends in the middle of its JSON; the rest of the stream is without fault. */
 const malforming = async (out: WrittenStream, { ask: { model } }: Part): Promise<void> => {
   await out.event('{"id":"chatcmpl-fault","choices":[{"index":0,"delta":{"content":')
   for (const word of words.slice(30)) await out.event(chunk(model, { content: word }))
@@ -99,6 +105,7 @@ const malforming = async (out: WrittenStream, { ask: { model } }: Part): Promise
   out.end()
 }
 
+/** Tokens of `size` characters, `gap` ms apart. Only the other side can end this answer. */
 const endless =
   (size: number, gap: number): Fault =>
   async (part) => {
@@ -116,12 +123,14 @@ const silent: Fault = async (part) => {
   return true
 }
 
+/** A TCP reset comes in place of the first byte of the answer. */
 const reset: Fault = (part) => {
   if (!isFirst(part)) return false
   part.socket.resetAndDestroy()
   return true
 }
 
+/** The first call promises 500 bytes more than it sends, and the second one 50 bytes fewer. */
 const wrongLength: Fault = ({ socket, ask: { model, call } }) => {
   if (call > 2) return false
   const body = completion(model)
@@ -130,6 +139,7 @@ const wrongLength: Fault = ({ socket, ask: { model, call } }) => {
   return true
 }
 
+/** The first 200 bytes of the body come as one chunk, and the end mark of the chunks never comes. */
 const cutBody: Fault = (part) => {
   if (!isFirst(part)) return false
   const { socket, ask } = part

@@ -2,10 +2,12 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import { type Ask, type Tempo, play } from './plays.ts'
 import { type Seen, respond } from './written-answer.ts'
 
+/** A backend on a free port of 127.0.0.1 that plays faults and notes what it saw. */
 export interface FaultyProvider {
   readonly url: string
   /** By the text of the last user message. */
   seen(conversation: string): Seen
+  /** Destroys the sockets that are still open: a silent scene would hold the server for ever. */
   close(): Promise<void>
 }
 
@@ -75,17 +77,20 @@ const askedIn = (bytes: Buffer): Asked | null => {
   return { line: bytes.toString('latin1', 0, bytes.indexOf('\r\n')), body, rest: bytes.subarray(end) }
 }
 
+/** Each scene puts a text of its own into the last user message, so that its calls are counted together. */
 const conversationOf = ({ messages }: ChatBody): string => {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? ''
   return typeof content === 'string' ? content : (content[0]?.text ?? '')
 }
 
+/** An assistant message at the end of the list is the prefix from which the backend must go on. */
 const askOf = ({ model, stream, stream_options, messages }: ChatBody, call: number): Ask => {
   const last = messages.at(-1)
   const prefix = last?.role === 'assistant' && typeof last.content === 'string' ? last.content : ''
   return { model, stream: stream === true, prefix, call, includeUsage: stream_options?.include_usage === true }
 }
 
+/** Answers one request after the other on a socket, as keep-alive allows. */
 const serve = async (socket: Socket, tempo: Tempo, seen: (name: string) => Seen): Promise<void> => {
   let bytes: Buffer = Buffer.alloc(0)
   let wake = (): void => {}

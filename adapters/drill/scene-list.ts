@@ -36,4 +36,5 @@ export const sceneList = [
   { name: 'C05', title: 'leaves during a whole call' },
 ] as const satisfies readonly SceneHead[]
 
+/** One text names the scene, its model at the gateway and its fault at the backend. */
 export type SceneName = (typeof sceneList)[number]['name']

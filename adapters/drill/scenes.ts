@@ -8,11 +8,13 @@ import type { Sight } from './tongue.ts'
 import { until } from './until.ts'
 import { answer } from './written-answer.ts'
 
+/** A note tells why a mark is less than a pass. Beside a pass, the note is empty or a measured time. */
 export interface Verdict {
   readonly mark: Mark
   readonly note: string
 }
 
+/** Everything that a scene may touch; all scenes of an act share one stage. */
 export interface Stage extends Patience {
   readonly target: Target
   readonly provider: FaultyProvider
@@ -33,6 +35,7 @@ export interface Played extends Verdict {
 type Play = (name: SceneName, stage: Stage) => Promise<Played>
 
 export interface Scene extends SceneHead {
+  /** A rejection counts as a fail, and so does a play without an end. */
   play(stage: Stage): Promise<Played>
 }
 
@@ -81,6 +84,7 @@ const asking = (stream: boolean, also?: SideCondition): Play =>
     return main.mark === 'pass' ? (also?.(sight, stage, conversation) ?? pass) : main
   })
 
+/** From the best to the worst. */
 const order: readonly Mark[] = ['pass', 'partial', 'safe', 'fail']
 
 /** The worse of the same scene as a stream and whole. */
@@ -125,17 +129,22 @@ const leaving =
     return over(verdict('pass', ms < 0 ? '' : told))
   }
 
+/** A caller that closes its socket must free the backend within 1 s. */
 const gone = ({ socket }: Leaving): Leave => {
   socket.destroy()
   return { most: 1000, per: 1 }
 }
 
+/** The backends of these scenes never answer, so 200 ms always lie before the first token. */
 const leavingEarly = (stream: boolean): Play =>
   leaving(stream, async (_, it) => {
     await sleep(200)
     return gone(it)
   })
 
+/**
+ * An answer that a content filter has ended must say so; told as whole, its caller would trust a cut text.
+ */
 const filtered: Judge = (sight) => {
   if (sight.broken) return verdict('fail', 'the connection broke or hung')
   if (sight.error !== null) return verdict('safe', 'told as an error')
@@ -144,6 +153,7 @@ const filtered: Judge = (sight) => {
   return sight.finish === 'content_filter' ? pass : verdict('fail', 'told as a whole answer')
 }
 
+/** Where no backend can go on, the words so far stay, and the dialect tells of the break. */
 const cutForGood: Judge = (sight, _, { target }) => {
   if (sight.done || (sight.error === null && !sight.broken)) return verdict('fail', 'a cut answer was told as whole')
   if (sight.broken || sight.text === '') return verdict('safe', 'broke without a word')
@@ -159,6 +169,7 @@ const obeysRetryAfter: SideCondition = (_, { provider }, conversation) => {
   return verdict('partial', `asked again after ${second.ms - first.ms} ms`)
 }
 
+/** Comments in the stream keep callers and proxies from giving up while the first token is late. */
 const isLively: SideCondition = ({ comments }) =>
   comments >= lively ? null : verdict('partial', `${comments} signs of life before the first token`)
 
@@ -196,6 +207,7 @@ const plays: Readonly<Record<SceneName, Play>> = {
   C05: leavingEarly(false),
 }
 
+/** In the order of the list. Results come in another order, since the scenes of an act play at once. */
 export const scenes: readonly Scene[] = sceneList.map((head) => ({
   ...head,
   play: (stage) => plays[head.name](head.name, stage),

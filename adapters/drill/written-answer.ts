@@ -6,6 +6,7 @@ export const answer =
   'Nobody spoke until the fog lifted; then the captain, who had taught geometry in Łódź, drew a perfect circle on the ' +
   'deck and asked the goats whether they could find its centre before noon struck. None could.'
 
+/** Each word keeps the space behind it, so that the words joined are the text again. */
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/)
 
 /** What the provider saw of one conversation. */
@@ -36,6 +37,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 }
 
+/** A `length` other than the body's is a fault to be played. Each line of `headers` brings its own CRLF. */
 export const respond = (
   socket: Socket,
   status: number,
@@ -54,6 +56,7 @@ const usage = { prompt_tokens: 7, completion_tokens: 90, total_tokens: 97 }
 
 const about = { id: 'chatcmpl-fault', created: 1_700_000_000 } as const
 
+/** The data of one event in the chat format of OpenAI; `more` adds fields at its top. */
 export const chunk = (model: string, delta: object, finish: string | null = null, more: object = {}): string =>
   JSON.stringify({
     ...about,
@@ -63,9 +66,11 @@ export const chunk = (model: string, delta: object, finish: string | null = null
     ...more,
   })
 
+/** Comes behind the last word and has no choices, as `stream_options.include_usage` asks for. */
 export const usageChunk = (model: string): string =>
   JSON.stringify({ ...about, object: 'chat.completion.chunk', model, choices: [], usage })
 
+/** The body of a call without a stream: always the whole answer, whatever prefix was sent. */
 export const completion = (model: string): string =>
   JSON.stringify({
     ...about,
@@ -89,11 +94,15 @@ const roomIn = (socket: Socket): Promise<void> =>
 export interface WrittenStream {
   /** Rejects when the other side has left. */
   piece(bytes: string | Uint8Array): Promise<void>
+  /** The data stand behind `data:` as they are, so a line end in them would break the event. */
   event(data: string): Promise<void>
+  /** Writes the last chunk; the socket stays open for the next request. */
   end(): void
+  /** Destroys the socket, so that the last chunk never comes. */
   cut(): void
 }
 
+/** The head goes out at once: each fault behind it meets an answer that has begun with 200. */
 export const streamOn = ({ socket, its }: Line): WrittenStream => {
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
   const piece = async (bytes: string | Uint8Array): Promise<void> => {

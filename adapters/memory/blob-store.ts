@@ -3,7 +3,9 @@ import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 
+/** Names and slashes; no part may be `.` or `..`, and no path begins or ends with a slash. */
 const plain = /^(?!(?:.*\/)?\.\.?(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/
+/** Bytes that a reader gets at once. */
 const piece = 64 * 1024
 
 const check = (path: string) => {
@@ -19,6 +21,7 @@ const pieces = async function* (bytes: Uint8Array, start: number, end: number, s
   }
 }
 
+/** Rejects with the signal's reason as soon as it fires, even while the source is stuck. */
 const gather = async (bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Uint8Array> => {
   signal?.throwIfAborted()
   const source = bytes[Symbol.asyncIterator]()

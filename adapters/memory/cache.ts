@@ -9,6 +9,7 @@ export default plugin({
   name: 'memory',
   needs: { clock: Clock },
   create: ({ clock }): Cache => {
+    // Entries. Beyond this number, expired copies go first and then the oldest, down to nine tenths.
     const most = 10_000
     const copies = new Keyv()
     // Keyv forgets an entry only when it is read, so the times are kept here, oldest copy first.

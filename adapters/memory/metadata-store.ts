@@ -3,8 +3,12 @@ import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-
 
 type RowFields = Record<string, unknown>
 
+/**
+ * Rows pass through JSON as in a real store: callers share no object with it, and undefined fields vanish.
+ */
 const copy = <T>(it: T): T => JSON.parse(JSON.stringify(it)) as T
 
+/** Null equals absent, as the port promises for `where`. */
 const isSameJson = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
 const holdsFields = (row: RowFields, fields: object = {}) =>
@@ -18,6 +22,7 @@ const compare = (a: unknown, b: unknown): number => {
   return rank(a) - rank(b) || (a < b ? -1 : 1)
 }
 
+/** Both ends are inclusive; a row without the field never matches. */
 const isBetween = (it: unknown, from: unknown, to: unknown) =>
   it !== null &&
   it !== undefined &&

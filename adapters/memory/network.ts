@@ -2,6 +2,7 @@ import { UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { type Answer, type Door, Fetch, Log, type LogFacts } from '../../core/ports/platform.ts'
 
+/** `answered` is the status that came before the fault; null when no answer came. */
 const failed = (cause: unknown, answered: number | null = null) =>
   new UpstreamFailed(undefined, { again: true, answered, cause })
 
@@ -44,6 +45,7 @@ const open: Door = async (url, { method, headers = {}, body = null, signal, pati
   }
 }
 
+/** Tools name addresses of their own, and this environment has no check for private ones. */
 const closed: Door = async (_url, { signal }) => {
   signal.throwIfAborted()
   throw new UpstreamFailed('This environment has no network for tools', { again: true })

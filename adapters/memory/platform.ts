@@ -6,6 +6,9 @@ import { UpstreamFailed } from '../../core/errors.ts'
 // In ms: a longer timer would fire at once.
 const longestTimerMs = 2 ** 31 - 1
 
+/**
+ * Rejects with the signal's reason when the signal fires. A sleep beyond the limit of timers goes in parts.
+ */
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
@@ -23,6 +26,7 @@ const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', stop, { once: true })
   })
 
+/** Keeps no process alive. An alarm beyond the limit of timers rings at this limit, after 24.8 days. */
 const alarm = (ms: number, ring: () => void): Alarm => {
   let over = false
   const timer = setTimeout(
@@ -56,6 +60,7 @@ const bytes = (length: number): Uint8Array => {
     used = 0
   }
   const taken = pool.slice(used, used + length)
+  // No copy of bytes that were handed out stays in the pool.
   pool.fill(0, used, (used += length))
   return taken
 }
@@ -75,12 +80,14 @@ const closed: Door = async (_url, { signal }) => {
   throw new UpstreamFailed('This environment has no network', { again: true })
 }
 
+/** Refuses every connection, so that a test without a backend of its own fails at once. */
 export const fetch = plugin({
   port: Fetch,
   name: 'fetch',
   create: (): Fetch => ({ upstream: closed, outside: closed }),
 })
 
+/** Drops every line: nothing inside an enclave is recorded, and tests stay silent. */
 export const log = plugin({
   port: Log,
   name: 'log',

@@ -4,13 +4,16 @@ import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
 import { append, unlink, linkedList, type LinkedList, type Linked } from '../../core/linked-list.ts'
 
 interface Lease extends Linked<Lease> {
+  /** Unix ms until which the place is taken; 0 once it was released. */
   over: number
 }
 
 interface Bucket {
+  /** Below 0 where a call cost more than was charged before it, and where a soft allowance is overdrawn. */
   left: number
   /** The amount of a full bucket. */
   most: number
+  /** Unix ms up to which the bucket was refilled. */
   at: number
   /** The time at which the bucket is full and can be forgotten. */
   whole: number
@@ -29,6 +32,7 @@ const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
   }
 }
 
+/** Frees the places whose holders did not renew them in time. */
 const lapse = (leases: LinkedList<Lease>, now: number) => {
   for (let lease = leases.first; lease !== null;) {
     const { behind, over } = lease
@@ -126,6 +130,7 @@ export default plugin({
           for (const restore of undo.reverse()) restore()
           return { ok: false, refused, wait }
         }
+        // A second settlement would give the difference back twice.
         let settled = false
         return {
           ok: true,

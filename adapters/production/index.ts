@@ -143,6 +143,7 @@ export const renewed = async (
   }
 }
 
+/** One place for providers at the start and later, so that both meet the same demands for evidence. */
 const provider = (name: string, choice: Choice) => chosenUpstream(`providers.${name}`, name, choice)
 
 /** The name of 1.0.0. */

@@ -141,11 +141,13 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   enableCompileCache?.(folder)
 }
 
+/** Port 0 lets the system choose a free port. */
 const portOf = (said: string): string => {
   if (/^\d{1,5}$/.test(said) && Number(said) <= 65_535) return said
   throw new Error('--port takes a number from 0 to 65535')
 }
 
+/** An unknown option throws, so that a mistyped one never starts a gateway without it. */
 const serveOptions = {
   surfaces: { type: 'string' },
   workers: { type: 'string', default: '1' },
@@ -154,11 +156,13 @@ const serveOptions = {
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
+/** Null for a word that is no command; its help is the overview. */
 const usageOf = (name: string): string | null =>
   Object.hasOwn(commandUsages, name) ? commandUsages[name as keyof typeof commandUsages] : null
 
 const isHelp = (it: string): boolean => it === '--help' || it === '-h'
 
+/** An option in the first place belongs to `serve`, which needs no name. */
 const run = async (said: readonly string[]): Promise<void> => {
   const [first = 'serve'] = said
   if (first === '--version' || first === '-v') return print(await version())

@@ -38,4 +38,5 @@ export const loadNearModules = (): void => {
   })
 }
 
+/** Only names with `.js`: a bare name is a package, and only Node finds it. */
 const isRelative = /^\.\.?\/.*\.js$/

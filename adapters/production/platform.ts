@@ -9,10 +9,12 @@ import { openUpstream } from './network/fetch-upstream.ts'
 
 export { clock, random } from '../memory/platform.ts'
 
+/** Loaded with the first tool that fetches an address, so that a start does not wait for the library. */
 const outsides = lazy(() => import('./network/fetch-outside.ts'))
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
+/** Checked at the start: a mistyped range would otherwise show itself only by calls that fail. */
 const permit = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -22,6 +24,7 @@ const permit = v.pipe(
   }),
 )
 
+/** Two doors: `upstream` reaches configured backends, and `outside` public addresses that a caller names. */
 export const fetch = plugin({
   port: Fetch,
   name: 'fetch',
@@ -46,6 +49,7 @@ export const fetch = plugin({
   },
 })
 
+/** Words go to a terminal, and JSON to everything else. */
 export const log = plugin({
   port: Log,
   name: 'log',

@@ -23,6 +23,7 @@ import { type Journal, UsageJournal } from '../../core/ports/usage-journal.ts'
 /** Ms without a sign of life after which a process elsewhere counts as gone. */
 const silenceMs = 60_000
 
+/** Place, process number and a random part: a name tells whether its writer can still live. */
 const names = /^([\da-f]{16})-(\d+)-[\da-f-]{36}\.journal$/
 
 /** Where the numbers of processes mean the same: this machine since its start, and in it this container. */
@@ -40,6 +41,7 @@ const placeOfProcess = (): string => {
   return hash('sha256', `${hostname()}\n${boot}\n${space}`, 'hex').slice(0, 16)
 }
 
+/** Signal 0 asks without effect. A process of another user refuses the signal, and so counts as alive. */
 const lives = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -94,6 +96,7 @@ export default plugin({
       }
     }
 
+    // A dead process of this machine is known at once; one elsewhere only by its silence.
     const isLeft = (name: string): boolean => {
       const [, its, pid] = names.exec(name) ?? []
       if (its === undefined || own.has(name)) return false

@@ -60,11 +60,13 @@ export default plugin({
   }),
 })
 
+/** Throws BadRequest. The bound holds for the made file and not for the text, since formats grow. */
 const bounded = (bytes: Uint8Array): Uint8Array => {
   if (bytes.length <= mostFileBytes) return bytes
   throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
 }
 
+/** Throws BadRequest where name and type do not agree on a format that can be made. */
 const formatAsked = (format: Format | null): Format => {
   if (format !== null) return format
   const fault = 'Expected docx, xlsx, pptx or pdf, and the MIME type of the same, where contentFormat is given'
@@ -74,6 +76,7 @@ const formatAsked = (format: Format | null): Format => {
 /** Characters of a text that becomes another format. */
 const mostConverted = 1_000_000
 
+/** A process of its own makes the file within 30 s: the text comes from a model and may be hostile. */
 const converted = async (asked: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
   if (asked.content.length > mostConverted) throw refused('Expected at most 1,000,000 characters')
   const [{ runApart }] = await conversions()
@@ -94,6 +97,7 @@ const reasons: Readonly<Record<Refusal, string>> = {
   blocks: 'Expected at most 50,000 paragraphs, 1,000 slides of a pptx and 2,000 pages of a pdf',
 }
 
+/** Types whose content is stored as it stands, even where it looks like base64. */
 const textual = [
   /^text\/|[+/](json|xml|yaml)$/,
   /^application\/(javascript|ecmascript|typescript|ndjson|jsonl|toml|sql|graphql|rtf|mbox|x-pem-file)$/,
@@ -115,6 +119,7 @@ const decoded = (content: string): Uint8Array | null => {
 /** In bytes: the longest file name. */
 const longestNameBytes = 200
 
+/** Never empty, never a path, and never a device of Windows. */
 const nameOf = (fileName: string, fileExtension: string): string => {
   const extension = trimmed(fileExtension.replace(/[^A-Za-z0-9._+-]/g, '')).slice(0, 16)
   const ending = extension === '' ? '' : `.${extension}`
@@ -130,6 +135,7 @@ const cleaned = (name: string): string =>
     .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu, '')
     .replace(/[<>:"|?*]/g, '_')
 
+/** Removes the ending as often as it stands there, so that no name ends in `.pdf.pdf`. */
 const without = (name: string, ending: string): string =>
   ending !== '' && name.toLowerCase().endsWith(ending.toLowerCase())
     ? without(name.slice(0, -ending.length), ending)
@@ -141,6 +147,7 @@ const trimmed = (name: string): string => name.replace(/^[\s.]+|[\s.]+$/g, '')
 /** Names of devices, with or without an extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i
 
+/** Cuts between characters, never within one. */
 const fittedName = (name: string, bytes: number): string => {
   if (Buffer.byteLength(name) <= bytes) return name
   let kept = ''

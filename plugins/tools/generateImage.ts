@@ -49,4 +49,5 @@ export default plugin({
   }),
 })
 
+/** PNG is the form of all others. */
 const endings: Readonly<Record<string, string>> = { 'image/jpeg': 'jpg', 'image/webp': 'webp', 'image/gif': 'gif' }

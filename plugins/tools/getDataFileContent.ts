@@ -6,6 +6,7 @@ import { Tool } from '../../core/ports/tool.ts'
 
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
 
+/** Cells or nodes, and characters: more would fill a model's context. */
 const contentLimits = { values: 20_000, characters: 400_000 }
 
 export default plugin({

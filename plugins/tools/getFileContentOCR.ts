@@ -20,6 +20,7 @@ const params = v.object({
   ),
 })
 
+/** Pages of one call: each takes seconds of CPU. */
 const mostPages = 50
 const mostCharacters = 400_000
 

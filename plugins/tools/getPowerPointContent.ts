@@ -25,6 +25,7 @@ const mostCharacters = 400_000
 /** Slides that an outline tells at most. */
 const mostTold = 2_000
 
+/** Sizes let a caller choose slides that fit. */
 const toldOf = ({ number, title, text, notes }: Slide) => ({
   number,
   title: title === null ? null : title.slice(0, 200),

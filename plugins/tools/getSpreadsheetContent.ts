@@ -21,6 +21,7 @@ const params = v.object({
   ),
 })
 
+/** Cells and characters: more would fill a model's context. */
 const contentLimits = { values: 20_000, characters: 400_000 }
 
 export default plugin({
@@ -46,6 +47,7 @@ export default plugin({
   }),
 })
 
+/** Throws BadRequest for a range that ends before it begins. */
 const rangeAsked = (text: string) => {
   const range = parseRange(text)
   if (range !== null) return range

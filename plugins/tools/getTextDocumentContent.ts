@@ -50,6 +50,7 @@ export default plugin({
   }),
 })
 
+/** Counts the whole document, whatever part of it comes back. */
 const counted = (sections: readonly DocumentSection[]) => {
   let [characters, words] = [0, 0]
   for (const { heading, text } of sections) {
@@ -59,4 +60,5 @@ const counted = (sections: readonly DocumentSection[]) => {
   return { characters, words }
 }
 
+/** Bars part the cells of tables and are no words. */
 const wordsIn = (text: string): number => text.match(/[^\s|]+/g)?.length ?? 0

@@ -27,6 +27,7 @@ export default plugin({
   }),
 })
 
+/** Throws BadRequest for a zone that Node does not know. An offset is shown by a shifted UTC. */
 const formatted = (timeZone: string, time: Date) => {
   try {
     const offset = offsetOf(timeZone)
@@ -65,6 +66,7 @@ const offsetOf = (timeZone: string): number | null => {
   return ahead > 14 * 60 ? null : sign === '-' ? -ahead : ahead
 }
 
+/** As ISO 8601 has it: `+05:30`. */
 const signed = (minutes: number): string => {
   const two = (value: number) => String(value).padStart(2, '0')
   const whole = Math.abs(minutes)

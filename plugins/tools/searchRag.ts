@@ -6,6 +6,7 @@ import { type Hit, Tool } from '../../core/ports/tool.ts'
 const ids = (meaning: string) =>
   v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.maxLength(100), v.description(meaning)))
 
+/** ISO 8601; a time without a zone is taken in the zone of the process. */
 const dayOrTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 const moment = (meaning: string) => v.optional(v.pipe(v.string(), v.regex(dayOrTime), v.description(meaning)))
@@ -88,12 +89,14 @@ const startOf = (parameter: 'from' | 'to', text: string): number => {
   return time
 }
 
+/** `created` is ISO 8601 in UTC; null where the gateway does not tell it. */
 const fileOf = ({ fileId, title = null, created = null }: Hit) => ({
   fileId,
   title,
   created: created === null ? null : new Date(created).toISOString(),
 })
 
+/** `page` counts from 1; null when the document has no pages. */
 const passageOf = ({ page, heading = null, snippet, score }: Hit) => ({ page, heading, snippet, score })
 
 /** The passages of each file together, files by their best passage. */

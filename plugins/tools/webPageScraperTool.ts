@@ -25,6 +25,7 @@ export default plugin({
   }),
   needs: { fetch: Fetch },
   create: ({ fetch }, { chromium, allowRoot }): Tool<typeof params> & { dispose(): Promise<void> } => {
+    // Made with the first page that needs a browser, and ended with the tool.
     let renderer: Renderer | null = null
     let over = false
     const rendererOf = async (): Promise<Renderer> => {

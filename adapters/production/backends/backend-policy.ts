@@ -9,6 +9,9 @@ export const backendPolicy = (said: object, path: string, testRoots?: TestRoots)
   return { ...policy, ...(testRoots && { testRoots }) }
 }
 
+/**
+ * The rules are made once here, so that a policy that cannot be used fails at the start and not at a call.
+ */
 const checked = (said: object, path: string): PlatformPolicy => {
   try {
     const policy = parsePolicy(JSON.stringify(said))

@@ -10,6 +10,7 @@ export interface Opened {
   close(): Promise<void>
 }
 
+/** A line with the number of its calls; a replaced line retires after its last call. */
 export interface Held<T> {
   readonly it: T
   /** In ms: at this time the evidence counts no more. */
@@ -18,6 +19,7 @@ export interface Held<T> {
   replaced: boolean
 }
 
+/** Calls keep the line with which they began, while later calls get the newest one. */
 export interface HeldLines<T> {
   /** The newest line; null when none counts. */
   newest(): Held<T> | null
@@ -25,6 +27,7 @@ export interface HeldLines<T> {
   hold(it: T, until: number): Held<T>
   /** Gives calls no line any more. */
   drop(): void
+  /** Counts the call, so that the line outlives it. The rejection of the call passes on. */
   use<R>(line: Held<T>, call: (it: T) => Promise<R>): Promise<R>
   /** Ends the calls of all lines. */
   close(): Promise<void>

@@ -4,6 +4,7 @@ import { unverified } from '../../../core/inference/proven.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import { type Held, type Opened, heldLines } from './held-lines.ts'
 
+/** The way to a verified backend; one renewal runs at a time, and all waiting calls share it. */
 export interface Verdicts<T> {
   /** Rejects while the backend is not verified. A call waits for evidence only when none counts. */
   use<R>(signal: AbortSignal, call: (it: T) => Promise<R>): Promise<R>

@@ -34,6 +34,7 @@ const withDoor =
 
 /** Abilities whose answers tell the evidence, so that a receipt can name it. */
 const telling = ['chat', 'decide', 'transcribe', 'embed', 'embedTokens'] as const
+/** Abilities whose answers have no place for the proof. */
 const silent = ['countTokens', 'streamTranscript', 'speak', 'streamSpeech', 'draw', 'edit'] as const
 
 type Ability = (call: unknown, signal: AbortSignal) => Promise<unknown>

@@ -33,6 +33,7 @@ export const add = (args: readonly string[]): void => {
 const isLanguage = (name: string): boolean =>
   /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && name !== 'all' && !abilities.some((it) => it.name === name)
 
+/** Throws with the nearest name, since a mistyped one would install nothing. */
 const abilityOf = (name: string): Ability => {
   const names = abilities.map((it) => it.name)
   const found = abilities.find((it) => it.name === name)

@@ -7,11 +7,13 @@ import { ownConfiguration } from '../own-configuration.ts'
 import { type RunningStand, production, renewed } from '../index.ts'
 import type { WorkerLink, WorkerConfig } from '../workers/worker.ts'
 
+/** A gateway that can serve, with what the command around it needs. */
 export interface Booted {
   readonly gateway: Gateway
   readonly config: Config
   /** The folder of the embedded stores. */
   readonly data: string
+  /** Called at a reload. Rejects when the gateway does not take the configuration. */
   renew(workerConfig: WorkerConfig): Promise<void>
 }
 

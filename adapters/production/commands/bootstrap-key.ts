@@ -4,6 +4,7 @@ import type { Keyring } from '../../../core/access/keyring.ts'
 /** More than the number of processes that can make a first key at the same time. */
 const mostKeys = 1000
 
+/** The audit names the command as the actor, since no key has asked for this one. */
 const make = (keys: Keyring, audit: Audit, credential?: string) =>
   audit.record(
     operator('command'),

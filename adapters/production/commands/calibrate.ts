@@ -21,6 +21,7 @@ import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
+/** A case with the model's own probabilities, before any calibration. */
 interface AnsweredCase extends Judged {
   readonly question: Case['question']
 }
@@ -66,18 +67,21 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const
 
+/** Both ends are excluded: 0 errors and full certainty are promises that no number of cases can keep. */
 const share = (said: string, option: string): number => {
   const it = Number(said)
   if (!(it > 0 && it < 1)) throw new Error(`${option} takes a share between 0 and 1`)
   return it
 }
 
+/** Below 2 ** 32, since the seed of the draw has 32 bits. */
 const whole = (said: string, option: string): number => {
   const it = Number(said)
   if (!(Number.isInteger(it) && it > 0 && it < 2 ** 32)) throw new Error(`${option} takes a whole number above 0`)
   return it
 }
 
+/** In the order of the cases, whichever lane asked first. The first failure rejects and ends all lanes. */
 const askAll = async (
   gateway: Pick<Gateway, 'opinion'>,
   model: string,
@@ -143,6 +147,7 @@ ${promiseOf(promise, wish)}
 ${verdict}"calibration": ${JSON.stringify(calibration)}\n`
 }
 
+/** A share of errors is promised with a certainty; more cases may let it cover more answers. */
 const promiseOf = (promise: KeptPromise | null, { errors, certainty }: PromiseOptions): string => {
   const sure = `with ${percent(certainty)} certainty`
   if (promise === null) return `no confidence keeps errors below ${percent(errors)} ${sure}: more cases may`

@@ -37,12 +37,14 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (!values.offline) await reach(checkedConfig(said, env), env)
 }
 
+/** Puts the file's name in front of the fault. */
 const named = (file: string, error: Error): never => {
   throw new Error(`${file}: ${error.message}`, { cause: error })
 }
 
 const counted = (count: number): string => `${count} fault${count === 1 ? '' : 's'}`
 
+/** Makes a gateway without a port, asks what it reaches, and closes it again. */
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const silent = { ...config, log: { level: 'silent' as const } }
   // The faults of a configuration come before the gateway is loaded.

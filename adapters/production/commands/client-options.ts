@@ -14,6 +14,7 @@ export const clientOptions = {
   memory: { type: 'string' },
 } as const
 
+/** The options as the parser of arguments gives them; undefined when an option is absent. */
 export interface ClientValues {
   readonly 'base-url'?: string | undefined
   readonly key?: string | undefined
@@ -43,6 +44,7 @@ export const policyOf = (values: ClientValues): Policy => {
   return { ...stated, ...memory, allowInsecureDev, ...(measurements && { measurements }) }
 }
 
+/** Throws for every scheme but http and https. */
 const urlOf = (text: string | undefined): string => {
   if (text === undefined) throw new Error('--base-url or SEALGATE_URL is needed: where the gateway is')
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

@@ -71,6 +71,7 @@ const policyText = async ({ policy, measurements }: ClientValues): Promise<strin
   return policy === undefined ? null : readFile(policy, 'utf8')
 }
 
+/** Port 0 lets the system choose a free port. */
 const portOf = (text: string): number => {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('--port is a number up to 65535')

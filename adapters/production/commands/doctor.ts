@@ -32,6 +32,7 @@ export const doctor = (args: readonly string[]): void => {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
+/** True when the program could be started, whatever it answers; a program that takes 5 s counts as missing. */
 const runs = (program: string, option: string): boolean =>
   spawnSync(program, [option], { stdio: 'ignore', timeout: 5_000 }).error === undefined
 

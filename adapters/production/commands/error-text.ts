@@ -22,6 +22,7 @@ export const sentenceOf = ({ fault, message }: SealgateError): string =>
     ? 'The enclave is a development one and proves nothing; --allow-insecure-dev uses it all the same'
     : message
 
+/** What a client's error tells beside its sentence; empty when there is nothing more. */
 const factsOf = ({ status, code, reason, detail }: SealgateError): string => {
   const facts = [status === null ? null : `status ${status}`, code, reason, detail].filter((it) => it !== null)
   return facts.length > 0 ? `(${facts.join(', ')})` : ''

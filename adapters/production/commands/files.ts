@@ -74,6 +74,7 @@ const put = async (its: Files, path: string, options: { index: boolean; incognit
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
 }
 
+/** Throws when the gateway refuses, although its answer as a whole is fine. */
 const index = async (its: Files, id: string) => {
   const [begun] = await its.index([id])
   if (!begun?.success) throw new Error('The file could not be indexed')
@@ -86,6 +87,7 @@ const naming =
     throw error instanceof SealgateError ? new Error(`${name}: ${errorText(error)}`, { cause: error }) : error
   }
 
+/** A missing file is named plainly; other errors pass on. */
 const absent = (error: unknown): never => {
   throw error instanceof SealgateError && error.status === 404
     ? new Error('There is no such file', { cause: error })
@@ -113,6 +115,7 @@ const get = async (its: Files, id: string, out: string | undefined) => {
   print(path)
 }
 
+/** Pages of 100, so that a long list begins to print at once. */
 const list = async (its: Files, wanted: { search?: string; type?: FileType }) => {
   for (let offset = 0; ;) {
     const { files, locked, total } = await its.list({ ...wanted, limit: 100, offset })

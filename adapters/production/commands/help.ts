@@ -1,3 +1,4 @@
+/** Options of each command that calls a gateway. */
 const client = `
   --base-url U or SEALGATE_URL   where the gateway is
   --key K or SEALGATE_KEY        a key of the gateway
@@ -16,6 +17,7 @@ BUNDLE demands a bundle of Sigstore too, without a network; sealgate add sigstor
   --issuer URL                   who vouches for that identity
   --trusted-root FILE            authorities and logs, as Sigstore's trusted_root.json names them`
 
+/** What `sealgate --help` prints: one line for each command. */
 export const helpOverview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate check [FILE]                            shows what is wrong with a configuration, and what it reaches
 sealgate keys create|list|show|update|rotate|revoke   makes, shows, changes and revokes keys

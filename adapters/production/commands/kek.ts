@@ -64,6 +64,7 @@ const write = async (file: string, ring: KeyRing, env: NodeJS.ProcessEnv): Promi
   }
 }
 
+/** Rejects when the passphrase or the code is wrong: both carry a check. */
 const restored = async (
   from: string | undefined,
   code: string | undefined,

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { MemoryStore } from '../../../core/sealed/client/memory.ts'
 import { flushFolder } from '../../../core/fsync.ts'
 
+/** 32 bytes in hex, in lower case. */
 const key = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const Shape = v.strictObject({
@@ -13,12 +14,14 @@ const Shape = v.strictObject({
   next: v.optional(key),
 })
 
+/** Without `wrapped_rag_dek` (null), files can be stored and opened, but neither indexed nor searched. */
 export type KeyFile = v.InferOutput<typeof Shape>
 
 /** The path of the client's keys: the given path, SEALGATE_KEYS or the default. */
 export const keyFileOf = (env: NodeJS.ProcessEnv, said: string | undefined): string =>
   said ?? env['SEALGATE_KEYS'] ?? './sealgate-keys.json'
 
+/** Throws with the file's name and never with its content. */
 export const readKeys = async (file: string): Promise<KeyFile> => {
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`${file} can't be read (${cause.code}); sealgate kek new makes one`, { cause })
@@ -37,7 +40,7 @@ const json = (text: string): unknown => {
 }
 
 /**
- * Writes the file whole or not at all, readable by its owner only. An existing file is kept unless `replace` is true.
+ * Writes the file, readable by its owner only. A crash leaves a replaced file as it was, and may leave a part of a new one. An existing file is kept unless `replace` is true.
  */
 export const writeKeys = (file: string, keys: KeyFile, replace: boolean): Promise<void> =>
   writeSecret(file, JSON.stringify(keys, null, 2), replace)
@@ -55,6 +58,7 @@ export const memoryFileOf = (keyFile: string): MemoryStore => {
   }
 }
 
+/** A replaced file changes in one step, after its bytes are on the disk. A new file must not be there yet. */
 const writeSecret = async (file: string, text: string, replace: boolean): Promise<void> => {
   const draft = replace ? `${file}.${process.pid}.draft` : file
   const handle = await open(draft, replace ? 'w' : 'wx', 0o600).catch((cause) => {

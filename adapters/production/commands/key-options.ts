@@ -4,6 +4,7 @@ import type { KeyChange, NewKey } from '../../../core/access/keyring.ts'
 import { isName } from '../../../core/access/names.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 
+/** The options of all verbs of `keys`; each verb reads those that concern it. */
 export const keyOptions = {
   name: { type: 'string' },
   organization: { type: 'string' },
@@ -18,10 +19,12 @@ export const keyOptions = {
   json: { type: 'boolean' },
 } as const
 
+/** Undefined means that the option is absent: `keys update` leaves that field as it is. */
 export type KeyValues = Readonly<
   Partial<Record<Exclude<keyof typeof keyOptions, 'keep' | 'json'>, string>> & { keep?: boolean; json?: boolean }
 >
 
+/** In ms. */
 const day = 86_400_000
 
 /** The new key that `keys create` asks for. */
@@ -54,6 +57,7 @@ const split = (list: string): readonly string[] => list.split(',').map((it) => i
 const listOf = (list: string | undefined): readonly string[] | null =>
   list === undefined || list === 'all' ? null : split(list)
 
+/** Unix ms; null means never. Parts of a day are allowed. */
 const expiryOf = (days: string | undefined): number | null => {
   if (days === undefined || days === 'never') return null
   const number = Number(days)
@@ -61,6 +65,7 @@ const expiryOf = (days: string | undefined): number | null => {
   return Date.now() + number * day
 }
 
+/** Such names stand in paths, reports and tags, so they have the same letters everywhere. */
 const plain = (text: string): string => {
   if (!isName(text))
     throw new Error(

@@ -8,6 +8,7 @@ import { type KeyValues, changeOf, keyOptions, newKeyOf } from './key-options.ts
 import { labelledLines } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
+/** One call of a verb; `organization` null looks in all organisations. */
 interface KeyCommand {
   readonly gateway: Gateway
   readonly values: KeyValues
@@ -74,7 +75,7 @@ const update = async (command: KeyCommand): Promise<void> => {
   if (row !== null) show(row, command.values)
 }
 
-/** Makes a key with the same rights. The old key ends now or after the given time. */
+/** Makes a key with the same rights. The old key ends now; with `--keep` it goes on. */
 const rotate = async (command: KeyCommand): Promise<void> => {
   const old = await known(command)
   if (!lives(old, Date.now())) throw new Error('the key was revoked or has expired; keys create makes another')
@@ -109,12 +110,14 @@ const verbs: Readonly<Record<string, Verb>> = {
   revoke: { takesId: true, run: revoke },
 }
 
+/** Throws for an unknown id, and for a key of another organisation than the named one. */
 const known = async ({ gateway, id, organization }: KeyCommand): Promise<KeyRow> => {
   const row = await gateway.keys.get(id, organization)
   if (row === null) throw new Error('there is no such key')
   return row
 }
 
+/** The credential is printed only when the key was made: the store keeps its digest and its last letters. */
 const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null): void => {
   if (json) return print(JSON.stringify({ ...row, ...(credential !== null && { key: credential }) }, null, 2))
   print(

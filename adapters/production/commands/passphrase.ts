@@ -16,6 +16,7 @@ export const newPassphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal =
   return first
 }
 
+/** Rejects without a terminal, and when the input ends before the last prompt has its line. */
 const typed = async (prompts: readonly string[], input: Terminal): Promise<readonly string[]> => {
   if (!input.isTTY) throw new Error('SEALGATE_PASSPHRASE is needed where there is no terminal')
   // The terminal shows no typed character.

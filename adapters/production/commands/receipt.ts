@@ -29,6 +29,7 @@ const options = {
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 const time = (ms: number): string => new Date(ms).toISOString()
 
+/** People count from 1, and the log from 0. */
 const placeLines = (place: Place, { size, at }: HeadFacts): readonly string[] => [
   `✓ entry ${place.index + 1} of ${size} in the log of receipts`,
   `! the log as it was at ${time(at)} by the clock of the host`,
@@ -39,6 +40,7 @@ const backendLines = ({ backendEvidence: it }: ReceiptFacts): readonly string[] 
     ? []
     : [`✓ the enclave verified the backend: ${it.platform}, measurement ${it.measurement}, ${it.kind} ${it.digest}`]
 
+/** `✓` marks what signatures prove, and `!` what rests on the clock of the host. */
 const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `✓ both signatures hold, by keys of the verified keyset (${proof})`,
   `✓ ${it.route}, model ${it.model ?? 'unknown'}, backend ${it.backend ?? 'unknown'}`,
@@ -118,6 +120,7 @@ const prove = async (file: string, values: ReturnType<typeof asked>['values'], e
 
 const asked = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
 
+/** Ends with 0 when the receipt holds, and with 1 when it is refused or not logged yet. */
 export const receipt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = asked(args)
   const [act, file, ...more] = positionals

@@ -24,6 +24,7 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const
 
+/** `signer` is a file with a key of Ed25519 in PEM. */
 interface SignOptions {
   readonly source: string
   readonly signer?: string | undefined
@@ -39,6 +40,7 @@ const sign = async (folder: string, { source, signer }: SignOptions): Promise<nu
   return 0
 }
 
+/** Resolves with the exit code: 0 when it holds, 1 when something is refused. A rejection becomes 2. */
 const attempt = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   const [act, folder, ...more] = positionals

@@ -19,6 +19,7 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const
 
+/** The day in UTC, as `2030-01-31`. */
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 
@@ -42,6 +43,7 @@ interface ReleaseOptions extends BundleOptions {
   readonly json: boolean
 }
 
+/** Resolves with 0 when the list counts, and with 1 when it is refused. */
 const check = async (file: string, { signers, threshold, at, json, ...rest }: ReleaseOptions): Promise<number> => {
   const [pinned, now, asked] = [signersOf(signers, threshold), timeOf(at), await askedBundle(rest)]
   const bytes = await readFile(file)
@@ -71,6 +73,7 @@ const digestOf = async (file: string): Promise<number> => {
   return 0
 }
 
+/** Each act resolves with the exit code. */
 const acts: Readonly<Record<string, (file: string, values: ReleaseOptions) => Promise<number>>> = {
   check,
   sign: (file, { signer }) => signWith(file, signer),

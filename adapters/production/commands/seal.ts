@@ -75,6 +75,7 @@ const behind = async (client: Client, started: ProgramToRun, url: string, token:
   return runProgram(started, { url, token, models })
 }
 
+/** 32 random bytes, in 43 letters of base64url. */
 const newToken = (): string => randomBytes(32).toString('base64url')
 
 const urlOf = ({ family, address, port }: AddressInfo): string =>
@@ -89,6 +90,7 @@ const splitArguments = (args: readonly string[]): [string[], { command: string; 
   return [args.slice(0, at), { command, args: rest }]
 }
 
+/** Both bounds are inclusive. */
 const numberOf = (text: string, least: number, most: number, sentence: string): number => {
   const number = Number(text)
   if (!Number.isInteger(number) || number < least || number > most) throw new Error(sentence)
@@ -107,6 +109,7 @@ const originsOf = (list: string | undefined): readonly string[] => {
   return origins
 }
 
+/** Null when no token was given. Short tokens are refused: each program of this machine could guess. */
 const tokenOf = (said: string | undefined): string | null => {
   if (said === undefined || said === '') return null
   if (!/^[!-~]{16,256}$/.test(said))

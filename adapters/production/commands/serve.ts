@@ -73,6 +73,9 @@ const shown = async (
   await printWhole(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n${words}`)
 }
 
+/**
+ * Lingers first, so that load balancers notice, and cuts what is left after the time for running requests.
+ */
 const drained = async (
   gateway: Gateway,
   server: Server,
@@ -89,12 +92,14 @@ const drained = async (
   await gateway.drain(1_000)
 }
 
+/** Codes of `listen` that an operator can mend, in words. */
 const refusals: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
   EACCES: 'is for privileged programs alone',
   EADDRNOTAVAIL: 'is on no address of this machine',
 }
 
+/** Rejects with what to do about the port, where the system's code tells the cause. */
 const listening = async (server: Server, { port, host }: Config['server']): Promise<AddressInfo> => {
   server.listen(port, host)
   try {

@@ -14,6 +14,7 @@ type UsageSum = Awaited<ReturnType<Gateway['usageSums']>>[number]
 /** Around every day of a gateway. */
 const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']
 
+/** Sums of one answer. */
 const page = 500
 
 /** Prints the sums of usage to standard output. */
@@ -40,12 +41,14 @@ const groupOf = (text: string): Group => {
   return group
 }
 
+/** A day of UTC; undefined when the option is absent. */
 const dayOf = (text: string | undefined, option: string): string | undefined => {
   const isDay = text === undefined || (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)))
   if (!isDay) throw new Error(`${option} takes a day such as 2030-01-31`)
   return text
 }
 
+/** Pages are read until a page is not full, so that no answer holds the sums of many keys. */
 const added = async (gateway: Gateway, by: Group, from = firstDay, to = lastDay): Promise<readonly UsageSum[]> => {
   const sums: UsageSum[] = []
   for (let after: string | null = ''; after !== null;) {

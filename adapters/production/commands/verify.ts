@@ -10,6 +10,7 @@ import { errorText, sentenceOf } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
 import { refusalLines, verdictLines } from '../../../core/sealed/client/verdict-lines.ts'
 
+/** An answer of the gateway with the time of asking, which evidence is judged by later. */
 export interface Kept extends Attestation {
   /** Ms. */
   readonly at: number
@@ -36,6 +37,7 @@ export const keptAnswer = async (file: string): Promise<Kept> => {
   }
 }
 
+/** Bytes are written in hex. */
 const save = (file: string, { keyset, challenge, ...rest }: Kept): Promise<void> =>
   writeFile(file, JSON.stringify({ keyset: hexOf(keyset), challenge: hexOf(challenge), ...rest }))
 
@@ -60,6 +62,7 @@ const options = {
   at: { type: 'string' },
 } as const
 
+/** Resolves with the exit code. What is saved is the answer as it came, whether verified or refused. */
 const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   const policy = policyOf(values)

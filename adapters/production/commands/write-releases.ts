@@ -2,12 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { timeOf } from './release/signatures.ts'
 import { releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 
+/** A release of a list; `digest` is its release digest in hex, and other members stay as they are. */
 export interface Entry {
   readonly version: string
   readonly digest: string
   readonly state: string
 }
 
+/** The members of a list that this command reads; `serial` grows by one with each list. */
 interface List {
   readonly format: string
   readonly name: string
@@ -15,9 +17,12 @@ interface List {
   readonly releases: readonly Entry[]
 }
 
+/** In ms. */
 const day = 86_400_000
+/** A list that counts for long would keep a withdrawn release accepted by clients that see no newer one. */
 const mostDays = 90
 
+/** Null when there is no list yet. Throws for a file of another format. */
 const listIn = async (file: string): Promise<List | null> => {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null

@@ -16,4 +16,5 @@ export const BackendEvidenceShape = v.strictObject({
   timeout: v.optional(ms(100, 60_000), 10_000),
 })
 
+/** With all defaults filled in. */
 export type BackendEvidenceSettings = v.InferOutput<typeof BackendEvidenceShape>

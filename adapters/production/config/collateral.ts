@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+/** No slash at the end, since each path begins with one. */
 const base = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s?#]+[^\s?#/]$/, 'an http or https URL without a query'))
 
 /** The sources of certificates and lists that the gateway adds to evidence. */

@@ -13,6 +13,7 @@ const upstream = v.looseObject({
   /** The evidence that the backend must give before it gets a request. */
   evidence: v.optional(BackendEvidenceShape),
 })
+/** `open` lets requests pass while Redis is down, and `closed` refuses them. */
 const mode = v.picklist(['open', 'closed'])
 /** In characters of a unix socket's path: the system silently cuts a longer path. */
 const mostPathCharacters = 103
@@ -105,8 +106,10 @@ export const ConfigShape = v.strictObject({
   guards: v.optional(v.record(v.string(), v.looseObject({}))),
 })
 
+/** A configuration with its variables replaced and all defaults filled in. */
 export type Config = v.InferOutput<typeof ConfigShape>
 
+/** Throws at the first fault, with its path. A fault never shows the value, which may be a secret. */
 export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config => {
   const result = v.safeParse(ConfigShape, withVariables(config, env))
   if (!result.success) throw new Error(flaw(result.issues[0]))

@@ -1,3 +1,4 @@
+/** Each step asks for places within the table; 0 only satisfies the compiler. */
 const at = (row: readonly number[], place: number): number => row[place] ?? 0
 
 /** Changes of one letter, or of two neighbours' places, that lead from one word to the other. */

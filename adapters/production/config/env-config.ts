@@ -44,6 +44,7 @@ export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) 
   }
 }
 
+/** `OLLAMA_HOST` may be a bare host; 11434 is the port on which Ollama listens by default. */
 const urlOf = (host: string): string => {
   const url = /^https?:\/\//.test(host) ? host : `http://${host}`
   return /:\d+\/?$/.test(url) ? url : `${url.replace(/\/$/, '')}:11434`

@@ -28,6 +28,7 @@ const known = (shape: Shape | undefined, path: readonly (string | number)[]): re
 const pathOf = (issue: v.BaseIssue<unknown>): readonly (string | number)[] =>
   (issue.path ?? []).map(({ key }) => key as string | number)
 
+/** The nearest known key or option as a question; empty when nothing is near. */
 const hintOf = (issue: v.BaseIssue<unknown>, path: readonly (string | number)[]): string => {
   if (issue.expected === 'never') return didYouMean(String(path.at(-1)), known(ConfigShape as Shape, path.slice(0, -1)))
   const options = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, option]) => option!)
@@ -64,6 +65,7 @@ export const faultsOf = (config: unknown): readonly Fault[] => {
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Empty for anything but an object: the file is checked for secrets before its shape is known. */
 const membersOf = (it: unknown): Members => (typeof it === 'object' && it !== null ? (it as Members) : {})
 
 /** The secrets of logins that stand in the file itself, where only the name of a variable may stand. */

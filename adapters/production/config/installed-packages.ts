@@ -10,6 +10,7 @@ export const isInstalled = (name: string, from = dirname(fileURLToPath(import.me
   return above !== from && isInstalled(name, above)
 }
 
+/** An ability needs all of its packages. */
 export const isThere = ({ packages }: Ability): boolean => Object.keys(packages).every((name) => isInstalled(name))
 
 /** Abilities whose packages were left out. */

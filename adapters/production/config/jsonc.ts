@@ -15,6 +15,7 @@ export class NotJson extends Error {
   }
 }
 
+/** A value and where its parts stand in the text, so that each fault can name a line. */
 export interface Parsed {
   readonly value: unknown
   /** The start of the value at this path of keys, or of its nearest parent. */
@@ -36,10 +37,12 @@ const placeAt = (text: string, at: number): Place => {
 
 /** The largest depth of nested containers. */
 const deepestNesting = 200
+/** Blanks, a byte order mark, and comments of both kinds. */
 const space = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const literal = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])/y
 
+/** JSON keeps keys apart that a joined path would mix up, such as `a.b` and `a` with `b`. */
 const keyOf = (path: readonly (string | number)[]): string => JSON.stringify(path.map(String))
 
 /** A text that is being read, and what stands where in it, by paths of keys. */
@@ -50,6 +53,7 @@ interface Reading {
   readonly spans: Map<string, Span>
 }
 
+/** Throws NotJson at the place of the reading. */
 const fail = ({ text, at }: Reading, words: string): never => {
   throw new NotJson(words, placeAt(text, at))
 }
@@ -85,6 +89,7 @@ const members = (it: Reading, close: string, member: (index: number) => void): v
   }
 }
 
+/** A key that stands twice is refused: JSON.parse would silently take the later value. */
 const objectAt = (it: Reading, path: readonly string[]): object => {
   const entries: [string, unknown][] = []
   const seen = new Set<string>()

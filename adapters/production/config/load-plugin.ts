@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import type { Fitting, Port } from '../../../core/container.ts'
 import { type AnyPlugin, isPlugin, use } from '../../../core/plugin.ts'
 
+/** The folders of `plugins`. */
 export type Family =
   'tools' | 'readers' | 'providers' | 'storage' | 'evidence' | 'backend-evidence' | 'guards' | 'surfaces'
 
@@ -19,12 +20,14 @@ export const loadPlugin = async (family: Family, name: string): Promise<AnyPlugi
   return found
 }
 
+/** The ending is that of this file: `.ts` in the sources, `.js` in the compiled package. */
 const own = (family: Family, name: string): string => {
   const all = pluginNames(family)
   if (!all.includes(name)) throw new Error(`there is no ${name} in ${family}, only ${all.join(', ')}`)
   return new URL(name + ending, folder(family)).href
 }
 
+/** Paths begin with a dot or a slash and count from the working folder; other names are packages. */
 const foreign = (name: string): string =>
   name.startsWith('.') || name.startsWith('/')
     ? new URL(name, `file://${process.cwd()}/`).href
@@ -40,6 +43,7 @@ export const pluginNames = (family: Family): readonly string[] =>
     .map((file) => file.slice(0, -3))
     .sort()
 
+/** The name of a plugin, with the plugin's own settings beside it. */
 export interface Choice {
   readonly use: string
   readonly [setting: string]: unknown

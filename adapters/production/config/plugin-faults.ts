@@ -14,6 +14,7 @@ import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plug
 import { chosenSurfaces } from './surfaces.ts'
 import { chosenUpstream } from './upstreams.ts'
 
+/** A plugin that the configuration names, and the place where it does. */
 interface Named {
   readonly port: Port<unknown>
   readonly family: Family
@@ -61,6 +62,7 @@ export const namedPlugins = ({
   })),
 ]
 
+/** Loading the plugin is the check: its module, its settings and its port can each be wrong. */
 const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {
   try {
     const name = path.at(-1)!

@@ -63,6 +63,7 @@ export const readConfig = async (file: string): Promise<Parsed> => {
   throw new Error('is not an object')
 }
 
+/** The fault names line and column, but no text of the file, which may hold secrets. */
 const parsedOf = async (text: string): Promise<Parsed> => {
   const { NotJson, parseJsonc } = await import('./jsonc.ts')
   try {

@@ -38,6 +38,7 @@ export const chosenUpstream = async (
   return verifiedUpstream(fitting, form, demand)
 }
 
+/** Throws with the path of the first fault. */
 const demanded = (evidence: unknown, path: string): BackendEvidenceSettings => {
   const checked = v.safeParse(BackendEvidenceShape, evidence)
   if (!checked.success) throw new Error(`${path}.evidence: ${flaw(checked.issues[0])}`)

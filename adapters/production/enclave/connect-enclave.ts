@@ -79,6 +79,7 @@ const enclaveSettingsOf = ({
   ...(readers && { readers }),
 })
 
+/** Loads what the enclave process would load, so that the gateway's own start shows the fault. */
 const willStart = async (config: Config): Promise<void> => {
   const { enclave, providers: outside, models } = config
   const { providers, evidence, guards } = enclave

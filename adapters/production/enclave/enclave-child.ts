@@ -14,6 +14,7 @@ export interface EnclaveProcess {
   leave(): void
 }
 
+/** In ms: the first pause before a restart. Each early end doubles the pause, up to the longest one. */
 const pauseMs = 250
 const longestPauseMs = 10_000
 /** In ms: the time for running calls when the process is to end. */
@@ -47,6 +48,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
       env: allowedVariables(process.env),
       stdio: ['pipe', 'ignore', 'inherit'],
     })
+    // A process that ends before it has read its configuration breaks the pipe.
     child.stdin?.on('error', () => undefined)
     child.stdin?.write(`${told}\n`)
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {

@@ -18,6 +18,7 @@ import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
 
 const answering = lazy(() => import('./file-rpc.ts'))
 
+/** In PEM. Both sides prove themselves with certificates of this authority. */
 export interface Tls {
   readonly ca: Buffer
   readonly cert: Buffer
@@ -31,6 +32,7 @@ interface RefusalFacts {
   readonly retryAfter: number | null
 }
 
+/** The first line of an answer that is no question: a whole body, or the sign that frames follow. */
 type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
 
 /** In ms: the time for a stopped stream to report its usage. */
@@ -39,6 +41,7 @@ const usageMs = 5_000
 /** In ms: an idle connection lives this long. The enclave keeps it open longer. */
 const idle = { keepAlive: true, timeout: 60_000 } as const
 
+/** Refusals that may reach a caller by their own name; every other name becomes Unavailable. */
 const errors: Readonly<Record<string, new (message: string, facts: RefusalFacts) => Error>> = {
   BadRequest,
   Expired,
@@ -130,6 +133,7 @@ const lengthOf = (sealed: Parameters<Handle>[1]): string | null => {
   return Symbol.asyncIterator in sealed ? 'yes' : null
 }
 
+/** Bytes and fields leave the request open, since the gateway speaks on it later; a stream ends it. */
 const sendBody = (sealed: Parameters<Handle>[1], asked: ClientRequest): void => {
   if (sealed instanceof Uint8Array) asked.write(sealed)
   else if (Symbol.asyncIterator in sealed)
@@ -137,6 +141,7 @@ const sendBody = (sealed: Parameters<Handle>[1], asked: ClientRequest): void => 
   else asked.write(`${JSON.stringify(sealed)}\n`)
 }
 
+/** Rejects with the signal's reason once the caller has left, whatever broke on the line because of that. */
 const handleOver =
   ({ open, aside }: Line): Handle =>
   async (route, sealed, grant, signal, enclaveFiles) => {

@@ -18,6 +18,7 @@ const grace = 30_000
  */
 const step = 100
 
+/** One enclave process, as far as its answers and silences have shown. */
 export interface Member {
   readonly name: string
   readonly line: Enclave
@@ -51,6 +52,7 @@ export interface EnclaveHealth {
   closed: boolean
 }
 
+/** No check has run yet: `up` is null, and the first call asks. */
 export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log): EnclaveHealth => ({
   members: lines.map((line, at): Member => ({
     name: `e${at}`,
@@ -92,6 +94,7 @@ export const learn = (health: EnclaveHealth, member: Member, { keys }: Keyset): 
   health.seen = true
 }
 
+/** The keys of a lost enclave are forgotten, so that no request goes to a process that may be gone. */
 const lose = (health: EnclaveHealth, member: Member, cause: unknown): void => {
   // Before the first enclave is up, all of them may still be starting.
   if (member.said !== 'down' && !isStarting(health)) {
@@ -130,6 +133,7 @@ export const look = (health: EnclaveHealth, member: Member): Promise<boolean> =>
 export const looked = (health: EnclaveHealth, its: readonly Member[]): Promise<unknown> =>
   Promise.race([Promise.all(its.map((it) => look(health, it))), health.clock.sleep(step)])
 
+/** The fault for callers when no enclave is up; the first known cause stays with it for the log. */
 export const down = ({ members }: EnclaveHealth): Unavailable =>
   new Unavailable(undefined, { cause: members.find(({ why }) => why !== undefined)?.why })
 
@@ -170,6 +174,7 @@ export const under = (health: EnclaveHealth, member: Member, cut: (fault: Unavai
 export const doubtful = (health: EnclaveHealth, its: readonly Member[]): readonly Member[] =>
   its.filter(({ asked }) => since(health, asked) > sure)
 
+/** Ends the watches; a check that is under way still ends by itself. */
 export const closeHealth = (health: EnclaveHealth): void => {
   health.closed = true
   for (const { watch } of health.members) watch?.off()

@@ -76,6 +76,7 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
     for (const event of ['end', 'close', 'error']) input.once(event, refuse)
   })
 
+/** The same parts as in the gateway, with what the configuration names for inside and without any log. */
 const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRoots): Promise<Enclave> => {
   refuseDev(config)
   const {
@@ -110,6 +111,7 @@ const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRo
 /** In ms: the lifetime of an idle connection. The gateway closes it earlier, so no call meets a closing connection. */
 const patient = 600_000
 
+/** A socket's path lets in this user alone (mode 600); a port lets in holders of a certificate alone. */
 const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {

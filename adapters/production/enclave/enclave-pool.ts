@@ -21,6 +21,7 @@ const modelsFreshMs = 5_000
 
 type Ask<T> = (line: Enclave) => Promise<T>
 
+/** Rejects as soon as the enclave counts as silent, even where the call itself would wait longer. */
 const asked = <T>(health: EnclaveHealth, member: Member, ask: Ask<T>): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const over = under(health, member, reject)
@@ -55,12 +56,14 @@ const told = async <T>(health: EnclaveHealth, name: string | undefined, ask: Ask
   throw last
 }
 
+/** Each answer about keys also counts as a health check. */
 const published = async (health: EnclaveHealth, name: string | undefined, ask: Ask<Keyset>): Promise<Keyset> => {
   const [member, keyset] = await told(health, name, ask)
   learn(health, member, keyset)
   return keyset
 }
 
+/** The call stays registered until its last frame, so that a silent enclave also ends a stream. */
 const handled = async (
   health: EnclaveHealth,
   member: Member,
@@ -104,6 +107,7 @@ const holdersOf = async (health: EnclaveHealth, kid: unknown): Promise<readonly 
   return holder.length > 0 ? holder : up
 }
 
+/** A body that comes as a stream can be sent once, so its first refusal is final. */
 const handleIn =
   (health: EnclaveHealth): Enclave['handle'] =>
   async (route, sealed, grant, signal, enclaveFiles) => {
@@ -155,6 +159,7 @@ export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): 
   }
 }
 
+/** Stands for `signHead` where an enclave has none. */
 const missing = async (): Promise<never> => {
   throw new Unavailable()
 }
@@ -174,8 +179,10 @@ const kidOf = (sealed: Parameters<Enclave['handle']>[1]): unknown => {
   return lowered((named.exec(text(0, near)) ?? named.exec(text(Math.max(0, sealed.length - near), sealed.length)))?.[1])
 }
 
+/** Ids of keys are hexadecimal in lower case; a caller may write them in capitals. */
 const lowered = (kid: unknown): unknown => (typeof kid === 'string' ? kid.toLowerCase() : kid)
 
+/** Calls `over` after the last frame, and also when the reader leaves early. */
 async function* ending(frames: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
   try {
     yield* frames

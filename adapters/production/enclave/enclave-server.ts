@@ -75,14 +75,17 @@ export const enclaveServer =
     }
   }
 
+/** Made once: the stack of such an error tells nothing. */
 const left = new Error('The caller or the gateway left')
 
+/** Throws Unavailable when the gateway ended its half before the line. */
 const one = async (lines: AsyncIterator<string>): Promise<string> => {
   const { done, value } = await lines.next()
   if (done) throw new Unavailable()
   return value
 }
 
+/** A request as the gateway sends it: the sealed body, and perhaps lines behind it. */
 interface Incoming {
   readonly sealed: Parameters<Enclave['handle']>[1]
   /** The gateway's lines beside the body; null when the body occupies its half of the line. */

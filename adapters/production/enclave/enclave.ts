@@ -61,6 +61,7 @@ export const lentEnclave = plugin({
     provenEnclave(near(socket, supplied.clock, supplied.log, back), supplied, settings),
 })
 
+/** A pool of one: health checks, and the restart of the process, look the same as with several. */
 const near = (socket: string, clock: Clock, log: Log, over: () => unknown): Enclave => {
   const line = enclavePool([enclaveClient(socket, null)], clock, log)
   return {

@@ -20,11 +20,13 @@ export type SendAside = (
 
 const line = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`)
 
+/** The first line is the value; bytes of a file follow as they are. */
 async function* told(value: unknown, bytes: AsyncIterable<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   yield line({ value })
   if (bytes !== null) yield* bytes
 }
 
+/** A line without a reason: a store's fault stays with the gateway. */
 async function* failed(): AsyncGenerator<Uint8Array> {
   yield line({ failed: true })
 }
@@ -72,12 +74,14 @@ export const answerQuestion = async (
   }
 }
 
+/** A question without an answer yet; `bytes` are what the question hands over, null for a plain one. */
 interface Waiting {
   readonly bytes: AsyncIterable<Uint8Array> | null
   hear(value: unknown, rest: AsyncIterable<Uint8Array>): void
   fail(): void
 }
 
+/** Resolves with the value, and with the bytes behind it, which the asker must read or leave. */
 type AskBack = <T>(
   of: keyof EnclaveFiles,
   argument: unknown,

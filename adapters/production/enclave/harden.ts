@@ -64,6 +64,7 @@ const mustBeEntry = (entry: string): void => {
     throw new Error('the enclave does not start from another program; start sealgate enclave itself')
 }
 
+/** A message has names alone, since values may be secrets. */
 const mustBeListed = (names: readonly string[], configured: readonly string[]): void => {
   const reserved = configured.find(isOfRuntime)
   if (reserved !== undefined)

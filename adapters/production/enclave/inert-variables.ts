@@ -19,6 +19,7 @@ const names: ReadonlySet<string> = new Set([
 /** The parts of a locale, and Kubernetes' variables for its own service, which a manifest cannot disable. */
 const shapes = [/^LC_[A-Z]+$/, /^KUBERNETES_(SERVICE_(HOST|PORT(_HTTPS)?)|PORT(_\d+_TCP(_(PROTO|PORT|ADDR))?)?)$/]
 
+/** A name outside of both lists is refused unless the configuration itself names it. */
 export const isInert = (name: string): boolean => names.has(name) || shapes.some((shape) => shape.test(name))
 
 /** Variables of Node, OpenSSL, V8, libuv and libc. Even the configuration may not name them. */

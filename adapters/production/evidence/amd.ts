@@ -11,6 +11,7 @@ import type { SnpReport } from '../../../core/sealed/evidence/snp-report.ts'
 import { componentsOf, equalTcb } from '../../../core/sealed/evidence/snp-tcb.ts'
 import { type Members, type WantedPiece, nearestMoment } from './piece.ts'
 
+/** Where AMD's pieces come from, and the roots that they must lead to. */
 export interface AmdSource {
   /** The address of AMD's key service, without a path. */
   readonly service: string
@@ -18,9 +19,11 @@ export interface AmdSource {
 }
 
 const bytes = (hex: string | undefined): Uint8Array => new Uint8Array(Buffer.from(hex ?? '', 'hex'))
+/** Throws when the member is missing or is no certificate in DER. */
 const certificate = (members: Members, name: string): Certificate => readCertificate(bytes(members[name]))
 const sha256 = (it: Uint8Array): string => createHash('sha256').update(it).digest('hex')
 
+/** A chain lives from the latest start to the earliest end of its certificates, in ms. */
 const lifeOf = (chain: readonly Certificate[]) => {
   const ends = Math.min(...chain.map(({ notAfter }) => notAfter))
   return { issued: Math.max(...chain.map(({ notBefore }) => notBefore)), ends, taken: ends }

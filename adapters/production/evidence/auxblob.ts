@@ -6,8 +6,10 @@ const names = new Map<string, 'vek' | 'ica' | 'ark'>([
   ['c0b406a4a803495297433fb6014cd0ae', 'ark'],
 ])
 
+/** Bytes: a GUID of 16, then offset and length with 4 each, little-endian. */
 const entrySize = 24
 const mostEntries = 32
+/** Bytes of one certificate. */
 const mostBytes = 4096
 
 /**

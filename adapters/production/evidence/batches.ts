@@ -17,6 +17,7 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
   return hash.digest()
 }
 
+/** The leading 0 sets leaves apart from inner nodes, which begin with 1: neither can pass for the other. */
 const leafOf = (challenge: Uint8Array): Buffer => sha256(Uint8Array.of(0), 'rvenc-challenge/1\0', challenge)
 
 /** The root over these challenges, and the path of each challenge to the root. */
@@ -38,6 +39,7 @@ export const treeOf = (challenges: readonly Uint8Array[]) => {
   return { root: new Uint8Array(level[0]!), paths }
 }
 
+/** A challenge that waits for the next report. */
 interface Waiting {
   readonly challenge: Uint8Array
   tell(keyset: Keyset): void

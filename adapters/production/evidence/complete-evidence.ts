@@ -12,8 +12,10 @@ import type { Members, WantedPiece } from './piece.ts'
 /** The best available version of a piece; empty when none is available. */
 export type FindPiece = (wanted: WantedPiece) => Promise<Members>
 
+/** Characters: two for each byte of 64 KiB. */
 const mostHex = 2 * 64 * 1024
 
+/** Throws a Refusal when the value is no hex in lower case, is empty or is too long. */
 const bytesOf = (value: unknown): Uint8Array => {
   demand(typeof value === 'string' && value.length <= mostHex && /^([0-9a-f]{2})+$/.test(value), 'evidence_malformed')
   return new Uint8Array(Buffer.from(value, 'hex'))

@@ -8,6 +8,7 @@ import { readPlatformLevels, readQuotingIdentity } from '../../../core/sealed/ev
 import { readPck } from '../../../core/sealed/evidence/tdx-pck.ts'
 import { type PieceLife, type Members, type WantedPiece, nearestMoment } from './piece.ts'
 
+/** Where Intel's pieces come from, and the root that they must lead to. */
 export interface IntelSource {
   /** The address of Intel's service of platform data, without a path. */
   readonly service: string
@@ -18,6 +19,7 @@ export interface IntelSource {
 
 const bytes = (hex: string | undefined): Uint8Array => new Uint8Array(Buffer.from(hex ?? '', 'hex'))
 
+/** A list counts beyond its end for the grace that the rules allow. */
 const listOf = (
   name: 'root_ca_crl' | 'pck_crl',
   issuer: Certificate,
@@ -41,6 +43,7 @@ export const rootRevocations = (root: Certificate, from: IntelSource): WantedPie
   file: 'intel-root-crl.der',
 })
 
+/** Intel has two such authorities, for processors and for platforms of several; the name tells which. */
 export const platformRevocations = (authority: Certificate, from: IntelSource): WantedPiece => {
   const ca = authority.commonName === 'Intel SGX PCK Processor CA' ? 'processor' : 'platform'
   return {
@@ -51,6 +54,7 @@ export const platformRevocations = (authority: Certificate, from: IntelSource): 
   }
 }
 
+/** Where each signed text stands in Intel's answers, and the header with its signer's chain. */
 const forms = {
   tcb_info: { holder: 'tcbInfo', header: 'tcb-info-issuer-chain', parse: readPlatformLevels },
   qe_identity: { holder: 'enclaveIdentity', header: 'sgx-enclave-identity-issuer-chain', parse: readQuotingIdentity },
@@ -63,6 +67,7 @@ const split = (text: string, holder: string): { readonly signed: string; readonl
   return { signed: found[2]!, signature: found[3]!.toLowerCase() }
 }
 
+/** The text stays byte for byte as signed: parsing and writing it again would break the signature. */
 const signedText = (
   name: 'tcb_info' | 'qe_identity',
   root: Members,

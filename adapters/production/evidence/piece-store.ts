@@ -15,6 +15,7 @@ const mostHeld = 256
 /** In ms: a piece without a request for this time belongs to an enclave that is gone. */
 const mostIdle = 600_000
 
+/** A piece in memory, and what is known about the tries to get it. */
 interface Place {
   readonly name: string
   piece: Piece | null
@@ -69,6 +70,7 @@ const better = (place: Place, piece: Piece | null): boolean => {
 
 const idOf = ({ name, about }: WantedPiece): string => `${name}/${about}`
 
+/** A failure is logged and throws nothing: the piece from before stays. */
 const fetched = async (wanted: WantedPiece, place: Place, needs: PieceNeeds, source: Source): Promise<void> => {
   const { clock, log, rows } = needs
   const facts = { piece: wanted.name, about: wanted.about.slice(0, 64) }
@@ -85,8 +87,10 @@ const fetched = async (wanted: WantedPiece, place: Place, needs: PieceNeeds, sou
   }
 }
 
+/** A missing piece counts as ended, so that the first request waits for the fetch. */
 const isEnded = ({ piece }: Place, now: number): boolean => piece === null || piece.taken <= now
 
+/** Half of a piece's life leaves time for many tries before a client would refuse it. */
 const isDue = ({ piece, next }: Place, now: number): boolean => {
   if (now < next) return false
   return piece === null || now >= (piece.issued + piece.ends) / 2
@@ -101,6 +105,7 @@ const looked = async (wanted: WantedPiece, place: Place, needs: PieceNeeds, sour
   place.next = clock.now() + (isEnded(place, clock.now()) ? retryMs.urgent : retryMs.calm)
 }
 
+/** A full store drops the place that was made first. */
 const placeOf = (places: Map<string, Place>, wanted: WantedPiece): Place => {
   const id = idOf(wanted)
   const found = places.get(id)

@@ -1,5 +1,6 @@
 /** The pieces beside a report, by their names in metrics and log. */
 const pieceNames = ['vek', 'authorities', 'crl', 'root_ca_crl', 'pck_crl', 'tcb_info', 'qe_identity'] as const
+/** The name labels a metric, so the list of names stays short and fixed. */
 export type PieceName = (typeof pieceNames)[number]
 
 /** Members of the evidence by name. */
@@ -15,6 +16,7 @@ export interface PieceLife {
   readonly taken: number
 }
 
+/** A piece that was found genuine, with its life. */
 export interface Piece extends PieceLife {
   readonly members: Members
 }

@@ -11,6 +11,7 @@ import { checkOwnKeysets } from './own-check.ts'
 
 const batching = lazy(() => import('./batches.ts'))
 
+/** What the gateway adds to evidence; nothing in it makes a client trust more. */
 export interface ProofSettings {
   readonly collateral: CollateralSettings
   /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
@@ -20,6 +21,7 @@ export interface ProofSettings {
   readonly testRoots?: TestRoots | undefined
 }
 
+/** The parts of the gateway that fetch, store and report pieces. */
 export interface ProofNeeds {
   readonly clock: Clock
   readonly log: Log

@@ -13,6 +13,7 @@ const mostBytes = 256 * 1024
 /** In ms: the longest time of a whole answer. */
 const patienceMs = 5_000
 
+/** Intel percent-encodes the PEM of a chain in a header. */
 const decoded = (header: string | null): string => (header === null ? '' : decodeURIComponent(header))
 
 /** The manufacturers' services, through the door to configured hosts. */

@@ -10,18 +10,23 @@ const pauseMs = 250
 const tries = 50
 const moment = 20
 
+/** The two writes of `node:fs`, as a port: tests bring a disk that is full or slow. */
 export interface FileWriter {
   readonly write: typeof write
   readonly writeSync: typeof writeSync
 }
 
+/** Lines of a log on their way to a descriptor. */
 export interface WrittenLines {
+  /** The line brings its own end. A line without room is lost and counted; a closed reader loses all. */
   write(line: string): void
+  /** Blocks until the lines are out, or until a slow reader has had its tries. */
   flushSync(): void
   /** Resolves when the lines are out, with those of a write that is under way. */
   close(): Promise<void>
 }
 
+/** True for a pipe with a slow reader; a reader that has left gives `EPIPE`. */
 const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY'
 
 /** Waiting lines, joined into chunks. */
@@ -95,6 +100,7 @@ export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync 
   }
 }
 
+/** The count of lost lines goes out before the next line that finds room. */
 const add = (it: Writing, line: string): void => {
   if (it.gone) return
   const { queue } = it
@@ -113,6 +119,7 @@ const watch = (it: Writing, on: boolean): void => {
   it.watched = on
 }
 
+/** Nobody reads any more, so the exit has nothing to write. */
 const leave = (it: Writing): void => {
   it.gone = true
   it.queue.clear()
@@ -129,6 +136,7 @@ const go = (it: Writing): void => {
   else watch(it, false)
 }
 
+/** One write at a time: two would mix their bytes after a partial write. */
 const put = (it: Writing): void => {
   const { fd, door, queue } = it
   if (it.writing || it.gone) return
@@ -148,6 +156,7 @@ const put = (it: Writing): void => {
   })
 }
 
+/** Timers no longer run at the exit, so a pause there blocks the thread. */
 const writeAtOnce = ({ fd, door, queue }: Writing): void => {
   let left = tries
   for (let chunk = queue.next(); chunk !== null; chunk = queue.next()) {

@@ -2,12 +2,15 @@ import type { Log, LogFacts } from '../../../core/ports/platform.ts'
 import { bufferedLines } from './buffered-writer.ts'
 import { wordedLine } from './worded-line.ts'
 
+/** From the most lines to none; `silent` is above every event. */
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
 /** The largest number of causes that the log shows for one error. */
 const depth = 8
 
+/** Class names and codes come from foreign errors, so only short plain words pass. */
 const word = /^\w{1,64}$/
+/** One line of a stack, with the place of a file or a module and nothing that a message could hold. */
 const frame =
   /^ {4}at (?:[\w$.<>#[\] ]{1,200} \()?(?:(?:file:|node:|\/|[A-Z]:\\)[^\s()]+:\d+:\d+|<anonymous>|native)\)?$/
 
@@ -27,6 +30,7 @@ const places = ({ stack, message }: Error): string[] => {
     .map((line) => line.trim())
 }
 
+/** What a log may know of an error. The message is left out: it may quote a request. */
 const tell = (cause: unknown): Record<string, unknown> => {
   if (!(cause instanceof Error)) return { class: cause === null ? 'null' : typeof cause }
   const name: unknown = cause.constructor?.name
@@ -57,6 +61,7 @@ export interface Destination {
   close?(): Promise<void>
 }
 
+/** Descriptor 1, with lines collected and written together. */
 export const standardOutput = (): Destination => bufferedLines(1)
 
 /** One line per event: JSON for programs, words for a person. */

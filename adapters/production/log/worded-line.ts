@@ -21,6 +21,7 @@ const causesOf = ({ cause }: Line): string => {
   return ` (${told.join(' < ')})`
 }
 
+/** A request in the order in which a person reads: route, status, time. */
 const said = (line: Line): string => {
   const { event, route, status, ms } = line
   if (event === 'request') {

@@ -36,15 +36,19 @@ const open6 = ranges(['2000::/3'])
 // Protocol assignments with Teredo and benchmarking, documentation, 6to4, AS112.
 const closed6 = ranges('2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20'.split(' '))
 
+/** Special ranges of IPv4 are listed one by one; in IPv6, everything outside of 2000::/3 is closed. */
 const isPublic = (address: string): boolean =>
   isIP(address) === 4
     ? !closed4.check(address, 'ipv4')
     : open6.check(address, 'ipv6') && !closed6.check(address, 'ipv6')
 
+/** Names that only resolve inside of a network, or that no public name server may answer. */
 const privateName =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|alt)$/
+/** A name without a dot is a machine of the own network. */
 const dotted = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/
 
+/** An address counts as a range of one. A zone (`%`) names an interface of this machine and is refused. */
 const isRange = (it: string): boolean => {
   const [net = '', bits, more] = it.split('/')
   const version = isIP(net)
@@ -56,6 +60,7 @@ const isRange = (it: string): boolean => {
 export const isPermit = (it: string): boolean =>
   isRange(it) || (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(it) && !/^[\d.]+$/.test(it))
 
+/** One text for all refusals: a caller must not learn which names and addresses exist inside. */
 const refuse = (): never => {
   throw new BadRequest('The address is not allowed')
 }
@@ -63,6 +68,7 @@ const refuse = (): never => {
 /** The host without the brackets of IPv6 and without the final dot. */
 export const bare = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 
+/** `allow` opens private hosts and ranges, and no port: every address must use one of `ports`. */
 export const makeEgress = (allow: readonly string[], ports: readonly number[]): Egress => {
   const permitted = ranges(allow.filter(isRange))
   const hosts = new Set(allow.filter((it) => !isRange(it)).map((it) => it.toLowerCase()))

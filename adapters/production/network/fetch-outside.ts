@@ -9,6 +9,7 @@ import type { Ask, Door } from '../../../core/ports/platform.ts'
 import { unlessAborted } from '../../../core/abort.ts'
 import { bare, makeEgress } from './egress.ts'
 
+/** The bounds of one fetch, with all redirects. */
 export interface OutsideSettings {
   readonly ports: readonly number[]
   /** In bytes: the longest body after decompression. */
@@ -42,6 +43,7 @@ interface Step {
   readonly body: Ask['body']
 }
 
+/** A caller's `host` header could name another site behind a checked address. */
 const start = (url: URL, ask: Ask): Step => {
   const headers = new Headers(ask.headers)
   headers.delete('host')
@@ -49,6 +51,7 @@ const start = (url: URL, ask: Ask): Step => {
   return { url, method: ask.method, headers, body: ask.body }
 }
 
+/** As browsers do (Fetch standard): 303 becomes GET, and so does a POST behind 301 or 302. */
 const follow = (step: Step, url: URL, status: number): Step => {
   const turned = status === 303 || (status < 303 && step.method === 'POST')
   const headers = new Headers(step.headers)
@@ -122,6 +125,10 @@ const deadline = (ask: Ask, time: number) => {
   }
 }
 
+/**
+ * Rejects with BadRequest for a forbidden address, with UpstreamFailed otherwise, and with the caller's own
+ * reason.
+ */
 export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySystem): Door => {
   const egress = makeEgress(settings.allow, settings.ports)
   const walk = walking(egress, resolve)
@@ -179,6 +186,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
   }
 }
 
+/** Ends the body's stream, so that an unread answer holds no memory. */
 const leave = ({ body }: Response): void => {
   ;(body as Readable | null)?.destroy()
 }

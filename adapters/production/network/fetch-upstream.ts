@@ -19,6 +19,7 @@ const place = (url: string): { origin: string; path: string } => {
   return { origin, path: pathname + search }
 }
 
+/** Codes that name a fault of the call itself: another backend would meet the same fault. */
 const misused = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'ERR_INVALID_URL'])
 
 const failed = (cause: unknown, answered: number | null): UpstreamFailed => {
@@ -26,11 +27,13 @@ const failed = (cause: unknown, answered: number | null): UpstreamFailed => {
   return new UpstreamFailed(undefined, { again: !misused.has(code as string), cause, answered })
 }
 
+/** The two ways in which the promise of an answer ends. */
 interface Head {
   resolve(answer: Answer): void
   reject(reason: unknown): void
 }
 
+/** The one reader that waits for a chunk. */
 interface Waiting {
   resolve(result: IteratorResult<Uint8Array, undefined>): void
   reject(reason: unknown): void
@@ -179,6 +182,7 @@ export interface Peer {
   readonly anyCertificate: boolean
 }
 
+/** A door, and the two ways to close it. */
 export interface UpstreamLine {
   readonly door: Door
   /** Takes no new calls, and resolves after the running ones. */
@@ -241,6 +245,7 @@ export const openUpstream = (peer: Peer | null = null): UpstreamLine => {
   }
 }
 
+/** Rejects with the signal's reason when the signal has fired before, and sends nothing then. */
 const send = (agent: Agent, url: string, ask: Ask): Promise<Answer> =>
   new Promise((resolve, reject) => {
     if (ask.signal.aborted) return reject(ask.signal.reason)

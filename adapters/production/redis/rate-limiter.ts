@@ -10,8 +10,10 @@ interface Script {
   readonly sha: string
 }
 
+/** Redis knows a script by its SHA-1, so that a call sends 40 characters and not the text. */
 const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') })
 
+/** Sends the text only where Redis lacks the script. */
 const run = async (client: Client, { text, sha }: Script, keys: string[], args: string[]): Promise<unknown> => {
   const it = { keys, arguments: args }
   try {

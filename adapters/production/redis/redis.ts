@@ -10,6 +10,7 @@ const attempt = 1_000
 /** In ms: how long an abandoned connection may still deliver late answers. */
 const linger = 30_000
 
+/** A command without a connection fails at once, since a queue would let requests wait for Redis. */
 const draw = (url: string) =>
   createClient({
     url,
@@ -18,6 +19,7 @@ const draw = (url: string) =>
     socket: { connectTimeout: retryMs, reconnectStrategy: false },
   })
 
+/** The client that `draw` makes; the library's own type depends on the modules that are asked for. */
 export type Client = ReturnType<typeof draw>
 
 /** A connection to Redis that is either ready at once or absent. `F` is the client on it. */
@@ -30,6 +32,7 @@ export interface Redis<F> {
   close(): void
 }
 
+/** A connection; times in ms of this process. */
 interface Line<F> {
   readonly client: Client
   readonly face: F
@@ -39,6 +42,7 @@ interface Line<F> {
   waiting: number
 }
 
+/** Limits and cache have a connection each, so that neither waits for the other's answers. */
 export interface RedisOptions {
   readonly url: string
   /** In ms: the longest time of an answer. */
@@ -50,6 +54,7 @@ export interface RedisOptions {
   readonly log: Log
 }
 
+/** Destroys at once: waiting commands are rejected, and no answer is read any more. */
 const hangUp = (client: Client) => {
   if (client.isOpen) client.destroy()
 }

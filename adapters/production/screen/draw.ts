@@ -22,7 +22,9 @@ export interface StartFacts {
 /** A label, its text, and the lines below. */
 type Row = readonly [label: string, ...lines: readonly string[]]
 
+/** Models that the screen names; a count stands for the rest. */
 const mostNamed = 6
+/** Characters of a label, with the blanks behind it. */
 const column = 15
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
@@ -41,6 +43,7 @@ const backendLine = ({ name, models, fault, pretends }: Surveyed, colour: boolea
 const backendLines = ({ backends }: Survey, colour: boolean): readonly string[] =>
   backends.length === 0 ? ['none'] : backends.map((it) => backendLine(it, colour))
 
+/** In one sentence, what each kind of evidence is worth to a caller. */
 const proofs: Readonly<Record<string, string>> = {
   dev: 'development: it proves nothing. Whoever runs this machine can read what is sealed.',
   'sev-snp': 'sev-snp: evidence of AMD shows which code reads what is sealed; sealgate verify checks it.',
@@ -64,6 +67,7 @@ const apiLines = ({ url, surfaces, names }: StartFacts): readonly string[] => [
 /** A shell word for any text. */
 const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
+/** A credential in a file is read by the shell, so that it never stands on the screen. */
 const exportLine = (key: NonNullable<StartFacts['key']>): string =>
   'credential' in key ? `export SEALGATE_KEY=${key.credential}` : `export SEALGATE_KEY="$(cat ${quoted(key.file)})"`
 

@@ -2,6 +2,7 @@ import { GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import { unverified } from '../../../core/inference/proven.ts'
 import { refusalOf } from '../backends/refusal-of.ts'
 
+/** Answers of a backend to the request for its models. */
 const statuses: Readonly<Record<number, string>> = {
   401: 'the key was refused',
   402: 'the account has no credit',
@@ -10,6 +11,9 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'too many requests',
 }
 
+/**
+ * Codes of the system, of Node and of undici; the operator reads the words first and the code behind them.
+ */
 const codes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
@@ -39,6 +43,7 @@ const codeOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : null
 }
 
+/** AbortSignal.timeout gives the first name, and a library that aborts for it gives the second. */
 const isTimeout = (fault: unknown): boolean =>
   fault instanceof Error && ['TimeoutError', 'AbortError'].includes(fault.name)
 

@@ -1,3 +1,4 @@
+/** ECMA-48 (SGR): the number that begins a style, and the number that ends it. */
 const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
 
 /** The text in a terminal's style, or unchanged. */

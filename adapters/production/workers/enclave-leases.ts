@@ -10,6 +10,7 @@ export interface EnclaveLeases {
   retire(enclave: EnclaveProcess): void
 }
 
+/** A worker that ends returns its process by that: a crash never keeps a replaced process alive. */
 export const enclaveLeases = (): EnclaveLeases => {
   const lent = new Map<EnclaveProcess, Set<Member>>()
   const retired = new Set<EnclaveProcess>()

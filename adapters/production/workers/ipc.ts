@@ -10,8 +10,11 @@ export interface IpcMessage {
 /** Each answer trusts the other process, which runs the same code, with the type of its value. */
 export type IpcAnswers = Readonly<Record<string, (value: never) => unknown>>
 
+/** One end of the line between a leader and a worker. */
 export interface IpcChannel {
+  /** Rejects with the other side's reason, and when the process ends. Only the caller limits the time. */
   ask<T>(question: string, value?: unknown): Promise<T>
+  /** Takes a letter from the other side; one with an unknown id is dropped. */
   hear(letter: IpcMessage): void
   /** The other process is gone: open questions fail. */
   close(): void

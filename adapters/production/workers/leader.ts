@@ -40,11 +40,13 @@ interface Leader {
   enclave: EnclaveProcess | null
 }
 
+/** Workers that serve now; a worker that starts or leaves is not asked. */
 const begun = ({ workers }: Leader): readonly Member[] =>
   [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
 const others = (leader: Leader, member: Member): readonly Member[] => begun(leader).filter((it) => it !== member)
 
+/** Null when the configuration names enclave processes of its own. */
 const opened = async (config: Config, log: Log): Promise<EnclaveProcess | null> =>
   config.enclave.connect === undefined ? enclaveProcess(await enclaveConfig(config), log) : null
 

@@ -13,6 +13,7 @@ export interface Member {
   kill(): void
 }
 
+/** The workers of one port; the pool keeps their number. */
 export interface WorkerPool {
   readonly members: ReadonlySet<Member>
   /** Resolves when the worker listens. Rejects when the worker ends before. */
@@ -23,9 +24,11 @@ export interface WorkerPool {
   close(lingers: boolean): Promise<void>
 }
 
+/** In ms: the first pause before a successor. Each early end doubles the pause, up to the longest one. */
 const pauseMs = 250
 const longestPauseMs = 10_000
 
+/** Resolves when the worker has ended. */
 const leave = (member: Member, lingers: boolean): Promise<void> => {
   member.leaving = true
   // A worker that has not begun has no open request; a worker that has ended reads no message.
@@ -34,6 +37,7 @@ const leave = (member: Member, lingers: boolean): Promise<void> => {
   return member.ended
 }
 
+/** A letter to a worker that has just ended is dropped, since its end is already known. */
 const sendingTo =
   (worker: Worker) =>
   (letter: IpcMessage): void =>
@@ -84,6 +88,7 @@ const start = (pool: Pool): Promise<Address> =>
     worker.once('error', () => worker.process.pid === undefined && over(null, null))
   })
 
+/** Tries until a worker listens or the pool closes; the pause stays between its two bounds. */
 const again = async (pool: Pool, wait: number): Promise<void> => {
   await sleep(wait, undefined, { ref: false })
   if (pool.closing) return

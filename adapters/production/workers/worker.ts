@@ -26,6 +26,7 @@ export interface WorkerTasks {
    * reload.
    */
   reload(): Promise<void>
+  /** This worker's own numbers; the worker that was asked adds up those of all. */
   measured(): Promise<Measured>
   /** The first screen without a key, or its plain lines. */
   drawn(terminal: boolean): Promise<string>

@@ -211,7 +211,7 @@ const none = new Uint8Array(24)
 /** A large part that was decoded while it arrived. Null for a part that its check must still examine. */
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
 
-/** Objects in the order sent. Throws OpenedRefusal when a key occurs twice: its name is the caller's own word. */
+/** Objects in the order sent. Throws SealedRefusal when a key occurs twice: its name is the caller's own word. */
 const orderedOf = async (plain: Uint8Array, asker: SealedRefusal['asker']): Promise<OrderedJson> => {
   try {
     return (await readJson(plain, 'ordered')) as OrderedJson

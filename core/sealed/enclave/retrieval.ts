@@ -47,7 +47,7 @@ interface Room {
   readonly makeRoom: ReserveMemory
 }
 
-/** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a hundred files. */
+/** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a thousand files. */
 const longer = ({ all, organization }: QueueLimits): QueueLimits => ({ all: 8 * all, organization: 16 * organization })
 
 /** Vectors and the model that made them; null without a model. */

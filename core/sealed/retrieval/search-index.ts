@@ -10,7 +10,7 @@ import { vocabulary } from './vocabulary.ts'
 /** A passage with its vector, as the index file holds both. */
 export interface Placed {
   readonly passage: Passage
-  /** The vector of the passage's `readingOf` text; null when no model made one. */
+  /** The vector of the passage's `embeddedTextOf` text; null when no model made one. */
   readonly vector: Float32Array | null
 }
 

@@ -7,6 +7,7 @@ import { firstView } from './first-view.ts'
 import { consolePage } from './page.ts'
 import { style } from './style.ts'
 
+/** A script or the style, as an answer holds it. */
 export interface ConsoleFile {
   /** All answers share them. */
   readonly bytes: Uint8Array
@@ -15,6 +16,7 @@ export interface ConsoleFile {
   readonly integrity: string
 }
 
+/** Both pages and all files. They change only with a new release of this package. */
 export interface Built {
   readonly page: Uint8Array
   /** The page that the reader's own machine serves. */

@@ -2,6 +2,7 @@ import { type Chapter, exampleEnvelope } from '../../../core/http/reference.ts'
 
 const file = { 'text/javascript': 'A script of the console.', 'text/css': 'The style of the console.' } as const
 
+/** A sample in the form of a real credential, which no gateway accepts. */
 const lent = {
   credential: 'sk_console_4QzJ1r9V2nYc8mXk7TgWb5HdLs3PfEuRa6NtMxKvCqZy',
   expires_at: 1893484800000,
@@ -16,6 +17,7 @@ const offer = {
   redirect: 'http://127.0.0.1:8787/console',
 }
 
+/** The console's part of the reference, read by `/docs` and by `/openapi.json` alone. */
 export const chapter: Chapter = {
   name: 'Console',
   about:

@@ -11,12 +11,14 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
+/** No other origin may read or embed these answers. */
 const alone = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
+/** `no-cache` has a browser ask again: the page names the files of the running release. */
 export const consoleHeaders = {
   ...alone,
   'content-security-policy': policy,

@@ -17,6 +17,7 @@ const page = route({
   handle: async () => text((await built()).page, 'text/html; charset=utf-8', 200, consoleHeaders),
 })
 
+/** Rejects with NotFound for files of another release, so that no page mixes scripts of two. */
 const fileOf = async (release: string, name: string) => {
   const { hash, files } = await built()
   const file = release === hash ? files.get(name) : undefined
@@ -51,4 +52,5 @@ const sealedFile = route({
   handle: ({ params }) => fileOf(params.release, `sealed/${params.file}`),
 })
 
+/** Three routes for files, since a parameter of a path takes one segment. */
 export const consoleRoutes = [page, file, pageFile, sealedFile] as const

@@ -96,4 +96,5 @@ const leave = route({
   },
 })
 
+/** Each route that gives a credential refuses pages of other origins and bounds the attempts. */
 export const signInRoutes = [logins, login, redeem, leave] as const

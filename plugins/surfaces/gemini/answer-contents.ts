@@ -24,6 +24,7 @@ interface OfDialect {
   readonly keepsakes: Keepsakes
 }
 
+/** The model comes from the path, since the dialect's body names none. */
 const talkOf = (
   { params, caller, headers }: Pick<Asked<unknown>, 'params' | 'caller' | 'headers'>,
   input: GenerateRequest,

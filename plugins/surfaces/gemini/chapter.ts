@@ -28,6 +28,7 @@ const googleSample = {
   supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
 }
 
+/** What all routes with an answer of a model share. */
 const spoken: Operation = { asks: session, tells: dropped, statuses: [502] }
 
 const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { googleError } from '../../../core/dialects/generate-content/error.ts'
 import { rendering } from '../shared/dialect-route.ts'
 
+/** Errors as Google words them: a numeric code and a status in capitals. */
 export const asGoogle = rendering(googleError)
 
 /** The form of errors in this dialect. */

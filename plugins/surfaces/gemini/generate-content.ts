@@ -10,6 +10,7 @@ import { asGoogle, googleFaults } from './dialect-route.ts'
 
 const answering = lazy(() => import('./answer-contents.ts'))
 
+/** `relayed` keeps the members of the body that this dialect does not name, for backends that speak it. */
 const shared = {
   method: 'POST',
   access: { scope: 'chats.completion' },
@@ -60,4 +61,5 @@ const count = route({
   handle: async (request, given) => (await answering()).countContents(request, countedRequest(request.input), given),
 })
 
+/** The dialect puts the verb behind the model's name, with a colon. */
 export const generateContent = [generate, stream, count] as const

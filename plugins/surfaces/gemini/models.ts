@@ -7,6 +7,7 @@ import { asGoogle, googleFaults } from './dialect-route.ts'
 
 const finding = lazy(() => import('../shared/usable-models.ts'))
 
+/** A model that does not chat is listed without methods, so that clients do not offer it. */
 const asGoogleModel = ({ name, settings, does }: Entry) => ({
   name: `models/${name}`,
   baseModelId: name,
@@ -40,4 +41,5 @@ const one = route({
   },
 })
 
+/** The list has no pages: clients get all models that the key may use. */
 export const models = [list, one] as const

@@ -15,6 +15,7 @@ const hostOf = (host: string | undefined): string | null =>
 const isPlain = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || isIP(host.replace(/^\[|\]$/g, '')) !== 0
 
+/** A header that names no host (null) is never the own one. */
 const isOwn = (host: string | null, { mcp }: Place): boolean =>
   host !== null && (isPlain(host) || (mcp.url !== undefined && new URL(mcp.url).hostname === host))
 

@@ -18,6 +18,7 @@ import { decisionFor, anyDecisionModel } from '../../../core/inference/decisions
 import type { CallerDecisionNeeds } from '../../../core/inference/decisions/decision-needs.ts'
 import { parametersOf } from '../../../core/tool-schema.ts'
 
+/** The tools of the gateway, and what a decision needs. */
 export interface ClearNeeds extends CallerDecisionNeeds {
   readonly tools: readonly Tool[]
 }
@@ -35,8 +36,10 @@ interface Offer {
 const usualParams = 16 * 1024
 const mostResult = 4 * 1024 * 1024
 
+/** Hints of MCP, by which clients decide whether to ask their user. */
 const hints = { readOnlyHint: true, destructiveHint: false, openWorldHint: true }
 
+/** All other tools are offered by `sealgate mcp` alone, which seals their calls. */
 const isClear = (tool: Tool): tool is Clear => tool.kind === 'simple' && tool.clear === true
 
 const offerOf = (tool: Clear, { organization, key }: Caller): Offer => ({
@@ -64,6 +67,7 @@ const decideSchema = schemaOf(
   }),
 )
 
+/** A decision by a tool counts in limits and usage as a decision on its own route. */
 const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
   described: {
     name: decideTool.name,
@@ -90,6 +94,7 @@ const offersFor = (caller: Caller, given: ClearNeeds): readonly Offer[] => [
     : []),
 ]
 
+/** Tools as `tools/list` has them, always in one order, so that clients can cache the list. */
 export const listFor = (caller: Caller, given: ClearNeeds): readonly object[] =>
   offersFor(caller, given).map(({ described }) => described)
 

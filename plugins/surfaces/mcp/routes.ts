@@ -96,4 +96,5 @@ const metadata = route({
   },
 })
 
+/** One address for all messages, as the transport called Streamable HTTP has it. */
 export const mcpRoutes = [answer, ...absent, metadata] as const

@@ -4,6 +4,7 @@ import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { unknownModel } from '../../../core/inference/models/find-model.ts'
 
+/** A request of any dialect's list of models. */
 export type ModelsRequest = Request<unknown, unknown, Caller>
 
 /** The models that the key may use in the clear. */

@@ -26,6 +26,7 @@ interface OfDialect {
   readonly settings: Settings
 }
 
+/** Headers belong to the dialect: betas change how a request is read. */
 const talkOf = (
   { input, caller, headers }: Pick<Asked<MessagesRequest | CountRequest>, 'input' | 'caller' | 'headers'>,
   seal: Seal,

@@ -73,10 +73,12 @@ const messages: Readonly<Record<string, Operation>> = {
 
 const speaksMessages = { 'anthropic-version': 'Any value asks for the form of the Messages dialect.' }
 
+/** The standard media routes serve `/v1` too, so their words are written once. */
 const underV1 = Object.fromEntries(
   Object.entries(mediaOperations).map(([name, it]) => [name.replace(' /std/', ' /v1/'), { ...it, words: mediaWords }]),
 )
 
+/** Gemini has the same name for its chapter, so that the reference shows both as one. */
 export const chapter: Chapter = {
   name: 'Clients of public dialects',
   about:

@@ -4,8 +4,10 @@ import { openaiError } from '../../../core/dialects/responses/error.ts'
 import type { AnyRoute } from '../../../core/http/route.ts'
 import { keyHeaders, rendering } from '../shared/dialect-route.ts'
 
+/** Errors with a message, a type, the field that is wrong, and a code. */
 export const asOpenai = rendering(openaiError)
 
+/** Errors with a type and the id of the request, as Anthropic's clients expect. */
 export const asMessages = rendering(messagesError)
 
 /** The form of errors in each dialect. */
@@ -23,6 +25,7 @@ export const openaiFaults = {
   ),
 }
 
+/** The schema of such an error in the reference. */
 export const messagesFaults = {
   default: v.pipe(
     v.object({

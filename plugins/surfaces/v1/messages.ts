@@ -9,6 +9,7 @@ import { asMessages, messagesFaults } from './dialect-route.ts'
 
 const answering = lazy(() => import('./answer-messages.ts'))
 
+/** Anthropic's clients read the id of a request from `request-id`. */
 const shared = {
   method: 'POST',
   access: { scope: 'chats.completion' },
@@ -36,4 +37,5 @@ const count = route({
   handle: async (request, given) => (await answering()).countMessages(request, given),
 })
 
+/** Both routes take the same conversation, so that a count and its answer agree. */
 export const messages = [create, count] as const

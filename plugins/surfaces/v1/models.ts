@@ -54,4 +54,5 @@ const one = route({
   },
 })
 
+/** One address serves two dialects; the header `anthropic-version` tells them apart. */
 export const models = [list, one] as const

@@ -9,6 +9,7 @@ import { asOpenai, openaiFaults } from './dialect-route.ts'
 
 const answering = lazy(() => import('./answer-responses.ts'))
 
+/** Codex tries a WebSocket first; its refusal by 426 leads Codex to plain HTTP at once. */
 export const responses = route({
   method: 'POST',
   path: '/v1/responses',

@@ -32,6 +32,7 @@ export const speak = async (
   return { name: `speech.${endings[mime.split(';', 1).join()] ?? wish.format}`, mime, bytes }
 }
 
+/** By the type that a model returned, which may be another one than it was asked for. */
 const endings: Readonly<Record<string, string>> = {
   'audio/wav': 'wav',
   'audio/x-wav': 'wav',
@@ -41,9 +42,14 @@ const endings: Readonly<Record<string, string>> = {
   'audio/flac': 'flac',
 }
 
+/**
+ * A named model counts without a look at the catalog, so that its absence is a fault and no silent change of
+ * voice.
+ */
 const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: SpeechSettings, signal: AbortSignal) =>
   model !== undefined || (await catalog.list(signal)).some((entry) => entry.does.has('speak') && mayWork(entry))
 
+/** Long texts go in parts, as WAV, since only sounds of one format can be joined. */
 const byModel = async (
   supplied: Supplied<typeof workNeeds>,
   { model, voice, format }: SpeechSettings,

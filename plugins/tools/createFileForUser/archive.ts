@@ -27,12 +27,14 @@ export const archiveOf = (files: Readonly<Record<string, string>>): Uint8Array =
 /** Numbers with the bytes that each takes. */
 type SizedNumbers = readonly (readonly [value: number, bytes: number])[]
 
+/** The fields that a file's own record shares with its record in the directory. */
 const factsOf = (bytes: Uint8Array, packed: Uint8Array, label: Uint8Array): SizedNumbers => [
   // The version that unpacks it, names in UTF-8, deflated, no time.
   ...([[20, 2], [0x800, 2], [8, 2], [0, 2], [day, 2]] as const), // prettier-ignore
   ...([[crc32(bytes), 4], [packed.length, 4], [bytes.length, 4], [label.length, 2], [0, 2]] as const), // prettier-ignore
 ]
 
+/** Numbers in little-endian order behind the record's sign, as the zip format (APPNOTE) has them. */
 const record = (sign: number, fields: SizedNumbers): Uint8Array => {
   const all: SizedNumbers = [[sign, 4], ...fields]
   const bytes = Buffer.alloc(all.reduce((sum, [, length]) => sum + length, 0))

@@ -9,8 +9,10 @@ export interface Run {
   readonly link?: string
 }
 
+/** The text of one line or block, in the order of reading. */
 export type Runs = readonly Run[]
 
+/** A table; readers of Markdown and of CSV both make them. */
 export interface Table {
   readonly kind: 'table'
   readonly head: readonly Runs[]
@@ -18,6 +20,7 @@ export interface Table {
   readonly rows: readonly (readonly Runs[])[]
 }
 
+/** One item of a list, without the items below it: depth alone tells the nesting. */
 export interface Item {
   readonly kind: 'item'
   /** From 0. */
@@ -29,6 +32,7 @@ export interface Item {
   readonly runs: Runs
 }
 
+/** Text outside of lists, or a further paragraph of a list's item. */
 export interface Paragraph {
   readonly kind: 'paragraph'
   readonly runs: Runs
@@ -37,6 +41,7 @@ export interface Paragraph {
   readonly quoted: boolean
 }
 
+/** A heading names a sheet in a workbook and begins a slide in a presentation. */
 export interface Heading {
   readonly kind: 'heading'
   /** From 1 to 6. */
@@ -44,9 +49,11 @@ export interface Heading {
   readonly runs: Runs
 }
 
+/** What all formats are made of; a line feed in code parts its lines. */
 export type Block =
   Heading | Paragraph | Item | Table | { readonly kind: 'code'; readonly text: string } | { readonly kind: 'rule' }
 
+/** Each word has a sentence for the caller, without a word of the content. */
 export type Refusal = 'characters' | 'columns' | 'cells' | 'long-cell' | 'sheets' | 'blocks'
 
 /** The content cannot become a file of the format. Tells why, and nothing of the content. */
@@ -59,6 +66,7 @@ export class Refused extends Error {
   }
 }
 
+/** The words alone, without the addresses of links. */
 export const textOf = (runs: Runs): string => runs.map(({ text }) => text).join('')
 
 /** The text, with the address behind the words of a link that don't say it. */
@@ -80,4 +88,5 @@ const rightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Scri
 /** Whether the first letter of a text belongs to a script that runs from right to left. */
 export const isRightToLeft = (text: string): boolean => rightToLeft.test(/\p{L}/u.exec(text)?.[0] ?? '')
 
+/** True for a single such letter anywhere in the text: Word needs the mark for each run. */
 export const hasRightToLeft = (text: string): boolean => rightToLeft.test(text)

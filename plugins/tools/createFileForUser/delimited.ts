@@ -12,6 +12,7 @@ export const readDelimited = (text: string): readonly Block[] => {
   return head === undefined ? [] : [{ kind: 'table', head, rows: rest }]
 }
 
+/** Rows that are too short get empty cells, since every format wants rows of one length. */
 const padded = (row: readonly string[], columns: number): readonly Runs[] =>
   Array.from({ length: columns }, (_, at) => {
     const text = row[at] ?? ''
@@ -25,6 +26,7 @@ const delimiterOf = (text: string): string => {
   return counts.reduce((best, it) => (it.count > best.count ? it : best)).mark
 }
 
+/** Records of RFC 4180; blank lines are skipped. Throws Refused before the cells fill the memory. */
 const recordsOf = (text: string, delimiter: string): readonly (readonly string[])[] => {
   const records: string[][] = []
   let record: string[] = []
@@ -43,6 +45,7 @@ const recordsOf = (text: string, delimiter: string): readonly (readonly string[]
   return records
 }
 
+/** A quote within a plain cell is text. */
 const plainAt = (text: string, at: number, delimiter: string) => {
   let end = at
   while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++

@@ -13,6 +13,7 @@ const borders = ['top', 'left', 'bottom', 'right', 'insideH', 'insideV']
   .map((side) => `<w:${side} w:val="single" w:sz="4" w:space="0" w:color="999999"/>`)
   .join('')
 
+/** Sizes in half points and distances in twentieths of a point, as Office Open XML counts. */
 export const styles = [
   `<w:styles ${w}><w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:cs="Arial"/><w:sz w:val="22"/><w:szCs w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="120" w:line="264" w:lineRule="auto"/></w:pPr></w:pPrDefault></w:docDefaults>`,
   '<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/><w:qFormat/></w:style>',
@@ -28,6 +29,7 @@ export const styles = [
 
 const signs = ['•', '◦', '▪']
 
+/** Nine levels, as Word has them; distances in twentieths of a point. */
 const abstractList = (id: number, level: (at: number) => string): string => {
   const levels = Array.from({ length: 9 }, (_, at) => {
     const left = 360 * (at + 1)

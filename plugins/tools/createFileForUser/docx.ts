@@ -48,6 +48,10 @@ export const docxOf = (blocks: readonly Block[]): Uint8Array => {
 const isApart = (block: Block, next: Block | undefined): boolean =>
   block.kind !== 'table' || (next !== undefined && next.kind !== 'table')
 
+/**
+ * Each address gets one relationship, however often the text names it. Ids begin behind those of the own
+ * parts.
+ */
 const linking = () => {
   const ids = new Map<string, string>()
   return {
@@ -61,6 +65,7 @@ const linking = () => {
   }
 }
 
+/** Each list that counts has a number of its own: Word would let a later list go on counting. */
 const countingLists = (blocks: readonly Block[]) => {
   const firsts = new Map<number, Item>()
   for (const block of blocks)
@@ -71,6 +76,7 @@ const countingLists = (blocks: readonly Block[]) => {
 
 type IdOf<T> = (of: T) => string | number
 
+/** Styles are named as Word names its own, so that its outline and its contents know the headings. */
 const blockOf = (block: Block, link: IdOf<string>, list: IdOf<Item>): string => {
   switch (block.kind) {
     case 'heading':
@@ -118,6 +124,7 @@ const runOf = (run: Run): string => {
   return `<w:r>${properties === '' ? '' : `<w:rPr>${properties}</w:rPr>`}${texts(run.text)}</w:r>`
 }
 
+/** Line ends and tabs are elements in Word; its text has none. */
 const texts = (text: string): string =>
   text
     .split(/([\n\t])/)
@@ -128,6 +135,7 @@ const texts = (text: string): string =>
     })
     .join('')
 
+/** Throws Refused for more columns than Word takes. The head is repeated on each page. */
 const tableOf = ({ head, rows }: Table, link: IdOf<string>): string => {
   if (head.length > mostColumns) throw new Refused('columns')
   const own = Math.floor(width / Math.max(1, head.length))

@@ -1,10 +1,12 @@
 /** Formats that are made of Markdown or of a table. */
 export const formats = ['docx', 'xlsx', 'pptx', 'pdf'] as const
 
+/** Both the ending of a file's name and the name of its writer. */
 export type Format = (typeof formats)[number]
 
 const office = 'application/vnd.openxmlformats-officedocument'
 
+/** The registered types, which the file is stored with. */
 export const mimes: Readonly<Record<Format, string>> = {
   docx: `${office}.wordprocessingml.document`,
   xlsx: `${office}.spreadsheetml.sheet`,

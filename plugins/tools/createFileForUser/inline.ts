@@ -37,6 +37,7 @@ export const readInline = (text: string): Runs => {
   return runs
 }
 
+/** Runs of one style are joined, so that files stay small. */
 const push = (runs: Run[], run: Run): void => {
   const last = runs.at(-1)
   if (run.text === '') return
@@ -78,9 +79,11 @@ const marks: Readonly<Record<string, Mark>> = {
   '~~': 'struck',
 }
 
+/** The signs at which plain text ends; a backslash before punctuation makes it text. */
 const special =
   /\\[!-/:-@[-`{-~]|`+|\*\*?|__?|~~|!?\[|<br ?\/?>|<https?:[^<>\s]{1,2000}>|&(?:amp|lt|gt|quot|nbsp|#39);/gi
 
+/** The few entities that models write; all others stay as they are. */
 const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&lt;': '<',
@@ -140,6 +143,7 @@ const markAt = (text: string, at: number, sign: string): Token => {
 const lastTicks = (text: string): ReadonlyMap<number, number> =>
   new Map(Array.from(text.matchAll(/`+/g), (it) => [it[0].length, it.index]))
 
+/** Code ends at as many backticks as it began with; without them, the backticks are text. */
 const codeAt = (text: string, at: number, sign: string, ticks: ReadonlyMap<number, number>) => {
   const begin = at + sign.length
   if ((ticks.get(sign.length) ?? 0) < begin) return { token: { text: sign }, end: begin }
@@ -152,11 +156,13 @@ const codeAt = (text: string, at: number, sign: string, ticks: ReadonlyMap<numbe
   return { token: { text: inner.replace(/^ (.*\S.*) $/, '$1'), code: true as const }, end: run.lastIndex }
 }
 
+/** Parts are bounded, and the pattern never backs up far, so that a hostile text costs little. */
 const target = /\]\([ ]?<?([^()<>\s]{0,2000}(?:\([^()<>\s]{0,200}\)[^()<>\s]{0,200})?)>?(?: +"[^"\n]{0,500}")? ?\)/y
 
 /** Addresses that a reader of the file may follow; all others stay words. */
 const followed = /^(?:https?:\/\/|mailto:)[^\s"<>\\^`{|}]+$/i
 
+/** An image becomes its words: a file that fetches addresses would tell who opens it. */
 const linkAt = (text: string, at: number, sign: string) => {
   const begin = at + sign.length
   const close = closingAt(text, begin)
@@ -169,6 +175,7 @@ const linkAt = (text: string, at: number, sign: string) => {
   return { token: { text: words === '' ? url : words, ...link }, end: target.lastIndex }
 }
 
+/** Characters of a link's words: the bound of the search for their end. */
 const mostWords = 1_000
 
 /** The bracket that closes the words of a link; -1 where another one opens before. */
@@ -181,4 +188,5 @@ const closingAt = (text: string, begin: number): number => {
   return -1
 }
 
+/** The words of a link without marks of style; a link has one style. */
 const textOnly = (text: string): string => text.replace(/\\([!-/:-@[-`{-~])/g, '$1').replace(/\*\*|__|~~|`/g, '')

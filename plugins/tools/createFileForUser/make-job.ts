@@ -8,12 +8,14 @@ import { pdfOf } from './pdf.ts'
 import { pptxOf } from './pptx.ts'
 import { xlsxOf } from './xlsx.ts'
 
+/** A task for a process of its own: the text may be hostile, and a parser may be slow. */
 export interface MakeJob {
   readonly format: Format
   readonly written: 'markdown' | 'csv'
   readonly content: string
 }
 
+/** A refusal is a value: an error of the job would reach the caller as an unreadable file. */
 export type MakeOutcome =
   { readonly kind: 'made'; readonly bytes: Uint8Array } | { readonly kind: 'refused'; readonly why: Refusal }
 

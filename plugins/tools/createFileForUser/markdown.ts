@@ -12,6 +12,7 @@ const fenced = /^ {0,3}(`{3,}|~{3,})/
 const listed = /^([ \t]*)(?:[-*+]|(\d{1,9})[.)])[ \t]+(\S.*)$/
 const quoted = /^ {0,3}>[ \t]?/
 
+/** A list that is open; a later line goes to the level whose indent is the nearest from the left. */
 interface Level {
   readonly indent: number
   readonly list: number
@@ -47,6 +48,7 @@ export const readMarkdown = (text: string): readonly Block[] => {
   return blocks
 }
 
+/** A line without a sign goes on with the open paragraph, as Markdown has it. */
 const readLine = (line: string, open: ReturnType<typeof paragraphs>, lists: ReturnType<typeof nesting>): void => {
   const item = listed.exec(line)
   if (item !== null) return open.begin(lists.item(indentOf(item[1] ?? ''), item[2]), item[3] ?? '')
@@ -79,6 +81,7 @@ const wholeAt = (lines: readonly string[], at: number, blocks: Block[], close: (
   return tableAt(lines, at, blocks)
 }
 
+/** A fence ends at a fence of the same sign that is at least as long, with nothing behind it. */
 const isClosing = (line: string, fence: string): boolean => {
   const found = fenced.exec(line)?.[1]
   return found !== undefined && found.startsWith(fence) && line.trim() === found
@@ -88,12 +91,14 @@ const isRule = (line: string): boolean => /^ {0,3}(?:---|\*\*\*|___)/.test(line)
 
 const bare = (line: string): string => line.replace(/[ \t]+/g, '')
 
+/** The line below a table's head, with as many cells as the head. */
 const isDelimiter = (line: string, columns: number): boolean => {
   if (!line.includes('-')) return false
   const cells = cellsOf(line)
   return cells.length === columns && cells.every((cell) => /^:?-+:?$/.test(cell))
 }
 
+/** Cells beyond the head are dropped, as GitHub's Markdown does. */
 const tableAt = (lines: readonly string[], at: number, blocks: Block[]): number => {
   const head = cellsOf(lines[at] ?? '').map(readInline)
   const rows: (readonly Runs[])[] = []
@@ -125,6 +130,7 @@ const cellsOf = (line: string): readonly string[] => {
   return row.endsWith('|') && cell === '' ? cells : [...cells, cell.trim()]
 }
 
+/** A tab counts as four columns. */
 const indentOf = (space: string): number => space.replaceAll('\t', '    ').length
 
 type Begun = Omit<Paragraph, 'runs'> | Omit<Item, 'runs'>

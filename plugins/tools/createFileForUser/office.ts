@@ -4,6 +4,7 @@ const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const schemas = 'http://schemas.openxmlformats.org'
 const relationship = `${schemas}/officeDocument/2006/relationships`
 
+/** Of ECMA-376 in its transitional form, which all office programs read. */
 export const namespaces = {
   w: `${schemas}/wordprocessingml/2006/main`,
   x: `${schemas}/spreadsheetml/2006/main`,
@@ -12,9 +13,11 @@ export const namespaces = {
   r: relationship,
 } as const
 
+/** For text and for attributes in double quotes. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign] ?? '&quot;')
 
+/** One XML file within the package. */
 export interface Part {
   /** From the root, without a slash. */
   readonly name: string
@@ -24,6 +27,7 @@ export interface Part {
   readonly links?: readonly Link[]
 }
 
+/** A relationship of a part; its id is named within the part's XML. */
 export interface Link {
   readonly id: string
   /** The last word of its type, such as `styles`. */
@@ -57,6 +61,7 @@ export const officeFile = (main: string, title: string | null, parts: readonly P
 const typeOf = (type: string): string =>
   type.includes('/') ? type : `application/vnd.openxmlformats-officedocument.${type}+xml`
 
+/** Relationships to core properties have a type of their own; all others share one stem. */
 const linksOf = (links: readonly Link[]): string => {
   const each = links.map(({ id, kind, target, outside }) => {
     const type =

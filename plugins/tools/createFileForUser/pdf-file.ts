@@ -1,12 +1,14 @@
 import { deflateSync } from 'node:zlib'
 import { fonts } from './pdf-fonts.ts'
 
+/** One page; the box of a link has two corners, in points from the lower left of the page. */
 export interface Page {
   /** What a page shows, in the operators of PDF. */
   readonly shown: readonly string[]
   readonly links: readonly { readonly url: string; readonly box: readonly number[] }[]
 }
 
+/** An entry of the outline; `y` is in points from the lower edge of its page. */
 export interface Bookmark {
   readonly title: string
   /** From 0. */
@@ -36,6 +38,7 @@ export const pdfFile = (pages: readonly Page[], bookmarks: readonly Bookmark[], 
 
 type Add = (body: string | Buffer) => number
 
+/** Returns the number of the page's object. */
 const addPage = ({ shown, links }: Page, tree: number, names: string, add: Add): number => {
   const packed = deflateSync(Buffer.from(shown.join('\n'), 'latin1'))
   const head = `<</Length ${packed.length}/Filter/FlateDecode>>stream\n`
@@ -68,10 +71,13 @@ const addOutline = (bookmarks: readonly Bookmark[], kids: readonly number[], add
 /** A string of codes, in hexadecimal digits: nothing in it can be taken for PDF. */
 export const bytesOf = (codes: string): string => `<${Buffer.from(codes, 'latin1').toString('hex')}>`
 
+/** A text string of PDF outside of Latin: UTF-16 with the greatest byte first, behind its mark. */
 const wide = (text: string): string => `<feff${Buffer.from(text, 'utf16le').swap16().toString('hex')}>`
 
+/** Addresses in a PDF are ASCII; what is percent-encoded already stays as it is. */
 const asciiOf = (url: string): string => encodeURI(url).replace(/%25([\dA-Fa-f]{2})/g, '%$1')
 
+/** Each place in the table has ten digits and each entry twenty bytes, as PDF 1.4 prescribes. */
 const fileOf = (objects: readonly Buffer[], catalog: number, info: number): Uint8Array => {
   // The bytes behind the first line tell transports that the file is binary.
   const pieces: Buffer[] = [Buffer.from('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n', 'latin1')]

@@ -9,8 +9,10 @@ export const fonts = {
   F4: 'Courier',
 } as const
 
+/** The name by which pages call a font. */
 export type Font = keyof typeof fonts
 
+/** Code has one face alone: bold and italic do not show in it. */
 export const fontOf = ({ bold, italic, code }: Run): Font => {
   if (code) return 'F4'
   if (bold) return italic ? 'F3' : 'F1'
@@ -29,6 +31,7 @@ function widthsOf(list: string): readonly number[] {
   return list.split(' ').map(Number)
 }
 
+/** Thousandths of the letter size, which all letters of Courier take. */
 const courier = 600
 
 /** The width of codes in thousandths of the letter size. */

@@ -11,6 +11,7 @@ export interface Segment {
   readonly link: string | null
 }
 
+/** From left to right. An empty line still takes its height. */
 export type Line = readonly Segment[]
 
 type Style = Pick<Segment, 'font' | 'struck' | 'link'>
@@ -70,6 +71,7 @@ function* partsOf(codes: string, font: Font, size: number, width: number): Gener
   yield part
 }
 
+/** Joins neighbours of one style, so that a page needs fewer operators. */
 const place = (line: Segment[], segment: Segment): void => {
   const last = line.at(-1)
   const goesOn =

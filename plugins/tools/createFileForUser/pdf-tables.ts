@@ -12,17 +12,20 @@ const measured = 500
 export const columnWidths = (rows: readonly (readonly Runs[])[], size: number, usable: number): readonly number[] => {
   const columns = rows[0]?.length ?? 0
   if (columns > mostColumns) throw new Refused('columns')
-  const wants = Array.from({ length: columns }, () => narrowest)
+  const least = Math.min(narrowest, usable / columns)
+  const wants = Array.from({ length: columns }, () => least)
   for (const row of rows.slice(0, measured))
     for (const [at, runs] of row.entries())
       wants[at] = Math.max(wants[at] ?? 0, Math.min(longestLine(runs, size), usable * widestShare))
   const sum = wants.reduce((all, want) => all + want, 0)
   if (sum <= usable) return wants
-  const rest = usable - narrowest * columns
-  const over = sum - narrowest * columns
-  return wants.map((want) => narrowest + ((want - narrowest) * rest) / over)
+  const [rest, over] = [usable - least * columns, sum - least * columns]
+  // As many columns as this are all as narrow as the page makes them.
+  if (rest <= 0) return wants.map(() => usable / columns)
+  return wants.map((want) => least + ((want - least) * rest) / over)
 }
 
+/** Points, with one more against rounding; the cell's own line ends count. */
 const longestLine = (runs: Runs, size: number): number =>
   linesOf(runs, size, Infinity).reduce((most, line) => {
     const last = line.at(-1)

@@ -67,6 +67,7 @@ const drawing = () => {
   }
 }
 
+/** Operators of PDF: colour, font, place and codes; a link is blue, and a line strikes text out. */
 const drawn = ({ codes, font, x: own, width, struck, link }: Segment, x: number, base: number, size: number) => {
   const at = (x + own).toFixed(2)
   const text = `BT ${link === null ? '0 g' : '0.02 0.39 0.76 rg'} /${font} ${size} Tf ${at} ${base.toFixed(2)} Td ${bytesOf(codes)} Tj ET`
@@ -75,6 +76,7 @@ const drawn = ({ codes, font, x: own, width, struck, link }: Segment, x: number,
   return [text, `0 G 0.6 w ${at} ${middle} m ${(x + own + width).toFixed(2)} ${middle} l S`]
 }
 
+/** Skips behind a block in points, so that blocks stand apart. */
 const drawBlock = (sheet: Sheet, block: Block): void => {
   switch (block.kind) {
     case 'heading':
@@ -126,6 +128,7 @@ const drawText = (sheet: Sheet, runs: Runs, left: number, size: number, sign: Ru
   }
 }
 
+/** Points on each side of a cell's text. */
 const padding = 4
 
 const drawTable = (sheet: Sheet, { head, rows }: Table): void => {

@@ -1,6 +1,7 @@
 import { type Link, namespaces, type Part } from './office.ts'
 
 const { a, p, r } = namespaces
+/** The three namespaces that every part of a presentation declares. */
 export const spaces = `xmlns:a="${a}" xmlns:p="${p}" xmlns:r="${r}"`
 
 /** The frame of every tree of shapes. */
@@ -13,6 +14,7 @@ export const places = {
   body: '<a:xfrm><a:off x="609600" y="1463040"/><a:ext cx="10972800" cy="4937760"/></a:xfrm>',
 } as const
 
+/** Ids count within a slide. `own` is a place, empty where that of the layout holds. */
 export const shape = (id: number, kind: 'title' | 'body', own: string, paragraphs: string): string => {
   const place = kind === 'title' ? '<p:ph type="title"/>' : '<p:ph type="body" idx="1"/>'
   return `<p:sp><p:nvSpPr><p:cNvPr id="${id}" name="${kind === 'title' ? 'Title' : 'Text'} ${id}"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>${place}</p:nvPr></p:nvSpPr><p:spPr>${own}</p:spPr><p:txBody><a:bodyPr><a:normAutofit/></a:bodyPr><a:lstStyle/>${paragraphs}</p:txBody></p:sp>`

@@ -1,5 +1,6 @@
 import { type Block, type Item, type Paragraph, Refused, type Run, type Runs, type Table, textOf } from './content.ts'
 
+/** A heading below the second level and a line of code become paragraphs. */
 export type Line = Item | Paragraph
 
 /** Lines of text, or one table. */
@@ -55,11 +56,13 @@ export const slidesOf = (blocks: readonly Block[]): readonly Slide[] => {
   return slides.length === 0 ? [{ title: [], lines: [], table: null }] : slides
 }
 
+/** In lines of the slide, by the count of characters: no font is measured. */
 const heightOf = ({ runs }: Line): number =>
   textOf(runs)
     .split('\n')
     .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / fits.characters)), 0)
 
+/** A rule has no line: on a slide it would part nothing. */
 const linesOf = (block: Exclude<Block, Table>): readonly Line[] => {
   const plain = (runs: Runs): Line => ({ kind: 'paragraph', runs, depth: 0, quoted: false })
   if (block.kind === 'rule') return []
@@ -68,6 +71,7 @@ const linesOf = (block: Exclude<Block, Table>): readonly Line[] => {
   return [block]
 }
 
+/** Each part repeats the head. Throws Refused for more columns than a slide shows. */
 const tableParts = ({ head, rows }: Table): readonly Table[] => {
   if (head.length > mostColumns) throw new Refused('columns')
   const count = Math.max(1, Math.ceil(rows.length / fits.rows))

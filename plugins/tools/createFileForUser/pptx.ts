@@ -20,6 +20,7 @@ export const pptxOf = (blocks: readonly Block[]): Uint8Array => {
   ])
 }
 
+/** Ids of links count within a slide; the first one is the layout's. */
 const partOf = ({ title, lines, table }: Slide, at: number): Part => {
   const links = new Map<string, string>()
   const link = (target: string): string => {
@@ -43,6 +44,7 @@ type IdOf = (target: string) => string
 const paragraphs = (lines: readonly Line[], link: IdOf): string =>
   lines.length === 0 ? '<a:p/>' : lines.map((line) => lineOf(line, link)).join('')
 
+/** PowerPoint has nine levels from 0, and numbers lists up to 32,767. */
 const lineOf = (line: Line, link: IdOf): string => {
   const level = line.depth > 0 ? ` lvl="${Math.min(line.depth, 8)}"` : ''
   if (line.kind === 'item') {
@@ -52,6 +54,7 @@ const lineOf = (line: Line, link: IdOf): string => {
   return paragraph(line.runs, `${level}${line.depth > 0 ? '' : ' marL="0"'} indent="0"`, '<a:buNone/>', link)
 }
 
+/** Attributes come before the bullet, as the schema orders them. */
 const paragraph = (runs: Runs, attributes: string, bullet: string, link: IdOf): string => {
   const turned = isRightToLeft(textOf(runs)) ? ' algn="r" rtl="1"' : ''
   const properties = attributes + turned + bullet === '' ? '' : `<a:pPr${attributes}${turned}>${bullet}</a:pPr>`

@@ -1,5 +1,6 @@
 import { type Block, Refused, type Runs, type Table, textOf, textWithLinks } from './content.ts'
 
+/** One sheet of the workbook. Excel takes its name as it is, and no other sheet has the same. */
 export interface Sheet {
   readonly name: string
   readonly rows: readonly Row[]
@@ -7,6 +8,7 @@ export interface Sheet {
   readonly headed: boolean
 }
 
+/** Cells as text; the writer decides which of them are numbers and days. */
 export interface Row {
   readonly cells: readonly string[]
   readonly bold: boolean
@@ -51,6 +53,7 @@ export const sheetsOf = (blocks: readonly Block[]): readonly Sheet[] => {
   }))
 }
 
+/** Depth becomes empty cells on the left. */
 const rowsOf = (block: Exclude<Block, { kind: 'heading' }>): readonly Row[] => {
   switch (block.kind) {
     case 'table':
@@ -76,6 +79,7 @@ const tableRows = ({ head, rows }: Table): readonly Row[] => {
 
 const cellOf = (runs: Runs): string => checked(textWithLinks(runs))
 
+/** Throws Refused: Excel would call a file with a longer cell damaged. */
 const checked = (text: string): string => {
   if (text.length > longestCell) throw new Refused('long-cell')
   return text
@@ -98,6 +102,7 @@ const naming = () => {
   }
 }
 
+/** Excel keeps the name `History` for itself, and refuses names with these signs. */
 const nameOf = (heading: string): string => {
   const name = whole(heading.replace(/[\s[\]:*?/\\]+/g, ' ').replace(/^[' ]+/, ''), longestName)
   return name === '' || name.toLowerCase() === 'history' ? unnamed : name

@@ -47,6 +47,7 @@ export const xlsxOf = (blocks: readonly Block[]): Uint8Array => {
   ])
 }
 
+/** A sheet with a head keeps its first row in sight. */
 const sheetOf = ({ rows, headed }: Sheet): string => {
   const turned = isRightToLeft(rows[0]?.cells.join(' ') ?? '') ? ' rightToLeft="1"' : ''
   const pane = headed ? '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' : ''
@@ -57,6 +58,7 @@ const sheetOf = ({ rows, headed }: Sheet): string => {
 /** Characters of the narrowest and the widest column. */
 const [narrowest, widest] = [8, 60]
 
+/** By the longest cell of each column. */
 const widthsOf = (rows: readonly Row[]): string => {
   const widths: number[] = []
   for (const { cells } of rows)
@@ -71,6 +73,7 @@ const rowOf = ({ cells, bold }: Row, at: number): string => {
   return `<row r="${at + 1}">${filled.join('')}</row>`
 }
 
+/** Heads stay text, so that a year in a head is no number. */
 const cellOf = (text: string, place: string, bold: boolean): string => {
   if (bold) return textCell(text, place, style.bold)
   const day = dayOf(text)
@@ -100,5 +103,6 @@ const dayOf = (text: string): number | null => {
   return isReal && days > 60 ? days : null
 }
 
+/** Columns from 0: A, Z, AA. */
 const lettersOf = (column: number): string =>
   (column < 26 ? '' : lettersOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26))

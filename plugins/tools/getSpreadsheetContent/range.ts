@@ -3,6 +3,7 @@ import type { CellRange } from '../../../core/ports/reader.ts'
 /** Cells, rows or columns, alone or with a colon between the first and the last. */
 export const rangePattern = /^\s*\$?([A-Za-z]{0,3})\$?(\d{0,9})(?:(:)\$?([A-Za-z]{0,3})\$?(\d{0,9}))?\s*$/
 
+/** Stands for the end of the sheet, whose size is not known yet. */
 const last = Number.MAX_SAFE_INTEGER
 
 /** Rows and columns of a range; what it doesn't say is the first or the last. Null for an empty one, and for one that ends before it begins. */

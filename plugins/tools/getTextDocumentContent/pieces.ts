@@ -1,5 +1,6 @@
 import type { DocumentSection } from '../../../core/ports/file-content.ts'
 
+/** A stretch that `from` and `to` can choose. */
 export interface Piece extends DocumentSection {
   /** From 1; a section that is long counts as several. */
   readonly number: number
@@ -22,6 +23,9 @@ export const piecesOf = (sections: readonly DocumentSection[]): readonly Piece[]
   return pieces
 }
 
+/**
+ * Behind the last line end in the second half of a piece, else at its bound; a surrogate pair is never split.
+ */
 const endOf = (text: string, at: number): number => {
   if (text.length - at <= mostPieceCharacters) return text.length
   const line = text.lastIndexOf('\n', at + mostPieceCharacters - 1) + 1

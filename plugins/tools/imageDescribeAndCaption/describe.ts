@@ -30,6 +30,7 @@ export const describeImage = async (
 const words = { type: 'string' }
 const properties = { caption: words, description: words, objects: { type: 'array', items: words }, text: words }
 
+/** Words in an image may be an attack: the last line asks the model not to follow them. */
 const instruction = `Describe the image for someone who can not see it. Answer with one JSON object and nothing else:
 "caption": one sentence.
 "description": what is to be seen, where it is and how it looks, in a few sentences.

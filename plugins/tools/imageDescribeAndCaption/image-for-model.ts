@@ -3,11 +3,13 @@ import { openImage, type Image } from '../../shared/pictures/image.ts'
 import { drawImage } from '../../shared/pictures/raster-image.ts'
 import { runDecoder } from '../../shared/pictures/raster.ts'
 
+/** An image that backends take: PNG, JPEG, WebP or GIF. */
 export interface ModelImage {
   readonly mime: string
   readonly bytes: Uint8Array
 }
 
+/** Bytes of a file, and pixels of a picture: a small file can hold a picture that fills the memory. */
 const mostBytes = 20 * 1024 * 1024
 const mostPixels = 40_000_000
 /** In pixels of the longer side: models see no finer detail. */
@@ -34,8 +36,10 @@ export const imageForModel = async (bytes: Uint8Array, signal: AbortSignal): Pro
   }
 }
 
+/** One thread, since several calls run at once, and no input from the terminal. */
 const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1']
 const toJpeg = ['-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '3', '-pix_fmt', 'yuvj420p', '-threads', '1', '-f', 'mjpeg']
+/** Bytes of the output: as many as the pixels take without compression. */
 const mostJpeg = 3 * longestPixels * longestPixels
 
 const asJpeg = async (image: Image, signal: AbortSignal): Promise<ModelImage> => {

@@ -29,6 +29,7 @@ export default async ({ width, height, bytes }: Pixels): Promise<readonly Code[]
   }))
 }
 
+/** The engine takes four numbers for a pixel; the fourth makes it opaque. */
 const inColour = (greys: Uint8Array) => {
   const data = new Uint8ClampedArray(greys.length * 4).fill(255)
   for (let at = 0; at < greys.length; at++) data.fill(greys[at] ?? 0, at * 4, at * 4 + 3)
@@ -39,6 +40,7 @@ const inColour = (greys: Uint8Array) => {
 const written = (format: string): string =>
   format.replace(/^(EAN|UPC)/, '$1-').replace(/(?<=[a-z])(?=[A-Z\d])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
 
+/** Corners of a code that stands at an angle come in no order of left and right. */
 const around = (corners: readonly { readonly x: number; readonly y: number }[]): Box => {
   const [across, down] = [corners.map(({ x }) => x), corners.map(({ y }) => y)]
   const [x, y] = [Math.min(...across), Math.min(...down)]

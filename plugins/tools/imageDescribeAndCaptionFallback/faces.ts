@@ -1,6 +1,7 @@
 import { type Box, isSameThing } from './image-boxes.ts'
 import { type Frame, type Model, outputsOf, type Tensors } from './tensors.ts'
 
+/** A face in pixels of the picture that was searched. No face is recognised as a person's. */
 export interface Face {
   /** From 0 to 1. */
   readonly score: number
@@ -51,6 +52,7 @@ const gridOf = (step: number, times: number): readonly (readonly [x: number, y: 
 
 const grids = [gridOf(16, 2), gridOf(32, 6)] as const
 
+/** Boxes are in pixels of the part. The logistic function turns logits into scores. */
 const detected = async (tf: Tensors, model: Model, part: Frame): Promise<readonly Face[]> => {
   const values = part.values.map((value) => value / 127.5 - 1)
   const [fine, fineBoxes, coarse, coarseBoxes] = await outputsOf(tf, model, { side, values }, outputs)
@@ -68,6 +70,7 @@ const detected = async (tf: Tensors, model: Model, part: Frame): Promise<readonl
   )
 }
 
+/** A square of the model's size; the caller keeps it within the picture. */
 const cutOut = (frame: Frame, x: number, y: number): Frame => {
   const values = new Float32Array(side * side * 3)
   for (let row = 0; row < side; row++) {

@@ -1,3 +1,4 @@
+/** From the upper left corner, in pixels. */
 export interface Box {
   readonly x: number
   readonly y: number
@@ -33,6 +34,7 @@ const shared = (a: Box, b: Box): number => {
 /** True for a thing and a part of it. */
 export const isSameThing = (a: Box, b: Box): boolean => common(a, b) > mostShared * Math.min(areaOf(a), areaOf(b))
 
+/** The shared area; 0 for boxes that only touch. */
 const common = (a: Box, b: Box): number => {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)

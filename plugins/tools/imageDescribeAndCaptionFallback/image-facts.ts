@@ -31,6 +31,7 @@ export const factsOf = ({ width, height, bytes }: Pixels): Facts => {
   return { kind: kindOf(even / area), brightness: rounded(light / area / 255), colours: colours.slice(0, 4) }
 }
 
+/** Even colour from pixel to pixel is rare in photos: sensors have noise. */
 const kindOf = (even: number): Facts['kind'] => (even > 0.65 ? 'drawing' : even < 0.5 ? 'photo' : 'unclear')
 
 const rounded = (part: number): number => Math.round(part * 100) / 100
@@ -48,6 +49,7 @@ const hues = [
   [360, 'red'],
 ] as const
 
+/** Dark and pale colours have no hue that a person would name. */
 const nameOf = (red: number, green: number, blue: number): string => {
   const most = Math.max(red, green, blue)
   const range = most - Math.min(red, green, blue)
@@ -59,6 +61,7 @@ const nameOf = (red: number, green: number, blue: number): string => {
   return earthy ? 'brown' : name
 }
 
+/** Degrees from 0 to 360, red at both ends, as in HSV. */
 const hueOf = (red: number, green: number, blue: number, most: number, range: number): number => {
   if (most === red) return (((green - blue) / range) * 60 + 360) % 360
   if (most === green) return ((blue - red) / range) * 60 + 120

@@ -12,6 +12,7 @@ export interface Found {
   readonly box: Box
 }
 
+/** Both lists begin with the most certain one. */
 export interface Things {
   readonly objects: readonly Found[]
   readonly faces: readonly Face[]
@@ -20,6 +21,7 @@ export interface Things {
 /** In pixels: the side of the square in which objects and faces are searched. */
 const side = 512
 
+/** The name of the output within the model's graph. */
 const output = 'tower_0/detections'
 
 /** Finds objects and faces in a colour picture of at most 512 pixels per side. */
@@ -48,11 +50,13 @@ const framed = ({ width, height, bytes }: Pixels): Frame => {
   return { side, values }
 }
 
+/** Pixels on the left and at the top of a picture in the middle of the square. */
 const margins = (width: number, height: number) => ({
   left: Math.floor((side - width) / 2),
   top: Math.floor((side - height) / 2),
 })
 
+/** Corners outside of the picture are moved to its edge. */
 const boxIn = ({ width, height }: Pixels, x1: number, y1: number, x2: number, y2: number): Box => {
   const within = (value: number, most: number) => Math.min(most, Math.max(0, value))
   const [x, y] = [within(x1, width), within(y1, height)]

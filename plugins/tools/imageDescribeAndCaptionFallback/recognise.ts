@@ -32,6 +32,7 @@ export const recognise = async (bytes: Uint8Array, signal: AbortSignal) => {
   }
 }
 
+/** Characters of the text in the result; the caption quotes fewer. */
 const mostCharacters = 20_000
 const quoted = 200
 
@@ -51,6 +52,7 @@ const meanConfidence = (lines: readonly Line[]): number => {
   return Math.round((100 * lines.reduce((sum, it) => sum + it.confidence * it.text.length, 0)) / characters) / 100
 }
 
+/** Sides that differ by less than a twentieth count as equal. */
 const shapeOf = ({ width, height }: Image): 'landscape' | 'portrait' | 'square' => {
   if (Math.max(width, height) < 1.05 * Math.min(width, height)) return 'square'
   return width > height ? 'landscape' : 'portrait'
@@ -61,6 +63,7 @@ interface Seen extends Things {
   readonly words: string
 }
 
+/** Sentences from counts and names alone: no model writes them. */
 const captionOf = (image: Image, facts: Facts, { objects, faces, codes, words }: Seen): string =>
   [
     `${looksOf(image, facts, words)}.`,

@@ -9,6 +9,7 @@ interface Tensor {
   data(): Promise<Float32Array>
 }
 
+/** A graph; `execute` gives its outputs in the order of the names. */
 export interface Model {
   execute(input: Tensor, outputs: readonly string[]): Tensor | readonly Tensor[]
 }
@@ -84,4 +85,5 @@ const modulo = {
   },
 }
 
+/** A Buffer may be a window of a larger pool, so its own bytes are copied. */
 const buffer = ({ buffer, byteOffset, length }: Buffer) => buffer.slice(byteOffset, byteOffset + length)

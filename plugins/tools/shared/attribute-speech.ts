@@ -30,10 +30,12 @@ export const speakerTurns = (parts: readonly Part[], speakerOf: Attribution): re
   return turns
 }
 
+/** A segment or a word with its speaker; null when nobody can tell. */
 interface Attributed extends Spoken {
   readonly by: number | null
 }
 
+/** A word belongs to the segment in which its middle lies. */
 const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =>
   part.segments.flatMap((segment) => {
     const inside = part.words.filter(({ start, end }) => {
@@ -49,6 +51,7 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
     return inside.map((word, at) => ({ ...word, text: texts[at] ?? word.text, by: speakers[at] ?? null }))
   })
 
+/** False for a backend that told only words: voices then tell the speakers apart. */
 export const tellsSpeakers = ({ segments, words }: Part): boolean =>
   [...segments, ...words].some(({ speaker }) => speaker !== undefined)
 

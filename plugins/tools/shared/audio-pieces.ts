@@ -2,6 +2,7 @@ import { Unreadable } from '../../../core/errors.ts'
 import { decodeAudio, probeAudio, sampleRate } from './audio.ts'
 import { wavOf } from '../../shared/sounds/wav.ts'
 
+/** A stretch of a sound that one call of a model takes. */
 export interface Piece {
   /** In seconds: the start within the whole sound, and the length of the piece. */
   readonly start: number
@@ -63,11 +64,13 @@ export const cutAudio = (bytes: Uint8Array): Cut => {
   }
 }
 
+/** Mono samples at 16 kHz; `start` is in seconds of the whole sound. */
 interface Stretch {
   readonly start: number
   readonly samples: Float32Array
 }
 
+/** Yields views of one array that the next stretch overwrites: the caller packs each before it goes on. */
 async function* atPauses(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Stretch, void> {
   const held = new Float32Array(longestPieceSeconds * sampleRate)
   let filled = 0

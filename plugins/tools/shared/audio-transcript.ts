@@ -13,6 +13,7 @@ export interface Part {
   readonly timed: boolean
 }
 
+/** All parts in order, whichever was transcribed first. */
 export interface WrittenTranscript {
   readonly parts: readonly Part[]
   /** In seconds of transcribed sound. */
@@ -21,6 +22,7 @@ export interface WrittenTranscript {
   readonly truncated: boolean
 }
 
+/** Times in its answer count from the begin of the piece, in seconds. */
 export type TranscribePiece = (audio: Piece['audio'], signal: AbortSignal) => Promise<Transcript>
 
 /** Transcribes a sound file, in pieces when it is long. Throws the errors of the reading and of the scribe. */
@@ -65,4 +67,5 @@ export const firstItems = <T extends { readonly text: string }>(
   return end < 0 ? spoken : spoken.slice(0, end)
 }
 
+/** Models tell times no more exactly. */
 const hundredths = (seconds: number): number => Math.round(seconds * 100) / 100

@@ -24,8 +24,10 @@ const formats =
   'mp3,ogg,flac,wav,w64,mov,matroska,aac,loas,ac3,eac3,dts,amr,amrnb,amrwb,aiff,caf,au,' +
   'asf,avi,flv,mpeg,mpegts,wv,ape,tta,gsm,voc,oma,tak'
 
+/** Only files and only these formats: a playlist could otherwise name other files or addresses. */
 const careful = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
 
+/** What ffprobe tells of a file before any of its sound is decoded. */
 export interface AudioFacts {
   /** ffmpeg's name of the format; the first name of several. */
   readonly format: string
@@ -118,6 +120,7 @@ interface ProbedFacts {
   readonly streams?: readonly { readonly duration?: string }[]
 }
 
+/** Throws Unreadable when the output of ffprobe was cut or is no JSON. */
 const parsed = (said: string): ProbedFacts => {
   try {
     return JSON.parse(said) as ProbedFacts
@@ -153,6 +156,7 @@ async function* blocksOf(
   if (filled >= 4) yield new Float32Array(bytes.buffer, 0, filled >> 2)
 }
 
+/** The file is removed at the end, whatever the work does. */
 const onDisk = async <T>(bytes: Uint8Array, work: (laid: Laid) => Promise<T>): Promise<T> => {
   const laid = await laidDown(bytes)
   try {
@@ -169,6 +173,10 @@ interface Laid {
   remove(): Promise<void>
 }
 
+/**
+ * On the disk, since decoders seek. Another user of the system may own the file while helpers run as that
+ * user.
+ */
 const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
   const user = helperUser()
   const folder = await mkdtemp(join(tmpdir(), 'sound-'))

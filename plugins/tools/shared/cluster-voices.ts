@@ -32,11 +32,13 @@ export const byInformation = (numbers: number): Tolerance => {
 /** A fixed part and a part per frame, for groups that are large enough to cover all sounds. */
 export const byDistance: Tolerance = (frames) => 180 + 0.65 * frames
 
+/** `usual` is the covariance that few frames are pulled to; its size tells the numbers of a frame. */
 export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): VoiceGroup =>
   grouped(sumsOf(frames, Math.sqrt(usual.length)), usual)
 
 const grouped = (sums: FrameSums, usual: Float64Array): VoiceGroup => ({ sums, distribution: normalOf(sums, usual) })
 
+/** The groups that remain, and how clear their number is. */
 export interface JoinedGroups {
   readonly groups: readonly VoiceGroup[]
   /**
@@ -75,6 +77,7 @@ export const joinedGroups = (
   return { groups: left, evidence }
 }
 
+/** Beyond the bound, further frames are no evidence. */
 const evidentFrames = ({ sums }: VoiceGroup): number => Math.min(telling, sums.count)
 
 /** The evidence against a single voice beyond the tolerance: how much better two distributions fit than one. */
@@ -86,6 +89,7 @@ const strangeness = (one: VoiceGroup, other: VoiceGroup, usual: Float64Array, to
   return (both.count * normalOf(both, usual).logDeterminant - apart) / 2 - tolerance(both.count)
 }
 
+/** The pair with the least evidence against one voice. */
 const nearest = (between: readonly (readonly number[])[]) => {
   let found = { row: 1, column: 0, least: Infinity }
   for (const [row, others] of between.entries()) {

@@ -21,6 +21,7 @@ const alsoCalled: Readonly<Record<Type, Readonly<Record<string, string>>>> = {
   },
 }
 
+/** Made with the first use: a table asks for 676 names. */
 const tables = new Map<Type, ReadonlyMap<string, string>>()
 
 const codeOf = (type: Type, text: string): string => {
@@ -47,4 +48,5 @@ const isCurrent = (type: Type, code: string): boolean => {
   return Intl.getCanonicalLocales(tag)[0] === tag
 }
 
+/** Letters without accents, in lower case, so that spellings of a name meet. */
 const plain = (name: string): string => name.normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase()

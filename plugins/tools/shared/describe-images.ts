@@ -9,6 +9,7 @@ import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { inputOf, tokensOf, usageOf } from '../../../core/inference/metering/tokens.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
+/** A question to a model that sees. */
 export interface ImageQuestion {
   /** The model in the tool's settings. */
   readonly model?: string | undefined
@@ -18,6 +19,7 @@ export interface ImageQuestion {
   readonly properties: JsonObject
 }
 
+/** Every field may be missing or of another type: the caller reads each with care. */
 export interface ImageAnswer {
   /** The model's unchecked answer; only `description` when the model answered in prose. */
   readonly fields: JsonObject
@@ -25,6 +27,7 @@ export interface ImageAnswer {
   readonly model: string
 }
 
+/** A data URL: no backend has to fetch an address. */
 export const imagePart = (mime: string, bytes: Uint8Array): Part => {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   return { type: 'image_url', image_url: { url: `data:${mime};base64,${data}` } }
@@ -61,6 +64,7 @@ export const askAboutImages = async (
   return { fields: answer.fields, model }
 }
 
+/** Structured output as OpenAI has it; in its strict form, each property is required. */
 const formatOf = (properties: JsonObject) => ({
   type: 'json_schema',
   json_schema: {
@@ -79,12 +83,14 @@ const completed = async (
   return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 }
 
+/** For a backend that told no usage. */
 const guessed = (body: ChatBody, said: string): Usage => ({
   input: inputOf(body),
   output: tokensOf(said),
   estimated: true,
 })
 
+/** Thoughts at the beginning are dropped, since some models write them into the answer. */
 const textOf = ({ choices }: Completion): string => {
   const content = choices[0]?.message.content
   const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('')

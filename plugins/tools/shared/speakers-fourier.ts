@@ -5,6 +5,7 @@ const turns = Array.from({ length: transformWidth / 2 }, (_, at) => (2 * Math.PI
 const cosines = Float64Array.from(turns, Math.cos)
 const sines = Float64Array.from(turns, Math.sin)
 const digits = Math.log2(transformWidth)
+/** Places with their binary digits in reverse order, where the transform begins (Cooley and Tukey). */
 const mirrored = Uint16Array.from({ length: transformWidth }, (_, at) => {
   let mirror = 0
   for (let digit = 0; digit < digits; digit++) mirror |= ((at >> digit) & 1) << (digits - 1 - digit)

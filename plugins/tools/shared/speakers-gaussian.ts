@@ -16,6 +16,7 @@ export interface NormalDistribution {
   readonly logDeterminant: number
 }
 
+/** `size` is the count of numbers in a frame. The frames are read once. */
 export const sumsOf = (frames: Iterable<Float32Array>, size: number): FrameSums => {
   const first = new Float64Array(size)
   const second = new Float64Array(size * size)
@@ -33,6 +34,7 @@ export const sumsOf = (frames: Iterable<Float32Array>, size: number): FrameSums 
   return { count, first, second }
 }
 
+/** The sums of both sets together, in a new object. */
 export const addedSums = (one: FrameSums, other: FrameSums): FrameSums => ({
   count: one.count + other.count,
   first: one.first.map((it, at) => it + of(other.first, at)),
@@ -65,6 +67,7 @@ export const spreadWithin = (sets: readonly FrameSums[], size: number): Float64A
 /** In frames: the weight of the usual covariance when a set has few frames. */
 const prior = 5
 
+/** `usual` counts as a few frames more. The root is Cholesky's, with a floor that keeps it real. */
 export const normalOf = ({ count, first, second }: FrameSums, usual: Float64Array): NormalDistribution => {
   const size = first.length
   const root = new Float64Array(size * size)

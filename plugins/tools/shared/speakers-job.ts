@@ -12,6 +12,7 @@ import {
 } from './cluster-voices.ts'
 import type { Voice } from './voice-job.ts'
 
+/** Speakers that a result names at most, as the tool's description says. */
 const mostSpeakers = 8
 
 /** The largest number of voices during sorting; the result may have fewer. */
@@ -27,6 +28,7 @@ const atOnce = 160
 /** A speaker with less than about two seconds, or with less than this share of the speech, is merged into another. */
 const leastSaid = { instants: 125, share: 0.01 }
 
+/** Turns in order of time, with speakers from 0. */
 export interface GuessedTurns {
   readonly turns: readonly Turn[]
   /** How sure the number of speakers is, from 0.5 to 1; null where nobody speaks. */
@@ -87,6 +89,7 @@ const refined = (before: JoinedGroups, instants: readonly Instant[], usual: Floa
   return joinedGroups(own.length > 0 ? own : groups, usual, mostSpeakers, byDistance)
 }
 
+/** The number of the group that each instant belongs to. */
 const voicesOf = (groups: readonly VoiceGroup[], instants: readonly Instant[]): Uint8Array =>
   groups.length < 2
     ? new Uint8Array(instants.length)
@@ -95,6 +98,7 @@ const voicesOf = (groups: readonly VoiceGroup[], instants: readonly Instant[]): 
         instants,
       )
 
+/** Instants without a voice tell nothing of a speaker. */
 const soundsOf = (instants: readonly Instant[]): readonly Float32Array[] =>
   instants.flatMap(({ sound }) => (sound === null ? [] : [sound]))
 

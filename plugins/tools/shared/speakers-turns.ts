@@ -8,6 +8,7 @@ export interface Instant {
   readonly first: boolean
 }
 
+/** One speaker without a break, short breaths aside. */
 export interface Turn {
   /** From 0, in the order of the first words. */
   readonly speaker: number
@@ -16,6 +17,7 @@ export interface Turn {
   readonly end: number
 }
 
+/** Instants of 16 ms in a second. */
 const perSecond = 62.5
 
 /** In instants: the length of each probability of speech. */

@@ -1,5 +1,6 @@
 import { fourierTransform, transformWidth } from './speakers-fourier.ts'
 
+/** In samples per second; frames, bands and pitches all rest on it. */
 const rate = 16_000
 
 /** In samples: the distance between frames, 16 ms. */
@@ -46,6 +47,7 @@ export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => bo
   return frames
 }
 
+/** The power spectrum, whose transform is the autocorrelation (Wiener and Khinchin). */
 const toPower = (real: Float64Array, imaginary: Float64Array): void => {
   for (let at = 0; at < transformWidth; at++) {
     real[at] = (real[at] ?? 0) ** 2 + (imaginary[at] ?? 0) ** 2
@@ -53,6 +55,7 @@ const toPower = (real: Float64Array, imaginary: Float64Array): void => {
   }
 }
 
+/** A Hamming window: hard ends of a frame would add frequencies that the voice does not have. */
 const fade = Float64Array.from({ length: seen }, (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (seen - 1)))
 
 /** The remaining correlation of a perfectly periodic sound at each lag, after both ends are faded. */
@@ -84,6 +87,7 @@ const pitchOf = (correlation: Float64Array): number | null => {
   return best >= leastVoiced ? rate / found : null
 }
 
+/** The mel scale in O'Shaughnessy's form. */
 const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700)
 const hertz = (mel: number): number => 700 * (Math.exp(mel / 1127) - 1)
 
@@ -103,6 +107,7 @@ const filters = (() => {
   })
 })()
 
+/** The cosine transform of the bands, without its first number, which is loudness alone. */
 const waves = Array.from({ length: shapes }, (_, shape) =>
   Float64Array.from(
     { length: bands.count },

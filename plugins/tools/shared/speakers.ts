@@ -5,6 +5,7 @@ import type { Voice, Window } from './voice-job.ts'
 import type { GuessedTurns } from './speakers-job.ts'
 import type { Turn } from './speakers-turns.ts'
 
+/** Who speaks when, by voices alone. */
 export interface Speakers {
   /** In seconds of processed sound. */
   readonly duration: number
@@ -56,6 +57,7 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
 
 const hundredths = (number: number): number => Math.round(number * 100) / 100
 
+/** Each window brings the end of the one before, so that the detector has heard what led to it. */
 async function* windowsOf(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Window, void> {
   // A window has whole steps of the detector, so that it begins at the end of the previous one.
   const samples = new Float32Array(lead + window)

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { frameSize, voiceFrames } from './speakers-voice.ts'
 
+/** A stretch of at most five minutes, which bounds the memory of one process. */
 export interface Window {
   /** 16 kHz. */
   readonly samples: Float32Array
@@ -11,6 +12,7 @@ export interface Window {
   readonly lead: number
 }
 
+/** What is kept of a window: no samples, but numbers about speech and voice. */
 export interface Voice {
   /** The probability of speech for each 32 ms. */
   readonly speech: Float32Array
@@ -28,6 +30,7 @@ export default async ({ samples, lead }: Window): Promise<Voice> => {
   return { speech, frames: voiceFrames(samples.subarray(lead), (frame) => (speech[frame >> 1] ?? 0) > 0.1) }
 }
 
+/** Steps follow each other, since the detector remembers what it has heard. */
 const chances = async (samples: Float32Array): Promise<Float32Array> => {
   // The code of the first compiler is as fast here; the second compiler takes as much CPU as a minute and a half of sound.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)

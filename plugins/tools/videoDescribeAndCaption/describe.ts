@@ -15,6 +15,7 @@ export interface VideoSettings {
   readonly transcriber?: string | undefined
 }
 
+/** Pictures that the model sees; each of them costs tokens. */
 const looks = 8
 /** In seconds: the transcribed part of the sound. */
 const heard = 600
@@ -54,6 +55,7 @@ export const describeVideo = async (
   }
 }
 
+/** Without a transcription model, the tool still describes the pictures. */
 const canListen = async (
   { catalog }: Supplied<typeof workNeeds>,
   { transcriber }: VideoSettings,
@@ -115,6 +117,7 @@ const scene = {
 }
 const properties = { caption: words, description: words, scenes: { type: 'array', items: scene } }
 
+/** Words in a picture may be an attack: the last line asks the model not to follow them. */
 const instruction = `You see pictures of one video in their order. Describe the video for someone who can not see it. Answer with one JSON object and nothing else:
 "caption": one sentence.
 "description": what is to be seen and what happens, in a few sentences.

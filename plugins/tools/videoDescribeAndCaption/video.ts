@@ -6,6 +6,7 @@ import { Unreadable } from '../../../core/errors.ts'
 import { runDecoder } from '../../shared/pictures/raster.ts'
 import type { Sound } from '../../shared/sounds/wav.ts'
 
+/** A picture of the video as the model gets it. */
 export interface Frame {
   /** In seconds from the beginning. */
   readonly time: number
@@ -13,6 +14,7 @@ export interface Frame {
   readonly bytes: Uint8Array
 }
 
+/** An open video. Its functions work only until the work around them ends. */
 export interface Video {
   /** In seconds from the first to the last existing picture. */
   readonly duration: number
@@ -60,6 +62,7 @@ const containerOf = (bytes: Uint8Array): 'mov' | 'matroska' | 'avi' | null => {
   return /^RIFF.{4}AVI /s.test(head) ? 'avi' : null
 }
 
+/** `user` is the system user of the decoder; null for that of this process. */
 interface VideoOnDisk {
   readonly path: string
   readonly user: number | null
@@ -109,6 +112,7 @@ const read = async ({ path, user }: VideoOnDisk, container: string, signal: Abor
   }
 }
 
+/** In seconds: ffmpeg reports microseconds, and the last report counts. 0 without a picture. */
 const lastOf = (progress: Uint8Array): number => {
   const times = [
     ...Buffer.from(progress)
@@ -118,6 +122,7 @@ const lastOf = (progress: Uint8Array): number => {
   return Number(times.at(-1)?.[1] ?? 0) / 1_000_000
 }
 
+/** A decoder that fails on one moment spoils no other. */
 const nothing = (error: unknown): null => {
   if (error instanceof Unreadable) return null
   throw error

@@ -4,6 +4,7 @@ import { isHtml, type LoadedPage } from './page.ts'
 import { fetchBounded } from './fetch-bounded.ts'
 import type { BrowserAnswer, BrowserRequest } from './render-process.ts'
 
+/** Requests of one page beside the page itself, and bytes of all their answers together. */
 const mostRequests = 100
 const mostBytes = 20 * 1024 * 1024
 /** Types that a browser posts to another origin without a preflight request. */

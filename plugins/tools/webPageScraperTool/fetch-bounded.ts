@@ -1,5 +1,6 @@
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 
+/** An answer, read as far as its bounds allow. */
 export interface FetchedPage {
   /** The final address, as far as the door knows it. */
   readonly url: string

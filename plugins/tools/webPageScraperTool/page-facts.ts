@@ -1,3 +1,4 @@
+/** Unproven words of the page. Null where the page says nothing. */
 export interface About {
   readonly title: string | null
   readonly description: string | null
@@ -7,6 +8,7 @@ export interface About {
   readonly published: string | null
 }
 
+/** An absolute address of http or https, without its fragment. */
 export interface Link {
   readonly text: string
   readonly url: string
@@ -28,6 +30,7 @@ export const aboutPage = (document: Document): About => {
   }
 }
 
+/** Names in lower case; the first of several counts. */
 const metaOf = (document: Document): ReadonlyMap<string, string> => {
   const said = new Map<string, string>()
   for (const meta of document.querySelectorAll('meta')) {
@@ -59,6 +62,9 @@ export const linksOf = (part: ParentNode, base: string): readonly Link[] => {
   return links
 }
 
+/**
+ * One line without blanks at its ends; null when nothing is left. Cutting comes first, as texts may be huge.
+ */
 const line = (text: string | null | undefined, longest: number): string | null => {
   const words = text
     ?.slice(0, longest * 4)

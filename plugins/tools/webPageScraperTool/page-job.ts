@@ -4,6 +4,7 @@ import { pageParser } from './page-document.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
 import { bounded, plainText, type PlainText } from './page-text.ts'
 
+/** A task for a process of its own, since foreign markup may make a parser slow or crash it. */
 export interface PageJob {
   readonly url: string
   /** The header as the server sent it. */
@@ -14,12 +15,14 @@ export interface PageJob {
   readonly article: boolean
 }
 
+/** What the tool tells of a page. `truncated` is true when text or links were cut. */
 export interface Page extends About {
   readonly text: string
   readonly links: readonly Link[]
   readonly truncated: boolean
 }
 
+/** Characters of the text, and links. */
 const mostText = 200_000
 const mostLinks = 200
 /** The largest number of elements for the article search, whose time grows faster than the page. */

@@ -1,9 +1,11 @@
+/** A text of at most the characters that were asked for. */
 export interface PlainText {
   readonly text: string
   /** True when the text was longer. */
   readonly cut: boolean
 }
 
+/** Elements whose text a browser does not show as text of the page. */
 const unseen = new Set(
   'AUDIO CANVAS DATALIST HEAD IFRAME LINK MATH META NOSCRIPT OBJECT SCRIPT SELECT STYLE SVG TEMPLATE TEXTAREA TITLE VIDEO'.split(
     ' ',
@@ -50,6 +52,7 @@ export const plainText = (root: Element, most: number): PlainText => {
   return writing.end()
 }
 
+/** Line ends before and behind an element. */
 const gapOf = (name: string): number => (paragraphs.has(name) ? 2 : lines.has(name) ? 1 : 0)
 
 /** Walks without recursion, since pages nest arbitrarily deep. `text` returns whether the walk continues. */
@@ -120,6 +123,7 @@ const write = (most: number) => {
   }
 }
 
+/** No blanks at the ends of lines, and one empty line at most. */
 const tidy = (text: string): string =>
   text
     .replace(/[^\S\n]+$/gm, '')

@@ -9,6 +9,7 @@ export interface LoadedPage extends FetchedPage {
   readonly html: boolean
 }
 
+/** Bytes of the body; a longer page is read up to this point, and its result says so. */
 const mostBytes = 4 * 1024 * 1024
 const accept = 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.1'
 
@@ -48,6 +49,7 @@ export const readPage = async ({ url, html, headers, bytes, cut }: LoadedPage, s
   }
 }
 
+/** A fault of the address that the caller gave, so the error names the field `url`. */
 export const pageNotLoaded = (expected: string, cause?: unknown): BadRequest =>
   new BadRequest('The page could not be loaded', { validator: { url: expected }, cause })
 
@@ -65,8 +67,10 @@ const readable = 'Expected a page of HTML, text, JSON or XML'
 export const isHtml = (headers: FetchedPage['headers']): boolean =>
   /^(text\/html|application\/xhtml\+xml)$/.test(typeOf(headers))
 
+/** A page without a type counts as text until its first bytes are seen. */
 const isText = (headers: FetchedPage['headers']): boolean =>
   /^(|text\/.+|application\/([\w.-]+\+)?(json|xml))$/.test(typeOf(headers))
 
+/** In lower case and without parameters; empty when the server names none. */
 const typeOf = (headers: FetchedPage['headers']): string =>
   (headers['content-type'] ?? '').split(';', 1).join().trim().toLowerCase()

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-c
 import { unwantedOptions, offlineOptions, removeInterfaces } from './chromium.ts'
 import { optionalPackage } from '../../../core/optional-package.ts'
 
+/** The first message to the driving process. */
 export interface RenderJob {
   readonly chromium: string
   readonly url: string
@@ -22,6 +23,7 @@ export interface BrowserRequest {
   readonly body: Uint8Array | null
 }
 
+/** The answer to the request with the same id. */
 export interface BrowserAnswer {
   readonly id: number
   /** Null when the request is refused. */
@@ -32,6 +34,7 @@ export interface BrowserAnswer {
   } | null
 }
 
+/** Requests come first, and exactly one message of another kind ends the conversation. */
 export type RenderMessage =
   | BrowserRequest
   | { readonly kind: 'done'; readonly url: string; readonly html: string; readonly cut: boolean }
@@ -49,8 +52,10 @@ const travelling = new Set([
   'referer',
   'x-requested-with',
 ])
+/** Bytes of a request's body; a longer one is never sent. */
 const mostBody = 1024 * 1024
 
+/** A browser, or the message that tells why there is none. */
 const started = async (given: RenderJob): Promise<Browser | RenderMessage> => {
   const playwright = await optionalPackage('playwright-core', () => import('playwright-core')).catch(() => null)
   if (playwright === null) return { kind: 'missing' }
@@ -65,6 +70,7 @@ const started = async (given: RenderJob): Promise<Browser | RenderMessage> => {
     .catch(() => ({ kind: 'unstarted' }))
 }
 
+/** A page that never rests is read as it stands after `settle` ms. Rejects when the page crashes. */
 const render = async (browser: Browser, { url, settle, most }: RenderJob): Promise<RenderMessage> => {
   const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: false })
   await context.addInitScript(removeInterfaces)
@@ -88,6 +94,7 @@ const render = async (browser: Browser, { url, settle, most }: RenderJob): Promi
   return { kind: 'done', url: page.url(), html: html.slice(0, most), cut: html.length > most }
 }
 
+/** This function is all the network of the browser: the gateway answers each request, or it is aborted. */
 const serve = async (route: Route, page: Page): Promise<void> => {
   const want = wantOf(route.request(), page)
   const answer = want && (await ask(want))
@@ -126,6 +133,7 @@ const tell = (told: RenderMessage): Promise<void> => new Promise((done) => proce
 let asked = 0
 const waiting = new Map<number, (answer: BrowserAnswer['answer']) => void>()
 
+/** Resolves with null when the gateway refuses the request. */
 const ask = (want: Omit<BrowserRequest, 'kind' | 'id'>): Promise<BrowserAnswer['answer']> =>
   new Promise((resolve) => {
     const id = ++asked
@@ -151,6 +159,9 @@ const work = async (given: RenderJob): Promise<void> => {
   process.disconnect()
 }
 
+/**
+ * The number of the browser's process, which also names its group; null where the browser does not tell it.
+ */
 const processOf = async (browser: Browser): Promise<number | null> => {
   const session = await browser.newBrowserCDPSession()
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')

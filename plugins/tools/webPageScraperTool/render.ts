@@ -13,6 +13,7 @@ import { pageNotLoaded, type LoadedPage } from './page.ts'
 import { answerBrowser } from './browser-requests.ts'
 import type { RenderJob, BrowserAnswer, RenderMessage, BrowserRequest } from './render-process.ts'
 
+/** A browser for foreign pages, without a network of its own. */
 export interface Renderer {
   /** The page after its scripts have run. All their requests go through the door. */
   render(page: LoadedPage, door: Door, signal: AbortSignal): Promise<LoadedPage>
@@ -20,6 +21,7 @@ export interface Renderer {
   dispose(): Promise<void>
 }
 
+/** Characters of the page after its scripts have run. */
 const mostCharacters = 4 * 1024 * 1024
 /** In ms: the whole time of a page, the time until the page is read, and the time to close a browser. */
 const time = 20_000
@@ -29,6 +31,7 @@ const closing = 5_000
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const driver = fileURLToPath(new URL(`./render-process${ending}`, import.meta.url))
 
+/** Which browser is started, and by whom. */
 export interface Browsing {
   /** The path of the browser; the first of the usual places when absent. */
   readonly chromium: string | undefined
@@ -67,6 +70,7 @@ export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer 
   }
 }
 
+/** One page for one browser; nothing of it outlives the call. */
 interface Order {
   readonly chromium: string
   readonly setting: string
@@ -74,6 +78,7 @@ interface Order {
   readonly door: Door
 }
 
+/** Rejects with BadRequest for a page that never rests, and leaves neither process nor folder behind. */
 const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSignal): Promise<LoadedPage> => {
   signal.throwIfAborted()
   // One folder holds all files of a browser.
@@ -133,6 +138,7 @@ const converse = (
     child.send(given)
   })
 
+/** Rejects at once when stopped: the work ends by itself later. */
 const unlessStopped = <T>(work: Promise<T>, stop: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const leave = () => reject(stop.reason)

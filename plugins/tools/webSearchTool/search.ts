@@ -19,6 +19,7 @@ export interface ChosenEngine {
   readonly count: number
 }
 
+/** Plain text of a stranger, cut to lengths that are named below. */
 interface Result {
   readonly title: string
   readonly url: string
@@ -26,6 +27,7 @@ interface Result {
   readonly age?: string
 }
 
+/** Always a GET. */
 interface SearchRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -70,6 +72,7 @@ export const searchWeb = async (
   }
 }
 
+/** Names the setting that the operator must add. */
 const missing = (setting: string, expected: string): Unconfigured =>
   new Unconfigured({ validator: { [`tools.webSearchTool.${setting}`]: expected } })
 
@@ -143,6 +146,7 @@ const searxng = (baseUrl: string | undefined): Engine => {
   }
 }
 
+/** Anything but a list of objects counts as empty. */
 const listed = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter((it) => typeof it === 'object' && it !== null) : []
 
@@ -159,6 +163,7 @@ const tidy = ({ title, url, snippet, age }: JsonObject): Result | null => {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
+/** Excerpts come as HTML: tags are dropped, entities are read, and blanks are joined. */
 const plain = (markup: unknown, longest: number): string => {
   if (typeof markup !== 'string') return ''
   const text = markup

@@ -13,6 +13,7 @@ export interface Case {
   readonly truth: number
 }
 
+/** Bytes, and cases: the whole file stands in memory. */
 const mostBytes = 64 * 1024 * 1024
 const mostCases = 100_000
 
@@ -32,6 +33,7 @@ export const readCases = async (file: string): Promise<readonly Case[]> => {
   return cases
 }
 
+/** The parser of requests reads the case too, so that no case passes which a caller could not ask. */
 const caseOf = (line: string, number: number): Case => {
   try {
     const said = readOrdered(line)

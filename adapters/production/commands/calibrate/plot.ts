@@ -5,9 +5,11 @@ const side = size - 2 * margin
 const grey = '#8a8a8a'
 const blue = '#1f5fbf'
 
+/** In SVG, y grows downwards, and the drawing's share grows upwards. */
 const xOf = (share: number): string => (margin + share * side).toFixed(1)
 const yOf = (share: number): string => (size - margin - share * side).toFixed(1)
 
+/** The area of a dot grows with the share of answers in its bin. */
 const curve = (bins: readonly Bin[], colour: string): string => {
   const points = bins.map(({ claimed, right }) => `${xOf(claimed)},${yOf(right)}`).join(' ')
   const dots = bins.map(

@@ -9,6 +9,7 @@ import { type Parsed, parseJsonc } from '../../config/jsonc.ts'
 const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
   typeof it === 'object' && it !== null && !Array.isArray(it)
 
+/** Null when the text does not name the model; an inherited name such as `constructor` does not count. */
 const modelIn = (value: unknown, model: string): Readonly<Record<string, unknown>> | null => {
   const models = isObject(value) ? value['models'] : null
   const found = isObject(models) && Object.hasOwn(models, model) ? models[model] : null
@@ -28,6 +29,7 @@ export const withCalibration = (text: string, model: string, calibration: Calibr
   return edited
 }
 
+/** Replaces the old member where it stands, or puts a new one in front of the others. */
 const edit = (text: string, parsed: Parsed, path: readonly string[], settings: object, said: string): string => {
   const old = parsed.span([...path, 'calibration'])
   if (old !== null) return text.slice(0, old.from) + said + text.slice(old.to)

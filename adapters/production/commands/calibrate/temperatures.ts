@@ -8,6 +8,7 @@ type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>
 const leastCases = 50
 /** A probability of 0 would make one wrong answer infinitely surprising. */
 const leastProbability = 1e-9
+/** Logarithms, since halving and doubling a temperature are steps of equal size. */
 const [coldest, hottest] = [Math.log(0.05), Math.log(20)]
 
 /** The mean surprise at the right answers, in nats. */

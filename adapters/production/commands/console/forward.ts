@@ -19,12 +19,14 @@ const answered = [
   'x-sealgate-dropped',
 ] as const
 
+/** The gateway behind this console, and the key that the page never sees. */
 export interface Behind {
   /** The address of the gateway, without a slash at the end. */
   readonly gateway: string
   readonly apiKey: string
 }
 
+/** Only listed headers go on: a cookie or a key of the page stays on this machine. */
 const headersOf = ({ request }: ProxyCall, apiKey: string): Record<string, string> => {
   const headers: Record<string, string> = { authorization: `Bearer ${apiKey}` }
   for (const name of asked) {

@@ -13,6 +13,7 @@ export const heldKeys = async (env: NodeJS.ProcessEnv, said: string | undefined)
   return { kid: toHex(kekId(fromHex(kek, 32)!)), secrets: { kek, ...wrapped, memory: memoryFileOf(file) } }
 }
 
+/** A named file must exist; only the file of the default name may be missing. */
 const isThere = (file: string): Promise<boolean> =>
   access(file).then(
     () => true,

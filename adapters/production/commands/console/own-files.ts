@@ -14,6 +14,7 @@ import { uploadedBytes } from './uploaded-bytes.ts'
 /** Serves the routes below `/own`. False for a path or a method that is none of them. */
 export type OwnFiles = (call: ProxyCall, pathname: string) => Promise<boolean>
 
+/** Files of one request, and files that the page shows at most. */
 const page = 100
 const mostFiles = 500
 
@@ -22,6 +23,7 @@ const shown = ({ id, name, mime, file_size, created_at, rag_status }: SealedFile
   ...{ id, name, mime, file_size, created_at, rag_status },
 })
 
+/** Files that these keys do not open come without name and type. */
 const list = async ({ files }: Client) => {
   const all = []
   for (let offset = 0; ;) {
@@ -36,6 +38,7 @@ const list = async ({ files }: Client) => {
   }
 }
 
+/** Rejects when a later part does not hold; the answer is then cut and never looks whole. */
 const content = async ({ files }: Client, { response, signal }: ProxyCall, id: string): Promise<void> => {
   const file = await files.download(id, { signal })
   const parts = file.content[Symbol.asyncIterator]()
@@ -74,6 +77,7 @@ const store = async ({ files }: Client, call: ProxyCall): Promise<void> => {
   response.end()
 }
 
+/** The gateway answers for several files at once; here there is one. */
 const index = async ({ files }: Client, id: string): Promise<object> => {
   const [begun] = await files.index([id])
   if (!begun?.success) throw new ProxyRefusal(502, 'The file could not be indexed')
@@ -101,6 +105,7 @@ interface Door {
   serve(call: ProxyCall, id: string): Promise<void>
 }
 
+/** No two doors share both method and path, so their order is free. */
 const doorsOf = (client: Client): readonly Door[] => {
   const files = /^\/own\/files$/
   const file = /^\/own\/files\/(file_[\w-]+)$/

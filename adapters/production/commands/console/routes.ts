@@ -9,6 +9,7 @@ import { type ProxyCall, addressOf, sendJson } from '../seal/proxy-call.ts'
 import { forward } from './forward.ts'
 import type { OwnFiles } from './own-files.ts'
 
+/** Everything that the routes of the local console need. */
 export interface ConsoleDoor {
   readonly built: Built
   /** The facts about this machine for the page. */
@@ -33,6 +34,7 @@ const serveScript = (response: ServerResponse, { ownPage, hash, files }: Built, 
   response.writeHead(200, { ...fileHeaders, 'content-type': file.type }).end(file.bytes)
 }
 
+/** Paths below `/own` never reach the gateway, not even where nothing serves them. */
 const serve = async (it: ConsoleDoor, call: ProxyCall, pathname: string): Promise<void> => {
   const { request, response } = call
   if (pathname === '/own' && request.method === 'GET') return sendJson(response, 200, { data: it.own })
@@ -40,6 +42,7 @@ const serve = async (it: ConsoleDoor, call: ProxyCall, pathname: string): Promis
   if (it.files === null || !(await it.files(call, pathname))) return notFound()
 }
 
+/** Only words of this program and of the client go to the page; any other error gets a plain sentence. */
 const refusalOf = (error: unknown): { readonly status: number; readonly words: string } => {
   if (error instanceof ProxyRefusal) return { status: error.status, words: error.message }
   if (error instanceof SealgateError) return { status: error.status ?? 502, words: sentenceOf(error) }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ProxyRefusal } from '../seal/errors.ts'
 
+/** Bytes. The whole file stands in memory until it is sealed. */
 const mostBytes = 256 * 1024 * 1024
 
 /** The whole body in memory: plaintext is written to no disk. */

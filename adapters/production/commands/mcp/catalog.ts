@@ -5,6 +5,7 @@ import { decideTool } from '../../../../core/dialects/mcp/decide-tool.ts'
 /** Groups of tools, by where their input comes from and where their result goes. */
 export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
 
+/** A tool as an agent sees it. */
 export interface Entry {
   readonly name: string
   readonly kind: Kind
@@ -21,6 +22,7 @@ const span = (unit: string) => ({
 })
 const language = v.optional(text('Spoken language, such as en'))
 
+/** Hints of MCP: `openWorldHint` is true where a tool asks the web. */
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 const looks = { ...reads, openWorldHint: true }
 const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }

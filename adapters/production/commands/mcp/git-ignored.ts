@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 import { nameMatcher, pathMatcher } from './glob.ts'
 
+/** One line of a `.gitignore`; `ignores` is false for a line with `!`, which takes a file back. */
 interface Rule {
   readonly ignores: boolean
   readonly folderOnly: boolean
@@ -10,8 +11,10 @@ interface Rule {
   fits(parts: readonly string[]): boolean
 }
 
+/** Bytes of one file of rules: a longer one is refused, since skipping it would open files. */
 const mostBytes = 1024 * 1024
 
+/** Null for blank lines and comments. */
 const ruleOf = (line: string): Rule | null => {
   if (line === '' || line.startsWith('#')) return null
   const ignores = !line.startsWith('!')
@@ -58,6 +61,7 @@ const topOf = async (folder: string): Promise<string> => {
   }
 }
 
+/** The user's own file of rules, at git's default place. */
 const everywhere = (env: NodeJS.ProcessEnv): string =>
   join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
 

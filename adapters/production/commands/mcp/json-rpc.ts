@@ -4,6 +4,7 @@ import { type AnswerCall, type RpcCall, RpcError, rpcErrorCodes } from '../../..
 
 /** In bytes. A longer line is skipped and refused. */
 const mostLine = 16 * 1024 * 1024
+/** Calls under way at once. */
 const mostCalls = 32
 
 type Id = string | number
@@ -38,6 +39,7 @@ export async function* linesOf(input: AsyncIterable<Buffer>, most = mostLine): A
   }
 }
 
+/** Undefined for a line that is no JSON or no UTF-8. */
 const parsed = (line: Buffer): unknown => {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
@@ -46,6 +48,7 @@ const parsed = (line: Buffer): unknown => {
   }
 }
 
+/** Unknown errors give no words of their own to the agent: they may quote plaintext. */
 const errorOf = (error: unknown): object => {
   if (!(error instanceof RpcError)) return { code: rpcErrorCodes.inside, message: 'The call failed' }
   const { code, message, data } = error

@@ -28,10 +28,13 @@ const endOf = (text: string, from: number, length: number): number => {
 
 const linkOf = ({ uri, name, mimeType, size }: Link): object => ({ uri, name, mimeType, size })
 
+/** Long texts as resources of MCP, so that an agent reads what it needs and not all at once. */
 export interface LongResults {
   /** The whole text, or its beginning and links to all pages. */
   contentOf(text: string, tool: string): readonly object[]
+  /** Links to all remembered pages, oldest first. */
   list(): readonly object[]
+  /** Null for a page that never was, or was dropped for newer ones. */
   read(uri: string): object | null
 }
 

@@ -16,6 +16,7 @@ export type KeepMadeFile = (
   signal: AbortSignal,
 ) => Promise<{ readonly uri: string; readonly path: string }>
 
+/** A result inside a root could be read and sent by the next call. */
 const refuseInside = (folder: string, roots: readonly Root[]): void => {
   if (roots.some(({ real }) => isWithin(real, folder)))
     throw new Error('--out names a folder outside every --root: results are not sent back')

@@ -26,6 +26,7 @@ const pathInside = (folder: string, path: string): string | null => {
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way
 }
 
+/** A folder lies within itself. Both paths must be free of links. */
 export const isWithin = (folder: string, path: string): boolean => path === folder || pathInside(folder, path) !== null
 
 /** Throws when a path is not a folder, and on systems that do not tell which file a descriptor opened. */
@@ -60,11 +61,13 @@ const checked = async (handle: FileHandle, path: string): Promise<LocalFile> => 
   return { handle, path, name: basename(path), size: it.size }
 }
 
+/** A link and a missing right are named; every other cause counts as a missing file. */
 const orRefused = (cause: NodeJS.ErrnoException): never => {
   if (cause.code === 'ELOOP') throw new Refusal(links)
   throw new Refusal(cause.code === 'EACCES' ? 'The file may not be read' : 'There is no such file')
 }
 
+/** Rejects with a Refusal in words for the agent. The caller closes the file. */
 export type OpenFile = (said: string) => Promise<LocalFile>
 
 /** Opens files only under the roots. Relative paths begin at the first root. */

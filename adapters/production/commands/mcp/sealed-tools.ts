@@ -27,9 +27,11 @@ type Content = readonly object[]
 
 type Work = (bench: ToolBench, entry: Entry, args: Args, context: CallContext) => Promise<Content>
 
+/** A text goes as it is, and everything else as JSON; long ones become pages. */
 const asText = ({ results }: ToolBench, { name }: Entry, value: unknown): Content =>
   results.contentOf(typeof value === 'string' ? value : JSON.stringify(value), name)
 
+/** The gateway knows no such file any more: it was removed, or its time is over. */
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
 /** Runs the work with a file's id. When the store lost the file, the file is sent once more. */
@@ -130,6 +132,7 @@ const wrongArguments = (issues: readonly v.BaseIssue<unknown>[]): string =>
     .map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.expected ?? 'another value'} is needed`)
     .join('; ')
 
+/** The agent reads the sentence, and may call again with other arguments. */
 const failed = (text: string): object => ({ isError: true, content: [{ type: 'text', text }] })
 
 /** Runs one tool. An error that the agent can correct is a result; a cancelled call throws. */

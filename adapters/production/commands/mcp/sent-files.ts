@@ -9,6 +9,7 @@ import type { CallContext } from '../../../../core/dialects/mcp/protocol.ts'
 import { Refusal } from './refusal.ts'
 import type { LocalFile, OpenFile } from './roots.ts'
 
+/** Bytes of one read. */
 const chunk = 64 * 1024
 
 /** Reads as many bytes as the file had when it was opened. Throws when the file became shorter. */
@@ -21,12 +22,14 @@ async function* bytesOf(handle: FileHandle, size: number): AsyncGenerator<Uint8A
   }
 }
 
+/** The file is hashed before and after sending: another hash shows that it changed in between. */
 const hashOf = async ({ handle, size }: LocalFile): Promise<Buffer> => {
   const hash = createHash('sha256')
   for await (const part of bytesOf(handle, size)) hash.update(part)
   return hash.digest()
 }
 
+/** A path of this form is taken for an id, and its file can then only be named with a folder. */
 const isFileId = (it: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(it)
 
 /** Ids by a keyed hash of the content. The key is derived from the KEK, so a reader of the store learns no content. */
@@ -49,6 +52,7 @@ const memoryOf = (store: MemoryStore | null, kek: string) => {
   }
 }
 
+/** What this program has sent, so that a file which an agent names often is sealed and stored once. */
 export interface SentFiles {
   /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
   idOf(
@@ -61,6 +65,7 @@ export interface SentFiles {
   end(): Promise<void>
 }
 
+/** The key of the memory comes from `kek`, 32 bytes in hex. */
 export interface SentFilesOptions {
   readonly files: Files
   readonly openFile: OpenFile

@@ -1,5 +1,6 @@
 import { type LockedPackage, type Packages, nameOf } from './lock.ts'
 
+/** A package of the bill; `needs` are the addresses of others, as `ref` has them. */
 interface Component {
   readonly ref: string
   readonly name: string
@@ -47,8 +48,10 @@ const merged = (one: Component | undefined, other: Component): Component =>
         needs: [...one.needs, ...other.needs],
       }
 
+/** By code units, so that no locale changes the order of the bill. */
 const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
+/** A component in the form of CycloneDX, whose hashes are in hex and not in base64 as npm's. */
 const described = ({ ref, name, locked, scope }: Component) => {
   const [group, own] = name.startsWith('@') ? name.split('/') : [undefined, name]
   const { version, license, integrity } = locked

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 const names = v.optional(v.record(v.string(), v.string()), {})
 const flag = v.optional(v.boolean(), false)
 
+/** A package of lock file version 3; fields that the bill does not need are dropped. */
 const Locked = v.object({
   name: v.optional(v.string()),
   version: v.string(),

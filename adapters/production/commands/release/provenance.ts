@@ -9,6 +9,7 @@ export const provenanceFormat = 'sealgate-provenance/1'
 /** The page that describes this kind of build. */
 const buildType = 'pkg:npm/sealgate#docs/evidence.md'
 
+/** In hex, as in-toto writes digests. */
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 /** The names of a release's files in its folder. */
@@ -25,6 +26,7 @@ export const filesOf = (name: string, version: string) => {
 /** The subject that names what an enclave of this release says in its keyset. */
 export const digestSubject = 'release-digest'
 
+/** Everything that the statement names; the same values give the same text. */
 interface Made {
   readonly source: Source
   readonly builder: string
@@ -71,6 +73,7 @@ export const provenanceOf = ({ source, builder, package: tarball, bill, digest, 
 
 const sha = (length: number) => v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${length}}$`)))
 
+/** Members that this program does not write are dropped; the comparison of the whole text finds them. */
 const Statement = v.object({
   _type: v.literal('https://in-toto.io/Statement/v1'),
   subject: v.array(v.object({ name: v.string(), digest: v.object({ sha256: sha(64) }) })),
@@ -86,6 +89,7 @@ const Statement = v.object({
   }),
 })
 
+/** A statement of the right form. Nothing of it is proven before its signatures are checked. */
 export type Provenance = v.InferOutput<typeof Statement>
 
 /** Null for any other text than a statement of this kind. */

@@ -16,6 +16,7 @@ export const bundleReasons = {
   bundle_of_other_commit: 'The statement of the bundle names another commit',
 } as const
 
+/** The word that `--json` prints; programs may depend on it. */
 export type BundleReason = keyof typeof bundleReasons
 
 /** A refused bundle. The message never quotes it. */
@@ -29,6 +30,7 @@ export class BundleRefusal extends Error {
   }
 }
 
+/** Throws a BundleRefusal with this reason. */
 const insist = (holds: boolean, reason: BundleReason): void => {
   if (!holds) throw new BundleRefusal(reason)
 }
@@ -52,6 +54,7 @@ export interface BundleFacts {
   readonly commits: readonly string[] | null
 }
 
+/** The four options belong together: a bundle counts only under a named identity and issuer. */
 export const bundleOptions = {
   bundle: { type: 'string' },
   identity: { type: 'string' },
@@ -93,6 +96,7 @@ const sigstore = async () => ({
 })
 type Sigstore = Awaited<ReturnType<typeof sigstore>>
 
+/** Throws `bundle_malformed` for a text that is no JSON. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -101,6 +105,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
+/** A bad trusted root is a fault of the operator's file, not of the bundle, and so no BundleRefusal. */
 const trustIn = ({ TrustedRoot, toTrustMaterial }: Sigstore, text: string) => {
   try {
     return toTrustMaterial(TrustedRoot.fromJSON(JSON.parse(text)))
@@ -122,6 +127,7 @@ const readBundle = ({ bundleFromJSON }: Sigstore, text: string) => {
   }
 }
 
+/** By the beginning of the library's codes, so that a new code of the same group keeps its meaning. */
 const reasonOf = (code: string): BundleReason => {
   if (code.startsWith('CERTIFICATE_') || code.startsWith('PUBLIC_KEY_')) return 'bundle_untrusted'
   if (code.startsWith('TLOG_') || code.startsWith('TIMESTAMP_')) return 'bundle_unlogged'
@@ -156,6 +162,7 @@ const Statement = v.object({
   predicateType: v.string(),
   predicate: v.unknown(),
 })
+/** The part of SLSA 1 that names the sources; everything else is the builder's matter. */
 const Predicate = v.object({
   buildDefinition: v.object({ resolvedDependencies: v.optional(v.array(v.object({ digest: digests })), []) }),
 })
@@ -196,5 +203,6 @@ export const checkBundle = async (asked: AskedBundle, artifact: Buffer): Promise
   return { identity, issuer, commits: commitsIn(payloadType, payload, artifact) }
 }
 
+/** One line for a person, behind the `✓` of its caller. */
 export const bundleLine = ({ identity, issuer }: BundleFacts): string =>
   `Sigstore: ${identity} signed it, vouched for by ${issuer}, and a log of the trusted root shows it`

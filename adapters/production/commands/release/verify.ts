@@ -25,6 +25,7 @@ import {
 import { signaturesOf, signersOf, timeOf } from './signatures.ts'
 import { type Source, ownSource, packed, toolsOf, withSource } from './source.ts'
 
+/** As the command line gives them: undefined where an option is absent. */
 export interface VerifyOptions extends BundleOptions {
   readonly source: string
   readonly config?: string | undefined
@@ -37,6 +38,7 @@ export interface VerifyOptions extends BundleOptions {
 /** Something that a release says and that does not hold. */
 class Mismatch extends Error {}
 
+/** Throws a Mismatch, whose words are printed behind `✗`. */
 const insist = (holds: boolean, otherwise: string): void => {
   if (!holds) throw new Mismatch(otherwise)
 }
@@ -44,11 +46,13 @@ const insist = (holds: boolean, otherwise: string): void => {
 /** Bytes; a release is far smaller, and its files come from strangers. */
 const mostBytes = 256 * 1024 * 1024
 
+/** Throws a Mismatch for a file that is too large, before any of it is read. */
 const bytesOf = async (file: string): Promise<Buffer> => {
   insist((await stat(file)).size <= mostBytes, 'a file of the release is too large')
   return readFile(file)
 }
 
+/** The options after their checks; `now` is in Unix ms. */
 interface Asked {
   readonly folder: string
   readonly config: string
@@ -76,6 +80,7 @@ const signedStatement = async ({ folder, pinned }: Asked, file: string) => {
 const subjectOf = ({ subject }: Provenance, name: string): string | undefined =>
   subject.find((it) => it.name === name)?.digest.sha256
 
+/** Undefined where the statement names no source. */
 const commitOf = ({ predicate }: Provenance): string | undefined =>
   predicate.buildDefinition.resolvedDependencies.find(({ name }) => name === 'source')?.digest['gitCommit']
 

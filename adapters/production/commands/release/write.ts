@@ -6,6 +6,7 @@ import { configurationDigest } from './configuration-digest.ts'
 import { filesOf, provenanceOf, sha256 } from './provenance.ts'
 import { ownSource, packed, toolsOf, withSource } from './source.ts'
 
+/** As the command line gives them: undefined where an option is absent. */
 export interface WriteOptions {
   readonly source: string
   readonly config?: string | undefined

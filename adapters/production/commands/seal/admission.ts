@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { ProxyRefusal } from './errors.ts'
 import type { SameUser } from './socket-owner.ts'
 
+/** Who may use the port. Its callers use the owner's key and read plaintext. */
 export interface Rules {
   /** The only origins whose pages may use the port. */
   readonly origins: readonly string[]
@@ -18,6 +19,7 @@ export type Admission = (request: IncomingMessage, response: ServerResponse) => 
 /** Only programs of this user and pages of the listed origins use the caller's key. */
 export const admission = ({ origins, token, sameUser }: Rules): Admission => {
   const own = new WeakMap<Socket, Promise<boolean>>()
+  // The owner of a connection never changes, so that the kernel's tables are read once for each.
   const isOwn = (socket: Socket): Promise<boolean> => {
     const known = own.get(socket) ?? sameUser?.(socket) ?? Promise.resolve(true)
     own.set(socket, known)
@@ -65,6 +67,7 @@ const pageOf = (headers: IncomingMessage['headers'], origins: readonly string[])
   return null
 }
 
+/** Digests have one length, as the comparison in constant time demands. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Headers that carry the key in each dialect. */

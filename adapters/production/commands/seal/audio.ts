@@ -20,12 +20,14 @@ export const audioRoutes = ({ audio }: Client): readonly ProxyRoute[] =>
     serve: (call) => hear(audio[verb], verb === 'translations' ? 'translate' : 'transcribe', call),
   }))
 
+/** A request of OpenAI's transcription route, after its checks. */
 interface TranscriptionRequest {
   readonly params: AudioParams
   readonly format: TranscriptFormat
   readonly stream: boolean
 }
 
+/** A sealed transcript always comes whole; a stream is made of it here, for clients that ask for one. */
 const hear = async (hearing: TranscribeAudio, task: 'transcribe' | 'translate', call: ProxyCall): Promise<void> => {
   const { request, response, signal } = call
   const { params, format, stream } = askedIn(
@@ -44,11 +46,13 @@ const hear = async (hearing: TranscribeAudio, task: 'transcribe' | 'translate', 
   response.writeHead(200, { 'content-type': type, ...headers }).end(text)
 }
 
+/** Rejects with a refusal of 400 for a body that is no form. */
 const formOf = (type: string, body: Buffer): Promise<FormData> =>
   new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => {
     throw new ProxyRefusal(400, 'The body is not a form')
   })
 
+/** Throws a refusal of 400 with the name of the field. An empty field counts as absent. */
 const askedIn = (form: FormData): TranscriptionRequest => {
   const text = (name: string): string | null => {
     const value = form.get(name)
@@ -75,6 +79,7 @@ const askedIn = (form: FormData): TranscriptionRequest => {
   return { params, format, stream }
 }
 
+/** Times in seconds from the beginning of the sound. */
 interface Timed {
   readonly start: number
   readonly end: number
@@ -93,6 +98,7 @@ interface Results {
   readonly utterances?: readonly (Timed & { readonly transcript: string })[]
 }
 
+/** The enclave answers in Deepgram's shape; only the first channel and its first alternative count. */
 const transcriptOf = ({ metadata, results }: AudioAnswer): Transcript => {
   const { channels, utterances = [] } = results as Results
   const { transcript: text = '', words = [] } = channels[0]?.alternatives[0] ?? {}

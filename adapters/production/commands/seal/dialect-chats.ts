@@ -30,6 +30,7 @@ export interface DialectChat {
   readonly dropped: readonly string[]
   readonly writer: EventWriter
   whole(completion: Completion): unknown
+  /** The last event of a stream that broke, in the words of the dialect. */
   broken(error: unknown): DialectEvent
 }
 
@@ -45,6 +46,7 @@ const worded = (understand: (to: Dialect | undefined) => TranslatedRequest): Pic
   return { body: { ...body, messages }, dropped: dropped.filter((it) => it !== 'reasoning.signature') }
 }
 
+/** The common format is also that of the sealed client, so chunks go on as they come. */
 export const chatTalk = (params: JsonObject): DialectChat => {
   const { model, stream, ...body } = params
   return {
@@ -61,6 +63,7 @@ export const chatTalk = (params: JsonObject): DialectChat => {
   }
 }
 
+/** Throws BadRequest for a request that the dialect does not know. */
 export const responsesTalk = (params: JsonObject, seal: Seal): DialectChat => {
   const request = checked(ResponsesRequest, params)
   const { model } = request
@@ -77,6 +80,7 @@ export const responsesTalk = (params: JsonObject, seal: Seal): DialectChat => {
   }
 }
 
+/** Throws BadRequest for a request that the dialect does not know. */
 export const messagesTalk = (params: JsonObject, seal: Seal, headers: IncomingHttpHeaders): DialectChat => {
   const request = checked(MessagesRequest, params)
   const { model } = request
@@ -90,6 +94,7 @@ export const messagesTalk = (params: JsonObject, seal: Seal, headers: IncomingHt
   }
 }
 
+/** Model and stream come from the path, as Gemini has them. Throws BadRequest as the others. */
 export const googleTalk = (params: JsonObject, seal: Seal, model: string, stream: boolean): DialectChat => {
   const request = checked(GenerateRequest, params)
   const writer = generateEvents({ model, seal, thinks: thinksAloud(request) })

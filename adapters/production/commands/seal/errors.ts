@@ -22,12 +22,14 @@ export class ProxyRefusal extends Error {
 /** The dialect of an error's body. */
 export type ErrorDialect = 'openai' | 'messages' | 'google'
 
+/** What goes to the program: the status, the headers, and a body that is not yet JSON text. */
 export interface DialectError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
+/** An error before it has a dialect. `param` names the field that is wrong; null when no field is. */
 interface Facts {
   readonly status: number
   readonly message: string
@@ -36,6 +38,7 @@ interface Facts {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** Faults of the client itself, which no HTTP answer stands behind. */
 const statuses: Partial<Record<Fault, number>> = {
   unauthorized: 401,
   busy: 429,
@@ -47,6 +50,7 @@ const statuses: Partial<Record<Fault, number>> = {
 /** Faults that no retry resolves. */
 const hopelessFaults: ReadonlySet<Fault> = new Set(['unverified', 'insecure', 'no_key', 'damaged'])
 
+/** OpenAI's names for kinds of errors, by status. */
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
@@ -76,6 +80,7 @@ class ToldError extends GatewayError {
   }
 }
 
+/** An unknown error gives a sentence of its own: the words of a library may quote plaintext. */
 const factsOf = (error: unknown): Facts => {
   if (error instanceof ProxyRefusal) {
     const { status, message, param, code } = error

@@ -21,6 +21,7 @@ export const ownGuards = async ({ redact, guards: file }: Wanted): Promise<reado
   return container.supply({ guards: Guard }).guards
 }
 
+/** Rejects with the file's name in front of the fault. */
 const inFile = async (file: string): Promise<NamedGuards> => {
   const { value } = await readConfig(file).catch((cause: unknown) => {
     throw new Error(`--guards ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

@@ -12,6 +12,7 @@ interface Listed {
   readonly description?: string
 }
 
+/** `created` is in Unix seconds; 0 where the gateway tells none. */
 const asOpenai = ({ model, created, owned_by }: Listed) => ({
   id: model,
   object: 'model',
@@ -85,6 +86,7 @@ export const modelRoutes = (client: Client): readonly ProxyRoute[] => {
   ]
 }
 
+/** A name with a lone `%` stays as it is; the catalog then has no such model. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part)

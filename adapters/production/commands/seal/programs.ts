@@ -19,6 +19,7 @@ export interface Proxy {
   readonly models: readonly string[]
 }
 
+/** How a known program is led to the proxy, and what of it still goes past the proxy. */
 export interface Program {
   readonly name: string
   /** Settings that stand in a file for this run alone. The file names no key. */
@@ -43,6 +44,7 @@ const openai = ({ url, token }: Proxy) => ({
 })
 const gemini = ({ url, token }: Proxy) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: token })
 
+/** Basic strings of TOML take the escapes of JSON. */
 const toml = (text: string): string => JSON.stringify(text)
 
 const programs: readonly Program[] = [
@@ -155,6 +157,7 @@ const unknown: Program = {
   past: 'all that does not go by OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL',
 }
 
+/** By the file's name alone; an unknown program gets the usual variables. */
 export const programOf = (command: string): Program => {
   const name = basename(command).replace(/\.(exe|cmd|js)$/i, '')
   return programs.find((it) => it.name === name) ?? unknown

@@ -26,8 +26,12 @@ const here = 'http://localhost'
 export const addressOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): URL =>
   URL.canParse(url, here) ? new URL(url, here) : new URL('/no-address', here)
 
+/** Bytes of a request. The whole body stands in memory before it is sealed. */
 const mostBodyBytes = 32 * 1024 * 1024
 
+/**
+ * Rejects with a refusal of 413, at once by the named length, else as soon as the bytes are too many.
+ */
 export const wholeBody = async (request: IncomingMessage): Promise<Buffer> => {
   let size = 0
   request.on('data', ({ length }: Buffer) => {
@@ -55,6 +59,7 @@ export const jsonBody = async (request: IncomingMessage): Promise<Readonly<Recor
 export const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && /\bwebsocket\b/i.test(headers.upgrade ?? '')
 
+/** Ends the response. The caller must not have begun it. */
 export const sendJson = (
   response: ServerResponse,
   status: number,

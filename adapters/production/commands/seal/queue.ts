@@ -7,6 +7,7 @@ export interface Queue {
   enter(signal: AbortSignal): Promise<() => void>
 }
 
+/** Gives places in the order of arrival. Giving one back twice frees it once. */
 export const queueOf = (places: number): Queue => {
   const waiting = new Set<() => void>()
   let taken = 0

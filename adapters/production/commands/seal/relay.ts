@@ -3,6 +3,7 @@ import type { DialectEvent, EventWriter } from '../../../../core/dialects/event.
 import type { Chunk } from '../../../../core/ports/upstream.ts'
 import { onDrain } from '../../network/on-drain.ts'
 
+/** What a stream needs beside its chunks. */
 export interface RelayedStream {
   readonly writer: EventWriter
   /** Headers from the begin of the answer. */
@@ -13,6 +14,7 @@ export interface RelayedStream {
   readonly beat: number | undefined
 }
 
+/** Server-sent events: each line of the data has a `data:` of its own. */
 const printed = ({ event, data }: DialectEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
 

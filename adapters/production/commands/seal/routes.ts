@@ -24,6 +24,7 @@ import {
   responsesTalk,
 } from './dialect-chats.ts'
 
+/** What all routes of the proxy share. */
 export interface ProxyOptions {
   readonly client: Client
   readonly admit: Admission
@@ -91,6 +92,7 @@ const talking = async (it: ProxyOptions, { response, signal }: ProxyCall, talk: 
   await relayStream(response, chunks, { writer, broken, headers: () => headers, beat }).finally(() => leave())
 }
 
+/** Null without guards: a chat then passes as it is. This machine has no organisations. */
 const passageFor = ({ guards }: ProxyOptions, { model }: DialectChat): Passage | null =>
   passageOf(guards, { model, organization: null })
 
@@ -100,6 +102,7 @@ const paramsOf = async (
   signal: AbortSignal,
 ): Promise<ChatParams> => ({ ...(passage === null ? body : await passage.request(body, signal)), model }) as ChatParams
 
+/** Names of guards that changed or marked the chat; no header without any. */
 const marksIn = (passage: Passage | null): Readonly<Record<string, string>> => {
   const marks = passage?.marks() ?? []
   return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
@@ -112,6 +115,7 @@ const droppedIn = ({ dropped }: DialectChat): Readonly<Record<string, string>> =
 const counted = (talk: DialectChat): DialectChat =>
   talk.stream ? { ...talk, body: { ...talk.body, stream_options: { include_usage: true } } } : talk
 
+/** Routes of chats in all dialects, under the paths that stock clients use. */
 const talkDoors = (it: ProxyOptions): readonly ProxyRoute[] => {
   const { seal } = it
   const door = (path: RegExp, tongue: ErrorDialect, serve: ProxyRoute['serve']): ProxyRoute => ({
@@ -165,6 +169,7 @@ const embed = ({ client }: ProxyOptions): ProxyRoute => ({
   },
 })
 
+/** Tokens are counted here without the model, so the answer says that they are an estimate. */
 const estimated = { 'x-sealgate-estimated': 'true' }
 
 const modelIn = ({ params }: ProxyCall): string => decodeURIComponent(params[0]!)

@@ -7,6 +7,7 @@ import { environmentFor } from './environment.ts'
 import { type Program, type Proxy, programOf } from './programs.ts'
 import type { ProgramStart } from './settings-files.ts'
 
+/** A program as the command line names it, with the environment that it would have without the proxy. */
 export interface ProgramToRun {
   readonly command: string
   readonly args: readonly string[]
@@ -43,6 +44,7 @@ export const runProgram = async (it: ProgramToRun, proxy: Proxy): Promise<number
   }
 }
 
+/** A program that a signal ended gives 128 and the number of the signal, as shells do. */
 const run = async (
   { command, args, env, secrets }: ProgramToRun,
   program: Program,

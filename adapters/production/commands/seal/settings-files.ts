@@ -31,9 +31,11 @@ export const fieldsOf = (text: string, where: string): JsonObject => {
   }
 }
 
+/** Empty for anything but an object. */
 export const fieldsIn = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
+/** Undefined as soon as one name of the path is missing. */
 export const at = (it: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((found, name) => (found as JsonObject | null | undefined)?.[name], it)
 
@@ -55,5 +57,6 @@ export const flagged = (args: readonly string[], flag: string): string | undefin
 export const foundFlag = (args: readonly string[], flags: readonly string[]): string | undefined =>
   flags.find((flag) => flagged(args, flag) !== undefined)
 
+/** Names the place of the setting and never its value, which may be a key. */
 export const overrides = (program: string, what: string, where: string): Error =>
   new Error(`${program} would not use the proxy: ${where} sets ${what}; take it out, or start the program by itself`)

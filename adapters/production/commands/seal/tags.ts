@@ -9,6 +9,7 @@ export interface PassedTags {
   around(listener: RequestListener): RequestListener
 }
 
+/** The tags follow the request through asynchronous work, so that no code between must hand them on. */
 export const passedTags = (): PassedTags => {
   const current = new AsyncLocalStorage<string>()
   return {
