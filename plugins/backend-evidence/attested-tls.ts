@@ -27,6 +27,7 @@ export default plugin({
   create: (): BackendEvidence => ({
     kind: 'attested-tls',
     place: (nonce) => `${path}?nonce=${toHex(nonce)}`,
+    /** Throws when the document is no JSON object, or when its release is no digest. */
     read(document, key) {
       const said: unknown = JSON.parse(textOf(document))
       if (typeof said !== 'object' || said === null) throw new Error('The document is no JSON object')

@@ -5,6 +5,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Prover } from '../../core/ports/attester.ts'
 import { inTurn } from './shared/in-turn.ts'
 
+/** In bytes: a program that writes more is ended. */
 const mostBytes = 64 * 1024
 
 /** Where each type carries the raw evidence. */
@@ -35,6 +36,7 @@ const said = (
     child.stdin.end(input)
   })
 
+/** Without the full path, the environment would choose the program. */
 const line = v.pipe(
   v.array(v.string()),
   v.check(([program = '']) => isAbsolute(program), 'begins with the full path of a program'),

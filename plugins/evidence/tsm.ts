@@ -20,6 +20,7 @@ export default plugin({
   create: (_, { folder, entry }): Prover => {
     const at = join(folder, entry)
 
+    /** The kernel counts the changes of an entry. */
     const generation = async () => (await readFile(join(at, 'generation'), 'utf8')).trim()
 
     const report = async (reportData: Uint8Array) => {
@@ -43,6 +44,7 @@ export default plugin({
     return {
       platform: 'tsm',
       prove: inTurn(report),
+      /** An entry of the kernel outlives its process, so it is removed here. */
       async dispose() {
         await rmdir(at).catch(() => undefined)
       },

@@ -25,6 +25,7 @@ export default plugin({
       const wanted: ReadonlySet<Kind> = new Set(settings.kinds)
       const names = namesOf()
       const fresh = new Set<Kind>()
+      /** The kinds that were hidden since the last call. */
       const marks = (): readonly Kind[] => {
         const told = [...fresh]
         fresh.clear()
@@ -57,6 +58,7 @@ export default plugin({
           for (const { text } of texts) next.push(await wholly(hidden, text, signal))
           return { texts: next, marks: marks() }
         },
+        /** Null when the answer needs no change: it then passes without a watch. */
         answer(): TextWatch | null {
           const restores = settings.restore && names.any()
           if (!restores && !settings.answers) return null

@@ -69,6 +69,7 @@ export default plugin({
           }
           return { texts: next, ...verdictOf(lists) }
         },
+        /** Null when no list is for answers: an answer then passes without a watch. */
         answer(): TextWatch | null {
           if (answering.length === 0) return null
           const lists = answering.map(begun)

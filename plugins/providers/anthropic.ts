@@ -13,6 +13,7 @@ import type { JsonObject } from '../../core/dialects/json-object.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
 
+/** The version of the API, unless the settings or the caller name another. */
 const latest = '2026-10-21'
 
 /** The last version that knows how to sample is an older one. */

@@ -29,6 +29,7 @@ const modelOf = ({ name, endpoints, features }: JsonObject): Model | null => {
   return { id: name, type: 'CHAT', ...(sees && { modalities: ['text', 'image'] }) }
 }
 
+/** The list of models is no part of the shared surface. A repeated mark of a page ends the reading. */
 const listed = async ({ fetch, clock, baseUrl, headers }: Account, signal: AbortSignal): Promise<readonly Model[]> => {
   const found: Model[] = []
   for (let page = ''; ;) {

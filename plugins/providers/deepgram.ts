@@ -13,6 +13,7 @@ import {
 } from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 
+/** `start` and `end` are in seconds. An utterance has its text in `transcript`. */
 interface Word {
   readonly word?: string
   readonly punctuated_word?: string
@@ -54,6 +55,7 @@ const transcriptOf = (native: JsonObject, language: string | null): Transcript =
   }
 }
 
+/** The operator's parameters win over those of the call. */
 const queryOf = (call: TranscribeCall, own: JsonObject): URLSearchParams => {
   const { model, language, diarize, smartFormat, punctuate = true, utterances = true } = call
   const { detectLanguage = language === undefined } = call
@@ -76,6 +78,7 @@ const ignoredBy = ({ prompt, temperature }: TranscribeCall): readonly Transcribe
   ...(temperature !== undefined ? (['temperature'] as const) : []),
 ]
 
+/** Transcripts by Deepgram. The whole answer stays in `native`. */
 export default plugin({
   port: Upstream,
   name: 'deepgram',

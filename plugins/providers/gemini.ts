@@ -26,6 +26,7 @@ const modelOf = ({ name, displayName, description, supportedGenerationMethods: m
   return { id, type: kindOf(id), ...about }
 }
 
+/** The Gemini API by an API key; Gemini on Google Cloud is the plugin `vertex`. */
 export default plugin({
   port: Upstream,
   name: 'gemini',
@@ -63,6 +64,7 @@ export default plugin({
           const { models, nextPageToken } = await readObject(await ask(`/models?pageSize=1000${page}`, null, signal))
           if (!Array.isArray(models)) throw garbled('No list of models')
           found.push(...models.map(modelOf).filter((model) => model !== null))
+          // A backend that repeats the mark of a page would otherwise never end its list.
           const next = typeof nextPageToken === 'string' && nextPageToken !== '' ? nextPageToken : null
           if (next === null || page.endsWith(`=${encodeURIComponent(next)}`)) return found
           page = `&pageToken=${encodeURIComponent(next)}`

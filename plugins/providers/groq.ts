@@ -16,6 +16,7 @@ const refused = refusedFields(
   'web_search_options',
 )
 
+/** The members of a message that Groq takes. */
 const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'reasoning'])
 
 const kinds: readonly (readonly [RegExp, ModelType])[] = [
@@ -23,6 +24,7 @@ const kinds: readonly (readonly [RegExp, ModelType])[] = [
   [/tts|orpheus/, 'AUDIO_SPEECH'],
 ]
 
+/** Null for a model that is out of service. */
 const modelOf = ({ id, created, active }: JsonObject): Model | null =>
   typeof id === 'string' && active !== false
     ? { id, type: kinds.find(([named]) => named.test(id))?.[1] ?? 'CHAT', ...createdAt(created) }

@@ -36,6 +36,7 @@ interface Piece {
 const mostWaiting = 64
 const missing = 'This model needs the package node-llama-cpp'
 
+/** A model file in this process, by node-llama-cpp. The first call loads the file. */
 export default plugin({
   port: Upstream,
   name: 'llama',
@@ -53,6 +54,7 @@ export default plugin({
   create: ({ clock, random }, { file, contextSize, threads, packages }, name): Upstream => {
     const id = basename(file, '.gguf')
 
+    /** Null before the first search, and after a search that failed. */
     let found: Promise<Package> | null = null
     const find = (): Promise<Package> => {
       found ??= (async () => {
@@ -65,6 +67,7 @@ export default plugin({
       return found
     }
 
+    /** Loads the file and makes two sequences, for conversations and for decisions. */
     const open = async () => {
       const { getLlama, LlamaChat } = await find()
       try {
@@ -92,6 +95,7 @@ export default plugin({
     }
 
     type Opened = Awaited<ReturnType<typeof open>>
+    /** Null before the first call, and after a loading that failed. */
     let opened: Promise<Opened> | null = null
     const use = (): Promise<Opened> => {
       opened ??= open().catch((cause: unknown) => {
@@ -154,6 +158,7 @@ export default plugin({
       return { history, options: { maxTokens: size, ...(await optionsOf(call.body, llama)) } }
     }
 
+    /** The chunk before the last has the reason, and the last chunk has the usage. */
     async function* chunksOf(
       call: ChatCall,
       { talk, chat }: Opened,
@@ -240,6 +245,7 @@ export default plugin({
 
 const tooLong = () => new BadRequest('The request is longer than the context of the model')
 
+/** Options of the package by the fields of the request. The temperature is 1 where the caller names none. */
 const optionsOf = async (body: ChatBody, llama: Awaited<ReturnType<Package['getLlama']>>) => {
   const number = (from: string, to = from) => (typeof body[from] === 'number' ? { [to]: body[from] } : {})
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : body['stop']

@@ -18,6 +18,7 @@ const refused = refusedFields(
   'web_search_options',
 )
 
+/** The members of a message that Mistral takes. */
 const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'])
 
 /** Ids of calls have nine letters and digits. An id that another backend gave becomes one of that form, always the same. */

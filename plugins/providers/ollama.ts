@@ -41,14 +41,17 @@ const options: Readonly<Record<string, string>> = {
   frequency_penalty: 'frequency_penalty',
 }
 
+/** Efforts that Ollama names otherwise; false means no thinking. */
 const efforts: Readonly<Record<string, string | boolean>> = { none: false, minimal: 'low', xhigh: 'high', max: 'high' }
 
+/** A JSON schema, `json` for any object, or undefined for free text. */
 const formatOf = (format: unknown): unknown => {
   const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: unknown } }
   if (type === 'json_schema') return json_schema?.schema ?? 'json'
   return type === 'json_object' ? 'json' : undefined
 }
 
+/** Ollama takes arguments as an object. Throws BadRequest for other JSON. */
 const parsed = (json: string): JsonObject => {
   const value = parseObject(json || '{}')
   if (value === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
@@ -89,6 +92,7 @@ const logprobOf = ({ token, logprob, bytes, top_logprobs }: OllamaToken): JsonOb
   ...(top_logprobs && { top_logprobs: top_logprobs.map(logprobOf) }),
 })
 
+/** Throws the fault that an answer of status 200 may still tell. */
 const saidOf = (body: Record<string, unknown>): OllamaAnswer => {
   if (body['error'] != null) throw toldFault(body['error'])
   return body as OllamaAnswer
@@ -110,6 +114,7 @@ const reasonOf = (said: OllamaAnswer, called: boolean): string => {
   return said.done_reason === 'length' ? 'length' : 'stop'
 }
 
+/** Ollama by its own chat route, whose streams have a JSON object on each line. */
 export default plugin({
   port: Upstream,
   name: 'ollama',
@@ -125,6 +130,7 @@ export default plugin({
       'content-type': 'application/json',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     }
+    /** Rejects unless the answer has a status of 2xx. */
     const ask = async (method: 'GET' | 'POST', path: string, body: JsonObject | null, signal: AbortSignal) =>
       accepted(
         await fetch.upstream(baseUrl + path, { method, headers, signal, ...(body && { body: await printJson(body) }) }),
@@ -132,6 +138,7 @@ export default plugin({
       )
     const id = (kind: string) => kind + Buffer.from(random.bytes(12)).toString('hex')
 
+    /** The image in base64. An address from the caller is fetched through the door for strangers. */
     const image = async (url: string, signal: AbortSignal): Promise<string> => {
       const data = /^data:[^,]*;base64,/.exec(url)
       if (data) return url.slice(data[0].length)
@@ -202,6 +209,7 @@ export default plugin({
         function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments ?? {}) },
       }))
 
+    /** In Unix seconds, by this gateway's clock where Ollama tells no time. */
     const created = ({ created_at }: OllamaAnswer) => Math.floor((Date.parse(created_at ?? '') || clock.now()) / 1000)
 
     const completionOf = (said: OllamaAnswer, model: string): Completion => {

@@ -10,6 +10,7 @@ import { modelTypes } from '../../core/settings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
 
+/** OpenAI, and servers that speak its format. Only OpenAI's own address counts as the vendor. */
 export default plugin({
   port: Upstream,
   name: 'openai',

@@ -7,6 +7,7 @@ import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 
+/** Null for models that give neither text nor vectors. */
 const modelOf = ({ id, description, architecture }: JsonObject): Model | null => {
   if (typeof id !== 'string') return null
   const { input_modalities, output_modalities } = (architecture ?? {}) as JsonObject
@@ -20,6 +21,7 @@ const modelOf = ({ id, description, architecture }: JsonObject): Model | null =>
   }
 }
 
+/** Null for models that give no decisions. */
 const deciderOf = ({ id, description, architecture }: JsonObject): Model | null => {
   const { output_modalities } = (architecture ?? {}) as JsonObject
   if (typeof id !== 'string' || !Array.isArray(output_modalities) || !output_modalities.includes('decisions'))

@@ -20,6 +20,7 @@ const wordsOf = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? []
 const textOf = ({ content }: Message): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? `[${part.type}]`).join(' ')
 
+/** What the rehearsal answers to one request. */
 interface Play {
   readonly text: string
   readonly calls: readonly ToolCall[]
@@ -39,6 +40,7 @@ const chosenTool = ({ tools, tool_choice }: ChatBody): OfferedTool['function'] |
   return offered.find((it) => it?.name === must) ?? offered[0] ?? null
 }
 
+/** Calls the chosen tool once. A result of a tool, or a request without tools, gets a text. */
 const playOf = ({ body, prefix }: ChatCall): Play => {
   const { messages } = body
   const input = messages.reduce((sum, message) => sum + wordsOf(textOf(message)).length, 0)
@@ -69,6 +71,7 @@ const playOf = ({ body, prefix }: ChatCall): Play => {
   }
 }
 
+/** Equal requests get equal ids and no time of day, so that tests can compare whole answers. */
 const headOf = ({ model, body }: ChatCall, object: string) => ({
   id: `chatcmpl-rehearsal-${digest(JSON.stringify(body)).toString('hex', 0, 12)}`,
   object,
@@ -119,6 +122,7 @@ const vectorOf = (text: string, dimensions: number): Float32Array => {
   return vector
 }
 
+/** A backend without a model, for tests and first steps: the request alone decides the answer. */
 export default plugin({
   port: Upstream,
   name: 'rehearsal',

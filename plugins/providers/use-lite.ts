@@ -12,6 +12,7 @@ const deciding = lazy(() => import('./use-lite/similarity.ts'))
 /** What `test/bench/decisions/fit.ts` finds on the part of the labelled set that is for fitting. */
 export const fit: Fit = { choice: 0.024, score: 0.025, noul: [4.2, 6.1, -3.1, -2] }
 
+/** The numbers of one vector. */
 const size = 512
 /** Characters of a text that count; the model itself reads no further. */
 const mostCharacters = 2000
@@ -55,6 +56,7 @@ const mustBeThere = () => {
   }
 }
 
+/** Sentence embeddings on a thread of this process, offline. */
 export default plugin({
   port: Upstream,
   name: 'use-lite',

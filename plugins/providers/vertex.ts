@@ -26,6 +26,7 @@ const modelOf = ({ name }: JsonObject): Model | null => {
   return /^gemini-/.test(id) ? { id, type: kindOf(id) } : null
 }
 
+/** The location `global` has an address without a region. */
 const addressOf = (location: string): string =>
   location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`
 

@@ -19,6 +19,7 @@ const variantsOf = (mark: string): readonly string[] => {
 const isText = ({ content }: Message): boolean =>
   typeof content === 'string' || (content ?? []).every(({ type }) => type === 'text')
 
+/** A server of vLLM, which also counts the tokens of a prompt. */
 export default plugin({
   port: Upstream,
   name: 'vllm',
@@ -64,6 +65,7 @@ export default plugin({
       return { ...backend, decide: decisionBackend({ fetch, clock, url, headers: () => headers, form: decisionsForm }) }
     }
 
+    /** Tokens by model and mark, so that each mark is asked for once. */
     const known = new Map<string, readonly number[]>()
 
     /** Only a text that is one token can be an answer of one token. */

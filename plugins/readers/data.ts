@@ -22,6 +22,7 @@ export default plugin({
   }),
 })
 
+/** The text in which a search looks. */
 const textOf = (data: Data): string => {
   if (data.kind === 'tree') return line(data.value)
   if (data.kind === 'records') return data.records.map(line).join('\n')

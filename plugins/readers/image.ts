@@ -35,6 +35,7 @@ export default plugin({
   }),
 })
 
+/** Throws Unreadable for bytes that are no image, and Unconfigured without an engine. */
 const see = async (
   bytes: Uint8Array,
   pages: number,
@@ -51,6 +52,7 @@ const see = async (
   }
 }
 
+/** Without an engine an image has no pages, and counts as truncated. */
 const unlessMissing = (error: unknown): Seen => {
   if (error instanceof Unconfigured) return { pages: [], truncated: true }
   throw error

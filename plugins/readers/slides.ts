@@ -23,6 +23,7 @@ export default plugin({
   }),
 })
 
+/** Notes follow the text of their slide, so that a search finds both. */
 const sectionsOf = ({ slides }: Slides) =>
   slides.map(({ number, title, text, notes }) => ({
     text: notes === null ? text : `${text}\n\n${notes}`,

@@ -42,6 +42,7 @@ export const arabic = other('ءآأؤإئابةتثجحخدذرزسشصضطظع�
 export const persian = other('ءآأؤئابپتثجچحخدذرزژسشصضطظعغفقکگلمنهویيك', 'اینردهموتسشبکگ')
 export const thai = other('กขคฆงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอฮฯะัาำิีึืฺุูเแโใไๅๆ็่้๊๋์ํ', 'านรอกเงมยลวดทสตะัี่้ปบคแหไ')
 
+/** Scripts with too many letters for a list: the frequent ones alone tell the language. */
 const wide = (frequent: string) => alphabet('wide', '', frequent)
 
 export const simplified = wide(

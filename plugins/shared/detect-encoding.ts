@@ -97,6 +97,7 @@ const decoded = (sample: Uint8Array, name: string): string | null => {
   return broken > Math.max(1, text.length / 500) ? null : text
 }
 
+/** At most 1, where all characters beyond ASCII fit; below 0 where most are odd; 0 where none stand. */
 const likeness = (text: string, { script, letters, frequent }: Alphabet): number => {
   let [seen, fit, odd] = [0, 0, 0]
   // In windows-1258, accents follow their letters.

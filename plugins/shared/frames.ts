@@ -25,6 +25,7 @@ export const packFrame = (value: unknown): readonly Uint8Array[] => {
 /** The kinds of memory that are sent. */
 const kinds = [Uint8Array, Float32Array, Float64Array] as const
 
+/** Memory travels beside the values: V8's own form would copy its bytes. */
 class Packing extends Serializer {
   readonly #views: Uint8Array[]
 
@@ -72,6 +73,7 @@ export const lengthsOf = (bytes: Buffer, most: FrameLimits): readonly number[] |
   return lengths
 }
 
+/** The pieces of one frame, with the values. */
 const mostParts = 1024
 
 /** The value of a frame's pieces. Throws for other bytes. */

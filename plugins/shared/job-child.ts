@@ -43,6 +43,7 @@ export const fences = (): ProcessFences & { readonly fileless: boolean } => ({
   fileless: permission !== undefined,
 })
 
+/** Starts a process without environment, inside of fences and limits. Windows has neither of them. */
 export const startChild = (): Child => {
   const program = [process.execPath, ...options(), main]
   const bounds = `ulimit -c 0; ulimit -f 0; ulimit -d ${limits.memory}; ulimit -t ${limits.work}; ulimit -n ${limits.files}`

@@ -39,6 +39,7 @@ const timeOf = (pieces: readonly Uint8Array[]): number => {
 /** A process that has already started, so that a short job need not wait for a start. */
 let spare: Child | null = null
 
+/** Whether the child keeps the gateway's process alive. */
 const held = ({ process, jobs, results }: Child, hold: boolean): void => {
   for (const it of [process, jobs as Socket, results as Socket]) hold ? it.ref() : it.unref()
 }
@@ -52,6 +53,10 @@ const takeChild = (): Child => {
   return child
 }
 
+/**
+ * A job out of time rejects with Unreadable, and an abort with the signal's reason. The process dies in any
+ * case.
+ */
 const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: AbortSignal): Promise<O> => {
   stop.throwIfAborted()
   const child = takeChild()

@@ -17,6 +17,7 @@ export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
 export const isCompound = (bytes: Uint8Array): boolean =>
   [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1].every((byte, at) => bytes[at] === byte)
 
+/** Compound files name their streams in UTF-16. */
 const wide = (name: string): Buffer => Buffer.from(name, 'utf16le')
 
 const manifest = 'META-INF/manifest.xml'

@@ -1,5 +1,6 @@
 import type { Encoding } from '../../core/ports/file-content.ts'
 
+/** Longer marks stand first, since the mark of UTF-32LE begins with that of UTF-16LE. */
 const marks = [
   { start: [0xef, 0xbb, 0xbf], name: 'utf-8' },
   { start: [0xff, 0xfe, 0, 0], name: 'utf-32le' },
@@ -14,6 +15,7 @@ export const markedEncoding = (bytes: Uint8Array): Encoding | null => {
   return mark ? { name: mark.name, confidence: 1 } : null
 }
 
+/** In bytes: the examined part of a text. */
 const longestSample = 65_536
 
 /** UTF-16 or UTF-32 without a mark, recognised by zero bytes. Null when the bytes have no zeros or are not text. */

@@ -2,6 +2,7 @@ import type { Entry, ZipFile } from 'yauzl'
 import { GatewayError, Unreadable } from '../../core/errors.ts'
 import { optionalPackage } from '../../core/optional-package.ts'
 
+/** Absent limits are 10,000 entries and 100 MB. */
 export interface ZipLimits {
   readonly entries?: number
   /** In bytes: the unpacked size of all wanted files together. */
@@ -28,9 +29,11 @@ export const unzip = (
     return files
   })
 
+/** True when the bytes begin with the header of a file in an archive. An empty archive has no such header. */
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4
 
+/** Opens an archive and checks its directory before anything is unpacked. */
 const sound = async <T>(
   bytes: Uint8Array,
   want: (name: string) => boolean,

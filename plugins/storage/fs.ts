@@ -8,10 +8,15 @@ import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { unlessAborted } from '../../core/abort.ts'
 
+/** In ms. */
 const day = 24 * 60 * 60 * 1000
+/** In bytes: the most that one read of the disk gives. */
 const piece = 256 * 1024
+/** The folder of unfinished files. No path leads into it, and no listing shows it. */
 const hidden = '.drafts'
+/** One name of a path. The names `.` and `..` are refused, so that no path leaves the folder. */
 const segment = /^(?!\.\.?$)[\w.-]+$/
+/** The codes of a disk without the file; a folder of that name is no file either. */
 const absent = ['ENOENT', 'ENOTDIR', 'EISDIR']
 
 /** Hides the text of disk errors. Errors of the source and of the signal pass unchanged. */
@@ -24,6 +29,7 @@ const onDisk = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
+/** Null when the file does not exist. */
 const unlessAbsent = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
     return await work
@@ -79,6 +85,7 @@ const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: Abo
   }
 }
 
+/** Writes all bytes, since the kernel may take fewer at once. */
 const whole = async (handle: FileHandle, bytes: Uint8Array): Promise<void> => {
   for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten
 }
@@ -88,6 +95,7 @@ const read = async function* (file: string, size: number, start: number, end: nu
   signal?.throwIfAborted()
   const handle = await onDisk(open(file))
   try {
+    // The caller already has the size: bytes of another file would not fit its answer.
     if ((await onDisk(handle.stat())).size !== size) throw new Unavailable('The file was replaced while it was read')
     for (let at = start; at < end;) {
       signal?.throwIfAborted()
@@ -124,7 +132,9 @@ export default plugin({
   create: (_, { folder }): BlobStore => {
     const root = resolve(folder)
     const drafts = join(root, hidden)
+    /** Folders in the making, so that two uploads make each folder once. */
     const making = new Map<string, Promise<void>>()
+    /** Null before the first upload, and after a sweep that failed. */
     let swept: Promise<void> | null = null
     try {
       makeFolder(drafts)
@@ -195,6 +205,7 @@ export default plugin({
         const end = Math.min(found.size, (range?.end ?? Infinity) + 1)
         return { size: found.size, bytes: read(file, found.size, range?.start ?? 0, end, signal) }
       },
+      /** A file that does not exist counts as removed. */
       async remove(path) {
         const file = at(path)
         const gone = await onDisk(unlessAbsent(unlink(file).then(() => true)))

@@ -24,6 +24,7 @@ const reportConnections = 2
 /** In ms: the most that a report may take. */
 const reportPatience = 10_000
 
+/** Null when the statement gave no row. */
 const firstOf = <T>([first]: readonly Stored[]): T | null => (first ? decodeJson<T>(first.data) : null)
 
 /** Stores all kinds in one table. An update or an addition to a counter is one statement. */
@@ -77,6 +78,7 @@ export default plugin({
       return collation
     }
 
+    /** A page beyond the last row is empty, and its count is still right. */
     const listIn = async <T>(reading: Pool, kind: Kind<T>, query: Query<T>) => {
       const collation = await prepare(kind)
       const { values, value, from, field } = statement(schema)
@@ -134,6 +136,7 @@ export default plugin({
       },
       list: (kind, query) => listIn(pool, kind, query),
       reports: postgresReports(reportPool, schema, prepare, (kind, query) => listIn(reportPool, kind, query)),
+      /** Waits at most `patience` ms. */
       async dispose() {
         closing.abort()
         const over = new AbortController()

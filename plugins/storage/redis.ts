@@ -10,6 +10,7 @@ import { chooseRange, holds, matches, type RowFields } from './redis/query.ts'
 import { changing, scanning } from './redis/rows.ts'
 import { get } from './redis/scripts.ts'
 
+/** A counter that does not exist is 0. */
 const numberAt = (row: RowFields | null, name: string): number =>
   row && Object.hasOwn(row, name) ? Number(row[name]) : 0
 
@@ -41,6 +42,7 @@ export default plugin({
     const scan = scanning(redis, keysOf)
     let isClosed = false
 
+    /** Swaps each row with itself, which gives the row its members in all indexes. */
     const fill = async <T>(kind: Kind<T>): Promise<void> => {
       for await (const { rows } of scan(kind, chooseRange({}, new Map()))) {
         for (const { id } of rows) await change(kind, id, (row) => row ?? undefined)
@@ -54,9 +56,11 @@ export default plugin({
     return {
       get: async <T>(kind: Kind<T>, id: string) =>
         JSON.parse((await redis.ask<string | null>(get, [keysOf(kind).row + encodeText(id)])) ?? 'null') as T | null,
+      /** The change assumes that the row does not exist, which saves a read. */
       create: async (kind, id, row) =>
         (await change(kind, id, (standing) => (standing ? undefined : (row as RowFields)), '')) !== undefined,
       async update<T>(kind: Kind<T>, id: string, fields: Partial<T>, when?: Partial<T>) {
+        // Undefined fields vanish here, and stay unchanged in the row.
         const set = JSON.parse(JSON.stringify(fields)) as RowFields
         const row = await change(kind, id, (before) => (holds(before, when) ? { ...before, ...set } : undefined))
         return (row ?? null) as T | null
@@ -76,6 +80,7 @@ export default plugin({
           const { order, limit = Infinity, offset = 0 } = query
           const range = chooseRange(query, indexes)
           const descending = range.isOrdered && order?.descending === true
+          // Redis itself cuts the page when the range has exactly the wanted rows in the wanted order.
           const isDirect = range.isExact && range.isOrdered
           const rows: Row<RowFields>[] = []
           let total: number | null = null
@@ -87,6 +92,7 @@ export default plugin({
           const ordered = range.isOrdered ? rows : sorted(rows, query)
           return { rows: ordered.slice(offset, offset + limit) as unknown as Row<T>[], total: rows.length }
         }),
+      /** Changes under way end first. The filling of an index ends with the connection. */
       async dispose() {
         await settled()
         isClosed = true

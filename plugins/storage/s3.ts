@@ -42,6 +42,7 @@ export default plugin({
     }
 
     return {
+      /** A part is sent while the next part is collected; S3 joins the parts after the last. */
       async put(path, bytes, signal = neverAborted()) {
         const key = keyOf(path)
         signal.throwIfAborted()
@@ -80,6 +81,7 @@ export default plugin({
         const size = head.size ?? (start > 0 ? (await openHead(bucket, key, 0, 1, signal))?.size : 0) ?? 0
         return { size, bytes: readOn(bucket, platform, { key, head, start, end: Math.min(size, to) }, signal) }
       },
+      /** A file that does not exist counts as removed. */
       async remove(path) {
         await bucket.ask({ method: 'DELETE', key: keyOf(path) }, neverAborted(), ['NoSuchKey', '404'])
       },

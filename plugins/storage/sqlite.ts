@@ -25,6 +25,7 @@ const reporting = lazy(() => import('./sqlite/reports.ts'))
 /** In ms: the wait for another process. */
 const patienceMs = 5000
 
+/** Null stands for a row that does not exist. */
 const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(found.data) as T) : null)
 
 const mentions = (value: unknown, text: string): boolean =>
@@ -57,6 +58,7 @@ export default plugin({
   settings: v.strictObject({ file: v.pipe(v.string(), v.minLength(1), v.notValue(':memory:')) }),
   create: (_, { file }): MetadataStore => {
     const { reader, writer } = open(file)
+    /** Null until the first report. */
     let opened: ReportConnection | null = null
     let over = false
     const reports = async (): Promise<ReportConnection> => {
@@ -64,6 +66,10 @@ export default plugin({
       if (over) throw new Unavailable()
       return (opened ??= openReports(file, patienceMs))
     }
+    /**
+     * Indexes by kind, made or in the making. A failed making is forgotten, so that the next call tries
+     * again.
+     */
     const indexed = new Map<string, Promise<unknown>>()
 
     const ensureIndexes = async <T>(kind: Kind<T>): Promise<void> => {
@@ -76,6 +82,7 @@ export default plugin({
       await indexing
     }
 
+    /** Rejects with Unavailable when the disk refuses the write or the store is closed. */
     const write = async <T, R>(kind: Kind<T>, sql: string, work: (statement: Statement) => R | Promise<R>) => {
       await ensureIndexes(kind)
       return writer.run(async () => work(await writer.prepare(sql)))
@@ -146,6 +153,7 @@ export default plugin({
           return (await reports()).sums({ work: 'tally', ...rowsIn(from(kind, query)), field, length, part })
         },
       },
+      /** The reports end first, and writes that already wait still reach the disk. */
       async dispose() {
         over = true
         await opened?.close()

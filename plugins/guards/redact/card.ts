@@ -8,6 +8,7 @@ const shortestCard = 13
 const groups = /(?<![\w.])\d+(?:[ -]\d+)*/g
 const group = /\d+/g
 
+/** A place in a text; `to` lies behind the last character. */
 export interface Found {
   readonly from: number
   readonly to: number

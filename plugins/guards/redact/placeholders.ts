@@ -14,6 +14,7 @@ export const namesOf = () => {
   const taken = new Set<string>()
   const counts = new Map<Kind, number>()
 
+  /** The caller's own placeholders are left out of the numbering. */
   const fresh = (kind: Kind): string => {
     for (;;) {
       const number = (counts.get(kind) ?? 0) + 1
@@ -38,6 +39,7 @@ export const namesOf = () => {
       if (byName.size > 0) return
       for (const [name] of text.matchAll(written)) taken.add(name)
     },
+    /** True when at least one value has a placeholder. */
     any: (): boolean => byName.size > 0,
     /** The values in the place of their placeholders. */
     find: (text: string, start: number): readonly Span[] =>

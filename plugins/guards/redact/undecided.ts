@@ -3,8 +3,10 @@ import { longestIban } from './iban.ts'
 
 /** Characters of a run without blanks that is held back as a whole: no value but a private key is longer. */
 const longestRun = 8_448
+/** In characters, with the lines of both ends. */
 const longestPem = 17_000
 
+/** A character that may stand inside of an address or a key. */
 const run = /[A-Za-z0-9._%+\-@:/=~]/
 
 /** The end of a text that may still become a value, or still become none. */

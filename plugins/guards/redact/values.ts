@@ -3,6 +3,7 @@ import { matchesFrom } from '../shared/piecewise.ts'
 import { cardsIn, type Found } from './card.ts'
 import { ibanEnd } from './iban.ts'
 
+/** Where two kinds find the same characters, the earlier kind counts. */
 export const kinds = ['card', 'iban', 'key', 'email', 'ip'] as const
 
 export type Kind = (typeof kinds)[number]
@@ -32,9 +33,12 @@ const key = new RegExp(
   'g',
 )
 
+/** Each part has a longest length, so that a long text cannot make the search slow. */
 const email = /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,63}(?![A-Za-z0-9])/g
+/** A number from 0 to 255 without leading zeros. */
 const byte = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const ipv4 = new RegExp(`(?<![\\w.])${byte}(?:\\.${byte}){3}(?![\\w]|\\.\\d)`, 'g')
+/** Candidates only: Node's own check decides. */
 const maybeIpv6 = /(?<![\w:.])[0-9A-Fa-f:]{3,39}(?:\.\d{1,3}){0,3}(?![\w:])/g
 const maybeIban = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?= ?[A-Za-z0-9])/g
 

@@ -9,6 +9,7 @@ export interface Span {
   by(): string
 }
 
+/** What a guard looks for. The text may begin with a character that already went on. */
 export interface Search {
   /** The place from which on later characters may still change what is found. */
   undecided(text: string): number
@@ -16,7 +17,9 @@ export interface Search {
   find(text: string, start: number): readonly Span[]
 }
 
+/** A text that arrives in pieces. The results of all calls, joined, are the text after its replacements. */
 export interface Pieces {
+  /** Gives what is decided, which may be nothing. */
   take(piece: string): string
   /** Gives the rest. */
   end(): string

@@ -28,6 +28,7 @@ const enter = (root: Node, word: string): void => {
   at.end = hasLastEdge.test(word) ? `(?!${letter})` : ''
 }
 
+/** One blank of a phrase stands for up to `mostBlanks` blanks and line breaks. */
 const printed = (mark: string): string =>
   mark === ' ' ? `\\s{1,${mostBlanks}}` : mark.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
 

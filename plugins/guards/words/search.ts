@@ -1,6 +1,7 @@
 import { type Search, matchesFrom } from '../shared/piecewise.ts'
 import { mostBlanks, wordsPattern } from './pattern.ts'
 
+/** The form in which words are compared: lower case, with single blanks. */
 const folded = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ')
 
 /** All beginnings of all words, the words themselves included. */
@@ -17,6 +18,7 @@ export const searchOf = (given: readonly string[]): ((heard: (word: string) => s
   const beginnings = beginningsOf(words)
   const most = Math.max(...words.map((word) => word.length + (word.split(' ').length - 1) * mostBlanks))
 
+  /** The first place from which the rest begins a word of the lists; the text's end when no rest does. */
   const undecided = (text: string): number => {
     for (let at = Math.max(0, text.length - most); at < text.length; at++)
       if (beginnings.has(folded(text.slice(at)))) return at

@@ -5,6 +5,7 @@ import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireUsage } from '../../../core/ports/upstream.ts'
 import { type Frame, frameItems } from './event-frames.ts'
 
+/** What the reading of an answer needs of its request. */
 export interface Reading {
   /** As the caller's request names it; the answer names none. */
   readonly model: string
@@ -39,6 +40,7 @@ const usageOf = (told: JsonObject): WireUsage => {
   }
 }
 
+/** The answer has neither id nor time, so both are made here. `created` is in Unix seconds. */
 const headOf = ({ model, clock, random }: Reading) => ({
   id: `chatcmpl-${Buffer.from(random.bytes(12)).toString('hex')}`,
   created: Math.floor(clock.now() / 1000),
@@ -51,6 +53,7 @@ interface Block {
   readonly reasoningContent?: { readonly reasoningText?: { readonly text?: string }; readonly text?: string }
 }
 
+/** Throws UpstreamFailed for an answer that is not done. */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
   const { output, stopReason, usage, ...rest } = body
   const content = (output as { message?: { content?: unknown } } | undefined)?.message?.content
@@ -81,6 +84,7 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   }
 }
 
+/** HTTP statuses by the names of exceptions, which come inside a stream of status 200. */
 const statuses: Readonly<Record<string, number>> = {
   validationException: 400,
   throttlingException: 429,

@@ -14,6 +14,7 @@ const own: ReadonlySet<string> = new Set([
   'serviceTier',
 ])
 
+/** Converse's names by those of the common format. */
 const inference: Readonly<Record<string, string>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -21,7 +22,7 @@ const inference: Readonly<Record<string, string>> = {
   max_completion_tokens: 'maxTokens',
 }
 
-/** The request in the form of Converse. JsonObject that Converse lacks go to the model itself. Throws BadRequest for parts that it can't carry. */
+/** The request in the form of Converse. Fields that Converse lacks go to the model itself. Throws BadRequest for parts that it can't carry. */
 export const converseBody = ({ body }: ChatCall): JsonObject => {
   const {
     messages,
@@ -86,6 +87,9 @@ const turnsOf = (messages: readonly Message[]): readonly Turn[] => {
   return turns
 }
 
+/**
+ * An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object.
+ */
 const blocksOf = ({ role, content, tool_calls = [], tool_call_id }: Message): readonly JsonObject[] => {
   const said = partsOf(content).flatMap(blockOf)
   if (role === 'tool') {
@@ -100,6 +104,7 @@ const blocksOf = ({ role, content, tool_calls = [], tool_call_id }: Message): re
   return [...said, ...calls]
 }
 
+/** Throws BadRequest for addresses of images: Converse takes bytes alone. */
 const blockOf = ({ type, text, image_url }: Part): readonly JsonObject[] => {
   if (type === 'text' || text !== undefined) return text ? [{ text }] : []
   const data = /^data:image\/(png|jpe?g|gif|webp);base64,/i.exec(image_url?.url ?? '')
@@ -123,6 +128,7 @@ const toolConfigOf = (
   return { tools: tools.map(toolOf), ...(toolChoice && { toolChoice }) }
 }
 
+/** Throws BadRequest for tools that are no functions. */
 const toolOf = (tool: JsonObject): JsonObject => {
   if (tool['type'] !== 'function') throw new BadRequest('The model takes functions as tools alone')
   const { name, description, parameters } = (tool['function'] ?? {}) as JsonObject

@@ -12,11 +12,15 @@ export interface Frame {
 
 /** Bytes of one frame; Amazon's own limit for a payload, and some room for headers. */
 const largest = 17 * 1024 * 1024
+/**
+ * In bytes: two lengths and their checksum in front of each frame, and the checksum of the frame behind it.
+ */
 const prelude = 12
 const trailer = 4
 
 /** Bytes of header values by their type; texts and blobs (null) tell their length. */
 const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
+/** The type of a text among the headers. */
 const texts = 7
 
 /** The items that `read` makes of frames; `read` is true at the last one. Throws UpstreamFailed for a frame with a wrong sum. */
@@ -75,6 +79,7 @@ const lengthOf = (bytes: Buffer, status: number): number => {
   return size
 }
 
+/** Throws UpstreamFailed when the checksum of the frame is wrong. */
 const frameOf = (bytes: Buffer, status: number): Frame => {
   const end = bytes.length - trailer
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw garbled('A frame with a wrong sum', status)

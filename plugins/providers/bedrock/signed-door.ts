@@ -1,6 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 
+/** Access keys of Amazon, permanent or temporary. */
 export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string

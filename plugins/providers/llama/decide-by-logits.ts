@@ -53,6 +53,7 @@ export const decideByVocabulary = async (
   }
 }
 
+/** The form in which backends give probabilities: natural logarithms of the likeliest tokens. */
 const completionOf = (seen: ReadonlyMap<string, number>): Completion => {
   const tokens = [...seen].map(([token, probability]) => ({ token, logprob: Math.log(probability) }))
   const content = tokens.length === 0 ? [] : [{ ...tokens[0]!, top_logprobs: tokens }]

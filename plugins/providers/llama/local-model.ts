@@ -1,5 +1,6 @@
 import type { Turn } from './local-chat-turns.ts'
 
+/** The number of a token in the model's vocabulary. */
 export type Token = number
 
 /** What a model has read and not forgotten. */
@@ -31,6 +32,7 @@ export interface Tokenized {
   tokenize(tokenizer: object): Token[]
 }
 
+/** A conversation in the form of the model's own template. */
 export interface Chat {
   readonly chatWrapper: {
     readonly settings: { readonly segments?: { readonly thought?: { readonly suffix: Tokenized } } }

@@ -7,6 +7,7 @@ import { printJson } from '../../../core/dialects/print-json.ts'
 import { type MediaBackend, type MediaUpstream, type PostToBackend, mediaBackend } from './media-backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
+/** How a server of the common chat format differs from it. */
 export interface ChatBackend extends MediaBackend {
   /** Without a slash at the end. */
   readonly baseUrl: string
@@ -25,6 +26,7 @@ export interface ChatBackend extends MediaBackend {
   readonly renames?: Readonly<Record<string, string>>
   /** The conversation as the backend takes it. */
   messages?(messages: readonly Message[]): readonly Message[]
+  /** Absent when the usage already has the common counts. */
   readonly counts?: Counts
   /** Fields of every chat body, behind those of the caller. */
   chatFields?(call: ChatCall): JsonObject
@@ -80,6 +82,7 @@ const listIn = (text: string): readonly unknown[] | null => {
   return Array.isArray(data) ? data : null
 }
 
+/** Null for an entry without an id. A plain list tells no types, so each model chats. */
 const plainModel = ({ id, created }: JsonObject): Model | null =>
   typeof id === 'string' ? { id, type: 'CHAT', ...createdAt(created) } : null
 
@@ -87,6 +90,7 @@ const plainModel = ({ id, created }: JsonObject): Model | null =>
 export const createdAt = (created: unknown): Pick<Model, 'created'> =>
   Number.isSafeInteger(created) && (created as number) > 0 ? { created: created as number } : {}
 
+/** The body as this model takes it. Throws UpstreamFailed for a prefix that the backend cannot continue. */
 const chatBody = (it: ChatBackend, call: ChatCall): JsonObject => {
   const { model, stream, prefix, body } = call
   // New fields stand in front, and undefined fields are not printed: adding to a copy, or leaving out of it, is slow.

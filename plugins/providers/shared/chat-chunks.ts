@@ -50,6 +50,7 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts
   )
 }
 
+/** `isAsSent` is true when nothing was changed, so that the backend's own text can go on. */
 const parsed = (event: string | null, data: string, counts?: Counts): Parsed => {
   const chunk = parseObject(data)
   if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
@@ -86,6 +87,7 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Extract<
   return asSent ? { kind: 'completion', completion, text } : { kind: 'completion', completion }
 }
 
+/** A chunk with usage may lack its choices. Throws UpstreamFailed for other bodies without choices. */
 const checked = (body: Record<string, unknown>, counts?: Counts): LooseChunk => {
   if (counts && body['usage'] != null) body['usage'] = counts(body['usage'] as JsonObject)
   if (body['choices'] == null && body['usage'] != null) body['choices'] = []

@@ -12,6 +12,7 @@ export interface DecisionForm {
 }
 
 const systemOne = (print: DecisionForm['print']): DecisionForm => ({ print, parse: parseSystemOne })
+/** The part of a data URL behind its comma. */
 const dataOf = (url: string) => url.slice(url.indexOf(',') + 1)
 
 /** The second public form. */

@@ -1,3 +1,4 @@
+/** A file of a form, with the name that the backend sees. */
 export interface FormFile {
   readonly name: string
   readonly mime: string
@@ -6,6 +7,7 @@ export interface FormFile {
 
 export type FormField = readonly [name: string, value: string]
 
+/** `type` is the content type with the boundary. */
 interface Form {
   readonly type: string
   readonly body: Uint8Array
@@ -37,4 +39,5 @@ export const formOf = (
   }
 }
 
+/** Quotes and line ends are escaped, so that no name adds a header. */
 const quote = (text: string): string => text.replace(/["\r\n]/g, encodeURIComponent)

@@ -24,6 +24,7 @@ const vectorOf = (embedding: unknown): Float32Array => {
   return vector
 }
 
+/** Times are in seconds. Throws UpstreamFailed for an answer without a text. */
 export const transcriptOf = (body: JsonObject): Transcript => {
   const { text, language, duration, segments, words } = body
   if (typeof text !== 'string') throw garbled('A transcript without a text')
@@ -72,6 +73,7 @@ export const mediaOf = async (image: JsonObject, fetch: Fetch, clock: Clock, sig
 
 const media = (bytes: Buffer): Media => ({ mime: mimeOfImage(bytes), bytes })
 
+/** The first bytes decide; PNG is the rest. */
 const mimeOfImage = (bytes: Buffer): string => {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return 'image/jpeg'
   if (bytes.subarray(8, 12).toString('latin1') === 'WEBP') return 'image/webp'
@@ -88,4 +90,5 @@ const mimes: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
 }
 
+/** The type of a sound by the format that the caller named. */
 export const mimeOfFormat = (format: string): string => mimes[format] ?? 'application/octet-stream'

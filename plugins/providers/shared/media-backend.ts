@@ -19,6 +19,7 @@ import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.
 import { transcriptStream } from './transcript-stream.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
+/** How the sounds and images of a vendor differ from the common format. */
 export interface MediaBackend {
   readonly fetch: Fetch
   readonly clock: Clock
@@ -39,6 +40,7 @@ export type PostToBackend = (
   type?: string,
 ) => Promise<Answer>
 
+/** What a server of the common format may have beside chat. */
 export type MediaUpstream = Required<
   Pick<
     Upstream,
@@ -54,6 +56,7 @@ export const mediaBackend = (it: MediaBackend, post: PostToBackend): MediaUpstre
   }
   const heard = (body: JsonObject, call: TranscribeCall) => ({ ...transcriptOf(body), ignored: ignoredBy(it, call) })
 
+  /** A server may answer a fault with status 200 and text, which must not pass as sound. */
   const utter = async (call: SpeakCall, signal: AbortSignal) => {
     const answer = await post('/audio/speech', call.model, await printJson(speakBody(it, call)), signal)
     const type = answer.header('content-type')?.split(';')[0] ?? ''
@@ -127,6 +130,7 @@ const vectors = async (
   }
 }
 
+/** The verbose format is the default, since it has times. */
 const formatOf = (it: MediaBackend, call: TranscribeCall): string => it.transcriptFormat?.(call) ?? 'verbose_json'
 
 const transcribeFields = (it: MediaBackend, call: TranscribeCall): readonly FormField[] => {
@@ -167,6 +171,7 @@ const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnTy
   ]
 }
 
+/** Named fields win over further fields of the caller. */
 const speakBody = (
   it: MediaBackend,
   { model, text, voice = it.voice, instructions, format, speed, extra }: SpeakCall,
@@ -189,11 +194,13 @@ const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: Dra
   ...(size !== undefined && { size }),
 })
 
+/** The field of several images ends in brackets. */
 const filesOf = ({ images, mask }: EditCall) => [
   ...images.map((image) => ({ ...image, field: images.length === 1 ? 'image' : 'image[]' })),
   ...(mask === undefined ? [] : [{ ...mask, field: 'mask' }]),
 ]
 
+/** `about` holds the members beside the images, such as the usage. */
 const drawnOf = async ({ fetch, clock }: MediaBackend, body: JsonObject, signal: AbortSignal): Promise<Drawn> => {
   const { data, created: _, ...about } = body
   if (!Array.isArray(data) || data.length === 0) throw garbled('No images')

@@ -10,6 +10,7 @@ const kinds: readonly (readonly [RegExp, ModelType])[] = [
 /** The list of models does not say what they are for, their names do. */
 export const typeOf = (id: string): ModelType => kinds.find(([name]) => name.test(id))?.[1] ?? 'CHAT'
 
+/** Newer models give JSON alone; Whisper also gives times. */
 export const transcriptFormat = ({ model, diarize }: TranscribeCall): string => {
   if (model.includes('diarize')) return diarize === false ? 'json' : 'diarized_json'
   return model.includes('transcribe') ? 'json' : 'verbose_json'

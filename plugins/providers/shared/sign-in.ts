@@ -20,6 +20,7 @@ export type TokenRequest = () => { readonly url: string } & Pick<Ask, 'method' |
 
 /** Keeps one token for all calls. Callers that come while a sign-in runs share it, and a caller that leaves ends no sign-in. */
 export const signIn = ({ fetch, clock }: { fetch: Fetch; clock: Clock }, request: TokenRequest): SignIn => {
+  /** `until` lies before the end of the token, by the margin. */
   let kept: { readonly token: string; readonly until: number } | null = null
   let running: Promise<string> | null = null
 
@@ -50,6 +51,7 @@ export const signIn = ({ fetch, clock }: { fetch: Fetch; clock: Clock }, request
   }
 }
 
+/** RFC 6749 gives the lifetime in seconds; `lasts` is in ms. */
 const askFor = async (fetch: Fetch, clock: Clock, request: TokenRequest, signal: AbortSignal) => {
   const { url, ...ask } = request()
   const answer = await fetch.upstream(url, { ...ask, signal })

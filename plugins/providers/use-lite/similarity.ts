@@ -17,7 +17,8 @@ export interface Fit {
 /** Characters that one vector still holds, and how many such pieces of a state are read. */
 const piece = 600
 const pieces = 8
-const mostWords = 500
+/** In characters: the longest sentence of an answer. */
+const mostCharacters = 500
 
 /** Decisions by the similarity of the state and each answer: no model reasons here, so the closest words win. */
 export const decideBySimilarity = async (
@@ -122,7 +123,7 @@ export const proseOf = (value: OrderedJson): string => {
 
 const isList = (value: object): value is readonly OrderedJson[] => Array.isArray(value)
 
-const cut = (text: string): string => text.slice(0, mostWords)
+const cut = (text: string): string => text.slice(0, mostCharacters)
 
 /** A long text in parts that end between words. */
 const piecesOf = (text: string): readonly string[] => {
@@ -137,6 +138,7 @@ const piecesOf = (text: string): readonly string[] => {
   return [...parts, rest]
 }
 
+/** The mean of unit vectors, again of length 1. */
 const mean = (vectors: readonly Float32Array[]): Float32Array => {
   const [first = new Float32Array()] = vectors
   if (vectors.length === 1) return first
@@ -147,6 +149,7 @@ const mean = (vectors: readonly Float32Array[]): Float32Array => {
 
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, it, at) => sum + it * (b[at] ?? 0), 0)
 
+/** Subtracting the largest value keeps each weight from overflowing. */
 const softmax = (values: readonly number[], temperature: number): readonly number[] => {
   const most = Math.max(...values)
   const weights = values.map((it) => Math.exp((it - most) / temperature))

@@ -12,6 +12,7 @@ interface Job {
 
 export interface Thread {
   readonly embed: Embed
+  /** Texts that wait reject with UpstreamFailed. */
   dispose(): Promise<void>
 }
 
@@ -49,6 +50,7 @@ export const embedIn = (code: string, from: string): Thread => {
   }
 }
 
+/** A thread that ends fails its batch; the next text starts another thread. */
 const start = (it: Embedding): Worker => {
   const fresh = new Worker(it.code, { eval: true, execArgv: [], workerData: it.from })
   const settle = (embedded: Embedded) => {
@@ -82,6 +84,7 @@ const next = (it: Embedding): void => {
   it.worker.postMessage({ texts: job.texts })
 }
 
+/** An abort takes the texts out of the queue, and rejects with the signal's reason. */
 const embedded = (it: Embedding, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> =>
   new Promise((resolve, reject) => {
     const { waiting } = it

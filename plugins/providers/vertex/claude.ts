@@ -8,6 +8,7 @@ import { generationOf } from '../shared/messages/generations.ts'
 import { chunksOf, completionOf } from '../shared/messages/messages-answers.ts'
 import { messagesBody } from '../shared/messages/messages.ts'
 
+/** Sends a body to an act of a Claude model. Resolves with an answer of 2xx alone. */
 export type ClaudePost = (
   model: string,
   act: string,
@@ -16,8 +17,10 @@ export type ClaudePost = (
   signal: AbortSignal,
 ) => Promise<Answer>
 
+/** The version of Anthropic's format that Vertex takes. */
 const version = 'vertex-2023-10-16'
 
+/** The betas that a native request names. */
 const betasOf = ({ native }: Pick<ChatCall, 'native'>): Readonly<Record<string, string>> => {
   const betas = native?.dialect === 'messages' ? native.headers['anthropic-beta'] : undefined
   return betas === undefined ? {} : { 'anthropic-beta': betas }

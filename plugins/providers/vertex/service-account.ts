@@ -42,6 +42,7 @@ export const byKeyFile = (name: string, text: string, now: () => number): TokenR
   }
 }
 
+/** Throws when the text holds no RSA key, without a word of the text. */
 const keyOf = (name: string, pem: string): KeyObject => {
   try {
     const key = createPrivateKey(pem)

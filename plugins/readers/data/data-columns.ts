@@ -9,6 +9,7 @@ export interface Survey {
   nested(): boolean
 }
 
+/** In characters: longer names of columns are cut. */
 const mostName = 200
 
 export const survey = (): Survey => {
@@ -55,6 +56,7 @@ export const typeOf = (value: unknown): string => {
 
 const date = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
+/** Integers and numbers together are numbers; any other two types are mixed. */
 const together = (types: ReadonlySet<string>): string => {
   if (types.size === 0) return 'empty'
   if (types.size === 1) return [...types][0]!

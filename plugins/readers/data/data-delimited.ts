@@ -4,6 +4,7 @@ import type { Table } from '../../../core/ports/file-content.ts'
 import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
+/** Further columns are left out, and the result counts as truncated. */
 const mostColumns = 1_000
 
 /** A text with delimiters as a table. The first line names the columns when its fields look like names. */
@@ -50,6 +51,7 @@ export const readTable = (whole: string, most: ContentLimits): Promise<Table> =>
   })
 }
 
+/** Names are mostly filled, mostly different, short, and never numbers. */
 const areNames = (fields: readonly string[]): boolean => {
   const said = fields.filter((field) => field !== '')
   return (

@@ -47,6 +47,7 @@ const types: ReadonlyMap<string, DataFormat> = new Map([
   ['application/vnd.apache.parquet', 'parquet'],
 ])
 
+/** Only JSON and XML show their format in the first character. The mark of UTF-8 appears here as Latin-1. */
 const byStart = (start: string): DataFormat | null => {
   if (/^(ï»¿)?\s*[[{]/.test(start)) return 'json'
   return /^(ï»¿)?\s*<[?!a-z]/i.test(start) ? 'xml' : null

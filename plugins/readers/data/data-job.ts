@@ -29,6 +29,7 @@ const readFormat = async (format: DataFormat, text: string, most: ContentLimits)
   return described(format, await yamlOf(text), most)
 }
 
+/** One document stands for itself; several documents are a list. */
 const yamlOf = async (text: string): Promise<unknown> => {
   const documents = await parseYaml(text)
   return documents.length === 1 ? documents[0] : documents
@@ -47,6 +48,7 @@ const tried = async (text: string, most: ContentLimits): Promise<Data> => {
   return described('yaml', value, most)
 }
 
+/** Null means that the format does not fit; a missing package is still an error. */
 const unlessMissing = (error: unknown): null => {
   if (error instanceof GatewayError && !(error instanceof Unreadable)) throw error
   return null

@@ -1,6 +1,7 @@
 import { endOfString } from '../../../core/dialects/json.ts'
 import { Unreadable } from '../../../core/errors.ts'
 
+/** Deeper texts are refused. */
 const deepestNesting = 10_000
 
 /**
@@ -39,6 +40,7 @@ function* linesOf(text: string): Generator<string, undefined> {
   }
 }
 
+/** Null for a line that is no JSON. */
 const attempt = (line: string): { readonly value: unknown } | null => {
   try {
     return { value: parseJson(line) }

@@ -1,6 +1,7 @@
 import { typeOf } from './data-columns.ts'
 import { isContainer } from '../shared/content-cutter.ts'
 
+/** Lines and depth of the outline; keys and samples of one place; characters of a name. */
 const outlineLimits = { lines: 200, depth: 8, keys: 30, samples: 100, name: 100 }
 
 /** The structure of a value, one line per place. Only the first items of a long list count. */
@@ -10,6 +11,9 @@ export const outlineOf = (value: unknown): string => {
   return lines.join('\n')
 }
 
+/**
+ * Describes one place by all values that stand there. A question mark follows a key that some objects lack.
+ */
 const describe = (label: string, samples: readonly unknown[], depth: number, lines: string[]): void => {
   if (lines.length >= outlineLimits.lines) return
   const indent = '  '.repeat(depth)
@@ -32,6 +36,7 @@ const describe = (label: string, samples: readonly unknown[], depth: number, lin
   if (all > outlineLimits.keys) lines.push(`${indent}  … ${all - outlineLimits.keys} more keys`)
 }
 
+/** Lengths of several lists at one place become a range. */
 const listOf = (lists: readonly (readonly unknown[])[]): string => {
   const lengths = lists.map(({ length }) => length)
   const [least, longest] = [Math.min(...lengths), Math.max(...lengths)]

@@ -38,6 +38,7 @@ const unlessNull =
   (value: unknown): unknown =>
     value === null || value === undefined ? null : say(value)
 
+/** ISO 8601 in UTC; a moment outside of JavaScript's dates stays a number of nanoseconds. */
 const momentOf = (nanoseconds: bigint): string => {
   const second = 1_000_000_000n
   const part = ((nanoseconds % second) + second) % second
@@ -47,6 +48,7 @@ const momentOf = (nanoseconds: bigint): string => {
   return moment.toISOString().replace('.000Z', `${fraction}Z`)
 }
 
+/** Null when the bytes are not UTF-8. */
 const textOf = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -55,6 +57,7 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 }
 
+/** A decimal of more than 15 digits becomes text, so that no digit is lost. */
 const decimalOf = (value: unknown, scale: number): number | string => {
   const whole = value instanceof Uint8Array ? signed(value) : BigInt(value as number | bigint)
   if (scale <= 0) return exact(whole * 10n ** BigInt(-scale))
@@ -63,5 +66,6 @@ const decimalOf = (value: unknown, scale: number): number | string => {
   return digits.length > 15 ? text : Number(text)
 }
 
+/** Two's complement, big-endian, of any length. */
 const signed = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))

@@ -1,5 +1,6 @@
 import { Unreadable } from '../../../core/errors.ts'
 
+/** The header of a page, by the names of the Thrift definition. */
 export interface Header {
   readonly type: string
   readonly uncompressed_page_size: number
@@ -59,6 +60,7 @@ export const guardPages = (
   }
 }
 
+/** `enough` in rows ends the walk, since later pages are never read. */
 function* pages(
   bytes: Uint8Array,
   column: Column,

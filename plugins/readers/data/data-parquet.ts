@@ -9,6 +9,7 @@ import type { Table } from '../../../core/ports/file-content.ts'
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
+/** Further columns are left out, and the result counts as truncated. */
 const mostColumns = 1_000
 
 /**
@@ -83,6 +84,7 @@ const compressorsFor = async ({ row_groups: groups }: FileMetaData): Promise<Com
   return used ? { ...own, ZSTD: await unpackZstd() } : own
 }
 
+/** Unpacks a page to `length` bytes; more bytes would be an attack. */
 type Unpack = (input: Uint8Array, length: number) => Uint8Array
 
 const unpackZstd = async (): Promise<Unpack> => {

@@ -5,6 +5,7 @@ import type { Records, Table } from '../../../core/ports/file-content.ts'
 import type { DataFormat } from './data-format.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
+/** Further columns are not described, and the result is no table. */
 const mostColumns = 1_000
 
 /** True when the value is a list of records. */

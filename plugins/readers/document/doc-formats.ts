@@ -4,6 +4,7 @@ export interface Span {
   readonly to: number
 }
 
+/** In bytes: the format cuts its stream into pages of this size. */
 const pageBytes = 512
 
 /** The pages with formats, which a list in the table names; `at` is its place in the header. */

@@ -29,6 +29,7 @@ export const paragraphsOf = (main: Buffer, table: Buffer | null): Paragraphs => 
   }
 }
 
+/** Each page of 512 bytes ends with the number of its entries. */
 const formatsIn = (main: Buffer, table: Buffer): Format[] => {
   const formats: Format[] = []
   for (const page of formatPages(main, table, 0x102)) {
@@ -45,6 +46,7 @@ const formatsIn = (main: Buffer, table: Buffer): Format[] => {
 /** Changes of a paragraph that say where it stands: in a table, and at the end of a row. */
 const changes = { inTable: 0x2416, endsRow: 0x2417 }
 
+/** The style and changes of one entry on a page; place 0 means a plain paragraph. */
 const changesIn = (page: Buffer, at: number) => {
   const found = { style: 0, inTable: false, endsRow: false }
   if (at === 0) return found

@@ -35,6 +35,7 @@ const pieceTable = (clx: Buffer): Buffer => {
   throw new Unreadable()
 }
 
+/** Throws Unreadable when pieces overlap so that they would give more text than the file has. */
 const listed = (main: Buffer, table: Buffer, old: boolean): readonly Piece[] => {
   const count = Math.floor((table.length - 4) / 12)
   const pieces: Piece[] = []

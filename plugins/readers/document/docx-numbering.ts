@@ -4,12 +4,14 @@ import { scanXml } from '../shared/markup.ts'
 /** The number or mark that Word prints before a list paragraph; '' for none. Each call advances the count. */
 export type Numbering = (list: string, level: number) => string
 
+/** One level; `%1` in the text stands for the count of the first level. */
 interface Level {
   start: number
   format: string
   text: string
 }
 
+/** Lists that share the counts also share this object. */
 interface List {
   readonly levels: Map<number, Level>
   readonly counts: number[]
@@ -17,6 +19,7 @@ interface List {
 
 const deepestLevel = 8
 
+/** A file without this part has null here, and its lists have no marks. */
 export const numberingOf = (bytes: Uint8Array | null): Numbering => {
   const lists = bytes === null ? new Map<string, List>() : read(bytes)
   return (id, level) => {
@@ -85,4 +88,5 @@ const read = (bytes: Uint8Array): ReadonlyMap<string, List> => {
   return lists
 }
 
+/** Anything but a plain number counts as 1. */
 const count = (value: string): number => (/^\d{1,6}$/.test(value) ? Number(value) : 1)

@@ -9,6 +9,7 @@ export interface Style {
   readonly level: number
 }
 
+/** A style as the file has it; null means that the parent style decides. */
 interface Written {
   name: string
   parent: string
@@ -17,6 +18,7 @@ interface Written {
   level: number | null
 }
 
+/** The style by its id. A chain of parents ends after 20 styles, which also ends a circle. */
 export const stylesOf = (bytes: Uint8Array | null): ((id: string) => Style) => {
   const styles = bytes === null ? new Map<string, Written>() : read(bytes)
   return (id) => {

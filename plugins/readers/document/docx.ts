@@ -28,12 +28,14 @@ export const readDocx = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   return writing.finish()
 }
 
+/** `notes` is absent while the notes themselves are read. */
 interface About {
   readonly styles: (id: string) => Style
   readonly numbering: Numbering
   readonly notes?: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
+/** What a paragraph says itself; null leaves the decision to its style. */
 interface Paragraph {
   style: Style | null
   heading: number | null
@@ -111,6 +113,7 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
   }
 }
 
+/** The texts of footnotes or endnotes by their ids; empty notes are left out. */
 const notesIn = (bytes: Uint8Array | null, about: About): ReadonlyMap<string, string> => {
   const notes = new Map<string, string>()
   if (bytes === null) return notes

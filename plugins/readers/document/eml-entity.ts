@@ -19,6 +19,7 @@ export interface Entity {
 /** In bytes: longer heads are cut. */
 const mostHeads = 256 * 1024
 
+/** Heads without a blank line behind them are an entity without a body. */
 export const entityOf = (bytes: Buffer): Entity => {
   const start = bytes.subarray(0, mostHeads).toString('latin1')
   const gap = /\r?\n\r?\n/.exec(/^\r?\n/.test(start) ? `\n${start}` : start)
@@ -48,6 +49,7 @@ export const partsOf = ({ body, boundary }: Entity): readonly Entity[] => {
   const parts: Entity[] = []
   let from = -1
   for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) {
+    // RFC 2046 compares only the beginning of a line with the boundary.
     if (at > 0 && body[at - 1] !== 10) continue
     if (from >= 0) parts.push(entityOf(body.subarray(from, at)))
     const line = body.indexOf(10, at)
@@ -103,11 +105,15 @@ const decodedWords = (head: string): string => {
     })
 }
 
+/** Takes the transfer encoding of RFC 2045 away; other encodings leave the bytes as they are. */
 const uncoded = (body: Buffer, coding: string): Buffer => {
   if (coding === 'base64') return Buffer.from(body.toString('latin1'), 'base64')
   return coding === 'quoted-printable' ? unquoted(body.toString('latin1')) : body
 }
 
+/**
+ * Quoted-printable by RFC 2045: blanks at the end of a line are dropped, and a soft break joins two lines.
+ */
 const unquoted = (text: string): Buffer =>
   Buffer.from(
     text

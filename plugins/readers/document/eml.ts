@@ -7,6 +7,7 @@ import { writeAttachments, writeHeads, writeLines } from './mail-heads.ts'
 
 /** Mails within mails within mails: more depth is an attack. */
 const mostDepth = 20
+/** Parts of one mail with all mails inside of it. */
 const mostParts = 1_000
 
 /** Reads a mail: its heads, its text, the names of its attachments. Of alternatives the plain one counts. */
@@ -16,6 +17,7 @@ export const readEml = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   return writing.finish()
 }
 
+/** `left` counts down over all nested mails, so that no mail can multiply its parts. */
 interface Reading {
   readonly writing: DocumentWriter
   readonly left: { parts: number }
@@ -46,6 +48,7 @@ const writeEntity = async (reading: Reading, entity: Entity, files: string[], de
   else if (entity.name !== '') files.push(entity.name)
 }
 
+/** The first plain part with text; else the last part, which RFC 2046 calls the best. */
 const chosenOf = (parts: readonly Entity[]): readonly Entity[] => {
   const isSaid = (part: Entity) => part.type === 'text/plain' && part.content().toString('latin1').trim() !== ''
   return [parts.find(isSaid) ?? parts.at(-1)].flatMap((part) => part ?? [])

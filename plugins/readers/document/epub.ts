@@ -8,6 +8,7 @@ import { decodePage } from '../../shared/charset.ts'
 import { unzip } from '../../shared/zip.ts'
 
 const container = 'META-INF/container.xml'
+/** Further pages are left out. */
 const mostPages = 5_000
 
 /** Reads the pages of a book in order. */
@@ -30,6 +31,7 @@ export const readEpub = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   return writing.finish()
 }
 
+/** The path of the package, as the container of an EPUB names it. */
 const packageOf = (bytes: Uint8Array): string => {
   let path = ''
   scanXml(
@@ -70,6 +72,7 @@ const bookOf = (bytes: Uint8Array, opf: string) => {
   return { title, pages }
 }
 
+/** A reference without its fragment; a malformed escape stays as it is. */
 const decoded = (href: string): string => {
   const path = href.split('#', 1)[0]!
   try {

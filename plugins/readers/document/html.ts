@@ -7,10 +7,12 @@ import { documentWriter, type DocumentWriter, type WrittenDocument } from '../sh
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { decodeBytes } from '../../shared/charset.ts'
 
+/** In bytes: the rest of a longer page is not read, and the result counts as truncated. */
 const mostBytes = 32_000_000
 /** Deeper than pages written by people, and not deep enough to slow the parser. */
 const mostDepth = 2_000
 
+/** Throws Unreadable when elements are nested too deep. */
 export const readHtml = async (
   bytes: Uint8Array,
   mime: string,
@@ -48,6 +50,7 @@ export const writeHtml = async (writing: DocumentWriter, text: string, gathering
   writing.end()
 }
 
+/** A list without counting has dashes. `next` is the number of the next item. */
 interface List {
   readonly counting: Counting | null
   next: number
@@ -55,17 +58,20 @@ interface List {
 
 type Attributes = Readonly<Record<string, string>>
 
+/** Elements that show no text of their own, or text that was deleted. */
 const unread = new Set(
   'script style template noscript iframe object embed svg canvas audio video select datalist textarea head del rt rp'.split(
     ' ',
   ),
 )
+/** Elements that begin and end a line. */
 const blocks = new Set(
   (
     'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer ' +
     'form header hr legend main menu nav ol p pre section summary ul'
   ).split(' '),
 )
+/** Ways of counting by the type of a list. */
 const countings: Readonly<Record<string, Counting>> = {
   a: 'lower-letter',
   A: 'upper-letter',
@@ -146,6 +152,9 @@ const beginItem = (it: Reading, value: string | undefined): void => {
   writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
 }
 
+/**
+ * A link of the page in superscript is a reference to a note, which brackets keep apart from the word before.
+ */
 const raise = ({ raised, writing }: Reading, name: string): void => {
   if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
 }

@@ -22,6 +22,7 @@ export const writeHeads = (writing: DocumentWriter, heads: MailHeads): void => {
   }
 }
 
+/** Each line becomes a paragraph, since the lines of a plain mail have meaning. */
 export const writeLines = (writing: DocumentWriter, text: string): void => {
   for (const line of text.split(/\r\n|\r|\n/)) {
     writing.say(line)
@@ -29,6 +30,7 @@ export const writeLines = (writing: DocumentWriter, text: string): void => {
   }
 }
 
+/** Names of attachments stand behind the text, so that a search finds the mail by them. */
 export const writeAttachments = (writing: DocumentWriter, files: readonly string[]): void => {
   for (const file of files) {
     writing.say(`Attachment: ${file}`)

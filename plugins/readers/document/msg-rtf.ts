@@ -6,7 +6,9 @@ const dictionary =
   'MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par ' +
   '\\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx'
 
+/** In bytes: how far a reference reaches back. */
 const windowBytes = 4096
+/** The marks of packed and of plain text: LZFu and MELA. */
 const packed = 0x75465a4c
 const plain = 0x414c454d
 

@@ -20,6 +20,7 @@ const html = 0x1013
 const fileNames = [0x3707, 0x3704, 0x3001] as const
 const codePages = [0x3ffd, 0x3fde] as const
 
+/** Types of properties, as the names of their streams end. */
 const types = { binary: '0102', wide: '001F', narrow: '001E' } as const
 
 /** Reads a mail of Outlook: its heads, its text, the names of its attachments. */
@@ -83,6 +84,7 @@ const fixedOf = (file: Compound): ReadonlyMap<number, Buffer> => {
   return values
 }
 
+/** All recipients in one line; empty when the file lists none. */
 const recipients = (file: Compound, said: (property: number, folder: string) => string): string =>
   file.paths
     .flatMap((path) => /^(__recip_version1\.0_#[^/]+\/)__properties/.exec(path)?.[1] ?? [])

@@ -4,6 +4,7 @@ import { gatherBeside, shortened } from '../shared/beside.ts'
 /** Destinations whose text stands beside the text of the document. */
 export type Aside = 'header' | 'footer' | 'comment' | 'author' | 'instruction'
 
+/** True when the text of a destination stands beside the document. */
 export const isAside = (destination: string): destination is Aside =>
   ['header', 'footer', 'comment', 'author', 'instruction'].includes(destination)
 

@@ -11,6 +11,7 @@ export const decodeCodePage = (bytes: Uint8Array, codePage: number): string => {
 /** The code page of a font's `\fcharset`; null means the document's code page. */
 export const codePageOf = (charset: number): number | null => charsets[charset] ?? null
 
+/** Code pages of Windows by the numbers of character sets. */
 const charsets: Readonly<Record<number, number>> = {
   77: 10000,
   128: 932,
@@ -28,6 +29,7 @@ const charsets: Readonly<Record<number, number>> = {
   238: 1250,
 }
 
+/** Names of decoders by the numbers of code pages. */
 const labels: Readonly<Record<number, string>> = {
   866: 'ibm866',
   874: 'windows-874',

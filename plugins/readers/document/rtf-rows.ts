@@ -11,6 +11,7 @@ export interface RtfRows {
   close(): void
 }
 
+/** Text in a table opens a cell, and the first text outside ends the table. */
 export const rtfRows = (writing: DocumentWriter): RtfRows => {
   const tables: { cells: string[]; within: boolean }[] = [{ cells: [], within: false }]
   const leave = () => {

@@ -1,5 +1,6 @@
 import { Unreadable } from '../../../core/errors.ts'
 
+/** What a file consists of. The number of a word is null where none is written. */
 export type Token =
   | { readonly kind: 'open' }
   | { readonly kind: 'close' }
@@ -8,6 +9,7 @@ export type Token =
   | { readonly kind: 'byte'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
 
+/** Deeper groups are refused. */
 const mostDepth = 500
 
 /** The tokens of a file up to the end of its outermost group. Throws Unreadable when the group has no end. */
@@ -38,6 +40,7 @@ export const tokensOf = function* (bytes: Uint8Array): Generator<Token> {
   }
 }
 
+/** Control words of one character. */
 const symbols: Readonly<Record<string, Token>> = {
   '\\': { kind: 'byte', text: '\\' },
   '{': { kind: 'byte', text: '{' },

@@ -46,6 +46,7 @@ interface Reading {
   style: { number: number; heading: number | null }
 }
 
+/** Throws Unreadable when the outermost group has no end. */
 export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
   const writing = documentWriter()
   const it: Reading = {
@@ -83,6 +84,7 @@ const closeGroup = (it: Reading): void => {
   it.skip = 0
 }
 
+/** An unknown word in a starred group makes the whole group unread, as RTF asks. */
 const takeWord = (it: Reading, word: string, number: number | null): void => {
   const { group } = it
   if (unread.has(word) || (group.starred && !readStarred.has(word))) return goTo(it, 'none')
@@ -104,6 +106,7 @@ const put = (it: Reading, text: string): void => {
   it.writing.say(text)
 }
 
+/** Bytes become text only at a word or a group, since one character may take two bytes. */
 const flush = (it: Reading): void => {
   const text = it.pending
   it.pending = ''
@@ -118,6 +121,7 @@ const take = (it: Reading, text: string): void => {
   if (it.pending.length > 100_000) flush(it)
 }
 
+/** A destination inside of an unread one stays unread. */
 const goTo = (it: Reading, destination: Destination): void => {
   const { group } = it
   if (group.destination === 'none' || isAside(group.destination)) return
@@ -161,6 +165,7 @@ const leave = (it: Reading, from: Destination): void => {
   put(it, writing.note(writing.leave().trim()))
 }
 
+/** What one control word does; the number is null where none is written. */
 type Word = (it: Reading, number: number | null) => void
 
 const goingTo =
@@ -261,6 +266,7 @@ const characters: ReadonlyMap<string, string> = new Map(
   }),
 )
 
+/** Destinations without text of the document: colours, pictures, embedded objects, entries of an index. */
 const unread = new Set(
   (
     'colortbl pict objdata sp nonshppict tc tcn xe ' +

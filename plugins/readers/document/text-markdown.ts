@@ -42,6 +42,7 @@ export const readMarkdown = (bytes: Uint8Array, mime: string): WrittenDocument &
 const isProse = (line: string | undefined): boolean =>
   line !== undefined && line.trim() !== '' && !/^ {0,3}([-*+>|#]|\d+[.)])|^ {4}|^\t|^[\w-]+:\s/.test(line)
 
+/** The text of a heading without the number signs behind it. */
 const unhashed = (text: string): string =>
   text
     .trim()

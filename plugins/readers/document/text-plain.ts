@@ -4,6 +4,7 @@ import { cutSections } from '../../shared/cut-sections.ts'
 import { mostText, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Decoded, decodeBytes } from '../../shared/charset.ts'
 
+/** A whole text as one section. Throws Unreadable when the bytes are not text. */
 export const readPlain = (bytes: Uint8Array, mime: string): WrittenDocument & Pick<Document, 'encoding'> => {
   const { text, encoding } = decodeText(bytes, mime)
   return { title: null, encoding, ...cutSections([{ heading: null, text: text.trim() }], mostText) }

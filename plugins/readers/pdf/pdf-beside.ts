@@ -1,5 +1,6 @@
 import type { Pdf } from '../../../core/ports/file-content.ts'
 
+/** The parts of a PDF beside its text; empty parts are absent. */
 export type PdfBeside = Pick<Pdf, 'links' | 'comments' | 'forms' | 'outline'>
 
 /** What is asked of an open file here. */
@@ -57,6 +58,7 @@ const valueOf = (it: Annotation): string | null => {
   return textOf(Array.isArray(value) ? value.filter((part) => typeof part === 'string').join(', ') : value)
 }
 
+/** A bookmark with the bookmarks below it. */
 interface Entry {
   readonly title: string
   readonly items: readonly Entry[]
@@ -78,8 +80,10 @@ function* entriesOf(entries: readonly Entry[] | null, level: number): Generator<
   }
 }
 
+/** The text of an object that pdf.js makes of a string. */
 const inner = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)['str'] : null
 
+/** Null for blanks alone. */
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, mostCharacters) : null

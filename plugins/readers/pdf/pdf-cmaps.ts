@@ -67,6 +67,7 @@ const spaces = (ranges: readonly string[]): readonly string[] => [
   'endcodespacerange',
 ]
 
+/** Codes in a row whose numbers are in a row, too. */
 interface Run {
   readonly from: number
   readonly to: number

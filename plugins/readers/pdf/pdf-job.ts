@@ -5,6 +5,7 @@ import { binaryData, type Fonts } from './pdf-cmaps.ts'
 import { joinItems } from './pdf-lines.ts'
 import { isTrusted, tidyText } from './pdf-text.ts'
 
+/** What the process of the parser gets. */
 export interface PdfJob {
   readonly bytes: Uint8Array
   /** The first page to read, from 1. */
@@ -14,6 +15,7 @@ export interface PdfJob {
   readonly characters: number
 }
 
+/** One page of the text layer. */
 export interface Page {
   readonly number: number
   /** The text of the page's text layer. */
@@ -26,6 +28,7 @@ export interface Page {
   readonly trusted: boolean
 }
 
+/** What the process gives. */
 export interface Layer {
   readonly pageCount: number
   readonly title: string | null
@@ -68,12 +71,15 @@ const joined = (all: readonly PdfBeside[]): PdfBeside => {
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0))
 }
 
+/** The entries of one list over all pages. */
 const mostBeside = 2000
 
+/** A password is a flaw of its own, since the caller can remove it. */
 const locked = (cause: Error): never => {
   throw cause.name === 'PasswordException' ? new Unreadable({ flaw: 'password', cause }) : cause
 }
 
+/** In points: the longer side of A4, for a page whose size is unknown. */
 const a4 = 842
 
 /** An unreadable page does not affect the other pages. */
@@ -93,6 +99,7 @@ const readPage = async (pdf: OpenPdf, number: number, most: number, fonts: Fonts
 type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
 type Content = Awaited<ReturnType<Awaited<ReturnType<OpenPdf['getPage']>>['getTextContent']>>
 
+/** Reads at most a little more than `most` characters, and then stops pdf.js. */
 const textOf = async (stream: ReadableStream<Content>, most: number) => {
   let raw = ''
   const join = joinItems()
@@ -107,6 +114,7 @@ const textOf = async (stream: ReadableStream<Content>, most: number) => {
   }
 }
 
+/** The typed arrays whose size is bounded. */
 const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
 
 /** In bytes: the unpacked size of one stream, and of all buffers in memory. */

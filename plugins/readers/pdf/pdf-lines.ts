@@ -23,6 +23,7 @@ export const joinItems = () => {
   }
 }
 
+/** A new line where the height changes, a blank where a gap or a step back separates the pieces. */
 const betweenOf = (last: Item, { str, transform, height }: Item): string => {
   if (str === '' || /\s$/.test(last.str) || /^\s/.test(str) || !isUpright(last.transform) || !isUpright(transform))
     return ''

@@ -61,6 +61,7 @@ const readBatch = async (
   return drawn.map((picture) => (picture === null ? null : found.has(picture) ? (found.get(picture) ?? null) : nothing))
 }
 
+/** Null for what cannot be drawn or read; the other pages still count. */
 const unlessUnreadable = (error: unknown): null => {
   if (error instanceof Unreadable) return null
   throw error

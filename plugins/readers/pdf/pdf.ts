@@ -6,6 +6,7 @@ import type { PdfJob, Layer, Page } from './pdf-job.ts'
 import { languagesOf } from '../../shared/pictures/ocr.ts'
 import { readScans, type Scan } from './pdf-scans.ts'
 
+/** Absent bounds are 500 pages, 50 scans and 2,000,000 characters. */
 export interface PdfBounds {
   readonly pages?: number
   /** The number of pages that OCR may read. */
@@ -20,6 +21,7 @@ export interface PdfBounds {
 
 /** A page with less text may be a scan with a stamp. */
 const fewCharacters = 50
+/** The confidence from which OCR may replace a text layer. */
 const leastSure = 0.6
 
 /**
@@ -84,6 +86,7 @@ export const seePdf = async (
 const openPdf = (asked: PdfJob, signal: AbortSignal): Promise<Layer> =>
   runApart<Layer>('readers/pdf/pdf-job', asked, signal)
 
+/** Without an engine, pages keep their text layers. */
 const unlessMissing = (error: unknown): null => {
   if (error instanceof Unconfigured) return null
   throw error

@@ -3,6 +3,7 @@ import { runDecoder } from '../../shared/pictures/raster.ts'
 /** In pixels, for the longer side: enough for small print on A4, and not more for a poster. */
 const mostPixels = 3400
 const leastPixels = 1000
+/** Pixels of an inch, which is 72 points. */
 const perInch = 200
 
 /**

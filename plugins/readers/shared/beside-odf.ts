@@ -42,6 +42,7 @@ const usedPages = (content: Uint8Array | undefined): ReadonlySet<string> => {
   return used
 }
 
+/** A header of one word is a sample, such as the name of the sheet, and is left out. */
 const readPageStyles = (part: Uint8Array, used: ReadonlySet<string>, gathering: Gathering): void => {
   let isUsed = false
   let said: string | null = null
@@ -64,6 +65,7 @@ const readPageStyles = (part: Uint8Array, used: ReadonlySet<string>, gathering: 
 /** Fields of forms; their values are attributes. */
 const fields = new Set(['textarea', 'formatted-text', 'number', 'combobox', 'checkbox', 'text', 'date', 'time'])
 
+/** A text belongs to all open elements: a header also contains the text of its link. */
 const readBody = (part: Uint8Array, hiddenStyles: Set<string>, gathering: Gathering): void => {
   const frames: { readonly element: string; readonly value: string | null; text: string }[] = []
   let style = ''
@@ -140,4 +142,5 @@ const readChart = (part: Uint8Array, gathering: Gathering): void => {
   gathering.add('charts', { title: shortened(title) || null, series })
 }
 
+/** Null for an empty cell and for text. */
 const numberOf = (text: string): number | null => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : null)

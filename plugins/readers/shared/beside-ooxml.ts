@@ -31,6 +31,7 @@ export const besideOoxml = async (bytes: Uint8Array): Promise<Beside> => {
   return gathering.finish()
 }
 
+/** A cell stands behind its sheet, as in `Sales!B2`; null when neither is known. */
 const placed = (place: string | null, cell: string | null): string | null =>
   place === null || cell === null ? (cell ?? place) : `${place}!${cell}`
 
@@ -88,8 +89,10 @@ const hiddenStyles = (part: Uint8Array | undefined): ReadonlySet<string> => {
   return hidden
 }
 
+/** A switch of WordprocessingML is on without a value. */
 const isOn = (value: string | null): boolean => !/^(0|false|off)$/.test(value ?? '')
 
+/** A part to read, with its place and the styles whose text is hidden. */
 interface Body {
   readonly parts: Parts
   readonly name: string
@@ -160,6 +163,7 @@ const authorsOf = (part: Uint8Array | undefined): readonly string[] => {
   return authors
 }
 
+/** Word names the author at each comment; Excel and PowerPoint keep a list of authors. */
 const readComments = (part: Uint8Array, place: string | null, gathering: Gathering, known: readonly string[]): void => {
   const authors = [...known]
   let comment: { author: string | null; text: string; at: string | null } | null = null
@@ -183,6 +187,7 @@ const readComments = (part: Uint8Array, place: string | null, gathering: Gatheri
   })
 }
 
+/** The header or footer of a Word document; an empty part is left out. */
 const readRepeated = (part: Uint8Array, list: 'headers' | 'footers', gathering: Gathering): void => {
   let said = ''
   scanXml(part, {

@@ -4,6 +4,7 @@ import type { Beside } from '../../../core/ports/file-content.ts'
 /** The largest number of entries in a list, and of characters in a text. */
 const besideLimits = { entries: 1_000, characters: 2_000 }
 
+/** The lists of `Beside`, all present while they are filled. */
 type Lists = { -readonly [K in keyof Required<Beside>]: Required<Beside>[K][number][] }
 
 /** Collects links, comments and other parts beside the text, within limits. */

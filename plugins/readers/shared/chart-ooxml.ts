@@ -5,6 +5,7 @@ import { scanXml } from './markup.ts'
 /** The largest number of series in a chart, and of values in a series. */
 const chartLimits = { series: 100, values: 1_000 }
 
+/** A null value is a place without a number. */
 interface Series {
   name: string
   readonly categories: string[]
@@ -42,6 +43,7 @@ export const readChart = (part: Uint8Array): Chart => {
   }
 }
 
+/** Values beyond the limit are dropped. */
 const add = <T>(list: T[], value: T): void => {
   if (list.length < chartLimits.values) list.push(value)
 }

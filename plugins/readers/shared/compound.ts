@@ -8,6 +8,9 @@ export interface Compound {
   stream(path: string): Buffer | null
 }
 
+/**
+ * An entry of the directory: a stream or a folder. `left`, `right` and `child` are numbers of other entries.
+ */
 interface Entry {
   readonly name: string
   readonly isStream: boolean
@@ -75,6 +78,7 @@ const tableOf = (file: Buffer, sectorAt: (at: number) => Buffer): readonly numbe
   return numbersOf(named.filter((at) => at < noSector).map(sectorAt))
 }
 
+/** Numbers of 32 bits, little-endian. */
 const numbersOf = (parts: readonly Buffer[]): number[] => {
   const numbers: number[] = []
   for (const part of parts) for (let at = 0; at + 4 <= part.length; at += 4) numbers.push(part.readUInt32LE(at))

@@ -1,10 +1,12 @@
 import type { Value } from '../../../core/ports/file-content.ts'
 
+/** The allowance of one answer. Values count cells, fields and items of lists. */
 export interface ContentLimits {
   readonly values: number
   readonly characters: number
 }
 
+/** Fits values into an allowance of characters. */
 export interface Cutter {
   /** The part of the allowance that a value needs: its characters, and at least `least`. */
   cost(value: unknown): number
@@ -34,6 +36,7 @@ const costing = (least: number) => {
   return cost
 }
 
+/** A value costs at least its share of the characters, so that both limits are one allowance. */
 export const contentCutter = ({ values, characters }: ContentLimits): Cutter => {
   const least = characters / values
   const cost = costing(least)
@@ -106,6 +109,7 @@ export const exact = (value: bigint): number | string =>
 
 type Entry = readonly [string, unknown]
 
+/** True for lists and objects; bytes and dates are single values. */
 export const isContainer = (value: unknown): value is object =>
   typeof value === 'object' &&
   value !== null &&
@@ -115,9 +119,11 @@ export const isContainer = (value: unknown): value is object =>
 const entriesOf = (value: object): readonly Entry[] =>
   Array.isArray(value) ? value.map((child: unknown) => ['', child]) : Object.entries(value)
 
+/** In characters: the length of a value as text. Bytes become a short remark. */
 const written = (value: unknown): number =>
   typeof value === 'string' ? value.length : value instanceof Uint8Array ? 20 : String(value).length
 
+/** A single value as JSON can hold it. */
 const leaf = (value: unknown): string | number | boolean | null => {
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)

@@ -46,6 +46,7 @@ const declares = (text: string): boolean => {
   return false
 }
 
+/** An element without text, attributes and children is null. */
 const valueOf = ({ attributes, content }: XmlElement): unknown => {
   const own = Array.from(attributes, ([name, value]) => [`@${name}`, value] as const)
   const elements = content.filter((part) => typeof part !== 'string')

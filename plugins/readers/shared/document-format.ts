@@ -4,6 +4,7 @@ import { isCompound } from '../../shared/unreadable-reason.ts'
 import { isZip, unzip } from '../../shared/zip.ts'
 import { openCompound } from './compound.ts'
 
+/** Formats of documents; `txt` stands for any text that no other format claims. */
 export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt' | 'doc' | 'msg' | 'eml'
 export type SlideFormat = 'pptx' | 'odp' | 'ppt'
 
@@ -34,6 +35,7 @@ const neverTypes =
 /** In UTF-16, every other byte of ASCII text is zero. */
 const unmarked = (head: string): string => head.replaceAll('\0', '').replace(/^<\?xml[^>]*>/, '')
 
+/** The format of an archive by its own declarations. Throws Unreadable for other archives. */
 const packed = async (bytes: Uint8Array): Promise<Format | SlideFormat> => {
   const tell = new Set(['mimetype', '[Content_Types].xml', 'META-INF/container.xml'])
   const parts = await unzip(bytes, (name) => tell.has(name), { bytes: 4_000_000 })

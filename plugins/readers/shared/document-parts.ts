@@ -5,6 +5,7 @@ import { scanXml } from './markup.ts'
 /** The parts of an office file, by name. */
 export type Parts = ReadonlyMap<string, Uint8Array>
 
+/** A relation from one part of an office file to another. */
 export interface Relation {
   readonly id: string
   /** The last word of the relation's type, such as `styles`. */

@@ -11,12 +11,14 @@ export interface Rows {
   closeRow(): void
 }
 
+/** `laidOut` is true for a table around other tables, which serves the layout of a page. */
 interface Table {
   cells: string[]
   within: boolean
   laidOut: boolean
 }
 
+/** Each open cell is a text of its own in the writer, so that a cell may have paragraphs. */
 export const rows = (writing: DocumentWriter): Rows => {
   const tables: Table[] = []
   const top = () => tables.at(-1)

@@ -20,10 +20,13 @@ export interface DocumentWriter {
   note(text: string): string
   /** The first title counts. */
   title(text: string): void
+  /** True when more text would be left out, so that a reader can stop. */
   full(): boolean
+  /** Ends all open texts. Called once, at the end of the document. */
   finish(): WrittenDocument
 }
 
+/** What a reader of any format gives. */
 export interface WrittenDocument {
   readonly title: string | null
   readonly sections: readonly DocumentSection[]
@@ -33,8 +36,13 @@ export interface WrittenDocument {
 /** In characters of a document. */
 export const mostText = 2_000_000
 
+/** In characters: a longer heading counts as a paragraph, and a longer title is cut. */
 const longestHeading = 500
 
+/**
+ * A text in the making: finished lines, the pieces of the current line, and the mark in front of the next
+ * line.
+ */
 interface Frame {
   readonly lines: string[]
   readonly line: string[]
@@ -57,6 +65,7 @@ interface Draft {
   first: string
 }
 
+/** `most` in characters limits the text, with its headings and notes. */
 export const documentWriter = (most = mostText): DocumentWriter => {
   const body = frame()
   const draft: Draft = {
@@ -115,6 +124,7 @@ export const documentWriter = (most = mostText): DocumentWriter => {
 
 const flowing = (text: string): string => text.replace(/\s+/g, ' ')
 
+/** Takes the pieces of the current line, without its blanks and control characters. */
 const taken = ({ line }: Frame): string => tidy(line.splice(0).join(''))
 
 const write = (frame: Frame, line: string): void => {

@@ -6,10 +6,12 @@ import { decodePage } from '../../shared/charset.ts'
  */
 export type Attribute = (name: string) => string | null
 
+/** What a format takes from its XML; absent methods take nothing. */
 export interface MarkupEvents {
   /** Names come without their prefix. */
   open?(name: string, attribute: Attribute): void
   close?(name: string): void
+  /** Called for each piece: a comment or a CDATA section parts the text of one element. */
   text?(text: string, within: string): void
   /** True when the rest can stay unread. */
   full?(): boolean
@@ -18,6 +20,7 @@ export interface MarkupEvents {
 /** The accepted DOCTYPE: some formats name a DTD, and no format defines anything in it. */
 export type Doctype = 'none' | 'plain'
 
+/** Deeper elements are refused. */
 const mostDepth = 256
 
 /** Refuses text that makes an XML parser fetch files or expand entities, before any parser runs. Throws Unreadable. */
@@ -25,6 +28,7 @@ export const guardMarkup = (text: string, doctype: Doctype = 'none'): void => {
   if (doctype === 'none' ? /<!(DOCTYPE|ENTITY)/i.test(text) : definesInside(text)) throw new Unreadable()
 }
 
+/** True when the DOCTYPE has a part of its own, which could declare entities. */
 const definesInside = (text: string): boolean => {
   const prolog = text.slice(0, Math.max(0, text.search(/<[a-z]/i)))
   const start = prolog.search(/<!DOCTYPE/i)
@@ -78,6 +82,7 @@ export const scanXml = (bytes: Uint8Array, markup: MarkupEvents, doctype: Doctyp
   if (!markup.full?.() && (!begun || within.length > 0)) throw new Unreadable()
 }
 
+/** The place behind the next `end`. Throws Unreadable when the text ends before. */
 const after = (text: string, end: string, from: number): number => {
   const at = text.indexOf(end, from)
   if (at < 0) throw new Unreadable()
@@ -86,6 +91,7 @@ const after = (text: string, end: string, from: number): number => {
 
 const [double, single, greater] = [0x22, 0x27, 0x3e]
 
+/** The end of a tag: a `>` inside of quotes ends no tag. */
 const tagEnd = (text: string, from: number): number => {
   for (let at = from, quote = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -125,6 +131,7 @@ const parsed = (tag: string): ReadonlyMap<string, string> => {
   }
 }
 
+/** The five names of XML, and a name of XHTML. */
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\xa0' }
 
 const unescape = (text: string): string =>
@@ -136,4 +143,5 @@ const unescape = (text: string): string =>
       )
     : text
 
+/** Numbers outside of Unicode become U+FFFD. */
 const character = (code: number): string => (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd')

@@ -11,6 +11,7 @@ export interface Lists {
   item(start: string | null): string
 }
 
+/** One level of a list style. Null counting stands for a bullet, or for no mark. */
 interface Level {
   readonly counting: Counting | null
   readonly before: string
@@ -28,6 +29,7 @@ const countings: Readonly<Record<string, Counting>> = {
   I: 'upper-roman',
 }
 
+/** Counts go on across lists of one style only where the document says so. */
 export const lists = (): Lists => {
   const styles = new Map<string, Map<number, Level>>()
   const counted = new Map<string, number[]>()
@@ -74,4 +76,5 @@ export const lists = (): Lists => {
   }
 }
 
+/** Anything but a plain positive number counts as 1. */
 const number = (value: string | null): number => (/^[1-9]\d{0,5}$/.test(value ?? '') ? Number(value) : 1)

@@ -20,6 +20,7 @@ export const readOdt = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   return writing.finish()
 }
 
+/** Elements whose text is no part of the document, or is read elsewhere. */
 const unread = new Set(
   'annotation tracked-changes deletion script forms sequence-decls note-citation ruby-text title desc binary-data'.split(
     ' ',
@@ -72,6 +73,7 @@ export const openText = (
   }
 }
 
+/** The next text begins a line, so its first blanks are dropped. */
 const end = (it: Reading, finish: () => void = it.writing.end): void => {
   finish()
   it.blank = true
@@ -82,6 +84,7 @@ const say = (it: Reading, text: string): void => {
   it.blank = false
 }
 
+/** What the beginning of an element does. All other elements may describe styles of lists. */
 const opened = (it: Reading, name: string, attribute: Attribute): void => {
   const { writing, tables, marks } = it
   if (name === 'p') end(it)

@@ -27,6 +27,7 @@ const compoundKindOf = (file: Buffer): Kind | null => {
   return names.has('Workbook') || names.has('Book') ? 'spreadsheet' : null
 }
 
+/** A damaged container has no names, and the reader of documents then refuses it. */
 const outermost = (file: Buffer): ReadonlySet<string> => {
   try {
     return new Set(openCompound(file).paths)

@@ -1,5 +1,6 @@
 import { optionalPackage } from '../../../core/optional-package.ts'
 
+/** Takes the records of one reading. */
 export interface Sink<T> {
   record(fields: readonly string[]): void
   done(): T
@@ -68,6 +69,7 @@ const steadiestOf = (lines: readonly ReadonlyMap<string, number>[]) => {
   return found.reduce((one, other) => (other.lines > one.lines ? other : one))
 }
 
+/** Counts the delimiters outside of quotes for up to 100 lines. Lines without any are left out. */
 const countsByLine = (text: string): readonly ReadonlyMap<string, number>[] => {
   const lines: Map<string, number>[] = []
   let counts = new Map<string, number>()

@@ -16,6 +16,7 @@ const closing = new RegExp(`</(${nameAt})\\s*>`, 'uy')
 /** An ampersand that begins no reference. */
 const bareAmpersand = new RegExp(`&(?!(?:#\\d+|#x[\\da-f]+|${nameAt});)`, 'iu')
 
+/** An element whose content still grows. */
 interface OpenElement extends XmlElement {
   readonly attributes: Map<string, string>
   readonly content: (XmlElement | string)[]
@@ -69,6 +70,7 @@ const rootOf = ({ content }: XmlElement): XmlElement => {
   return root
 }
 
+/** An element from its opening tag. Throws when an attribute stands twice. */
 const opened = (text: string, from: number) => {
   const [start, name = ''] = matched(opening, text, from)
   const element = open(name)

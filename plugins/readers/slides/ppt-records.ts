@@ -16,6 +16,7 @@ export const kinds = {
   shape: 0xf004,
 } as const
 
+/** A record of the format. `instance` is a number in its header, whose meaning depends on the kind. */
 export interface Atom {
   readonly kind: number
   readonly instance: number

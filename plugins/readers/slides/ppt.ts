@@ -106,8 +106,10 @@ const textsIn = (part: Buffer, outline: readonly Text[]) => {
   return { texts: [...texts, ...left], slide, hidden }
 }
 
+/** Narrow texts are the lower halves of UTF-16, which is Latin-1. */
 const narrow = new TextDecoder('latin1')
 
+/** The text of a record, if it has any. An asterisk alone stands for a field, such as the number of a slide. */
 function* saidBy({ kind, data }: Atom): Generator<string> {
   if (kind !== kinds.wideText && kind !== kinds.narrowText) return
   const text = kind === kinds.wideText ? data.toString('utf16le') : narrow.decode(data)

@@ -31,6 +31,7 @@ export const readPptx = async (bytes: Uint8Array): Promise<Slides> => {
   return gathered.finish(true)
 }
 
+/** The parts of the slides in the order of the show. */
 const orderOf = (parts: Parts, main: string): readonly string[] => {
   const targets = new Map(relationsOf(parts, main).map(({ id, target }) => [id, target]))
   const names: string[] = []
@@ -43,6 +44,7 @@ const orderOf = (parts: Parts, main: string): readonly string[] => {
   return names
 }
 
+/** `most` in characters limits the text of one part. */
 const readPart = (bytes: Uint8Array, most: number) => {
   const writing = documentWriter(most)
   const about = { title: '', hidden: false }

@@ -1,6 +1,7 @@
 import { joinLines, mostText } from '../shared/document-writing.ts'
 import type { Slide, Slides } from '../../../core/ports/file-content.ts'
 
+/** Further slides are left out, and the result counts as truncated. */
 export const mostSlides = 5_000
 
 /** Collects slides up to a limit of characters. */

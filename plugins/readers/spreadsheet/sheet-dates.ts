@@ -33,6 +33,7 @@ export const saidMoment = (moment: Date, format: string): string | number => {
   return time !== '00:00:00' || tellsTime(format) ? `${date}T${time}` : date
 }
 
+/** Day 0 of the count. The library counts the days before March 1900 one lower. */
 const dayZero = Date.UTC(1899, 11, 30)
 
 const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || /\[[hms]+\]/i.test(format)
@@ -42,6 +43,7 @@ const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*(?:
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
+/** ISO 8601, such as PT1H30M. The sign of a negative duration stands in front. */
 const durationOf = (seconds: number): string => {
   const whole = Math.abs(seconds)
   const parts = [

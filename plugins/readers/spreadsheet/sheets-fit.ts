@@ -3,6 +3,7 @@ import type { Cell, Sheet, Sheets } from '../../../core/ports/file-content.ts'
 import { lettersOf } from './column-letters.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
+/** The cells of one sheet, before they are fitted into the limits. */
 export interface Grid {
   readonly name: string
   /** Rows and cells by their place, with holes for empty ones. The last cell of a row is not empty. */
@@ -18,6 +19,7 @@ export interface Grid {
   readonly left?: number
 }
 
+/** Further sheets are left out, and the result counts as truncated. */
 const mostSheets = 1_000
 
 /** Fits all sheets into the limits. Small sheets are complete before large sheets get more. */
@@ -78,6 +80,7 @@ const numbersOf = (rows: Grid['rows'], most: number): readonly number[] => {
   return numbers.slice(0, most)
 }
 
+/** What a sheet would take in full. Counting ends when one sheet alone exceeds the limits. */
 const wanted = (rows: Grid['rows'], most: ContentLimits): ContentLimits => {
   let values = 0
   let characters = 0

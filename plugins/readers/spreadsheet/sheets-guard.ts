@@ -24,6 +24,7 @@ export const safePart = (name: string, file: Uint8Array): Buffer => {
 /** A formula without a computed value, as other programs write it: the formula itself becomes the cell's text. */
 const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
 
+/** Throws Unreadable when filled cells are repeated too often. Repetitions of empty cells cost nothing. */
 const guardRepeats = (content: string): void => {
   let rows = 1
   let repeated = 0

@@ -8,11 +8,13 @@ import type { Sheets } from '../../../core/ports/file-content.ts'
 import type { FileToRead, SheetPart } from '../../../core/ports/reader.ts'
 import { chosenSheets, rangeOf } from './sheets-part.ts'
 
+/** What the process of the parser gets. */
 export interface SheetsJob extends FileToRead {
   readonly most: ContentLimits
   readonly part: SheetPart
 }
 
+/** A file that is no workbook is read as text with delimiters. */
 export default async ({ most, part, ...file }: SheetsJob): Promise<Sheets> => {
   const { sheet, range } = part
   const inPart = (grids: readonly Grid[]) => chosenSheets(grids, sheet).map((grid) => rangeOf(grid, range))

@@ -10,6 +10,7 @@ import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
 import { isZip, unzip } from '../../shared/zip.ts'
 
+/** The sheets of a file in the library's terms: the format, and the cells of each sheet. */
 export interface Workbook {
   readonly format: string
   readonly grids: readonly Grid[]
@@ -40,6 +41,7 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
   return { format: book.bookType ?? 'xls', grids }
 }
 
+/** Rejects with Unconfigured when the package is not installed. */
 const load = () => optionalPackage('@e965/xlsx', () => import('@e965/xlsx'))
 
 // Dates stay numbers with their formats, so that the machine's time zone has no effect.
@@ -95,6 +97,7 @@ const hides = (files: ReadonlyMap<string, Uint8Array>): boolean =>
 /** The largest number of hidden rows and columns in a result. */
 const mostHidden = 10_000
 
+/** `visibility` is 1 for a hidden sheet and 2 for a sheet that only a program can show. */
 const hiddenIn = (sheet: WorkSheet, visibility: number | undefined): Pick<Grid, 'hidden'> => {
   const rows = hiddenPlaces(sheet['!rows']).map((row) => row + 1)
   const columns = hiddenPlaces(sheet['!cols']).map(lettersOf)
@@ -108,12 +111,14 @@ const hiddenIn = (sheet: WorkSheet, visibility: number | undefined): Pick<Grid, 
   }
 }
 
+/** Places from 0, in ascending order. */
 const hiddenPlaces = (all: readonly ({ readonly hidden?: boolean } | undefined)[] = []): readonly number[] =>
   Object.keys(all)
     .map(Number)
     .filter((at) => all[at]?.hidden === true)
     .slice(0, mostHidden)
 
+/** A merged range keeps its value in its first cell; the other cells count as empty. */
 const gridOf = (
   name: string,
   data: readonly (readonly CellObject[])[],
@@ -151,12 +156,14 @@ const mergesAcross = (merges: readonly Range[]): ((row: number) => readonly Rang
   }
 }
 
+/** What the library knows of formats of numbers. */
 interface Formats {
   is_date(format: string): boolean
   /** Null when the number is no day of the calendar. */
   parse_date_code(days: number, options: { readonly date1904: boolean }): Parts | null
 }
 
+/** Null for an empty cell. An error is its text, and a date is ISO 8601. */
 const cellReader = (formats: Formats, date1904: boolean) => {
   const known = new Map<string, boolean>()
   const isDate = (format: string): boolean => {
@@ -177,6 +184,7 @@ const cellReader = (formats: Formats, date1904: boolean) => {
 /** Rounds as spreadsheets do: the sum of 0.1 and 0.2 is 0.3. */
 const shown = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(15)))
 
+/** Errors by the codes of binary workbooks. */
 const errors: ReadonlyMap<number, string> = new Map([
   [0x00, '#NULL!'],
   [0x07, '#DIV/0!'],

@@ -1,6 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { imageHeadOf, type ImageFormat } from '../../../core/inference/media/image-heads.ts'
 
+/** An image whose header is known and whose pixels are still packed. */
 export interface Image {
   readonly bytes: Uint8Array
   readonly format: ImageFormat

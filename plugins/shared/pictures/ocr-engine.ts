@@ -61,6 +61,7 @@ export const scriptsOf = async (pictures: readonly Uint8Array[]): Promise<readon
   })
 }
 
+/** Rejects with Unconfigured when the package is not installed. */
 const engine = () => optionalPackage('tesseract.js', () => import('tesseract.js'))
 
 const withWorker = async <T>(
@@ -98,4 +99,5 @@ const readingOf = ({ text, confidence, blocks }: Page, language: string): Readin
   return { text: text.trim(), confidence: lines.length === 0 ? 0 : part(confidence), lines, language }
 }
 
+/** Tesseract gives its confidence in percent. */
 const part = (percent: number): number => Math.round(percent) / 100

@@ -4,6 +4,7 @@ import { usualLanguages } from './ocr-languages.ts'
 import { chosenFor } from './ocr-scripts.ts'
 import { upright } from './ocr-upright.ts'
 
+/** What the process of the engine gets. */
 export interface OcrJob {
   readonly images: readonly Uint8Array[]
   /** The surest of them stands for each picture. Null lets the script of the picture decide. */
@@ -36,6 +37,7 @@ const inOrder = (language: string, images: readonly Uint8Array[]): Promise<reado
     return readings
   })
 
+/** The earlier reading wins a tie. */
 const surer = (one: Reading | undefined, other: Reading): Reading =>
   one !== undefined && one.confidence >= other.confidence ? one : other
 

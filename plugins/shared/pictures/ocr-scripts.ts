@@ -36,6 +36,7 @@ const languagesOf: Readonly<Record<string, readonly string[]>> = {
 /** Each language costs a reading of the picture. */
 const mostLanguages = 3
 
+/** What a script needs beside the usual languages. */
 export interface Chosen {
   /** Installed languages of the script beside the usual ones. */
   readonly languages: readonly string[]

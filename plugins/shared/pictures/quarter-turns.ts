@@ -1,3 +1,4 @@
+/** Quarter turns to the right. */
 export type Quarters = 0 | 1 | 2 | 3
 
 /** A grey PGM picture turned to the right by quarters. Null when a turn is needed and the picture is not PGM. */

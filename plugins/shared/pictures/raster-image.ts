@@ -2,6 +2,7 @@ import { Unreadable } from '../../../core/errors.ts'
 import type { Image } from './image.ts'
 import { runDecoder } from './raster.ts'
 
+/** A drawn picture, without transparency. */
 export interface Pixels {
   readonly width: number
   readonly height: number
@@ -45,6 +46,7 @@ export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSi
 /** Slightly above the limit, since a decoder counts whole blocks. */
 const mostPixels = 44_000_000
 
+/** Filters of ffmpeg by the orientation's number in Exif, from 1 to 8. */
 const turns: readonly (readonly string[])[] = [
   [],
   [],
@@ -57,9 +59,11 @@ const turns: readonly (readonly string[])[] = [
   ['transpose=cclock'],
 ]
 
+/** Lays the picture on white: the colour of a transparent pixel has no meaning. */
 const onWhite =
   'format=rgba,split[under][over];[under]lutrgb=r=255:g=255:b=255:a=255[white];[white][over]overlay=format=rgb'
 
+/** Each side keeps at least one pixel. */
 const fittedSize = ({ width, height }: Image, { longest, enlarge = false }: DrawOptions) => {
   const longer = Math.max(width, height)
   const scale = Math.min(enlarge ? 2 : 1, longest / longer)

@@ -4,6 +4,7 @@ import { optionalPackage } from '../../../core/optional-package.ts'
 import { runProgram } from './wasi.ts'
 import { joined, soundOf, type Sound } from './wav.ts'
 
+/** What one start of the engine speaks. */
 export interface Utterance {
   readonly voice: string
   /** The factor for the length of each sound. */
@@ -12,6 +13,7 @@ export interface Utterance {
   readonly sentences: readonly string[]
 }
 
+/** Rejects when any sentence stays silent, since a listener would not notice the gap. */
 export default async ({ voice, stretch, sentences }: Utterance): Promise<Sound> => {
   const program = await WebAssembly.compile(await readFile(await enginePath()))
   const stretched = ['--setf', `duration_stretch=${stretch}`]

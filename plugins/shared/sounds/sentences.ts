@@ -29,6 +29,7 @@ export const passagesOf = (sentences: readonly string[], most: number): readonly
   return passages
 }
 
+/** The place of the cut: the last blank within `most` characters, else `most` itself. */
 const cutIn = (text: string, most: number): number => {
   const gap = text.lastIndexOf(' ', most)
   if (gap > 0) return gap

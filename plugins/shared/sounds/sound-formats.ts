@@ -18,6 +18,7 @@ const packed: Readonly<Record<string, { readonly mime: string; readonly how: rea
 
 export { soundFormats } from './speech-bounds.ts'
 
+/** Encodes a whole sound. Rejects with Unreadable when ffmpeg fails. */
 export type Packing = (sound: Sound, signal: AbortSignal) => Promise<PackedSound>
 
 /**
@@ -37,6 +38,7 @@ export const packingOf = (format: string): Packing => {
   throw new BadRequest('Unknown sound format', { validator: { format: `Expected ${soundFormats.join(', ')}` } })
 }
 
+/** No format here is much longer than WAV: 64 KiB are room for the heads of short sounds. */
 const encoded = (sound: Sound, how: readonly string[], signal: AbortSignal): Promise<Uint8Array> => {
   const input = wavOf(sound)
   const given = [

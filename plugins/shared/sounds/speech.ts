@@ -6,6 +6,7 @@ import { hasSpeechMarkup, speakable } from './speakable.ts'
 import { mostCharacters } from './speech-bounds.ts'
 import { joined, secondsOf, type Sound } from './wav.ts'
 
+/** The voices of the engine. */
 export const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 
 export interface Speech {
@@ -57,6 +58,7 @@ export const speakLocally = async (
   return joined(sounds)!
 }
 
+/** Rejects with BadRequest when the engine fails at these words. */
 const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound> => {
   try {
     return await runApart<Sound>('shared/sounds/flite-job', utterance, signal)

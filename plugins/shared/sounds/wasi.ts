@@ -1,6 +1,7 @@
 /** In bytes: the largest file that a program may write. */
 const mostFileBytes = 64 * 1024 * 1024
 
+/** Error numbers of WASI, preview 1. */
 const success = 0
 const badFile = 8
 const missing = 44
@@ -9,6 +10,7 @@ const full = 51
 /** The descriptors of the program's folder and of the only file that it can make. */
 const folder = 3
 const file = 4
+/** The flag of `path_open` that makes a missing file. */
 const makes = 1
 
 /** The type of each descriptor, in WASI's numbers. */
@@ -31,6 +33,7 @@ const bufferOf = ({ memory }: Running): ArrayBuffer => {
 const viewOf = (it: Running) => new DataView(bufferOf(it))
 const put = (it: Running, at: number, value: number) => viewOf(it).setUint32(at, value, true)
 
+/** The parts of a list in memory: each entry is an address and a length, of four bytes each. */
 const piecesOf = function* (it: Running, at: number, count: number) {
   for (let end = at + 8 * count; at < end; at += 8) {
     const view = viewOf(it)
@@ -133,6 +136,7 @@ export const runProgram = (program: WebAssembly.Module, given: readonly string[]
   return it.made.bytes()
 }
 
+/** Thrown at a normal end, since the program expects that `proc_exit` never returns. */
 const ended = new Error('The program ended')
 
 /** A file in memory. */

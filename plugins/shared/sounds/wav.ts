@@ -11,6 +11,9 @@ export interface Sound {
 export const secondsOf = ({ rate, channels, bits, samples }: Sound): number =>
   samples.length / (rate * channels * (bits / 8))
 
+/**
+ * The header has 44 bytes. Throws RangeError for sounds of 4 GiB and more, whose length has no room there.
+ */
 export const wavOf = ({ rate, channels, bits, samples }: Sound): Uint8Array => {
   const frame = channels * (bits / 8)
   const bytes = Buffer.alloc(44 + samples.length)
@@ -59,6 +62,7 @@ export const joined = (sounds: readonly Sound[]): Sound | null => {
   return { rate, channels, bits, samples: Buffer.concat(sounds.map(({ samples }) => samples)) }
 }
 
+/** The two forms of PCM: the second form names its kind further behind in the header. */
 const plain = 1
 const extensible = 0xfffe
 
@@ -69,5 +73,6 @@ const toldBy = (format: Buffer): Omit<Sound, 'samples'> | null => {
   return packed || told.rate === 0 || told.channels === 0 || ![8, 16, 24, 32].includes(told.bits) ? null : told
 }
 
+/** A cut file may end inside a frame, which would swap the channels of a sound behind it. */
 const wholeFrames = (content: Buffer, { channels, bits }: Omit<Sound, 'samples'>): Uint8Array =>
   content.subarray(0, content.length - (content.length % (channels * (bits / 8))))

@@ -5,6 +5,7 @@ export const maxKeyCharacters = 200
 export const encodeText = (text: string): string =>
   text.replace(/[\0\u0001\p{Cs}]/gu, (it) => `\u0001${it.charCodeAt(0).toString(16)}`)
 
+/** The inverse of `encodeText`. */
 export const decodeText = (text: string): string =>
   text.replace(/\u0001([01]|d[\da-f]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
@@ -14,6 +15,10 @@ export const encodeJson = (value: unknown): string =>
     code ? `\\u0001${code.replace(/^000/, '')}` : all,
   )
 
+/**
+ * The value of a stored text, with the characters that `encodeJson` replaced. Throws SyntaxError for other
+ * texts.
+ */
 export const decodeJson = <T>(json: string): T =>
   JSON.parse(
     json.replace(/\\(?:u0001([01]|d[\da-f]{3})|.)/g, (all, code?: string) =>

@@ -8,6 +8,7 @@ const indexingLock = 7_311_002
 /** In ms, between two tries of the lock. A client that waits inside the server would block the build. */
 const lockPause = 50
 
+/** Rows can be written during the build, which therefore cannot run inside a transaction. */
 const build = async (client: Client, { name, definition }: Index): Promise<void> => {
   const validity = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
   const [found] = (await client.query<{ indisvalid: boolean }>(validity, [name])).rows

@@ -22,6 +22,7 @@ export interface Reach {
   readonly keepAlive: boolean
 }
 
+/** Connections to one database. A call beyond their number waits until a connection is free. */
 export interface Pool {
   /** Runs one statement. Throws Unavailable. */
   run<R extends object>(sql: string, values: readonly Value[]): Promise<Rows<R>>
@@ -31,6 +32,7 @@ export interface Pool {
   end(): Promise<void>
 }
 
+/** Rejects with Unavailable, with the driver's error as its cause. */
 export const asUnavailable = (cause: unknown): Promise<never> => Promise.reject(new Unavailable(undefined, { cause }))
 
 /** `patience` in ms: the wait for a connection, and again for an answer. */
@@ -40,6 +42,7 @@ export const openPool = (reach: Reach, connections: number, patience: number): P
     max: connections,
     statement_timeout: patience,
     idle_in_transaction_session_timeout: patience,
+    // The server ends a late statement first, which leaves the connection whole.
     query_timeout: patience + 250,
   })
   // The pool drops idle clients that fail; the next query of a busy client reports its error.
@@ -56,6 +59,7 @@ export const openPool = (reach: Reach, connections: number, patience: number): P
         isDone = (await client.query('commit')).command === 'COMMIT'
         return result
       } finally {
+        // A connection without a confirmed commit is closed, since its transaction may still be open.
         client.release(!isDone)
       }
     },

@@ -21,11 +21,13 @@ interface Grouped extends Named {
 
 const sumOf = ({ name, sums }: Named): Sum => ({ name: decodeText(name), sums })
 
+/** The server ends a late statement with a code. The driver's own limit has only a message. */
 const isOverdue = (fault: unknown): boolean =>
   fault instanceof Unavailable &&
   ((fault.cause as { readonly code?: unknown } | undefined)?.code === cancelled ||
     /timeout/i.test(String((fault.cause as Error | undefined)?.message)))
 
+/** Rejects with Overdue after the time limit; all other faults pass unchanged. */
 const timed = <T>(work: Promise<T>): Promise<T> =>
   work.catch((fault: unknown) => {
     throw isOverdue(fault) ? new Overdue({ cause: fault }) : fault

@@ -38,6 +38,7 @@ export const schemaSteps = (schema: string): readonly string[] => [
   $$`,
 ]
 
+/** A partial index over one kind. A query uses the index only with the kind's name in its text. */
 export interface Index {
   /** The name with its schema, quoted. */
   readonly name: string

@@ -2,8 +2,10 @@ import type { Kind, Query } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 import { encodeJson, encodeText, maxKeyCharacters, sortKey } from './encoding.ts'
 
+/** What a placeholder stands for. */
 export type Value = string | number | null
 
+/** A statement in the making. */
 export interface Statement {
   /** The values so far, for the placeholders of the text. */
   readonly values: readonly Value[]
@@ -23,6 +25,7 @@ export const statement = (schema: string, ...first: readonly Value[]): Statement
   const value = (it: Value) => `$${values.push(it)}`
   const field = (name: string) => `${schema}.key(data, '${storedName(name)}') collate "C"`
 
+  /** Null and absent fields are equal. A text that its sort key cuts is compared once more as a whole. */
   const equals = ([name, it]: readonly [string, unknown]): string => {
     if (it === null || it === undefined) return `${field(name)} is null`
     const isCut = typeof it === 'object' || (typeof it === 'string' && encodeText(it).length >= maxKeyCharacters)

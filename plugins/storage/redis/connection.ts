@@ -2,15 +2,21 @@ import { createClient } from '@keyv/redis'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
 
+/** The way of all scripts to one Redis. */
 export interface Connection {
   /** The answer of a script. Throws Unavailable. */
   ask<R>(script: string, keys: readonly string[], args?: readonly string[]): Promise<R>
+  /** Calls under way reject with Unavailable, and so do later calls. */
   close(): void
 }
 
 /** A refusal that does not concern the connection. */
 const refusal = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
 
+/**
+ * `patience` in ms limits the connecting. The client neither reconnects nor queues: `connection` decides
+ * both.
+ */
 const dial = (url: string, patience: number) => {
   const socket = { connectTimeout: patience, reconnectStrategy: false } as const
   const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })

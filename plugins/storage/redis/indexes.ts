@@ -5,6 +5,7 @@ import type { KeysOf } from './keys.ts'
 import type { Indexes } from './query.ts'
 import { announce } from './scripts.ts'
 
+/** What this process knows of the indexes in Redis. */
 export interface IndexStates {
   /** Runs work that depends on the states of a kind's indexes. Runs it again when Redis has other indexes. */
   within<T, R>(kind: Kind<T>, work: (indexes: Indexes) => Promise<R>): Promise<R>
@@ -12,12 +13,14 @@ export interface IndexStates {
   settled(): Promise<unknown>
 }
 
+/** Redis gives a hash as a flat list: name, state, name, state. */
 const statesOf = (flat: readonly string[]): Indexes => {
   const states = new Map<string, string>()
   for (let i = 0; i + 1 < flat.length; i += 2) states.set(flat[i] ?? '', flat[i + 1] ?? '')
   return states
 }
 
+/** The scripts answer STALE when Redis has other indexes than the call assumes. */
 const isStale = (fault: unknown): boolean =>
   fault instanceof Error && fault.cause instanceof Error && fault.cause.message.startsWith('STALE')
 
@@ -28,6 +31,9 @@ export const indexStates = (
   fill: <T>(kind: Kind<T>) => Promise<void>,
   onFault: (cause: unknown) => void,
 ): IndexStates => {
+  /**
+   * The states by kind. A kind is forgotten after its filling, so that the next call asks for the new states.
+   */
   const known = new Map<string, Promise<Indexes>>()
   let filling: Promise<unknown> = Promise.resolve()
 
@@ -35,6 +41,7 @@ export const indexStates = (
     const found = known.get(kind.name)
     if (found) return found
     const { index, indexes } = keysOf(kind)
+    // The index without fields lists all rows by their ids.
     const names = ['', ...kind.indexes.map((fields) => fields.map(storedName).join())]
     const asked = ask<string[]>(announce, [index, indexes], ['', ...names]).then(statesOf)
     const forget = () => known.delete(kind.name)

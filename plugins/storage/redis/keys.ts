@@ -1,6 +1,7 @@
 import type { Kind } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 
+/** The keys of one kind. A prefix ends with a space, which no stored name contains. */
 export interface Keys {
   /** The prefix before the id of a row. */
   readonly row: string
@@ -12,6 +13,7 @@ export interface Keys {
   readonly done: string
 }
 
+/** Throws when the name of the kind cannot stand in a key. */
 export type KeysOf = <T>(kind: Kind<T>) => Keys
 
 /** The prefix stands in braces: a cluster keeps all keys in one place. */

@@ -1,6 +1,7 @@
 import type { Query } from '../../../core/ports/metadata-store.ts'
 import { encodeText, sortKey } from './encoding.ts'
 
+/** The fields of a row, which Redis keeps as JSON without a type. */
 export type RowFields = Readonly<Record<string, unknown>>
 /** The states (`whole` or `building`) of indexes by their fields. Other replicas may have declared further indexes. */
 export type Indexes = ReadonlyMap<string, string>
@@ -24,6 +25,9 @@ const lowestValue = '\u0002'
 
 /** An index without fields holds all rows by their ids. */
 const namesOf = (index: string): readonly string[] => index.split(',').filter(Boolean)
+/**
+ * Each key ends with U+0000, which no key contains. A shorter value therefore sorts before its continuations.
+ */
 const joined = (names: readonly string[], row: RowFields): string =>
   names.map((name) => `${sortKey(row[name])}\0`).join('')
 
@@ -31,9 +35,11 @@ const joined = (names: readonly string[], row: RowFields): string =>
 export const memberOf = (index: string, id: string, row: RowFields): string =>
   joined(namesOf(index), row) + encodeText(id)
 
+/** True when the row exists and each field has the wanted value. Null and absent fields are equal. */
 export const holds = (row: RowFields | null, fields: object = {}): row is RowFields =>
   row !== null && Object.entries(fields).every(([name, value]) => sortKey(row[name]) === sortKey(value))
 
+/** Both limits are inclusive. A row without the field lies outside. */
 const isBetween = (value: unknown, from: unknown, to: unknown): boolean => {
   const key = sortKey(value)
   return key > sortKey(null) && key >= sortKey(from) && (to === undefined || key <= sortKey(to))
@@ -83,6 +89,8 @@ const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRan
       isExact,
       isOrdered,
     },
+    // A held field narrows the rows most, and a range less. An index that leaves nothing to filter or sort
+    // wins.
     rank: 2 * held + (limits ? 1 : 0) + (isExact && isOrdered ? 100 : 0),
   }
 }

@@ -11,15 +11,19 @@ import { get, page, swap } from './scripts.ts'
 /** Computes the new row from the old row, or from null. Null removes the row; undefined leaves it unchanged. */
 export type Change = (row: RowFields | null) => RowFields | null | undefined
 
+/** What one script gives of a range. */
 export interface ScanPage {
   /** Counts all rows of the range. */
   readonly total: number
   readonly rows: readonly Row<RowFields>[]
 }
 
+/** Absent options mean ascending order, from the first row to the last. */
 export interface ScanOptions {
   readonly descending?: boolean
+  /** Rows before the first page. */
   readonly offset?: number
+  /** Rows of all pages together. */
   readonly limit?: number
 }
 
@@ -49,6 +53,7 @@ interface Changing {
   readonly connection: Connection
   readonly clock: Clock
   readonly random: Random
+  /** In ms: after this time a change makes no further try. The wait in the queue counts. */
   readonly patience: number
   readonly keysOf: KeysOf
   readonly states: IndexStates
@@ -74,7 +79,10 @@ export const changing = ({ connection: { ask }, clock, random, patience, keysOf,
         const members = [...all.keys()].flatMap((name) => [index + name, member(before, name), member(after, name)])
         const next = after ? JSON.stringify(after) : ''
         return ask<string | null>(swap, keys, [`${all.size}`, text, next, `${2 * patience}`, ...members])
+        // The mark of a completed change outlives the second sending, which comes within `patience` ms.
       })
+      // Null means that the change is done; a text is what another process stored in between, empty for no
+      // row.
       if (standing === null) return after
     }
   }
@@ -92,6 +100,7 @@ export const changing = ({ connection: { ask }, clock, random, patience, keysOf,
       turn.then(over, over)
       return turn
     },
+    /** Resolves when every change that was begun has ended, well or not. */
     settled: () => Promise.allSettled(turns.values()),
   }
 }

@@ -1,3 +1,4 @@
+/** The text of a row by its key; nil when the row does not exist. */
 export const get = `return redis.call('GET', KEYS[1])`
 
 /**

@@ -13,6 +13,7 @@ const maxPartBytes = 8 * 1024 * 1024
 /** In bytes: the size of the first buffer. A small file needs no more. */
 const firstRoomBytes = 64 * 1024
 
+/** The checksums of bytes that need no cutting. */
 export const partOf = (bytes: Uint8Array): Part => ({
   bytes,
   sha256: createHash('sha256').update(bytes).digest('hex'),

@@ -28,6 +28,7 @@ export const store = async (
   return tag
 }
 
+/** Begins an upload in parts. The file with this key stays as it is until the parts are joined. */
 export const begin = async ({ ask }: Bucket, key: string, signal: AbortSignal): Promise<PartedUpload> => {
   const { body } = await ask({ method: 'POST', key, query: { uploads: '' } }, signal)
   const [uploadId] = elements(body, 'UploadId')
@@ -35,6 +36,10 @@ export const begin = async ({ ask }: Bucket, key: string, signal: AbortSignal): 
   return { key, uploadId }
 }
 
+/**
+ * S3 keeps the parts of an upload until it is joined or abandoned. An upload that is gone counts as
+ * abandoned.
+ */
 export const abandon = async ({ ask }: Bucket, { key, uploadId }: PartedUpload): Promise<void> => {
   await ask({ method: 'DELETE', key, query: { uploadId } }, neverAborted(), ['NoSuchUpload', '404'])
 }

@@ -5,12 +5,15 @@ import type { Row } from '../../../core/ports/metadata-store.ts'
 import type { Clause, Value } from './statement.ts'
 import { asUnavailable, type Stored } from './writer.ts'
 
+/** A part of a listing. `total` counts all matching rows, and may stop at `countTo`. */
 export interface Page<T> {
   readonly rows: readonly Row<T>[]
   readonly total: number
 }
 
+/** All reads throw Unavailable when the file cannot be read or the reader is closed. */
 export interface Reader {
+  /** Undefined when no row matches. */
   one(sql: string, values: readonly Value[]): Stored | undefined
   /** `limit` and `countTo` -1 mean no limit. */
   page<T>(from: Clause, sorting: string, limit: number, offset: number, countTo: number): Page<T>
@@ -22,8 +25,10 @@ export interface Reader {
 /** The rows that are examined before other work gets a turn. */
 const rowsPerTurn = 500
 
+/** The reader keeps its statements for later calls; a report thread prepares each listing anew. */
 export type Prepare = (sql: string) => Database.Statement
 
+/** Counts the rows only where the page does not tell their number. `limit` and `countTo` -1 mean no limit. */
 export const pageOf = <T>(
   prepare: Prepare,
   { sql, values }: Clause,

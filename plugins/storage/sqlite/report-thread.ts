@@ -28,6 +28,7 @@ export type Report = Clause &
     | { readonly work: 'tally'; readonly field: string; readonly length: number; readonly part: Part }
   )
 
+/** What the thread answers. A fault travels as its code, since an error loses its class between threads. */
 export type Reported =
   | { readonly kind: 'rows'; readonly rows: readonly Row<unknown>[]; readonly total: number }
   | { readonly kind: 'sums'; readonly sums: readonly Sum[] }

@@ -5,6 +5,9 @@ import type { Report, Reported } from './report-thread.ts'
 import type { Page } from './reader.ts'
 import { from, orderBy } from './statement.ts'
 
+/**
+ * Reports reject with Overdue after their time, and with Unavailable when the thread fails or too many wait.
+ */
 export interface ReportConnection {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
   sums(asked: Report): Promise<readonly Sum[]>
@@ -14,6 +17,7 @@ export interface ReportConnection {
 
 /** In ms: a report that takes longer, its turn in the queue included, is given up. */
 const mostMs = 10_000
+/** In ms: how much later than the thread the caller gives up. */
 const graceMs = 500
 /** Reports that wait for their turn; further ones are refused. */
 const mostWaiting = 200
@@ -27,6 +31,7 @@ interface Job {
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const source = new URL(`./report-thread${ending}`, import.meta.url)
 
+/** The answer to a report whose thread is gone. */
 const lost: Reported = { kind: 'failed', code: 'thread' }
 
 interface ReportThread {
@@ -60,6 +65,7 @@ const reportThread = (file: string, patience: number): ReportThread => {
   const next = (): void => {
     if (running !== null || isClosed) return
     const job = waiting.shift()
+    // A thread without work keeps no process alive.
     if (job === undefined) return thread?.unref()
     const ms = job.until - performance.now()
     if (ms <= 0) {

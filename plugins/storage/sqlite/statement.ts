@@ -1,6 +1,7 @@
 import type { Kind, Query } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 
+/** What a placeholder stands for. Booleans and null stand in the text of a statement. */
 export type Value = string | number
 
 /** A part of a statement, with the values of its placeholders. */
@@ -9,9 +10,12 @@ export interface Clause {
   readonly values: readonly Value[]
 }
 
+/** The primary key serves reads by id and ranges of ids. */
 export const createTable =
   'create table if not exists rows (kind text not null, id text not null, data text not null, primary key (kind, id))'
+/** The values are the kind and the id. */
 export const selectOne = 'select id, data from rows where kind = ? and id = ?'
+/** The values are the kind, the id and the row as JSON. */
 export const insert = 'insert into rows values (?, ?, ?)'
 
 /** The place of a field in a row, in the form of SQLite's JSON functions. */
@@ -53,6 +57,7 @@ export const from = <T>(kind: Kind<T>, query: Query<T>): Clause => {
   return { sql: `from rows where ${isIndexed(kind, query) ? `likelihood(${isKind}, 0.9)` : isKind}${sql}`, values }
 }
 
+/** Ties go by id in the same direction. Rows without an order go by id. */
 export const orderBy = <T>({ order }: Query<T>): string => {
   const way = order?.descending ? 'desc' : 'asc'
   return order ? `order by ${field(order.by)} ${way}, id ${way}` : 'order by id'

@@ -2,16 +2,21 @@ import AsyncDatabase from 'libsql/promise'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Value } from './statement.ts'
 
+/** A row in the table. */
 export interface Stored {
   readonly id: string
+  /** The row as JSON. */
   readonly data: string
 }
 
+/** A prepared statement, whose calls answer without a promise. */
 export interface Statement {
+  /** Undefined when no row matches. */
   get(values: readonly Value[]): Stored | undefined
   run(values: readonly Value[]): { readonly changes: number }
 }
 
+/** A write that waits for its transaction. */
 interface Write {
   work(): Promise<unknown>
   resolve(result: unknown): void
@@ -19,11 +24,13 @@ interface Write {
 }
 
 export interface Writer {
+  /** Only inside `run`: elsewhere the statements would join the transaction of other writes. */
   exec(sql: string): Promise<void>
   /** Only inside `run`. */
   prepare(sql: string): Promise<Statement>
   /** Resolves when the changes of the work are on the disk. */
   run<R>(work: () => Promise<R>): Promise<R>
+  /** Resolves when the writes that already wait are settled; later writes reject with Unavailable. */
   close(): Promise<void>
 }
 
@@ -32,6 +39,7 @@ const maxWrites = 256
 
 type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 
+/** The fault of the database stays in the cause. */
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
 /** Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. */
@@ -72,6 +80,10 @@ export const openWriter = (file: string, patience: number): Writer => {
   let running: Promise<void> | null = null
   let isClosed = false
 
+  /**
+   * Set once, before the first commit. `fullfsync` is for macOS, where `fsync` leaves bytes in the drive's
+   * cache.
+   */
   const makeDurable = async (): Promise<void> => {
     if (isDurable) return
     await db.exec('pragma synchronous = full; pragma fullfsync = on')

@@ -11,12 +11,14 @@ interface JsonObject {
 
 export interface SaidPart extends JsonObject {
   readonly text?: string
+  /** True when the text is a thought. */
   readonly thought?: boolean
   readonly thoughtSignature?: string
   readonly inlineData?: { readonly mimeType?: string; readonly data?: string }
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown }
 }
 
+/** One of the answers that the caller asked for. */
 export interface Candidate extends JsonObject {
   readonly index?: number
   readonly content?: { readonly parts?: readonly SaidPart[] }
@@ -29,6 +31,7 @@ export interface Said extends JsonObject {
   readonly usageMetadata?: JsonObject
 }
 
+/** Reasons of the common format by Gemini's reasons. */
 const reasons: Readonly<Record<string, string>> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
@@ -58,6 +61,7 @@ const reasonOf = (reason: string, called: boolean): string => {
   return ours === 'stop' && called ? 'tool_calls' : ours
 }
 
+/** Throws the fault that an answer of status 200 may still tell, and UpstreamFailed for another form. */
 export const saidOf = (body: JsonObject): Said => {
   if (body['error'] != null) throw toldFault(body['error'])
   if (body['candidates'] !== undefined && !Array.isArray(body['candidates']))
@@ -65,6 +69,7 @@ export const saidOf = (body: JsonObject): Said => {
   return body
 }
 
+/** Prompts of tools count as input, and thoughts as output. */
 export const usageIn = ({ usageMetadata }: Said): WireUsage => {
   const {
     promptTokenCount,
@@ -92,6 +97,7 @@ interface ScoredToken extends JsonObject {
   readonly logProbability?: number
 }
 
+/** Empty unless the caller asked for probabilities. */
 const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
   const { chosenCandidates, topCandidates } = (logprobsResult ?? {}) as {
     readonly chosenCandidates?: readonly ScoredToken[]
@@ -110,6 +116,7 @@ const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
   return { logprobs: { content, refusal: null } }
 }
 
+/** A call without an id gets one here. */
 const called = (part: SaidPart, id: () => string): ToolCall => {
   const { functionCall: it, thoughtSignature } = part
   return {
@@ -159,6 +166,7 @@ const moreOf = (candidate: Candidate): JsonObject => {
   }
 }
 
+/** What the reading of an answer needs of its request. */
 export interface Reading {
   /** As the caller's request names it. */
   readonly model: string
@@ -178,6 +186,9 @@ const headOf = ({ responseId, modelVersion }: Said, { model, clock, random }: Re
 
 const refused = (reason: string): JsonObject => ({ finish_reason: 'content_filter', native_finish_reason: reason })
 
+/**
+ * A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates.
+ */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
   const said = saidOf(body)
   const candidates = said.candidates ?? []

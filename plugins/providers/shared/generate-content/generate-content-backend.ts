@@ -19,6 +19,7 @@ import { generateBody, type Generation } from './generate-content.ts'
 /** Sends a body to an act of a model, such as `generateContent`. Resolves with an answer of 2xx alone. */
 export type Post = (model: string, act: string, body: JsonObject, signal: AbortSignal) => Promise<Answer>
 
+/** What differs between the Gemini API and Vertex. */
 export interface GenerateContentBackend {
   readonly clock: Clock
   readonly random: Random

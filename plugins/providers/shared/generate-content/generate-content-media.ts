@@ -27,6 +27,7 @@ const given = (said: Said): readonly SaidPart[] => {
   return candidate.content?.parts ?? []
 }
 
+/** Throws BadRequest for a format or a speed that the models lack. */
 export const speakBody = (
   { text, voice: voiceName, instructions, speed, format }: SpeakCall,
   byDefault: string,
@@ -48,6 +49,10 @@ export const speakBody = (
   }
 }
 
+/**
+ * Raw samples become WAV unless the caller wants them raw. Throws BadRequest when a filter stopped the
+ * answer.
+ */
 export const speechOf = (body: JsonObject, format: string | undefined): Media => {
   const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
   if (sounds.length === 0) throw garbled('No speech in the answer')
@@ -78,6 +83,7 @@ const wav = (samples: Buffer, rate: number): Buffer => {
   return Buffer.concat([head, samples])
 }
 
+/** The samples of a WAV file. Throws UpstreamFailed when the file has none. */
 const samplesOf = (file: Buffer): Buffer => {
   if (file.toString('latin1', 0, 4) !== 'RIFF') throw garbled('A sound that is no wav')
   for (let at = 12; at + 8 <= file.length;) {
@@ -88,6 +94,7 @@ const samplesOf = (file: Buffer): Buffer => {
   throw garbled('A wav without samples')
 }
 
+/** Width to height. */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
 
 /** The nearest of the shapes that they can draw. */
@@ -121,6 +128,7 @@ export const editBody = ({ images, mask, ...call }: EditCall): JsonObject => {
   return { ...body, ...asked(...images.map(inlined), { text: call.prompt }) }
 }
 
+/** A size becomes the nearest shape. Fields that Gemini does not know are left out. */
 export const drawBody = ({ prompt, size, extra = {} }: DrawCall): JsonObject => {
   const aspectRatio = size === undefined ? null : ratioOf(size)
   const { generationConfig, ...others } = extra
@@ -145,6 +153,10 @@ export const drawnOf = (answers: readonly JsonObject[]): Drawn => {
   return Object.assign(answers.flatMap(imagesOf), input_tokens > 0 && { about: { usage } })
 }
 
+/**
+ * The images of an answer. Thoughts may contain drafts, which are left out. Throws UpstreamFailed without
+ * images.
+ */
 export const imagesOf = (body: JsonObject): readonly Media[] => {
   const images = given(saidOf(body)).flatMap(({ inlineData, thought }) =>
     inlineData?.data && !thought ? inlineData : [],
@@ -156,6 +168,7 @@ export const imagesOf = (body: JsonObject): readonly Media[] => {
   }))
 }
 
+/** The schema in which a chat model answers. */
 const transcript = {
   type: 'object',
   properties: {
@@ -180,6 +193,7 @@ const transcript = {
 /** Transcription models take their options as fields, all others as a prompt. */
 const isMadeForIt = (model: string): boolean => model.includes('transcribe')
 
+/** Throws BadRequest when a transcription model is asked to translate. */
 export const transcribeBody = (call: TranscribeCall): JsonObject => {
   const { model, audio, translate, language, prompt, temperature, diarize, smartFormat, granularities = [] } = call
   const sound = inlined(audio)
@@ -236,6 +250,9 @@ const ignoredBy = (call: TranscribeCall): readonly TranscribeOption[] => {
 /** "1.250s". */
 const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 0)) || 0
 
+/**
+ * Throws BadRequest when a filter stopped the answer, and UpstreamFailed for an answer without a transcript.
+ */
 export const transcriptOf = (body: JsonObject, call: TranscribeCall): Transcript => {
   const parts = given(saidOf(body))
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
@@ -243,6 +260,7 @@ export const transcriptOf = (body: JsonObject, call: TranscribeCall): Transcript
   return { ...it, ignored: ignoredBy(call) }
 }
 
+/** Times are in seconds. Labels of speakers become numbers in the order they are heard. */
 const heard = (parts: readonly SaidPart[], text: string, language: string | null): Transcript => {
   const speakers = new Map<unknown, number>()
   const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as JsonObject]))
@@ -274,6 +292,7 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
   }
 }
 
+/** The answer of a chat model in the form of the schema `transcript`. */
 const read = (json: string): Transcript => {
   const it = parseObject(json)
   if (it === null || !Array.isArray(it['segments'])) throw garbled('No transcript in the answer')

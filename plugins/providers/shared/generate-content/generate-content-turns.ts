@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 /** Users of 1.0.0 import it from here. */
 export { signed } from '../../../../core/dialects/generate-content/signed.ts'
 
+/** One turn in Gemini's form. */
 export interface Content {
   readonly role: 'user' | 'model'
   readonly parts: readonly JsonObject[]
@@ -78,6 +79,7 @@ const partOf = (part: Part): JsonObject => {
   throw new BadRequest('A message has a part that the model does not take')
 }
 
+/** Types of files by the ends of their addresses. */
 const mimes: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -109,6 +111,9 @@ const signatureOf = (it: JsonObject): string | null => {
   return typeof signature === 'string' ? signature : null
 }
 
+/**
+ * The signature of a text returns with its last part. Of parallel calls only the first must bear a signature.
+ */
 const saidIn = (message: Message, signs: boolean): JsonObject[] => {
   const parts = partsOf(message.content)
   const signature = signatureOf(message)
@@ -117,6 +122,7 @@ const saidIn = (message: Message, signs: boolean): JsonObject[] => {
   return [...parts, ...calls]
 }
 
+/** Throws BadRequest when the arguments are no JSON object. */
 const callOf = (call: ToolCall, must: boolean): JsonObject => {
   const args = parseObject(call.function.arguments || '{}')
   if (args === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
@@ -127,6 +133,7 @@ const callOf = (call: ToolCall, must: boolean): JsonObject => {
   }
 }
 
+/** A result that is no JSON object stands in `output`. Images of a result follow in the same turn. */
 const resultsOf = (
   { content, tool_call_id: id = '', name }: Message,
   names: ReadonlyMap<string, string>,

@@ -24,6 +24,7 @@ const config: Readonly<Record<string, string>> = {
   frequency_penalty: 'frequencyPenalty',
 }
 
+/** In tokens, by the effort. */
 const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
 const levels: Readonly<Record<string, string>> = {
   low: 'LOW',
@@ -33,6 +34,7 @@ const levels: Readonly<Record<string, string>> = {
   max: 'HIGH',
 }
 
+/** Gemini's names of tiers where they differ. */
 const tiers: Readonly<Record<string, string>> = { default: 'standard' }
 
 /** The request in Gemini's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
@@ -90,6 +92,7 @@ const formatOf = (format: unknown): JsonObject => {
   return { responseMimeType: 'application/json', ...(schema !== undefined && { responseJsonSchema: schema }) }
 }
 
+/** Empty when the caller names no effort or the model never thinks. */
 const thoughtsOf = (effort: unknown, { thinks, least }: Generation): JsonObject => {
   if (typeof effort !== 'string' || thinks === 'never') return {}
   const includeThoughts = effort !== 'none'
@@ -98,6 +101,7 @@ const thoughtsOf = (effort: unknown, { thinks, least }: Generation): JsonObject 
   return { thinkingConfig: { includeThoughts, thinkingBudget: budget } }
 }
 
+/** All functions stand in one tool. Gemini's own tools follow unchanged. */
 const toolsOf = (tools: readonly JsonObject[]): readonly JsonObject[] => {
   const others: JsonObject[] = []
   const functionDeclarations: JsonObject[] = []
@@ -117,6 +121,7 @@ const toolsOf = (tools: readonly JsonObject[]): readonly JsonObject[] => {
 
 const modes: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' }
 
+/** A choice in Gemini's own form passes unchanged. */
 const choiceOf = (choice: unknown): JsonObject => {
   if (typeof choice === 'string') return { functionCallingConfig: { mode: modes[choice] ?? choice } }
   const { type, function: it } = choice as { type?: string; function?: { name?: string } }

@@ -1,5 +1,6 @@
 import type { Generation } from './messages.ts'
 
+/** Each generation but the newest can be forced to call a tool. */
 const generation = (
   thinks: Generation['thinks'],
   formats: boolean,

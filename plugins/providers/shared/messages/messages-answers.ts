@@ -34,6 +34,7 @@ const reasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
+/** HTTP statuses by the types of faults, for faults inside a stream of status 200. */
 const statuses: Readonly<Record<string, number>> = {
   rate_limit_error: 429,
   api_error: 500,
@@ -46,6 +47,7 @@ const fault = (error: unknown) => {
   return toldFault({ code: statuses[type ?? ''] ?? null, error })
 }
 
+/** The gateway's own tool is no call to the caller, so its answer simply stops. */
 const reasonOf = (reason: string, called: boolean): string =>
   reason === 'tool_use' && !called ? 'stop' : (reasons[reason] ?? 'stop')
 
@@ -82,6 +84,7 @@ const trimmer = (overlap: string) => {
 /** Thinking comes back as `reasoning_content`; whole blocks with their signatures too, since a later turn has to return them. */
 const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'
 
+/** Throws the fault that the body tells, and UpstreamFailed for an answer that is not done. */
 export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, clock: Clock): Completion => {
   if (body['type'] === 'error') throw fault(body['error'])
   const { id, type: _, role, content, model: own, stop_reason, stop_sequence, usage, ...rest } = body
@@ -193,6 +196,7 @@ const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
   return false
 }
 
+/** The first chunk names the role. */
 const chunkOf = (
   it: Reading,
   delta: JsonObject,
@@ -258,6 +262,7 @@ const grow = (it: Reading, growing: OpenBlock, delta: Block, into: Chunk[]): voi
   }
 }
 
+/** A block that grew by no pieces of input had its whole input at the start. */
 const stop = (it: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
   if (isThought(block)) into.push(chunkOf(it, { thinking_blocks: [block] }))
   else if (call !== null)

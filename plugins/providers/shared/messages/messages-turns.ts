@@ -4,6 +4,7 @@ import { parseObject } from '../../../../core/dialects/backend.ts'
 import { dataUrlOf } from '../../../../core/dialects/data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
+/** One turn in Anthropic's form. */
 export interface Turn {
   readonly role: 'user' | 'assistant'
   readonly content: readonly JsonObject[]
@@ -36,6 +37,7 @@ export const conversationOf = (messages: readonly Message[]): Conversation => {
   return { system: systemOf(instructions), turns }
 }
 
+/** Instructions of plain text become one text; others stay blocks, whose marks for the cache survive. */
 const systemOf = (instructions: readonly Message[]): Conversation['system'] => {
   if (instructions.length === 0) return undefined
   if (instructions.some(({ content }) => typeof content !== 'string')) {
@@ -44,6 +46,7 @@ const systemOf = (instructions: readonly Message[]): Conversation['system'] => {
   return instructions.map(({ content }) => content as string).join('\n')
 }
 
+/** Throws BadRequest for functions, the older form of tools. */
 const blocksIn = (message: Message): JsonObject[] => {
   const { role, content, tool_calls, thinking_blocks, content_blocks } = message
   if (role === 'function' || message['function_call'] != null) {
@@ -63,6 +66,7 @@ const blocksOf = (content: Message['content']): JsonObject[] => {
   return parts.map(blockOf).filter(({ type, text }) => type !== 'text' || text !== '')
 }
 
+/** Parts of other kinds pass unchanged: a caller may write blocks of Anthropic. */
 const blockOf = (part: Part): JsonObject => {
   const { type, image_url, file, refusal, ...rest } = part
   switch (type) {
@@ -79,6 +83,7 @@ const blockOf = (part: Part): JsonObject => {
   }
 }
 
+/** Anthropic itself fetches the address of an image. */
 const imageOf = (url: string): JsonObject => {
   const inside = dataUrlOf(url)
   if (inside) return { type: 'base64', media_type: inside.mime, data: inside.data }
@@ -86,6 +91,7 @@ const imageOf = (url: string): JsonObject => {
   throw new BadRequest('An image is neither a data URL nor an address')
 }
 
+/** Text files go as text, and all others in base64. Throws BadRequest for a file without content. */
 const documentOf = ({ file_id, file_data, filename }: JsonObject): JsonObject => {
   const title = typeof filename === 'string' ? { title: filename } : {}
   if (typeof file_id === 'string') return { source: { type: 'file', file_id }, ...title }

@@ -42,9 +42,12 @@ const shares: Readonly<Record<string, number>> = {
   xhigh: 0.9,
   max: 0.9,
 }
+/** In tokens: the least that Anthropic takes as a budget of thoughts. */
 const leastThinkingTokens = 1024
+/** In tokens: the largest budget of thoughts that an effort becomes. */
 const mostTokens = 32_000
 
+/** The tool whose arguments are the answer. */
 const jsonTool = 'json_answer'
 
 interface WordedRequest {
@@ -151,6 +154,7 @@ const plainFields = ({ stop, user, metadata, service_tier }: ChatBody): JsonObje
   }
 }
 
+/** Null for free text. A null schema means any JSON object. */
 const formatOf = (format: unknown): { readonly schema: JsonObject | null } | null => {
   const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: JsonObject } }
   if (type === 'json_schema') return { schema: json_schema?.schema ?? null }
@@ -204,14 +208,17 @@ const choiceOf = (choice: unknown): JsonObject | null => {
 
 const forces = (choice: JsonObject | null): boolean => choice?.['type'] === 'any' || choice?.['type'] === 'tool'
 
+/** Beside other tools the model may choose, but must call one of them. */
 const jsonChoice = (tools: readonly JsonObject[], choice: JsonObject | null): JsonObject =>
   tools.length > 0 && choice?.['type'] !== 'none' ? { type: 'any' } : { type: 'tool', name: jsonTool }
 
+/** Only an explicit false forbids parallel calls. */
 const parallel = (tools: readonly JsonObject[], choice: JsonObject | null, allowed: unknown): JsonObject | null =>
   allowed === false && tools.length > 0 && choice?.['type'] !== 'none'
     ? { type: 'auto', ...choice, disable_parallel_tool_use: true }
     : choice
 
+/** Empty when thoughts are unwanted, or impossible beside what else the request asks. */
 const thoughtsOf = (
   { thinking, reasoning_effort: effort }: ChatBody,
   { thinks }: Generation,
