@@ -16,7 +16,7 @@ export interface CalibrationQuestion {
   readonly samples: number | null
 }
 
-/** No meter stands among these needs, so a calibration cannot charge anybody. */
+/** No meter stands among these needs, so a calibration cannot charge a caller. */
 export const calibrationNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
 
 /** The probabilities before any calibration, on nobody's bill. Throws for a model that decides nothing in the clear. */

@@ -12,17 +12,16 @@ const measured = 500
 export const columnWidths = (rows: readonly (readonly Runs[])[], size: number, usable: number): readonly number[] => {
   const columns = rows[0]?.length ?? 0
   if (columns > mostColumns) throw new Refused('columns')
-  const least = Math.min(narrowest, usable / columns)
-  const wants = Array.from({ length: columns }, () => least)
+  const wants = Array.from({ length: columns }, () => narrowest)
   for (const row of rows.slice(0, measured))
     for (const [at, runs] of row.entries())
       wants[at] = Math.max(wants[at] ?? 0, Math.min(longestLine(runs, size), usable * widestShare))
   const sum = wants.reduce((all, want) => all + want, 0)
   if (sum <= usable) return wants
-  const [rest, over] = [usable - least * columns, sum - least * columns]
+  const [rest, over] = [usable - narrowest * columns, sum - narrowest * columns]
   // As many columns as this are all as narrow as the page makes them.
   if (rest <= 0) return wants.map(() => usable / columns)
-  return wants.map((want) => least + ((want - least) * rest) / over)
+  return wants.map((want) => narrowest + ((want - narrowest) * rest) / over)
 }
 
 /** Points, with one more against rounding; the cell's own line ends count. */
