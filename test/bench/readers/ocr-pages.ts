@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { declarationIn } from './declarations.ts'
 import { folder } from './documents.ts'
 import { printed } from './program.ts'
 
 export interface Written {
+  readonly name: string
   readonly language: string
   /** A family of fonts that Debian packages bring. */
   readonly font: string
   readonly lines: readonly string[]
 }
 
-export const written: readonly Written[] = [
+const harbour: readonly Omit<Written, 'name'>[] = [
   {
     language: 'eng',
     font: 'DejaVu Serif',
@@ -73,6 +75,40 @@ export const written: readonly Written[] = [
       'وقد أصلح الرصيف مرتين قبل الصيف',
     ],
   },
+]
+
+/** Pages of texts that nobody of this house wrote, in other fonts than the first ones. No change was made by looking at them. */
+const declared = [
+  ['eng', 'eng', 'Liberation Serif'],
+  ['deu', 'deu_1996', 'DejaVu Sans'],
+  ['fra', 'fra', 'DejaVu Serif'],
+  ['ukr', 'ukr', 'Liberation Serif'],
+  ['jpn', 'jpn', 'IPAexMincho'],
+  ['ara', 'arb', 'Noto Naskh Arabic'],
+] as const
+
+/** In characters: a paragraph is longer than a heading, a line has so many, and a page so many lines. */
+const paragraph = 30
+const widths = { words: 48, signs: 20 }
+const pageLines = 5
+
+/** The first lines of the articles. */
+const linesOf = (text: string, isWithoutSpaces: boolean): readonly string[] => {
+  const whole = text
+    .split('\n')
+    .filter(({ length }) => length > paragraph)
+    .join(isWithoutSpaces ? '' : ' ')
+  const line = isWithoutSpaces ? new RegExp(`.{1,${widths.signs}}`, 'gu') : new RegExp(`\\S.{0,${widths.words}}(?= )`, 'gu')
+  return (whole.match(line) ?? []).slice(0, pageLines)
+}
+
+/** Two texts for each language. */
+export const written = (): readonly Written[] => [
+  ...harbour.map((it) => ({ name: 'harbour', ...it })),
+  ...declared.map(([language, declaration, font]) => ({
+    ...{ name: 'declaration', language, font },
+    lines: linesOf(declarationIn(declaration), language === 'jpn'),
+  })),
 ]
 
 export interface Look {

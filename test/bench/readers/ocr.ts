@@ -8,17 +8,17 @@ import { drawn, type Look, looks, path, place, type Written, written } from './o
 import { printed } from './program.ts'
 import { wordsOf } from './shares.ts'
 
-/** The share of right words on drawn pages, beside the command line of the same engine with the same data. */
-export async function* byPicture(): AsyncGenerator<string> {
+/** The share of right words on drawn pages, in one language or all, beside the command line of the same engine with the same data. */
+export async function* byPicture(only?: string): AsyncGenerator<string> {
   const sums = { ours: 0, theirs: 0, rows: 0 }
-  for (const text of written) {
-    const { language } = text
+  for (const text of written().filter(({ language }) => language === (only ?? language))) {
+    const { name, language } = text
     if (dataOf(language, '4.0.0_best_int') === null) {
       yield `${language}: sealgate add ocr ${language} is missing`
       continue
     }
     for (const look of looks) {
-      const row = `${language}, ${look.size} px, noise ${look.noise}, turned by ${look.turn}`
+      const row = `${language}, ${name}, ${look.size} px, noise ${look.noise}, turned by ${look.turn}`
       const shares = await sharesOf(text, look)
       if (shares === null) {
         yield `${row}: the font ${text.font} is missing`
@@ -53,7 +53,7 @@ const byScriptAlone = async (text: Written): Promise<string> => {
   const [reading] = bytes === null ? [] : await readImagePages(openImage(bytes), patience(), 1)
   const right = shareIn(reading?.text ?? '', text.lines.join('\n')).toFixed(2)
   const missing = reading?.missing === undefined ? '' : `, ${reading.missing.command} is missing`
-  return `${text.language} by its script alone: ${right}, read as ${reading?.language}${missing}`
+  return `${text.language}, ${text.name}, by its script alone: ${right}, read as ${reading?.language}${missing}`
 }
 
 /** By the usual way of finding lines, or (`1`) with the page's orientation before. */

@@ -5,15 +5,15 @@ import { byFormat } from './formats.ts'
 import { byPicture } from './ocr.ts'
 import { byRichFile } from './rich.ts'
 
-/** `npm run bench:readers [-- chapter or format …] [--most N] [--each]` */
-const chapters: Readonly<Record<string, () => AsyncIterable<string>>> = {
+/** `npm run bench:readers [-- chapter or format …] [--most N] [--each] [--language L]` */
+const chapters: Readonly<Record<string, (language?: string) => AsyncIterable<string>>> = {
   encodings: byEncoding,
   rich: byRichFile,
   ocr: byPicture,
 }
 
 const { values, positionals } = parseArgs({
-  options: { most: { type: 'string' }, each: { type: 'boolean' } },
+  options: { most: { type: 'string' }, each: { type: 'boolean' }, language: { type: 'string' } },
   allowPositionals: true,
 })
 const asked = new Set(positionals)
@@ -30,5 +30,5 @@ const say = (line: string): void => {
 for await (const line of byFormat(chosen, Number(values.most ?? 60), values.each)) say(line)
 for (const [name, chapter] of Object.entries(chapters)) {
   if (asked.size > 0 && !asked.has(name)) continue
-  for await (const line of chapter()) say(`${name}: ${line}`)
+  for await (const line of chapter(values.language)) say(`${name}: ${line}`)
 }
