@@ -73,6 +73,17 @@ export const madeFiles: readonly Changes[] = [
     ],
   },
   {
+    file: 'plugins/readers/spreadsheet/sheet-dates.ts',
+    test: 'test/plugins/tools/getSpreadsheetContent.test.ts',
+    changes: [
+      {
+        breaks: 'An empty cell in the format of a date shows no time.',
+        from: 'parts.D === 0 && tellsTime(format)',
+        to: 'parts.D === 0',
+      },
+    ],
+  },
+  {
     file: 'plugins/readers/spreadsheet/sheets-part.ts',
     test: 'test/plugins/tools/getSpreadsheetContent.test.ts',
     changes: [

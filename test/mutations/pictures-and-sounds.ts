@@ -1,11 +1,106 @@
 import type { Changes } from './mutation.ts'
 
 const scripts = 'test/plugins/shared/pictures/ocr-scripts.test.ts'
+const draws = 'test/plugins/shared/pictures/ocr-draws.test.ts'
 const ocr = 'test/plugins/tools/getFileContentOCR.test.ts'
 const flite = 'test/plugins/providers/flite.test.ts'
 const diarization = 'test/plugins/tools/audioDiarization.test.ts'
 
 export const picturesAndSounds: readonly Changes[] = [
+  {
+    file: 'plugins/shared/pictures/ocr-draws.ts',
+    test: draws,
+    changes: [
+      { breaks: 'A clear reading needs no other one.', from: 'const clear = 0.93', to: 'const clear = 2' },
+      { breaks: 'Two readings that say the same need no third one.', from: '|| isAgreed(pages)', to: '' },
+      {
+        breaks: 'Each line is taken from the reading in which it has the most evidence.',
+        from: 'it.evidence > one.evidence ? it : one), line)',
+        to: 'it.evidence < one.evidence ? it : one), line)',
+      },
+      {
+        breaks: 'Boxes of readings at several sizes are those of the picture itself.',
+        from: 'lines: page.lines.map((line) => inOriginal(line, scale))',
+        to: 'lines: page.lines',
+      },
+      {
+        breaks: 'A page without lines that the engine finds is read as one block.',
+        from: "? read(pgmOf(picture), 'block') : joined(pages)",
+        to: '? joined(pages) : joined(pages)',
+      },
+      { breaks: 'A page that lies askew is drawn straight.', from: 'const slight = 0.7', to: 'const slight = 70' },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/ocr-upright.ts',
+    test: draws,
+    changes: [
+      {
+        breaks: 'A page that stands on its head is read.',
+        from: '([0, 1, 3, 2] as const)',
+        to: '([0, 1, 3] as const)',
+      },
+      {
+        breaks: 'A picture is read from few sides.',
+        from: 'if (side === null) return page',
+        to: 'if (side === null) for (let more = 0; more < 9; more++) await surestSide(read, picture, likely)',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/tilt.ts',
+    test: draws,
+    changes: [
+      { breaks: 'Grain has no slant.', from: 'const clearly = 1.1', to: 'const clearly = 0' },
+      { breaks: 'A slant is found to a fraction of a degree.', from: 'narrow: 0.1', to: 'narrow: 2' },
+      {
+        breaks: 'The way of a slant is that of the clock.',
+        from: 'marks[at + 1]! * cos - marks[at]! * sin',
+        to: 'marks[at + 1]! * cos + marks[at]! * sin',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/resampled.ts',
+    test: draws,
+    changes: [
+      {
+        breaks: 'Corners of a turned picture have the grey of its paper.',
+        from: 'top >= height) return paper',
+        to: 'top >= height) return 0',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/grain.ts',
+    test: draws,
+    changes: [
+      { breaks: 'Letters are no grain.', from: 'let left = all / 2', to: 'let left = all * 0.99' },
+      { breaks: 'Smoothing lessens grain.', from: '+ 8) >> 4', to: '+ 8) >> 5' },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/most-inked.ts',
+    test: draws,
+    changes: [
+      {
+        breaks: 'The sides of a picture are tried where its ink is.',
+        from: 'if (sum > most)',
+        to: 'if (sum < most)',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/grey.ts',
+    test: 'test/plugins/shared/pictures/images.test.ts',
+    changes: [
+      {
+        breaks: 'A picture has as many bytes as its head says.',
+        from: 'bytes.length === width * height ?',
+        to: 'bytes.length >= 0 ?',
+      },
+    ],
+  },
   {
     file: 'plugins/shared/pictures/ocr-scripts.ts',
     test: scripts,

@@ -16,10 +16,14 @@ export interface Parts {
 export const momentOf = (days: number, format: string, parts: Parts): string => {
   if (/\[[hms]+\]/i.test(format)) return durationOf(Math.round(days * 86_400))
   const time = `${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`
-  if (parts.D === 0) return time
-  const date = `${String(parts.y).padStart(4, '0')}-${two(parts.m)}-${two(parts.d)}`
+  // Day 0 is no day of the calendar: it belongs to a time, or to an empty cell in the format of a date.
+  if (parts.D === 0 && tellsTime(format)) return time
+  const date = parts.D === 0 ? emptyDate : `${String(parts.y).padStart(4, '0')}-${two(parts.m)}-${two(parts.d)}`
   return parts.T > 0 || tellsTime(format) ? `${date}T${time}` : date
 }
+
+/** What LibreOffice and others show for 0 in the format of a date. */
+const emptyDate = '1899-12-30'
 
 /** ISO 8601 for a moment that is stored as a date, or the number of days for a format that shows only a time. */
 export const saidMoment = (moment: Date, format: string): string | number => {

@@ -1,12 +1,36 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Page, Worker } from 'tesseract.js'
+import type { Page, PSM, Worker } from 'tesseract.js'
 import { languageData, optionalPackage } from '../../../core/optional-package.ts'
 import type { MissingLanguage } from '../../../core/ports/file-content.ts'
 
 export interface Line {
   readonly text: string
   /** From 0 to 1. */
+  readonly confidence: number
+}
+
+/** A line as the engine reads it. */
+export interface ReadLine extends Line {
+  /** In pixels of the picture. */
+  readonly box: Box
+  /** How much text is read, and how surely: the characters of each word by its confidence above one half. */
+  readonly evidence: number
+  /** The confidence of each word, from 0 to 1. */
+  readonly words: readonly number[]
+  readonly endsParagraph: boolean
+}
+
+export interface Box {
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+}
+
+export interface ReadPage {
+  readonly lines: readonly ReadLine[]
+  /** From 0 to 1; 0 without lines. */
   readonly confidence: number
 }
 
@@ -25,17 +49,21 @@ export interface Reading {
 const words = '4.0.0_best_int'
 const scripts = '4.0.0'
 
+/** How the engine looks for lines: in columns and blocks that it finds, or in one block. */
+export type Layout = 'found' | 'block'
+
+export type ReadPicture = (picture: Uint8Array, layout?: Layout) => Promise<ReadPage>
+
 /** Works with an engine that reads words in one language. */
-export const readingIn = async <T>(
-  language: string,
-  work: (read: (picture: Uint8Array) => Promise<Reading>) => Promise<T>,
-): Promise<T> => {
+export const readingIn = async <T>(language: string, work: (read: ReadPicture) => Promise<T>): Promise<T> => {
   const folder = await dataOf(language, words)
-  const { OEM } = await engine()
+  const { OEM, PSM } = await engine()
+  const modes: Readonly<Record<Layout, PSM>> = { found: PSM.AUTO, block: PSM.SINGLE_BLOCK }
   return withWorker([language, OEM.LSTM_ONLY, folder], (worker) =>
-    work(async (picture) => {
+    work(async (picture, layout = 'found') => {
+      await worker.setParameters({ tessedit_pageseg_mode: modes[layout] })
       const { data } = await worker.recognize(Buffer.from(picture), {}, { text: true, blocks: true })
-      return readingOf(data, language)
+      return pageOf(data)
     }),
   )
 }
@@ -91,13 +119,32 @@ export const isInstalled = (language: string): Promise<boolean> =>
     () => false,
   )
 
-const readingOf = ({ text, confidence, blocks }: Page, language: string): Reading => {
-  const lines = (blocks ?? [])
-    .flatMap((block) => block.paragraphs.flatMap((paragraph) => paragraph.lines))
-    .map((line) => ({ text: line.text.trim(), confidence: part(line.confidence) }))
-    .filter((line) => line.text !== '')
-  return { text: text.trim(), confidence: lines.length === 0 ? 0 : part(confidence), lines, language }
+const pageOf = ({ confidence, blocks }: Page): ReadPage => {
+  const paragraphs = (blocks ?? []).flatMap((block) => block.paragraphs)
+  const lines = paragraphs.flatMap((paragraph) => {
+    const own = paragraph.lines.filter(({ text }) => text.trim() !== '')
+    return own.map(({ text, confidence, bbox, words }, at): ReadLine => ({
+      text: text.trim(),
+      confidence: part(confidence),
+      box: { left: bbox.x0, top: bbox.y0, right: bbox.x1, bottom: bbox.y1 },
+      evidence: words.reduce((sum, it) => sum + [...it.text].length * (it.confidence / 100 - 0.5), 0),
+      words: words.map((word) => word.confidence / 100),
+      endsParagraph: at === own.length - 1,
+    }))
+  })
+  return { lines, confidence: lines.length === 0 ? 0 : part(confidence) }
 }
+
+/** A page in the shape in which the job answers. */
+export const readingOf = ({ lines, confidence }: ReadPage, language: string): Reading => ({
+  text: lines
+    .map(({ text, endsParagraph }) => (endsParagraph ? `${text}\n` : text))
+    .join('\n')
+    .trim(),
+  confidence,
+  lines: lines.map(({ text, confidence }) => ({ text, confidence })),
+  language,
+})
 
 /** Tesseract gives its confidence in percent. */
 const part = (percent: number): number => Math.round(percent) / 100

@@ -1,5 +1,5 @@
 import { Unconfigured } from '../../../core/errors.ts'
-import { isInstalled, readingIn, scriptsOf, type Reading } from './ocr-engine.ts'
+import { isInstalled, readingIn, readingOf, scriptsOf, type Reading } from './ocr-engine.ts'
 import { usualLanguages } from './ocr-languages.ts'
 import { chosenFor } from './ocr-scripts.ts'
 import { upright } from './ocr-upright.ts'
@@ -33,7 +33,7 @@ const inOrder = (language: string, images: readonly Uint8Array[]): Promise<reado
   readingIn(language, async (read) => {
     const readUpright = upright(read)
     const readings: Reading[] = []
-    for (const image of images) readings.push(await readUpright(image))
+    for (const image of images) readings.push(readingOf(await readUpright(image), language))
     return readings
   })
 

@@ -5,16 +5,13 @@ import type { MissingLanguage } from '../../../core/ports/file-content.ts'
 import type { Reading } from './ocr-engine.ts'
 import type { OcrJob } from './ocr-job.ts'
 import { usualLanguages } from './ocr-languages.ts'
-import { drawImage, type Pixels } from './raster-image.ts'
+import { pgmOf } from './grey.ts'
+import { drawImage } from './raster-image.ts'
 
 export type { Line, Reading } from './ocr-engine.ts'
 
-/** In pixels of the longer side: larger pictures are reduced, smaller ones are doubled. */
+/** In pixels of the longer side: larger pictures are reduced. */
 const longestPixels = 3400
-const small = 1500
-
-/** A reading with this confidence needs no second one. */
-const clear = 0.85
 
 /** The number of pages per start of the engine. */
 const together = 4
@@ -43,9 +40,7 @@ export const readImagePages = async (
       { length: Math.min(together, pages - readings.length) },
       (_, at) => readings.length + at + 1,
     )
-    const enlarge = Math.max(image.width, image.height) < small
-    const read = await readAt(wish, numbers, enlarge)
-    readings.push(...(enlarge ? await surerOf(read, wish, numbers) : read))
+    readings.push(...(await readAt(wish, numbers)))
   }
   return readings
 }
@@ -56,25 +51,17 @@ interface OcrTask {
   readonly signal: AbortSignal
 }
 
-const readAt = async ({ image, languages, signal }: OcrTask, pages: readonly number[], enlarge: boolean) => {
+const readAt = async ({ image, languages, signal }: OcrTask, pages: readonly number[]) => {
   const pictures: Uint8Array[] = []
-  for (const page of pages) pictures.push(await legible(image, page, enlarge, signal))
-  return pictures.length === 0 ? [] : readPictures(pictures, signal, languages)
-}
-
-/** Enlarging helps small letters and spoils noise: an uncertain page is read again at its own size. */
-const surerOf = async (read: readonly Reading[], wish: OcrTask, pages: readonly number[]) => {
-  const unsure = pages.filter((_, at) => read[at]!.confidence < clear)
-  const plain = await readAt(wish, unsure, false)
-  return read.map((reading, at) => {
-    const other = plain[unsure.indexOf(pages[at]!)]
-    if (other === undefined || other.confidence <= reading.confidence) return reading
-    return { ...(reading.missing && { missing: reading.missing }), ...other }
-  })
+  for (const page of pages) pictures.push(await legible(image, page, signal))
+  return readPictures(pictures, signal, languages)
 }
 
 /** Telling the script takes as long as one language, and a script has few languages. */
 const languagesByScript = 3
+
+/** In ms, for a picture in a language: a bounded number of readings on a busy machine. */
+const pictureMs = 60_000
 
 /** The words in bounded PGM, PNG or JPEG pictures, with one start of the engine. */
 export const readPictures = (
@@ -83,7 +70,7 @@ export const readPictures = (
   languages: readonly string[] | null = null,
 ): Promise<readonly Reading[]> => {
   const asked: OcrJob = { images, languages }
-  const time = 30_000 * (1 + images.length) * (languages?.length ?? languagesByScript)
+  const time = pictureMs * (1 + images.length) * (languages?.length ?? languagesByScript)
   return runApart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
 }
 
@@ -97,9 +84,9 @@ export const languagesOf = (
   return { languages, ...(missing.size > 0 && { missing: [...missing.values()] }) }
 }
 
-const legible = async (image: Image, page: number, enlarge: boolean, signal: AbortSignal): Promise<Uint8Array> => {
+const legible = async (image: Image, page: number, signal: AbortSignal): Promise<Uint8Array> => {
   try {
-    return pgm(await drawImage(image, { colours: 'grey', longest: longestPixels, enlarge, page }, signal))
+    return pgmOf(await drawImage(image, { colours: 'grey', longest: longestPixels, page }, signal))
   } catch (error) {
     const plain = image.format === 'png' || image.format === 'jpeg'
     if (!(error instanceof Unconfigured && plain && image.width * image.height <= longestPixels * longestPixels))
@@ -108,6 +95,3 @@ const legible = async (image: Image, page: number, enlarge: boolean, signal: Abo
     return image.bytes
   }
 }
-
-const pgm = ({ width, height, bytes }: Pixels): Uint8Array =>
-  Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`, 'latin1'), bytes])

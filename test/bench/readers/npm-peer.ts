@@ -11,6 +11,12 @@ const bytes = readFileSync(path)
 // The packages have no types here; each answer is only printed.
 const load = async (): Promise<any> => import(pathToFileURL(near.resolve(name)).href)
 
+/** A date as ISO 8601: the name that JavaScript prints of it is that of no cell, and holds a time zone. */
+const momentIn = ({ value }: { value?: any }): string | null => {
+  const moment = value?.result ?? value
+  return moment instanceof Date && !Number.isNaN(moment.getTime()) ? moment.toISOString().slice(0, 19) : null
+}
+
 const texts: Readonly<Record<string, () => Promise<string>>> = {
   async mammoth() {
     return (await load()).default.extractRawText({ buffer: bytes }).then(({ value }: { value: string }) => value)
@@ -32,7 +38,7 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
       lines.push(sheet.name)
       sheet.eachRow((row: any) => {
         const cells: string[] = []
-        row.eachCell((cell: any) => cells.push(cell.text))
+        row.eachCell((cell: any) => cells.push(momentIn(cell) ?? cell.text))
         lines.push(cells.join('\t'))
       })
     }

@@ -98,7 +98,9 @@ const linesOf = (text: string, isWithoutSpaces: boolean): readonly string[] => {
     .split('\n')
     .filter(({ length }) => length > paragraph)
     .join(isWithoutSpaces ? '' : ' ')
-  const line = isWithoutSpaces ? new RegExp(`.{1,${widths.signs}}`, 'gu') : new RegExp(`\\S.{0,${widths.words}}(?= )`, 'gu')
+  const line = isWithoutSpaces
+    ? new RegExp(`.{1,${widths.signs}}`, 'gu')
+    : new RegExp(`\\S.{0,${widths.words}}(?= )`, 'gu')
   return (whole.match(line) ?? []).slice(0, pageLines)
 }
 

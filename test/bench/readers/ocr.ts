@@ -41,7 +41,8 @@ const patience = () => AbortSignal.timeout(240_000)
 const sharesOf = async (text: Written, look: Look) => {
   const bytes = await drawn(text, look)
   if (bytes === null) return null
-  const [reading] = await readImagePages(openImage(bytes), patience(), 1, [text.language])
+  // A page that isn't read in time is a lost row.
+  const [reading] = await readImagePages(openImage(bytes), patience(), 1, [text.language]).catch(() => [])
   const right = (read: string | null) => shareIn(read ?? '', text.lines.join('\n'))
   const theirs = Math.max(...(await Promise.all(['3', '1'].map(async (mode) => right(await byCommand(text, mode))))))
   return { ours: right(reading?.text ?? null), sure: reading?.confidence ?? 0, theirs }

@@ -169,6 +169,15 @@ t.test('a format whose brackets never close is read once', (t) => {
   t.end()
 })
 
+t.test('day 0 is a time in a format that shows one, and else the day that other programs show', (t) => {
+  const parts = { D: 0, T: 0, y: 1900, m: 1, d: 0, H: 0, M: 0, S: 0 }
+  t.equal(momentOf(0, 'hh:mm', parts), '00:00:00')
+  t.equal(momentOf(0, 'yyyy-mm-dd hh:mm', parts), '00:00:00')
+  t.equal(momentOf(0, 'mm-dd-yy', parts), '1899-12-30')
+  t.equal(momentOf(0.5, 'd. mmmm', { ...parts, T: 43_200, H: 12 }), '1899-12-30T12:00:00')
+  t.end()
+})
+
 t.test('refuses what is no spreadsheet', async (t) => {
   const odt = zip({ mimetype: 'x', 'META-INF/manifest.xml': '<a/>', 'content.xml': '<office:document-content/>' })
   const wrong = {

@@ -9,6 +9,7 @@ import { Unconfigured, Unreadable } from '../../../../core/errors.ts'
 import { openImage } from '../../../../plugins/shared/pictures/image.ts'
 import { readImage, readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
 import { drawImage } from '../../../../plugins/shared/pictures/raster-image.ts'
+import { greyOf, pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
 import { turned } from '../../../../plugins/shared/pictures/quarter-turns.ts'
 import { quietClock } from '../../../slowness.ts'
 
@@ -116,17 +117,18 @@ t.test('reads a photo that lies on its side', { skip }, async (t) => {
 })
 
 t.test('a picture turns by quarters', async (t) => {
-  const picture = Buffer.from('P5\n3 2\n255\nabcdef')
-  const shown = ([1, 2, 3] as const).map((quarters) => Buffer.from(turned(picture, quarters)!).toString())
+  const picture = greyOf(Buffer.from('P5\n3 2\n255\nabcdef'))!
+  const shown = ([1, 2, 3] as const).map((quarters) => Buffer.from(pgmOf(turned(picture, quarters))).toString())
   t.same(shown, ['P5\n2 3\n255\ndaebfc', 'P5\n3 2\n255\nfedcba', 'P5\n2 3\n255\ncfbead'])
-  t.equal(turned(Buffer.from('no picture'), 1), null)
+  t.equal(turned(picture, 0), picture)
+  for (const broken of ['no picture', 'P5\n3 2\n255\nabcde', 'P6\n1 2\n255\nabcdef'])
+    t.equal(greyOf(Buffer.from(broken)), null, broken)
 })
 
 t.test('reads a page that was scanned from any side', { skip }, async (t) => {
   const image = openImage(await file('order.png'))
   const { width, height, bytes } = await drawImage(image, { colours: 'grey', longest: 1700, enlarge: true }, soon())
-  const upright = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), bytes])
-  const sides = ([1, 2] as const).map((quarters) => turned(upright, quarters)!)
+  const sides = ([1, 2] as const).map((quarters) => pgmOf(turned({ width, height, bytes }, quarters)))
   for (const { text } of await readPictures(sides, soon())) t.match(text, /forty lanterns and nine coils of rope/)
 })
 

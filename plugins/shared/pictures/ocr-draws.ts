@@ -1,0 +1,111 @@
+import type { ReadLine, ReadPage, ReadPicture } from './ocr-engine.ts'
+import { overlapOf } from './boxes.ts'
+import { grainOf, smoothed } from './grain.ts'
+import { pgmOf } from './grey.ts'
+import type { Pixels } from './raster-image.ts'
+import { redrawn } from './resampled.ts'
+import { tiltOf } from './tilt.ts'
+
+/** One way to draw a picture for the engine. */
+interface Draw {
+  readonly scale: number
+  /** How often the picture is smoothed before. */
+  readonly smoothings: number
+  readonly isStraight: boolean
+}
+
+/** In pixels of the longer side: small letters are read better at several sizes, and cost little. */
+const small = 1500
+
+/** A picture with a coarser grain, in greys, is read smoothed too. */
+const coarse = 3
+
+/** A reading with this confidence needs no other one. */
+const clear = 0.93
+
+/** Readings with less confidence than this don't come near the text: other draws would not help. */
+const hopeless = 0.5
+
+/** In degrees: the engine itself reads lines that fall less. */
+const slight = 0.7
+
+/** A line of two readings is the same when its boxes share so much of the area that they cover. */
+const sameLine = 0.6
+
+/** Reads a picture as it is drawn in a bounded number of ways, and takes each line from where it is read best. */
+export const readDrawn = async (read: ReadPicture, picture: Pixels): Promise<ReadPage> => {
+  const tilt = tiltOf(picture)
+  const turn = Math.abs(tilt) < slight ? 0 : -tilt
+  const isGrainy = grainOf(picture) > coarse
+  const draws = drawsOf(Math.max(picture.width, picture.height) < small, isGrainy, turn !== 0)
+  const pages: ReadPage[] = []
+  for (const draw of draws) {
+    const { scale, isStraight } = draw
+    const page = await read(pgmOf(drawn(picture, draw, turn)))
+    pages.push({ ...page, lines: page.lines.map((line) => inOriginal(line, scale)) })
+    const best = Math.max(...pages.map(({ confidence }) => confidence))
+    if (best >= clear || isAgreed(pages)) break
+    if (best < hopeless && isStraight && pages.length > (isGrainy ? 1 : 0)) break
+  }
+  return pages.every(({ lines }) => lines.length === 0) ? read(pgmOf(picture), 'block') : joined(pages)
+}
+
+/** Whether the last page says what a page before it says. */
+const isAgreed = (pages: readonly ReadPage[]): boolean => {
+  const [last = '', ...before] = pages.map(({ lines }) => lines.map(({ text }) => text).join('\n')).reverse()
+  return last !== '' && before.includes(last)
+}
+
+/** The most promising draws come first. */
+const drawsOf = (isSmall: boolean, isGrainy: boolean, isTilted: boolean): readonly Draw[] => {
+  const plain: readonly Draw[] = (isSmall ? [1.5, 1, 2] : [1]).map((scale) => ({ ...straight, scale }))
+  const soft: readonly Draw[] = !isGrainy
+    ? []
+    : isSmall
+      ? [
+          { ...straight, scale: 1.5, smoothings: 1 },
+          { ...straight, scale: 1, smoothings: 2 },
+          { ...straight, scale: 2, smoothings: 1 },
+        ]
+      : [{ ...straight, scale: 1, smoothings: 2 }]
+  const asItLies: readonly Draw[] = isTilted ? [{ ...straight, scale: 1, isStraight: false }] : []
+  return [...plain.slice(0, 1), ...soft.slice(0, 1), ...plain.slice(1), ...soft.slice(1), ...asItLies]
+}
+
+const straight = { smoothings: 0, isStraight: true } as const
+
+const drawn = (picture: Pixels, { scale, smoothings, isStraight }: Draw, turn: number): Pixels => {
+  let soft = picture
+  for (let count = 0; count < smoothings; count++) soft = smoothed(soft)
+  const needed = isStraight ? turn : 0
+  return scale === 1 && needed === 0 ? soft : redrawn(soft, { scale, turn: needed })
+}
+
+const inOriginal = (line: ReadLine, scale: number): ReadLine => {
+  const { left, top, right, bottom } = line.box
+  return { ...line, box: { left: left / scale, top: top / scale, right: right / scale, bottom: bottom / scale } }
+}
+
+/** The page with the most evidence, in which lines of other pages stand where they have more. */
+const joined = (pages: readonly ReadPage[]): ReadPage => {
+  const best = pages.reduce((one, other) => (evidenceOf(other) > evidenceOf(one) ? other : one))
+  const others = pages.filter((it) => it !== best).flatMap(({ lines }) => lines)
+  if (others.length === 0) return best
+  const lines = best.lines.map((line) => {
+    const same = others.filter(({ box }) => overlapOf(box, line.box) > sameLine)
+    const { text, confidence, evidence, words } = same.reduce(
+      (one, it) => (it.evidence > one.evidence ? it : one),
+      line,
+    )
+    return { ...line, text, confidence, evidence, words }
+  })
+  return { lines, confidence: meanConfidence(lines) }
+}
+
+const evidenceOf = ({ lines }: ReadPage): number => lines.reduce((sum, { evidence }) => sum + evidence, 0)
+
+/** The mean of all words, as the engine gives it for a page. */
+const meanConfidence = (lines: readonly ReadLine[]): number => {
+  const words = lines.flatMap((line) => line.words)
+  return words.length === 0 ? 0 : Math.round((100 * words.reduce((sum, it) => sum + it, 0)) / words.length) / 100
+}

@@ -1,0 +1,176 @@
+import '../../../fakes/unwatched.ts'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { overlapOf } from '../../../../plugins/shared/pictures/boxes.ts'
+import { grainOf, smoothed } from '../../../../plugins/shared/pictures/grain.ts'
+import { pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
+import { openImage } from '../../../../plugins/shared/pictures/image.ts'
+import { mostInked } from '../../../../plugins/shared/pictures/most-inked.ts'
+import { readDrawn } from '../../../../plugins/shared/pictures/ocr-draws.ts'
+import type { ReadPage, ReadPicture } from '../../../../plugins/shared/pictures/ocr-engine.ts'
+import { upright } from '../../../../plugins/shared/pictures/ocr-upright.ts'
+import { readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
+import { turned } from '../../../../plugins/shared/pictures/quarter-turns.ts'
+import { drawImage, type Pixels } from '../../../../plugins/shared/pictures/raster-image.ts'
+import { paperOf, redrawn } from '../../../../plugins/shared/pictures/resampled.ts'
+import { tiltOf } from '../../../../plugins/shared/pictures/tilt.ts'
+import { chance } from '../../../bench/retrieval/chance.ts'
+
+const skip = spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'no ffmpeg here'
+const soon = () => AbortSignal.timeout(120_000)
+
+/** Black stripes on white, as lines of text lie on a page. */
+const striped = (width: number, height: number): Pixels => ({
+  width,
+  height,
+  bytes: Uint8Array.from({ length: width * height }, (_, at) => {
+    const [x, y] = [at % width, Math.floor(at / width)]
+    return x > 20 && x < width - 20 && y > 20 && y < height - 20 && y % 24 < 8 && x % 12 < 8 ? 0 : 255
+  }),
+})
+
+/** The sum of twelve chances is close to a normal distribution. */
+const grained = ({ width, height, bytes }: Pixels, deviation: number): Pixels => {
+  const { below } = chance(7)
+  const normal = () => Array.from({ length: 12 }, () => below(1_000) / 1_000).reduce((sum, it) => sum + it, -6)
+  return {
+    width,
+    height,
+    bytes: bytes.map((grey) => Math.max(0, Math.min(255, Math.round(grey + deviation * normal())))),
+  }
+}
+
+t.test('the slant of lines is found to a fraction of a degree, and straight pictures have none', async (t) => {
+  const page = striped(600, 400)
+  for (const degrees of [-9, -3, 2, 5, 12]) {
+    const found = tiltOf(redrawn(page, { scale: 1, turn: degrees }))
+    t.ok(Math.abs(found - degrees) < 0.4, `${degrees}: ${found}`)
+  }
+  t.equal(tiltOf(page), 0, 'stripes that lie straight')
+  t.equal(tiltOf({ width: 300, height: 200, bytes: new Uint8Array(60_000).fill(255) }), 0, 'nothing on it')
+  t.equal(tiltOf(grained({ width: 300, height: 200, bytes: new Uint8Array(60_000).fill(128) }, 60)), 0, 'grain alone')
+})
+
+t.test('a picture is drawn at another size and turned, on its own paper', async (t) => {
+  const page = striped(100, 80)
+  const twice = redrawn(page, { scale: 2, turn: 0 })
+  t.same([twice.width, twice.height, paperOf(twice)], [200, 160, 255])
+  t.ok(twice.bytes[2 * 26 * 200 + 2 * 26]! < 40, 'ink stays where it was')
+  const grey = redrawn({ width: 50, height: 50, bytes: new Uint8Array(2500).fill(90) }, { scale: 1, turn: 30 })
+  t.ok(grey.width > 50 && grey.bytes.every((it) => it === 90), 'corners have the grey of the paper')
+})
+
+t.test('grain is told from letters, and smoothing lessens it', async (t) => {
+  const page = striped(400, 300)
+  t.equal(grainOf(page), 0, 'sharp letters are no grain')
+  const noisy = grained({ ...page, bytes: page.bytes.map((it) => (it === 0 ? 40 : 200)) }, 20)
+  const grain = grainOf(noisy)
+  t.ok(grain > 14 && grain < 30, `${grain}`)
+  t.ok(grainOf(smoothed(noisy)) < grain / 3)
+  t.same(smoothed({ width: 1, height: 1, bytes: Uint8Array.of(7) }).bytes, Uint8Array.of(7), 'a single pixel')
+})
+
+t.test('the part of a picture with the most ink', async (t) => {
+  const bytes = new Uint8Array(100 * 60).fill(255)
+  for (let y = 40; y < 50; y++) for (let x = 70; x < 80; x++) bytes[y * 100 + x] = x % 2 === 0 ? 0 : 255
+  const part = mostInked({ width: 100, height: 60, bytes }, 20)
+  t.same([part.width, part.height], [20, 20])
+  t.equal(part.bytes.filter((grey) => grey === 0).length, 50, 'all of the ink')
+  t.same(
+    mostInked({ width: 3, height: 2, bytes: Uint8Array.of(1, 2, 3, 4, 5, 6) }, 9).bytes,
+    Uint8Array.of(1, 2, 3, 4, 5, 6),
+  )
+})
+
+t.test('how much of two boxes is the same', async (t) => {
+  const box = { left: 0, top: 0, right: 10, bottom: 10 }
+  t.equal(overlapOf(box, box), 1)
+  t.equal(overlapOf(box, { ...box, left: 5, right: 15 }), 50 / 150)
+  t.equal(overlapOf(box, { ...box, left: 10, right: 20 }), 0)
+  t.equal(overlapOf(box, { ...box, top: 12, bottom: 20 }), 0)
+})
+
+const nothing: ReadPage = { lines: [], confidence: 0 }
+const lineOf = (text: string, confidence: number, top: number) => ({
+  ...{ text, confidence, endsParagraph: false, words: [confidence] },
+  box: { left: 0, top, right: 100, bottom: top + 10 },
+  evidence: text.length * (confidence - 0.5),
+})
+const pageOf = (...lines: readonly (readonly [string, number])[]): ReadPage => ({
+  lines: lines.map(([text, confidence], at) => lineOf(text, confidence, 20 * at)),
+  confidence: lines.reduce((sum, [, it]) => sum + it, 0) / lines.length,
+})
+
+t.test('time decides nothing: a slow engine reads as many pictures as a quick one, and few', async (t) => {
+  const picture = pgmOf(grained(striped(300, 200), 60))
+  const sizesAt = async (ms: number) => {
+    const sizes: string[] = []
+    const read: ReadPicture = async (bytes, layout) => {
+      sizes.push(`${layout} ${bytes.length}`)
+      await sleep(ms)
+      return pageOf(['x'.repeat(200 + sizes.length), 0.55])
+    }
+    await upright(read)(picture)
+    return sizes
+  }
+  const quick = await sizesAt(0)
+  t.same(await sizesAt(60), quick)
+  t.ok(quick.length > 4 && quick.length <= 12, `${quick.length} readings`)
+})
+
+t.test('two readings that say the same end the search', async (t) => {
+  const pages = [pageOf(['the harbor', 0.8]), pageOf(['the harbour', 0.7]), pageOf(['the harbour', 0.75])]
+  let count = 0
+  const { lines } = await readDrawn(async () => pages[count++] ?? nothing, grained(striped(300, 200), 60))
+  t.same([count, lines.length], [3, 1])
+})
+
+t.test('a clear reading ends the search, and an empty one ends in one block', async (t) => {
+  const counted = async (page: ReadPage) => {
+    const layouts: unknown[] = []
+    await readDrawn(async (_, layout) => (layouts.push(layout), page), striped(300, 200))
+    return layouts
+  }
+  t.same(await counted(pageOf(['clear', 0.95])), [undefined])
+  t.same(await counted(nothing), [undefined, 'block'])
+})
+
+t.test('each line is taken from the reading in which it has the most evidence', async (t) => {
+  const pages = [
+    pageOf(['the harbour', 0.9], ['rnaster', 0.6]),
+    pageOf(['the harb', 0.7], ['master', 0.9]),
+    pageOf(['the harbour', 0.8]),
+  ]
+  const sizes = [1.5, 1, 2]
+  const read: ReadPicture = async () => {
+    const [at, scale] = [sizes.length - pages.length, sizes.at(-pages.length)!]
+    const page = pages.shift()
+    if (page === undefined) throw new Error(`No reading ${at}`)
+    const lines = page.lines.map((line) => {
+      const { left, top, right, bottom } = line.box
+      return { ...line, box: { left: left * scale, top: top * scale, right: right * scale, bottom: bottom * scale } }
+    })
+    return { ...page, lines }
+  }
+  const { lines, confidence } = await readDrawn(read, striped(300, 200))
+  t.same(
+    lines.map(({ text }) => text),
+    ['the harbour', 'master'],
+  )
+  t.equal(confidence, 0.9)
+})
+
+t.test('reads a page that lies askew, one that has grain, and one that stands on its head', { skip }, async (t) => {
+  const image = openImage(new Uint8Array(await readFile('test/vectors/files/image/order.png')))
+  const page = await drawImage(image, { colours: 'grey', longest: 3400 }, soon())
+  const pictures = {
+    askew: redrawn(page, { scale: 1, turn: 11 }),
+    'with grain': grained(page, 70),
+    'on its head': turned(page, 2),
+  }
+  const readings = await readPictures(Object.values(pictures).map(pgmOf), soon())
+  for (const [at, name] of Object.keys(pictures).entries())
+    t.match(readings[at]?.text.replace(/\s+/g, ' '), /forty lanterns and nine coils of rope/, name)
+})
