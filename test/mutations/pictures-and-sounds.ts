@@ -15,8 +15,8 @@ export const picturesAndSounds: readonly Changes[] = [
       { breaks: 'Two readings that say the same need no third one.', from: '|| isAgreed(pages)', to: '' },
       {
         breaks: 'Each line is taken from the reading in which it has the most evidence.',
-        from: 'it.evidence > one.evidence ? it : one), line)',
-        to: 'it.evidence < one.evidence ? it : one), line)',
+        from: '(it.evidence > one.evidence ? it : one)',
+        to: '(it.evidence < one.evidence ? it : one)',
       },
       {
         breaks: 'Boxes of readings at several sizes are those of the picture itself.',
@@ -29,6 +29,13 @@ export const picturesAndSounds: readonly Changes[] = [
         to: '? joined(pages) : joined(pages)',
       },
       { breaks: 'A page that lies askew is drawn straight.', from: 'const slight = 0.7', to: 'const slight = 70' },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/ocr-engine.ts',
+    test: draws,
+    changes: [
+      { breaks: 'Columns are read one after the other.', from: 'found: PSM.AUTO', to: 'found: PSM.SINGLE_BLOCK' },
     ],
   },
   {

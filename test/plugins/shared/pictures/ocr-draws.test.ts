@@ -162,7 +162,19 @@ t.test('each line is taken from the reading in which it has the most evidence', 
   t.equal(confidence, 0.9)
 })
 
-t.test('reads a page that lies askew, one that has grain, and one that stands on its head', { skip }, async (t) => {
+/** A picture four times below itself, in two columns. */
+const inColumns = ({ width, height, bytes }: Pixels): Pixels => {
+  const [gap, times] = [80, 4]
+  const across = 2 * width + gap
+  const all = new Uint8Array(across * height * times).fill(255)
+  for (let y = 0; y < height * times; y++) {
+    const from = (y % height) * width
+    for (const left of [0, width + gap]) all.set(bytes.subarray(from, from + width), y * across + left)
+  }
+  return { width: across, height: height * times, bytes: all }
+}
+
+t.test('reads pages in columns, askew, with grain and on their head', { skip }, async (t) => {
   const image = openImage(new Uint8Array(await readFile('test/vectors/files/image/order.png')))
   const page = await drawImage(image, { colours: 'grey', longest: 3400 }, soon())
   const pictures = {
@@ -170,7 +182,8 @@ t.test('reads a page that lies askew, one that has grain, and one that stands on
     'with grain': grained(page, 70),
     'on its head': turned(page, 2),
   }
-  const readings = await readPictures(Object.values(pictures).map(pgmOf), soon())
+  const [columns, ...readings] = await readPictures([inColumns(page), ...Object.values(pictures)].map(pgmOf), soon())
+  t.equal(columns?.text.match(/rope to the\s+lighthouse/g)?.length, 8, 'in two columns')
   for (const [at, name] of Object.keys(pictures).entries())
-    t.match(readings[at]?.text.replace(/\s+/g, ' '), /forty lanterns and nine coils of rope/, name)
+    t.match(readings[at]?.text.replace(/\s+/g, ' '), /forty lanterns and nine coils of rope to the lighthouse/, name)
 })
