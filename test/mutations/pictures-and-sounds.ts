@@ -48,6 +48,11 @@ export const picturesAndSounds: readonly Changes[] = [
         to: '([0, 1, 3] as const)',
       },
       {
+        breaks: 'A short page behind a turned one is read as it lies.',
+        from: 'return likely === 0 ? page : surer',
+        to: 'return likely >= 0 ? page : surer',
+      },
+      {
         breaks: 'A picture is read from few sides.',
         from: 'if (side === null) return page',
         to: 'if (side === null) for (let more = 0; more < 9; more++) await surestSide(read, picture, likely)',

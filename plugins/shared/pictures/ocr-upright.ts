@@ -19,7 +19,8 @@ export const upright = (read: ReadPicture) => {
     const picture = greyOf(image)
     if (picture === null) return readPlain(read, image)
     const page = await readDrawn(read, turned(picture, likely))
-    if (page.confidence >= sure || charactersOf(page) < fewCharacters) return page
+    if (page.confidence >= sure) return page
+    if (charactersOf(page) < fewCharacters) return likely === 0 ? page : surer(page, await readDrawn(read, picture))
     const side = await surestSide(read, picture, likely)
     if (side === null) return page
     const other = await readDrawn(read, turned(picture, side))
@@ -45,5 +46,7 @@ const surestSide = async (read: ReadPicture, picture: Pixels, tried: Quarters): 
   }
   return best
 }
+
+const surer = (one: ReadPage, other: ReadPage): ReadPage => (other.confidence > one.confidence ? other : one)
 
 const charactersOf = ({ lines }: ReadPage): number => lines.reduce((sum, { text }) => sum + text.length, 0)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { overlapOf } from '../../../../plugins/shared/pictures/boxes.ts'
 import { grainOf, smoothed } from '../../../../plugins/shared/pictures/grain.ts'
-import { pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
+import { greyOf, pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
 import { openImage } from '../../../../plugins/shared/pictures/image.ts'
 import { mostInked } from '../../../../plugins/shared/pictures/most-inked.ts'
 import { readDrawn } from '../../../../plugins/shared/pictures/ocr-draws.ts'
@@ -118,6 +118,19 @@ t.test('time decides nothing: a slow engine reads as many pictures as a quick on
   const quick = await sizesAt(0)
   t.same(await sizesAt(60), quick)
   t.ok(quick.length > 4 && quick.length <= 12, `${quick.length} readings`)
+})
+
+t.test('a short page behind a turned one is read as it lies, too', async (t) => {
+  const page = striped(300, 200)
+  for (let y = 0; y < 19; y++) page.bytes.fill(0, y * 300, y * 300 + 19)
+  const readUpright = upright(async (bytes) => {
+    const { width, bytes: greys } = greyOf(bytes)!
+    return greys[8 * width + 8]! < 128 ? pageOf(['Order', 0.95]) : pageOf(['?'.repeat(length), 0.3])
+  })
+  let length = 60
+  t.equal((await readUpright(pgmOf(turned(page, 2)))).lines[0]?.text, 'Order', 'on its head')
+  length = 5
+  t.equal((await readUpright(pgmOf(page))).lines[0]?.text, 'Order', 'short')
 })
 
 t.test('two readings that say the same end the search', async (t) => {
