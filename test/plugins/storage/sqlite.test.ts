@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import AsyncDatabase from 'libsql/promise'
 import t, { type Test } from 'tap'
@@ -271,17 +271,23 @@ t.test(`${most} rows of one tenant`, async (t) => {
     const search = store
       .list(notes, { where: { organization: 'o' }, contains: { text: `NOTE ${(most - 1) * 7}`, fields: ['name'] } })
       .finally(() => (looking = false))
+    let turns = 0
+    const counting = (async () => {
+      for (; looking; turns++) await turn()
+    })()
     let n = 1
     while (looking) {
       await store.add(counts, 'c', { n: 1 })
       if ((await store.get(counts, 'c'))?.n !== ++n) t.fail('an old row')
     }
+    await counting
     t.same(await search, { rows: [{ id: `note_${most - 1}`, row: note((most - 1) * 7) }], total: 1 })
     delay.disable()
     t.comment(
-      `${Math.round(performance.now() - start)} ms, longest stop ${(delay.max / 1e6).toFixed(1)} ms, ${n} writes meanwhile`,
+      `${Math.round(performance.now() - start)} ms, longest stop ${(delay.max / 1e6).toFixed(1)} ms, ${turns} turns and ${n} writes meanwhile`,
     )
-    t.ok(n > 10, 'others had their turn')
+    // How many writes fit into a search is a matter of the disk.
+    t.ok(turns > 10 && n > 1, 'others had their turn')
   })
 
   await t.test('a commit waits for the disk elsewhere', async (t) => {
