@@ -156,10 +156,13 @@ export const usage: readonly Changes[] = [
     file: 'core/inference/metering/sums-of-turn.ts',
     test: 'test/core/inference/metering/sums-of-turn.test.ts',
     changes: [
-      { breaks: 'Sums are read once in a turn.', from: 'known.set(name, sums)', to: '' },
-      { breaks: 'Sums of another turn are read again.', from: 'known.clear()', to: '' },
-      { breaks: 'Sums of a turn that is over are not kept.', from: 'if (now === turn &&', to: 'if (' },
-      { breaks: 'The memory of sums has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
+      { breaks: 'Sums are read once in a turn.', from: 'ofTurn.keep(question, sums, Infinity)', to: '' },
+      { breaks: 'Sums of another turn are read again.', from: '[turn, memory] = [now, sumMemory()]', to: 'turn = now' },
+      {
+        breaks: 'Sums of a turn that is over are not kept.',
+        from: 'ofTurn.keep(question, sums, Infinity)',
+        to: 'memory.keep(question, sums, Infinity)',
+      },
     ],
   },
   {
@@ -173,8 +176,16 @@ export const usage: readonly Changes[] = [
         from: 'Math.min(mostRecentMs, timesReading * tookMs)',
         to: 'timesReading * tookMs',
       },
-      { breaks: 'An old reading is forgotten.', from: 'if (until > now) continue', to: 'continue' },
-      { breaks: 'The memory of readings has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/sum-memory.ts',
+    test: 'test/core/inference/metering/recent-sums.test.ts',
+    changes: [
+      { breaks: 'An old list of sums is forgotten.', from: 'if (until > now) continue', to: 'continue' },
+      { breaks: 'The memory of sums has a bound.', from: 'names + sums.length >= mostNames', to: 'false' },
+      { breaks: 'A list that is kept twice counts once.', from: 'known.has(question) || ', to: '' },
+      { breaks: 'A forgotten list leaves its room.', from: 'names -= 1 + sums.length', to: '' },
     ],
   },
   {

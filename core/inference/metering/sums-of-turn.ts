@@ -1,7 +1,5 @@
 import type { Sum } from '../../ports/metadata-store.ts'
-
-/** The most names in all lists that are remembered: about 4 MB. */
-const mostNames = 20_000
+import { sumMemory } from './sum-memory.ts'
 
 /**
  * Remembers sums of days that are over. They stay until the fold has another turn, so a year that many look at is read
@@ -9,22 +7,16 @@ const mostNames = 20_000
  */
 export const sumsOfTurn = () => {
   let turn: number | null = null
-  let names = 0
-  const known = new Map<string, readonly Sum[]>()
+  let memory = sumMemory()
 
-  return async (now: number | null, name: string, read: () => Promise<readonly Sum[]>): Promise<readonly Sum[]> => {
-    if (now !== turn) {
-      known.clear()
-      ;[turn, names] = [now, 0]
-    }
-    const before = known.get(name)
-    if (before !== undefined) return before
+  return async (now: number | null, question: string, read: () => Promise<readonly Sum[]>): Promise<readonly Sum[]> => {
+    if (now !== turn) [turn, memory] = [now, sumMemory()]
+    // A reading that ends in a later turn is kept where nobody asks any more.
+    const ofTurn = memory
+    const known = ofTurn.get(question)
+    if (known !== null) return known
     const sums = await read()
-    // The fold may have gone on meanwhile.
-    if (now === turn && names + sums.length < mostNames) {
-      known.set(name, sums)
-      names += 1 + sums.length
-    }
+    ofTurn.keep(question, sums, Infinity)
     return sums
   }
 }

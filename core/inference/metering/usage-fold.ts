@@ -56,9 +56,13 @@ const moved = (rows: MetadataStore, cursor: Cursor, change: Partial<Cursor>): Pr
   return rows.update(cursors, cursorId, { ...change, turn: turn + 1 }, { day, by, turn })
 }
 
-/** The cursor, when this process may move it. */
-const leasedCursor = async (rows: MetadataStore, by: string, now: number): Promise<Cursor | null> => {
-  const known = await foldCursor(rows)
+/** The cursor, when this process may move it; `known` is the cursor as it was read. */
+const leasedCursor = async (
+  rows: MetadataStore,
+  known: Cursor | null,
+  by: string,
+  now: number,
+): Promise<Cursor | null> => {
   if (known === null) {
     const first = (await rows.list(usages, { order: { by: 'day' }, limit: 1, countTo: 1 })).rows[0]
     if (first === undefined) return null
@@ -99,7 +103,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     const known = await foldCursor(rows)
     // A turn without work would make every reader forget its sums.
     if (known !== null && !isNextOver(known) && (await latesUntil(rows, known.day)).length === 0) return
-    let cursor = await leasedCursor(rows, by, clock.now())
+    let cursor = await leasedCursor(rows, known, by, clock.now())
     // Another turn tells readers that sums have changed.
     if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})
     while (cursor !== null && !closing.signal.aborted) cursor = await foldNext(cursor)

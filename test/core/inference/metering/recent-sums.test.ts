@@ -64,3 +64,11 @@ t.test('the memory of readings has a bound, and what is old leaves it', async (t
   await ask('more', 100, 1_500)
   t.same(read, ['many', 'more', 'more', 'more'])
 })
+
+t.test('a list that two readers bring at the same time takes its room once', async (t) => {
+  const { read, ask } = stage()
+  await Promise.all([ask('many', 100, 9_000), ask('many', 100, 9_000)])
+  await ask('more', 100, 9_000)
+  await ask('more', 100, 9_000)
+  t.same(read, ['many', 'many', 'more'])
+})
