@@ -18,7 +18,7 @@ export interface StreamedChunks {
 interface Printing extends Omit<StreamedChunks, 'chunks'> {
   readonly chunks: PromptIterator<Chunk>
   /** Events of the last chunk, and how many of them are given. */
-  readonly queue: ServerEvent[]
+  queue: ServerEvent[]
   given: number
   isFirst: boolean
   isOver: boolean
@@ -92,8 +92,9 @@ const ready = (it: Printing): ServerEvent | null => {
 
 /** Prints a chunk, or the end in place of one. */
 const print = (it: Printing, chunk: Chunk | null): void => {
-  const { queue, notes, writer } = it
-  queue.length = it.given = 0
+  const { notes, writer } = it
+  const queue: ServerEvent[] = (it.queue = [])
+  it.given = 0
   if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
   try {
     if (chunk !== null) return writer.take(chunk, queue)
@@ -109,7 +110,8 @@ const print = (it: Printing, chunk: Chunk | null): void => {
 
 const fail = (it: Printing, reason: unknown): never => {
   it.isOver = true
-  it.queue.length = it.given = 0
+  it.queue = []
+  it.given = 0
   it.settle()
   throw reason
 }

@@ -253,11 +253,12 @@ const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number 
 /**
  * Where the call is counted: on the UTC day of this moment, and under `unknown` while its model is sealed.
  */
-const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => ({
-  ...{ organization, key, user, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) },
-  day: dayOf(now),
-  model: billed?.name ?? 'unknown',
-})
+const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => {
+  const place = { organization, key, user, day: dayOf(now), model: billed?.name ?? 'unknown' }
+  // Most callers have neither a team nor tags.
+  if (team === undefined && tags === undefined) return place
+  return { ...place, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) }
+}
 
 const day = 86_400_000
 

@@ -41,10 +41,9 @@ export const withNative = (dialect: Dialect, read: Read<Chunk>): Read<Chunk> => 
 
 /** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */
 export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
-  const events: SseEvent[] = []
   const take = sseUnpacker()
 
-  const pass = (into: T[]): boolean => {
+  const pass = (events: readonly SseEvent[], into: T[]): boolean => {
     for (const event of events) if (event.data !== '' && read(event, into)) return true
     return false
   }
@@ -52,15 +51,15 @@ export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () 
   return unpack<T>(
     answer.body,
     (bytes, into) => {
-      events.length = 0
+      const events: SseEvent[] = []
       try {
         take(bytes, events)
       } catch (fault) {
         // What came before the fault is still good.
-        if (pass(into)) return true
+        if (pass(events, into)) return true
         throw fault
       }
-      return pass(into)
+      return pass(events, into)
     },
     { cut, over: (reads) => finish(reads, answer, clock) },
   )
