@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { documentsOf, folder, type Format, formats, type Sampled } from './documents.ts'
 import { ourText } from './ours.ts'
 import { type Peer, peers } from './peers.ts'
+import { NotInstalled } from './program.ts'
 import { type Shares, sharesOf, type Texts } from './shares.ts'
 
 export const ours = 'sealgate'
@@ -18,7 +19,7 @@ export async function* byFormat(wanted: readonly Format[] = formats, most = 60, 
     const files = await documentsOf(format, most)
     const sums = new Map<string, Shares[]>()
     let judged = 0
-    const read = await textsOf(files, format)
+    const { texts: read, missing } = await textsOf(files, format)
     for (const [at, texts] of read.entries()) {
       const shares = sharesOf(texts, sheets.has(format) ? 'line' : 'text')
       if (each) console.log(files[at]!.path, JSON.stringify(shares))
@@ -30,6 +31,7 @@ export async function* byFormat(wanted: readonly Format[] = formats, most = 60, 
     }
     yield `${format}: ${judged} of ${files.length} files`
     yield* table(sums)
+    for (const sentence of missing) yield `  ${sentence}`
   }
 }
 
@@ -49,15 +51,28 @@ const table = (sums: ReadonlyMap<string, readonly Shares[]>): readonly string[] 
 
 const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length
 
-/** What each reader makes of each file. */
-const textsOf = async (files: readonly Sampled[], format: Format): Promise<readonly Texts[]> => {
+interface AllTexts {
+  /** Of each file, in order. */
+  readonly texts: readonly Texts[]
+  /** A sentence for each program that is not installed. */
+  readonly missing: readonly string[]
+}
+
+/** What each reader makes of each file. A program that is not installed takes no part. */
+const textsOf = async (files: readonly Sampled[], format: Format): Promise<AllTexts> => {
   const texts: Record<string, string | null>[] = files.map(() => ({}))
+  const missing: string[] = []
   for (const [at, { bytes }] of files.entries()) texts[at]![ours] = await ourText(`file.${format}`, bytes)
   for (const [name, peer] of Object.entries(peers[format])) {
-    const read = await remembered(name, peer, files, format)
-    for (const [at, { hash }] of files.entries()) texts[at]![name] = read(hash)
+    try {
+      const read = await remembered(name, peer, files, format)
+      for (const [at, { hash }] of files.entries()) texts[at]![name] = read(hash)
+    } catch (fault) {
+      if (!(fault instanceof NotInstalled)) throw fault
+      missing.push(fault.message)
+    }
   }
-  return texts
+  return { texts, missing }
 }
 
 /** Others read a file once; a later run finds their text in the folder of the bench. */
