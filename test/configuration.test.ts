@@ -317,7 +317,7 @@ t.test('the difference is what a reload would change', async (t) => {
   t.ok(after.read_at >= before.read_at)
 })
 
-t.test('what the command line and variables say is no difference', async (t) => {
+t.test('a setting of the command line or of a variable is no difference to the file', async (t) => {
   const it = await house(t, base, ['admin', 'chat'])
   t.same((await it.told()).changes, [])
   t.match(await it.at('surfaces', '0'), [{ origin: 'written', value: 'admin' }])

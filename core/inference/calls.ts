@@ -268,7 +268,7 @@ const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidat
   return native === undefined ? { body } : { body, native }
 }
 
-/** The other candidates come first, and the one that broke comes last. */
+/** The candidates in the order in which they are asked after one broke: that candidate comes last. */
 const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => {
   const at = candidates.indexOf(after)
   return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]

@@ -60,7 +60,7 @@ export interface SceneResult extends SceneTitle {
   readonly asked: number
 }
 
-/** A drill plays faults of backends against a gateway of its own, which shares nothing with the one that runs. */
+/** A drill plays faults of backends against a gateway of its own, which shares nothing with the gateway that serves. */
 export interface Drill {
   /** In the order in which a whole drill plays them. */
   readonly scenes: readonly SceneTitle[]

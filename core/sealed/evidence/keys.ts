@@ -35,7 +35,7 @@ const algorithms = new Map<string, Algorithm>([
   ...pss.map((hex) => [hex, 'rsa-pss-sha384'] as const),
 ])
 
-/** Throws `evidence_malformed` for every other spelling, also one that means the same. */
+/** Throws `evidence_malformed` for an identifier in any other spelling, even where both mean the same algorithm. */
 export const algorithmOf = (identifier: Uint8Array): Algorithm =>
   algorithms.get(toHex(identifier)) ?? refuse('evidence_malformed', 'signature algorithm')
 

@@ -34,7 +34,7 @@ const levelOf = (certificate: Certificate, oid: string): number | null => {
   return value <= 255 ? value : refuse('evidence_malformed', 'patch level of the certificate')
 }
 
-/** Throws `tcb_mismatch` when a component is missing, or one that the product lacks is not 0. */
+/** Throws `tcb_mismatch` for a missing component, and for a level above 0 of a component that the product lacks. */
 const tcbOf = (certificate: Certificate, product: Product): Tcb => {
   for (const oid of unused) demand((levelOf(certificate, oid) ?? 0) === 0, 'tcb_mismatch', 'an unused component')
   const tcb = { fmc: 0, bootloader: 0, tee: 0, snp: 0, microcode: 0 }

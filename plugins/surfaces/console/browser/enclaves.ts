@@ -11,7 +11,7 @@ interface Keyset {
 
 interface Enclave {
   readonly name: string
-  /** Why the enclave gives no keys; null for one that does. */
+  /** Why the enclave gives no keys; null where it gives some. */
   readonly refused: string | null
   readonly evidence: string | null
   /** When the last of its keys ends, as Unix time in ms. */
@@ -33,7 +33,7 @@ const asked = async (gateway: Gateway, name: string | null): Promise<Enclave> =>
   }
 }
 
-/** The enclaves of a gateway that connects to so many; 0 stands for the one that the gateway has started. */
+/** The enclaves of a gateway. `connected` is the number that it connects to; 0 stands for the enclave that it has started. */
 export const enclavesOf = (gateway: Gateway, connected: number): Promise<readonly Enclave[]> =>
   Promise.all(
     connected === 0
