@@ -153,8 +153,8 @@ export const usage: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/metering/sums-of-turn.ts',
-    test: 'test/core/inference/metering/sums-of-turn.test.ts',
+    file: 'core/inference/metering/remembered-sums.ts',
+    test: 'test/core/inference/metering/remembered-sums.test.ts',
     changes: [
       { breaks: 'Sums are read once in a turn.', from: 'ofTurn.keep(question, sums, Infinity)', to: '' },
       { breaks: 'Sums of another turn are read again.', from: '[turn, memory] = [now, sumMemory()]', to: 'turn = now' },
@@ -163,12 +163,6 @@ export const usage: readonly Changes[] = [
         from: 'ofTurn.keep(question, sums, Infinity)',
         to: 'memory.keep(question, sums, Infinity)',
       },
-    ],
-  },
-  {
-    file: 'core/inference/metering/recent-sums.ts',
-    test: 'test/core/inference/metering/recent-sums.test.ts',
-    changes: [
       { breaks: 'A long reading is given again.', from: 'timesReading * tookMs', to: '0' },
       { breaks: 'A short reading is made anew.', from: 'tookMs > shortReadingMs', to: 'tookMs > 0' },
       {
@@ -176,12 +170,6 @@ export const usage: readonly Changes[] = [
         from: 'Math.min(mostRecentMs, timesReading * tookMs)',
         to: 'timesReading * tookMs',
       },
-    ],
-  },
-  {
-    file: 'core/inference/metering/sum-memory.ts',
-    test: 'test/core/inference/metering/recent-sums.test.ts',
-    changes: [
       { breaks: 'An old list of sums is forgotten.', from: 'if (until > now) continue', to: 'continue' },
       { breaks: 'The memory of sums has a bound.', from: 'names + sums.length >= mostNames', to: 'false' },
       { breaks: 'A list that is kept twice counts once.', from: 'known.has(question) || ', to: '' },

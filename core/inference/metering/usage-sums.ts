@@ -7,9 +7,8 @@ import { type Kind, MetadataStore, type Part, type Reports, type Sum } from '../
 import { type Folding, foldCursor, usageFold } from './usage-fold.ts'
 import { type Counts, countNames, shares, usages } from './usage-rows.ts'
 import { daySums, type Grouping, lengthOfSums, monthSums, type SumTable, tablePrefix } from './sum-tables.ts'
-import { recentSums } from './recent-sums.ts'
+import { recentSums, sumsOfTurn } from './remembered-sums.ts'
 import { dayAfter, spansOf } from './spans.ts'
-import { sumsOfTurn } from './sums-of-turn.ts'
 
 /** What was used, by what, and when. */
 export interface UsageQuestion extends Part {
