@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { filesVariable, partsOf } from './suite/parts.ts'
-import { turns } from './suite/plan.ts'
+import { planned } from './suite/plan.ts'
 import { withSources } from './suite/sources.ts'
 import { toldBy } from './tap-lines.ts'
 
@@ -146,12 +146,18 @@ t.test('files of one process are played in their order, and each is judged by wh
   t.match(early.told, [{ total: 1, failed: 0 }, null, null], 'what did not come to its end has no verdict')
 })
 
-t.test('every file of tests stands in one turn', async (t) => {
-  const all = (await turns()).flat()
-  t.equal(new Set(all).size, all.length, 'none twice')
-  t.ok(all.includes('dist/test/suite.test.js'))
-  const found = (await readdir('dist/test', { recursive: true })).filter((file) => file.endsWith('.test.js'))
-  t.same(all.toSorted(), found.map((file) => join('dist/test', file)).toSorted())
+t.test('every file of tests stands in one turn of its day, and four days play all files', async (t) => {
+  const found = (await readdir('dist/test', { recursive: true }))
+    .filter((file) => file.endsWith('.test.js'))
+    .map((file) => join('dist/test', file))
+    .toSorted()
+  const days = await Promise.all([0, 1, 2, 3].map((day) => planned(day)))
+  for (const { turns, resting } of days) {
+    const rest = resting.map((file) => join('dist/test', `${file}.test.js`))
+    t.same([...turns.flat(), ...rest].toSorted(), found, 'a file is played once, or it rests')
+    t.notOk(rest.includes('dist/test/interface.test.js'), 'most files are played each day')
+  }
+  t.same([...new Set(days.flatMap(({ turns }) => turns.flat()))].toSorted(), found)
 })
 
 // `npm run mutate` plays the tests on a copy without maps.

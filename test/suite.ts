@@ -1,17 +1,20 @@
 import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { endGroup } from './end-group.ts'
 import { costs, cpuOfEnded } from './suite/cpu.ts'
 import { filesVariable, partsOf } from './suite/parts.ts'
-import { type Turn, turns } from './suite/plan.ts'
+import { planned, type Turn } from './suite/plan.ts'
 import { withSources } from './suite/sources.ts'
 import { toldBy } from './tap-lines.ts'
+import { seed } from './whole.ts'
 
 /** `npm test`: large files of tests in processes of their own, and small ones together. Shows what fails and what is skipped, and the sums. */
 const { values, positionals } = parseArgs({
   options: {
-    jobs: { type: 'string', default: '3' },
+    /** Processes at once. Many tests wait more than they work. */
+    jobs: { type: 'string', default: String(availableParallelism() + 2) },
     /** Seconds in which a file ends. */
     patience: { type: 'string', default: '180' },
     /** Whether the files that are named share a process. */
@@ -120,12 +123,17 @@ const played = async (files: Turn): Promise<void> => {
 
 const began = performance.now()
 const named = values.together ? [positionals] : positionals.map((file) => [file])
-const waiting = [...(positionals.length > 0 ? named : await turns())]
+const { turns, resting } = positionals.length > 0 ? { turns: named, resting: [] } : await planned()
+const waiting = [...turns]
 const lane = async (): Promise<void> => {
   for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) await played(files)
 }
 await Promise.all(Array.from({ length: Number(values.jobs) }, lane))
 
+if (resting.length > 0)
+  print(
+    `# SEALGATE_SEED=${seed}: ${resting.length} long files rest today: ${resting.join(', ')}; SEALGATE_WHOLE=1 plays all`,
+  )
 print(`# { total: ${sums.total}, pass: ${sums.pass}, fail: ${sums.fail}, skip: ${sums.skip} }`)
 print(`# time=${inSeconds((performance.now() - began) / 1000, cpuOfEnded())}`)
 process.exit(sums.fail === 0 && sums.total > 0 ? 0 : 1)

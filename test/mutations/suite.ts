@@ -29,6 +29,22 @@ export const suites: readonly Changes[] = [
     ],
   },
   {
+    file: 'test/suite/plan.ts',
+    test: suite,
+    changes: [
+      {
+        breaks: 'Each day plays other long files.',
+        from: 'sampled(byDay, everyDays, day)',
+        to: 'sampled(byDay, everyDays, 0)',
+      },
+      {
+        breaks: 'A file that rests is not played.',
+        from: ' && !resting.includes(file))\n  const isShared',
+        to: ')\n  const isShared',
+      },
+    ],
+  },
+  {
     file: 'test/suite/cpu.ts',
     test: suite,
     changes: [{ breaks: 'A file is told its own cost alone.', from: '    before = now\n', to: '' }],

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sampled, seed } from '../whole.ts'
 
 /** Files that one process plays, one after another. */
 export type Turn = readonly string[]
@@ -38,6 +39,43 @@ const longest: readonly string[] = [
   'pages',
   'browser-check',
   'starting',
+]
+
+/** So many days play all files that take turns. Samples inside of them take other numbers of days, so each meets each. */
+const everyDays = 4
+
+/** Files with browsers, many processes or engines of tools. They take turns: each has its day, and the night plays all. */
+const byDay: readonly string[] = [
+  'console-browser',
+  'plugins/tools/imageDescribeAndCaptionFallback',
+  'plugins/tools/getFileContentOCR',
+  'replicas',
+  'rolling',
+  'console-live',
+  'console-sealed',
+  'plugins/tools/getPDFContent',
+  'plugins/tools/webPageScraperTool',
+  'plugins/storage/s3',
+  'release',
+  'budget-replicas',
+  'console-sign-in',
+  'plugins/tools/getSpreadsheetContent',
+  'plugins/tools/audioDiarization',
+  'usage-kills',
+  'browser-check',
+  'suite',
+  'workers',
+  'plugins/readers/image',
+  'plugins/readers/pdf',
+  'console-decisions',
+  'seal-program',
+  'plugins/tools/videoDescribeAndCaption',
+  'plugins/tools/createFileForUser/made-files',
+  'plugins/shared/pictures/images',
+  'plugins/tools/transcribeAudioWithDiarization',
+  'plugins/providers/flite',
+  'console-settings',
+  'two-files',
 ]
 
 /** Rooms whose files share processes: they leave nothing behind. */
@@ -122,20 +160,29 @@ const chunked = (files: readonly string[]): readonly Turn[] => {
   return Array.from({ length: count }, (_, at) => files.slice(at * size, (at + 1) * size))
 }
 
-/** All files of tests, as the turns in which they are played. */
-export const turns = async (): Promise<readonly Turn[]> => {
+export interface Plan {
+  readonly turns: readonly Turn[]
+  /** Files that have another day. */
+  readonly resting: readonly string[]
+}
+
+/** The files of tests that a day plays, as the turns in which they are played. */
+export const planned = async (day = seed): Promise<Plan> => {
   const files = (await readdir('dist/test', { recursive: true }))
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => file.slice(0, -'.test.js'.length))
     .sort()
-  const missing = [...longest, ...gateways].filter((file) => !files.includes(file))
+  const missing = [...longest, ...byDay, ...gateways].filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`No such tests: ${missing.join(', ')}`)
-  const rest = files.filter((file) => !longest.includes(file))
+  const ofToday = sampled(byDay, everyDays, day)
+  const resting = byDay.filter((file) => !ofToday.includes(file))
+  const first = longest.filter((file) => !resting.includes(file))
+  const rest = files.filter((file) => !longest.includes(file) && !resting.includes(file))
   const isShared = (file: string) => rooms.test(file) || gateways.includes(file)
   const played = [
-    ...longest.map((file) => [file]),
+    ...first.map((file) => [file]),
     ...chunked(rest.filter(isShared)),
     ...rest.filter((file) => !isShared(file)).map((file) => [file]),
   ]
-  return played.map((turn) => turn.map((file) => join('dist/test', `${file}.test.js`)))
+  return { turns: played.map((turn) => turn.map((file) => join('dist/test', `${file}.test.js`))), resting }
 }
