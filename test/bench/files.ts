@@ -23,13 +23,19 @@ const size = 100 * 1024 * 1024
 const key = `sk_live_${'F'.repeat(44)}`
 const turns = 6
 
-/** Large files through the gateway beside the same bytes straight to the disk, and listings of many. */
+/**
+ * Large files through the gateway beside the same bytes straight to the disk and beside a bare receiver, and listings of many.
+ * A disk that is quicker than the network leaves the receiver as the bound.
+ */
 export const files = async (): Promise<readonly string[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-files-'))
-  const subject = await start('sealgate-files', { FOLDER: folder, KEY: key })
+  const [subject, receiver] = await Promise.all([
+    start('sealgate-files', { FOLDER: folder, KEY: key }),
+    start('receiver-bare', { FOLDER: folder }),
+  ])
   try {
     const content = randomBytes(size)
-    const best = { disk: Infinity, form: Infinity, hex: Infinity, down: Infinity }
+    const best = { disk: Infinity, bare: Infinity, form: Infinity, hex: Infinity, down: Infinity }
     const worst = { peak: 0, delay: 0 }
     const timed = async (name: keyof typeof best, work: () => Promise<void>, watched = true) => {
       if (watched) await subject.ask('watch')
@@ -46,6 +52,8 @@ export const files = async (): Promise<readonly string[]> => {
       // And none stays: what is written next finds the same free memory.
       await timed('disk', () => straight(join(folder, 'straight'), content), false)
       rmSync(join(folder, 'straight'))
+      await timed('bare', async () => void (await form(receiver, content)), false)
+      rmSync(join(folder, 'received'))
       let id = ''
       await timed('form', async () => void (id = await form(subject, content)))
       await timed('down', () => download(subject, id))
@@ -55,16 +63,17 @@ export const files = async (): Promise<readonly string[]> => {
       await remove(subject, id)
     }
     const rate = (name: keyof typeof best) => `${(size / 1048.576 / best[name]).toFixed(0)} MiB/s`
-    const ratio = (name: keyof typeof best) => (best.disk / best[name]).toFixed(2)
+    const ratio = (name: keyof typeof best, of: keyof typeof best = 'disk') => (best[of] / best[name]).toFixed(2)
     return [
       `100 MiB as a form: ${ratio('form')} of the speed of the same bytes with fsync straight to the disk (at least 0.5); ${rate('form')} and ${rate('disk')}`,
+      `the same: ${ratio('form', 'bare')} of the speed of a bare receiver (at least 0.8), which has ${ratio('bare')} of the disk's`,
       `100 MiB as hex in JSON: ${ratio('hex')} of it (at least 0.15); ${rate('hex')}`,
       `100 MiB fetched: ${rate('down')}`,
       `peak ${(worst.peak / 1048576).toFixed(0)} MiB above idle (at most 64); the loop stood still ${worst.delay.toFixed(0)} ms at most (at most 50)`,
       ...(await listings(folder)),
     ]
   } finally {
-    await subject.stop()
+    await Promise.all([subject.stop(), receiver.stop()])
     rmSync(folder, { recursive: true, force: true })
   }
 }
