@@ -449,4 +449,26 @@ export const sealed: readonly Changes[] = [
     test: 'test/core/sealed/client/agree-ahead.test.ts',
     changes: [{ breaks: 'No secret is given twice.', from: '  ready.delete(publicKey)\n', to: '' }],
   },
+  {
+    file: 'core/sealed/client/error.ts',
+    test: 'test/core/sealed/client/aborted.test.ts',
+    changes: [
+      {
+        breaks: 'A caller that leaves an answer gets its own reason.',
+        from: 'signal?.aborted ? signal.reason : new',
+        to: 'new',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/content.ts',
+    test: 'test/core/sealed/client/aborted.test.ts',
+    changes: [
+      {
+        breaks: 'A caller that leaves a file does not take it for a damaged one.',
+        from: '    if (signal?.aborted) throw signal.reason\n',
+        to: '',
+      },
+    ],
+  },
 ]

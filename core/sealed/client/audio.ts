@@ -1,5 +1,5 @@
 import { utf8 } from '../wire/bytes.ts'
-import { SealgateError } from './error.ts'
+import { cutBy } from './error.ts'
 import type { Options } from './chat.ts'
 import type { SendSealed } from './send-sealed.ts'
 import { receiptBeside } from './receipts.ts'
@@ -38,7 +38,7 @@ export interface TranscribeAudio {
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
-/** `translations` gives English text. An abort before the answer begins throws the signal's reason. */
+/** `translations` gives English text. An abort throws the signal's reason. */
 export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'translations'): TranscribeAudio => ({
   async create({ file, ...params }, { signal, receipt, answered } = {}) {
     const isBlob = file instanceof Blob
@@ -57,13 +57,9 @@ export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'tra
       parts,
     )
     answered?.(sent.answer.headers.get('x-request-id'))
-    const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
+    const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
     const heard = openAnswer(sent.request, data) as AudioAnswer
     receipt?.(receiptBeside(sent.request, data))
     return heard
   },
 })
-
-const cut = (cause: unknown): never => {
-  throw new SealgateError('truncated', { cause })
-}

@@ -28,7 +28,8 @@ export const binder =
       }
     }
     const sealed = told(await storedContent(ask, id, signal))
-    for await (const part of openedContent(version, keys.unwrap(wrapped_dek, kid), sealed)) plain.update(part)
+    for await (const part of openedContent(version, keys.unwrap(wrapped_dek, kid), sealed, signal ?? null))
+      plain.update(part)
     const hash = keys.hash(plain.digest())
     // A literal client computes its hash in another way.
     const known = record.client_hash === hash

@@ -5,7 +5,7 @@ import { flags, frameOpener } from '../wire/frames.ts'
 import { fromHex } from '../wire/hex.ts'
 import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
 import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
 import type { SendSealed, SentRequest } from './send-sealed.ts'
 import { sealedFailure, openAnswer } from './seal-request.ts'
@@ -50,13 +50,6 @@ export const completions = (send: SendSealed): Completions => ({
     return completion
   }) as Completions['create'],
 })
-
-/** A caller that aborts an answer gets its own reason; any other end is a truncation. */
-export const cutBy =
-  (signal: AbortSignal | null) =>
-  (cause: unknown): never => {
-    throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
-  }
 
 /**
  * Chunks in their order. The stream ends normally only after the final frame, even when the connection closes cleanly.

@@ -17,12 +17,13 @@ export const storedContent = async (
   return read(answer.body)
 }
 
-/** Throws `damaged` when a byte was changed, removed or added. */
+/** Throws `damaged` when a byte was changed, removed or added, and the signal's reason after an abort. */
 export const openedContent = (
   version: string,
   dek: Uint8Array,
   sealed: AsyncIterable<Uint8Array>,
-): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed)) : opening(dek, sealed))
+  signal: AbortSignal | null,
+): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed), signal) : opening(dek, sealed))
 
 /** Yields the stored bytes and throws unless their size and hash match the binding. */
 export async function* exactContent(
@@ -48,10 +49,11 @@ async function* opening(dek: Uint8Array, sealed: AsyncIterable<Uint8Array>): Asy
 }
 
 /** Gives each chunk as soon as it opens; a later fault makes the stream throw. */
-async function* sound(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* sound(parts: AsyncIterable<Uint8Array>, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {
   try {
     yield* parts
   } catch (cause) {
+    if (signal?.aborted) throw signal.reason
     throw cause instanceof SealgateError ? cause : new SealgateError('damaged', { cause })
   }
 }

@@ -1,4 +1,5 @@
-import { type Options, cutBy } from './chat.ts'
+import type { Options } from './chat.ts'
+import { cutBy } from './error.ts'
 import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 import type { SendSealed } from './send-sealed.ts'

@@ -83,3 +83,10 @@ export class SealgateError extends Error {
     this.checks = facts.checks ?? []
   }
 }
+
+/** A caller that aborts an answer gets its own reason; any other end is a truncation. */
+export const cutBy =
+  (signal: AbortSignal | null) =>
+  (cause: unknown): never => {
+    throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
+  }

@@ -110,7 +110,7 @@ const fileOf = async (
   const { record: it, dek, proof } = checked
   const told = countedBytes(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
   const sealed = proof === null ? told : exactContent(told, { size: it.file_size, hash: proof.hash })
-  const content = openedContent(it.version, dek, sealed)
+  const content = openedContent(it.version, dek, sealed, signal ?? null)
   return { ...file, content, bytes: () => joinedBytes(content) }
 }
 

@@ -1,4 +1,4 @@
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
 import type { FormStream } from './form-stream.ts'
 import { joinedBytes } from './byte-source.ts'
 import { type Connection, clearRefusal } from './seal-request.ts'
@@ -24,7 +24,7 @@ export interface ClearRequests {
 export const pathFor = (texts: TemplateStringsArray, ...parts: readonly string[]): string =>
   String.raw(texts, ...parts.map(encodeURIComponent))
 
-/** Both methods throw SealgateError for a refusal. An abort before the answer throws the signal's reason. */
+/** Both methods throw SealgateError for a refusal. An abort throws the signal's reason. */
 export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequests => {
   const raw: ClearRequests['raw'] = async (method, path, { json, form, signal, passing } = {}) => {
     const type = form?.type ?? (json === undefined ? null : 'application/json')
@@ -51,9 +51,7 @@ export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequ
     raw,
     async data<T>(method: string, path: string, asking?: RequestOptions) {
       const answer = await raw(method, path, asking)
-      const said = (await answer.json().catch((cause: unknown) => {
-        throw new SealgateError('truncated', { cause })
-      })) as { data: T }
+      const said = (await answer.json().catch(cutBy(asking?.signal ?? null))) as { data: T }
       return said.data
     },
   }

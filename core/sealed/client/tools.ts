@@ -1,7 +1,7 @@
 import { boundKey, namedKey } from '../wire/binding.ts'
 import { fromHex } from '../wire/hex.ts'
 import { type ClearRequests, pathFor } from './http-request.ts'
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
 import type { FileContext } from './file-context.ts'
@@ -57,9 +57,7 @@ const callTool =
   async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
     const said = receipt ? { ...params, receipt: true } : params
     const sent = await send(`tools/${encodeURIComponent(name)}`, said, signal ?? null, names, outer, parts)
-    const { data } = (await sent.answer.json().catch((cause: unknown) => {
-      throw new SealgateError('truncated', { cause })
-    })) as { data: unknown }
+    const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
     const result = openAnswer(sent.request, data)
     receipt?.(receiptBeside(sent.request, data))
     return result

@@ -3,7 +3,7 @@ import { type Stored, boundKey, namedKey } from '../wire/binding.ts'
 import { concat, same, utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel, sealWhole } from '../wire/file.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
 import type { FileRecord, SealedFile, UploadOptions } from './file-shapes.ts'
 import type { FileContext } from './file-context.ts'
 import { formStream } from './form-stream.ts'
@@ -69,9 +69,7 @@ export const uploader = (
     const form = formStream(fields, content, behind, `sealed-${toHex(randomBytes(16))}`)
     const asking = { form, passing: 400, ...(options.signal && { signal: options.signal }) }
     const answer = await ask.raw('POST', 'files/encrypted/upload', asking)
-    const said: unknown = await answer.json().catch((cause: unknown) => {
-      throw new SealgateError('truncated', { cause })
-    })
+    const said: unknown = await answer.json().catch(cutBy(options.signal ?? null))
     return { id, answer, said, binding }
   }
 
