@@ -25,6 +25,13 @@ t.test('a whole hunt sends every place of every route spoiled, the same for the 
   )
 })
 
+t.test('a sample has a valid body of each route', async (t) => {
+  const all = await targets()
+  const sample = planned(all, { seed: 3, least: 20_000, sample: all.length, most: Infinity })
+  t.same(new Set(sample.map(({ target }) => target.name)), new Set(all.map(({ name }) => name)))
+  t.ok(sample.every(({ spoiled }) => spoiled.name === 'valid'))
+})
+
 t.test('a sample of the hunt finds nothing beyond its bounds', { skip }, async (t) => {
   const hunt = fileURLToPath(new URL('./hunt/run.js', import.meta.url))
   const given = ['--sample', '250', '--seed', '1', '--most', '1048576']

@@ -30,7 +30,7 @@ export interface Wish {
   readonly seed: number
   /** Bodies at least in a whole plan. */
   readonly least: number
-  /** Bodies of a sample; null for all. */
+  /** Bodies of a sample, which has a valid body of each target first; null for all. */
   readonly sample: number | null
   /** Bytes of the largest. */
   readonly most: number
@@ -60,9 +60,14 @@ export const planned = (targets: readonly Target[], { seed, least, sample, most 
     return { ...it, size: 64 + below(2 * it.size) }
   })
   const all = [...first, ...more]
-  const kept = sample === null ? all : shuffled(all).slice(0, sample)
-  return kept
+  return (sample === null ? all : shuffled(all).toSorted(validFirst).slice(0, sample))
     .map((it) => [targets.indexOf(it.target), it] as const)
     .sort(([one, { size }], [other, its]) => one - other || size - its.size)
     .map(([, it]) => it)
 }
+
+/** The shortest valid body of each target stands before all others. */
+const validFirst = (one: Planned, other: Planned): number => Number(isShortValid(other)) - Number(isShortValid(one))
+
+const isShortValid = ({ spoiled, size, target }: Planned): boolean =>
+  spoiled.name === 'valid' && size === Math.min(kibibyte, target.limit)

@@ -92,7 +92,7 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/tools/{id}': { fileId: undefined },
   'tools/searchRag': { file_ids: undefined },
   // No drill plays.
-  '/admin/drill': { model: 'none' },
+  '/admin/drill': { model: 'none', scenes: ['S01'] },
   '/admin/keys': lasting,
   '/admin/keys/{id}': lasting,
   'rvenc/chat/completions': { model: 'chatting', provider: 'constant', stream: false },
@@ -103,6 +103,10 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // Nothing is asked of the world.
   'tools/webPageScraperTool': { url: 'http://hunt.invalid/', renderJs: false },
   'tools/getTime': { timezone: 'UTC' },
+  'tools/createFileForUser': {
+    fileExtension: 'docx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  },
 }
 
 /** Bytes of the bodies that a route reads as they come in. */
