@@ -230,7 +230,82 @@ export const readers: readonly Changes[] = [
   {
     file: 'plugins/readers/document/doc-characters.ts',
     test: 'test/plugins/readers/document/doc.test.ts',
-    changes: [{ breaks: 'Deleted words of a .doc are left out.', from: "0x0800: 'deleted'", to: "0x0801: 'deleted'" }],
+    changes: [
+      { breaks: 'Deleted words of a .doc are left out.', from: 'deleted: 0x0800', to: 'deleted: 0x0801' },
+      {
+        breaks: 'Hidden words of a .doc are told.',
+        from: "if (kind === 'hidden') hidden.hide(part)",
+        to: "if (kind !== 'hidden') hidden.hide(part)",
+      },
+      {
+        breaks: 'Hidden words of a .doc that follow each other are one text.',
+        from: 'hide: (text: string) => void open.push(text)',
+        to: 'hide: (text: string) => (open.push(text), end())',
+      },
+      {
+        breaks: 'Hidden lines of a .doc are texts of their own.',
+        from: 'split(/[\\r\\x07\\x0c]/)',
+        to: 'split(/[\\x07\\x0c]/)',
+      },
+      {
+        breaks: 'Spans of hidden words that overlap give each word once.',
+        from: 'const start = Math.max(from, end)',
+        to: 'const start = from',
+      },
+    ],
+  },
+  {
+    file: 'plugins/readers/document/doc-styles.ts',
+    test: 'test/plugins/readers/document/doc.test.ts',
+    changes: [
+      {
+        breaks: 'A style of a .doc hides words.',
+        from: 'return (style) => hides(style, 0)',
+        to: 'return (style) => hides(style, longest)',
+      },
+      {
+        breaks: 'A style of a .doc hides what the style before it hides.',
+        from: 'switched(own ?? 0x80, hides(before, depth + 1))',
+        to: 'switched(own ?? 0x80, false)',
+      },
+      {
+        breaks: 'A style of a .doc does the opposite of the one before it.',
+        from: 'value === 0x81 ? !inherited : ',
+        to: '',
+      },
+      { breaks: 'A circle of styles ends.', from: 'depth < longest ? styles', to: 'depth < Infinity ? styles' },
+    ],
+  },
+  {
+    file: 'plugins/readers/document/doc-comments.ts',
+    test: 'test/plugins/readers/document/doc.test.ts',
+    changes: [
+      {
+        breaks: 'Comments of a .doc have authors.',
+        from: 'author: author || null',
+        to: 'author: author ? null : null',
+      },
+      {
+        breaks: 'A text behind the end of the comments makes their list a broken one.',
+        from: 'if (from > to || to > said.length)',
+        to: 'if (from > to)',
+      },
+      {
+        breaks: 'A text that ends before it begins makes the list of comments a broken one.',
+        from: 'if (from > to || to > said.length)',
+        to: 'if (to > said.length)',
+      },
+      {
+        breaks: 'A comment without a reference has no author.',
+        from: 'at < referred ? authors',
+        to: 'at < Infinity ? authors',
+      },
+      {
+        breaks: 'A name of an author ends within its list.',
+        from: "names.push(end > list.length ? '' : shortened",
+        to: "names.push(end < 0 ? '' : shortened",
+      },
+    ],
   },
   {
     file: 'plugins/readers/document/eml.ts',

@@ -1,54 +1,117 @@
+import { shortened } from '../shared/beside.ts'
 import { changesOf, formatPages, type Span } from './doc-formats.ts'
 import { isOld, type Piece } from './doc-pieces.ts'
+import { hide, hidingStyles, switched } from './doc-styles.ts'
 
 /** Characters that are not shown, by their bytes in the stream. */
 interface Unshown extends Span {
   readonly kind: 'deleted' | 'hidden'
 }
 
-/** Changes of characters: those that an author deleted, and those that are hidden. */
-const changes: Readonly<Record<number, Unshown['kind']>> = { 0x0800: 'deleted', 0x083c: 'hidden' }
+/** Changes of characters: an author deleted them, or a style formats them. */
+const changes = { deleted: 0x0800, style: 0x4a30 } as const
 
-/** Characters that are not shown, since Word 97; older versions have none here. */
+/** Characters that are not shown, since Word 97, in the order of their bytes; older versions have none here. */
 export const unshownOf = (main: Buffer, table: Buffer | null): readonly Unshown[] => {
+  if (isOld(main) || table === null) return []
+  const hides = hidingStyles(main, table)
   const spans: Unshown[] = []
-  if (isOld(main) || table === null) return spans
   for (const page of formatPages(main, table, 0xfa)) {
     const count = page[511]!
     if (5 * count + 4 > 511) continue
     for (let at = 0; at < count; at++) {
       const place = 2 * page[4 * (count + 1) + at]!
-      if (place === 0) continue
-      const end = place + 1 + page[place]!
-      for (const { change, value } of changesOf(page, place + 1, end)) {
-        const kind = changes[change]
-        if (kind && value === 1)
-          spans.push({ kind, from: page.readUInt32LE(4 * at), to: page.readUInt32LE(4 * at + 4) })
-      }
+      const kind = place === 0 ? null : kindOf(page, place, hides)
+      if (kind !== null) spans.push({ kind, from: page.readUInt32LE(4 * at), to: page.readUInt32LE(4 * at + 4) })
     }
   }
+  return apart(spans)
+}
+
+/** Spans in the order of their bytes. A broken file, whose spans overlap, loses what stands twice. */
+const apart = (spans: Unshown[]): readonly Unshown[] => {
+  let end = 0
   return spans
+    .sort((one, other) => one.from - other.from)
+    .flatMap(({ kind, from, to }) => {
+      const start = Math.max(from, end)
+      end = Math.max(end, to)
+      return start < to ? [{ kind, from: start, to }] : []
+    })
+}
+
+/** How one entry of a page keeps its characters from being shown; null where they are shown. */
+const kindOf = (page: Buffer, place: number, hides: (style: number) => boolean): Unshown['kind'] | null => {
+  let style: number | null = null
+  let hidden: number | null = null
+  for (const { change, value, word } of changesOf(page, place + 1, place + 1 + page[place]!)) {
+    if (change === changes.deleted && value === 1) return 'deleted'
+    if (change === changes.style) style = word
+    if (change === hide) hidden = value
+  }
+  const byStyle = style !== null && hides(style)
+  return (hidden === null ? byStyle : switched(hidden, byStyle)) ? 'hidden' : null
 }
 
 /** The pieces with a filler in the place of characters that are not shown, and the hidden texts. */
 export const shownPieces = (pieces: readonly Piece[], unshown: readonly Unshown[]) => {
-  const hidden: string[] = []
+  const hidden = hiddenTexts()
   const shown = pieces.map((piece) => {
-    const end = piece.place + piece.text.length * piece.width
-    let text = piece.text
-    for (const { from, to, kind } of unshown) {
-      if (to <= piece.place || from >= end) continue
-      const first = Math.max(0, Math.ceil((from - piece.place) / piece.width))
-      const last = Math.min(text.length, Math.ceil((to - piece.place) / piece.width))
+    const { text, place, width } = piece
+    const parts: string[] = []
+    let at = 0
+    for (const { from, to, kind } of spansWithin(unshown, place, place + text.length * width)) {
+      const first = Math.max(0, Math.ceil((from - place) / width))
+      const last = Math.min(text.length, Math.ceil((to - place) / width))
+      hidden.show(text.slice(at, first))
       const part = text.slice(first, last)
-      if (kind === 'hidden') hidden.push(part)
+      if (kind === 'hidden') hidden.hide(part)
       // Marks of paragraphs and fields stay, since the text around them depends on them.
-      text = text.slice(0, first) + part.replace(/[^\x00-\x1f]/g, filler) + text.slice(last)
+      parts.push(text.slice(at, first), part.replace(/[^\x00-\x1f]/g, filler))
+      at = last
     }
-    return { ...piece, text }
+    hidden.show(text.slice(at))
+    return { ...piece, text: parts.join('') + text.slice(at) }
   })
-  return { shown, hidden }
+  return { shown, hidden: hidden.finish() }
+}
+
+/** The spans with a byte between two places, of spans that are apart. */
+function* spansWithin(spans: readonly Unshown[], from: number, to: number): Generator<Unshown> {
+  let [low, high] = [0, from < to ? spans.length : 0]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (spans[middle]!.to <= from) low = middle + 1
+    else high = middle
+  }
+  for (let at = low; at < spans.length && spans[at]!.from < to; at++) yield spans[at]!
 }
 
 /** A character without a meaning in documents, which readers drop. */
 const filler = '\x00'
+
+/** Text without fillers, control characters and instructions of fields. */
+export const withoutMarks = (text: string): string => text.replace(/\x13[^\x14\x15]*\x14?|[\x00-\x08\x0e-\x1f]/g, '')
+
+/** Runs of hidden characters that follow each other are one text, which ends with its paragraph. */
+const hiddenTexts = () => {
+  const texts: string[] = []
+  let open: string[] = []
+  const end = () => {
+    for (const line of open.join('').split(/[\r\x07\x0c]/)) {
+      const said = shortened(withoutMarks(line))
+      if (said !== '') texts.push(said)
+    }
+    open = []
+  }
+  return {
+    hide: (text: string) => void open.push(text),
+    show(text: string): void {
+      if (text !== '') end()
+    },
+    finish(): readonly string[] {
+      end()
+      return texts
+    },
+  }
+}

@@ -7,10 +7,15 @@ export interface Span {
 /** In bytes: the format cuts its stream into pages of this size. */
 const pageBytes = 512
 
+/** A list in the table, by the place in the header that names its start and length; empty where there is none. */
+export const listAt = (main: Buffer, table: Buffer, at: number): Buffer => {
+  const from = main.readUInt32LE(at)
+  return table.subarray(from, from + main.readUInt32LE(at + 4))
+}
+
 /** The pages with formats, which a list in the table names; `at` is its place in the header. */
 export function* formatPages(main: Buffer, table: Buffer, at: number): Generator<Buffer> {
-  const from = main.readUInt32LE(at)
-  const list = table.subarray(from, from + main.readUInt32LE(at + 4))
+  const list = listAt(main, table, at)
   const count = Math.floor((list.length - 4) / 8)
   const seen = new Set<number>()
   for (let entry = 0; entry < count; entry++) {
@@ -27,14 +32,15 @@ const sizes = [1, 1, 2, 4, 2, 2, 0, 3]
 /** The columns of a table; their length has two bytes. */
 const tableChange = 0xd608
 
-/** Changes between two places of a page, with the first byte of their value. */
-export function* changesOf(page: Buffer, from: number, to: number) {
-  const end = Math.min(511, to)
+/** Changes between two places of a page or a style, with the first byte of their value and with its first two. */
+export function* changesOf(within: Buffer, from: number, to: number) {
+  const end = Math.min(within.length, to)
   for (let at = from; at + 3 <= end;) {
-    const change = page.readUInt16LE(at)
-    const value = page[at + 2]!
-    yield { change, value }
-    const size = change === tableChange ? 1 + page.readUInt16LE(at + 2) : sizes[change >> 13]!
+    const change = within.readUInt16LE(at)
+    const value = within[at + 2]!
+    const word = at + 4 <= end ? within.readUInt16LE(at + 2) : value
+    yield { change, value, word }
+    const size = change === tableChange ? 1 + word : sizes[change >> 13]!
     at += 2 + (size === 0 ? 1 + value : size)
   }
 }

@@ -1,9 +1,10 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Beside } from '../../../core/ports/file-content.ts'
-import { gatherBeside, shortened } from '../shared/beside.ts'
+import { gatherBeside, type Gathering, shortened } from '../shared/beside.ts'
 import { openCompound } from '../shared/compound.ts'
 import { joinLines, documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
-import { shownPieces, unshownOf } from './doc-characters.ts'
+import { shownPieces, unshownOf, withoutMarks } from './doc-characters.ts'
+import { type Comment, commentsOf } from './doc-comments.ts'
 import { paragraphsOf } from './doc-paragraphs.ts'
 import { isOld, type Piece, piecesOf } from './doc-pieces.ts'
 
@@ -26,7 +27,7 @@ export const readDoc = (bytes: Uint8Array): WrittenDocument & Beside => {
   const writing = documentWriter()
   const gathering = gatherBeside()
   const lengths = isOld(main) ? lengthsAt.old : lengthsAt.since97
-  for (const text of hidden.map(shortened)) if (text !== '') gathering.add('hidden', text)
+  for (const text of hidden) gathering.add('hidden', text)
   let at = 0
   for (const [number, part] of parts.entries()) {
     const end = at + Math.max(0, main.readInt32LE(lengths + 4 * number))
@@ -34,11 +35,16 @@ export const readDoc = (bytes: Uint8Array): WrittenDocument & Beside => {
     at = end
     if (part === 'macros') continue
     if (part === 'headers') for (const said of linesOf(text)) gathering.add('headers', said)
-    else if (part === 'comments')
-      for (const said of linesOf(text)) gathering.add('comments', { author: null, text: said, at: null })
+    else if (part === 'comments') gatherComments(gathering, commentsOf(main, table, joined(text)), linesOf(text))
     else readPart({ writing, gathering, paragraphs, fields: [], cells: [], entered: false }, text)
   }
   return { ...writing.finish(), ...gathering.finish() }
+}
+
+/** Without a list of the comments, each of their lines is one. */
+const gatherComments = (gathering: Gathering, comments: readonly Comment[] | null, lines: readonly string[]): void => {
+  for (const { author, text } of comments ?? lines.map((text) => ({ author: null, text })))
+    gathering.add('comments', { author, text, at: null })
 }
 
 /** Text with the place of its first byte in the file, and the bytes of a character. */
@@ -52,17 +58,18 @@ const textOf = (pieces: readonly Piece[], from: number, to: number): readonly Sa
     return first >= last ? [] : [{ text: text.slice(first, last), place: place + first * width, width }]
   })
 
+const joined = (all: readonly Said[]): string => all.map(({ text }) => text).join('')
+
 /** Lines of headers and comments, each text once: a file repeats its headers for each section. */
 const linesOf = (all: readonly Said[]): readonly string[] => {
-  const text = all.map((said) => said.text).join('')
-  const lines = text.replace(/\x13[^\x14\x15]*\x14?|[\x00-\x08\x0e-\x1f]/g, '').split(/[\r\n\x0b\x0c]/)
+  const lines = withoutMarks(joined(all)).split(/[\r\n\x0b\x0c]/)
   return [...new Set(lines.map(shortened))].filter((line) => line !== '')
 }
 
 /** A part of the document that is being read. */
 interface Reading {
   readonly writing: DocumentWriter
-  readonly gathering: ReturnType<typeof gatherBeside>
+  readonly gathering: Gathering
   readonly paragraphs: ReturnType<typeof paragraphsOf>
   /** For each open field its instruction, and its result once that begins. */
   readonly fields: { instruction: string; result: string | null }[]

@@ -15,7 +15,7 @@ t.test('a Word document of 2003 is read with its headings, tables, links and com
   t.match(content, {
     format: 'doc',
     links: [{ url: 'https://example.com/jahr', text: 'der Verband' }],
-    comments: [{ author: null, text: 'KOMMENTAR' }],
+    comments: [{ author: 'E', text: 'KOMMENTAR' }],
   })
   t.same(
     content.sections.map(({ heading }) => heading),
@@ -47,6 +47,91 @@ t.test('a Word document that is encrypted or broken says so', async (t) => {
   main.writeUInt32LE(0xffffff00, 0x1a2)
   const table = word.stream('1Table') ?? word.stream('0Table')!
   await t.rejects(read(compoundOf({ WordDocument: main, '1Table': table, '0Table': table })), { name: 'Unreadable' })
+})
+
+t.test('comments of a Word document have authors, and hidden text is told apart', async (t) => {
+  const content = await read((await stored('beside/text.doc')).bytes)
+  t.same(content.comments, [
+    { author: 'Ada Lind', text: 'Check the number. Twice, please.', at: null },
+    { author: 'Jürgen Müller', text: 'Größe fehlt', at: null },
+    { author: 'Ada Lind', text: 'Check the number.', at: null },
+  ])
+  t.same(content.hidden, ['hidden by itself', 'hidden by a style', 'A whole line', 'and another'])
+  t.match(
+    content.sections[0]?.text,
+    /\.\nShown {2}and shown\.\nShown {2}and by one that follows it, but this is seen\.$/,
+  )
+})
+
+/** A stored document after a change of its two streams. */
+const changed = async (path: string, change: (main: Buffer, table: Buffer) => void) => {
+  const word = openCompound((await stored(path)).bytes)
+  const [main, table] = [Buffer.from(word.stream('WordDocument')!), Buffer.from(word.stream('1Table')!)]
+  change(main, table)
+  return read(compoundOf({ WordDocument: main, '1Table': table }))
+}
+
+/** In the header: the places of the lists of styles, of references to comments, of their texts, and of authors. */
+const lists = { styles: 0xa2, references: 0xba, texts: 0xc2, authors: 0x1ba }
+
+t.test('a style of Word hides text by the style before it', async (t) => {
+  const nameOf = (table: Buffer, style: string) => table.indexOf(Buffer.from(style, 'utf16le'))
+  const follow = (table: Buffer, style: string, before: number) =>
+    table.writeUInt16LE(16 * before + 2, nameOf(table, style) - 10)
+  const hide = (table: Buffer, style: string, value: number) => {
+    table[table.indexOf(Buffer.from('3c0801', 'hex'), nameOf(table, style)) + 2] = value
+  }
+  const followed = await changed('beside/text.doc', (_, table) => follow(table, 'UnseenToo', 15))
+  t.ok(followed.hidden?.includes('by one that follows it'))
+  const opposite = await changed('beside/text.doc', (_, table) => hide(table, 'Unseen', 0x81))
+  t.ok(opposite.hidden?.includes('hidden by a style'), 'the opposite of what is shown')
+  const circle = await changed('beside/text.doc', (_, table) => {
+    follow(table, 'UnseenToo', 15)
+    follow(table, 'Unseen', 16)
+    hide(table, 'Unseen', 0x80)
+  })
+  t.same(circle.hidden, ['hidden by itself', 'A whole line', 'and another'], 'a circle hides nothing')
+})
+
+t.test('broken lists of comments, authors and styles cost no more than what they name', async (t) => {
+  const after = (change: (main: Buffer, table: Buffer) => void) => changed('beside/text.doc', change)
+  const without = (list: number) => after((main) => main.writeUInt32LE(0, list + 4))
+  const lines = ['Check the number.', 'Twice, please.', 'Größe fehlt'].map((text) => ({ author: null, text, at: null }))
+  t.same((await without(lists.texts)).comments, lines, 'each line is a comment')
+  t.match((await without(lists.references)).comments, [{ author: null, text: /Twice/ }, { author: null }, {}])
+  t.match((await without(lists.authors)).comments, [{ author: null, text: /Twice/ }, { author: null }, {}])
+  t.notMatch((await without(lists.styles)).hidden, ['hidden by a style'])
+  const ends = (end: number, value: number) =>
+    after((main, table) => table.writeUInt32LE(value, main.readUInt32LE(lists.texts) + 4 * end))
+  t.same((await ends(3, 0xffffff00)).comments, lines, 'a text behind the end')
+  t.same((await ends(2, 1)).comments, lines, 'a text that ends before it begins')
+  const unknown = (main: Buffer, table: Buffer) => table.writeUInt16LE(0xffff, main.readUInt32LE(lists.references) + 36)
+  t.match((await after(unknown)).comments, [{ author: null, text: /Twice/ }, { author: 'Jürgen Müller' }, {}])
+  const long = (main: Buffer, table: Buffer) => table.writeUInt16LE(0xffff, main.readUInt32LE(lists.authors) + 36)
+  t.match((await after(long)).comments, [{ author: 'Ada Lind' }, { author: null }, { author: 'Ada Lind' }])
+  for (const list of Object.values(lists))
+    for (const [at, value] of [0, 4].flatMap((at) => [1, 0xffffffff].map((it) => [at, it] as const)))
+      await t.resolves(
+        after((main) => main.writeUInt32LE(value, list + at)),
+        `${list}, ${value}`,
+      )
+})
+
+/** The stored document after one of its spans of characters has another end. */
+const spanEnds = (change: (place: (at: number) => number, end: (at: number, place: number) => void) => void) =>
+  changed('beside/text.doc', (main, table) => {
+    const page = 512 * table.readUInt32LE(main.readUInt32LE(0xfa) + 8)
+    change(
+      (at) => main.readUInt32LE(page + 4 * at),
+      (at, place) => main.writeUInt32LE(place, page + 4 * at),
+    )
+  })
+
+t.test('hidden lines stay apart, and spans that overlap hide each character once', async (t) => {
+  const { hidden } = await spanEnds((place, end) => end(17, place(18)))
+  t.match(hidden, ['hidden by itself', 'hidden by a style', 'A whole line', 'and another'], 'with the mark of the line')
+  const twice = await spanEnds((place, end) => end(9, place(11)))
+  t.equal(twice.hidden?.join().match(/hidden by a style/g)?.length, 1)
 })
 
 t.test('sectors that lead in a circle end in a refusal', async (t) => {
