@@ -54,11 +54,11 @@ const mean = (values: readonly number[]): number => values.reduce((sum, it) => s
 interface AllTexts {
   /** Of each file, in order. */
   readonly texts: readonly Texts[]
-  /** A sentence for each program that is not installed. */
+  /** A sentence for each program that is not installed, or reads none of the files. */
   readonly missing: readonly string[]
 }
 
-/** What each reader makes of each file. A program that is not installed takes no part. */
+/** What each reader makes of each file. A program that is not installed, or reads none of them, takes no part. */
 const textsOf = async (files: readonly Sampled[], format: Format): Promise<AllTexts> => {
   const texts: Record<string, string | null>[] = files.map(() => ({}))
   const missing: string[] = []
@@ -66,7 +66,8 @@ const textsOf = async (files: readonly Sampled[], format: Format): Promise<AllTe
   for (const [name, peer] of Object.entries(peers[format])) {
     try {
       const read = await remembered(name, peer, files, format)
-      for (const [at, { hash }] of files.entries()) texts[at]![name] = read(hash)
+      if (files.every(({ hash }) => read(hash) === null)) missing.push(`${name} reads none of the files`)
+      else for (const [at, { hash }] of files.entries()) texts[at]![name] = read(hash)
     } catch (fault) {
       if (!(fault instanceof NotInstalled)) throw fault
       missing.push(fault.message)
@@ -75,13 +76,18 @@ const textsOf = async (files: readonly Sampled[], format: Format): Promise<AllTe
   return { texts, missing }
 }
 
-/** Others read a file once; a later run finds their text in the folder of the bench. */
+/** Others read a file once; a later run finds their text in the folder of the bench. A program that fails is asked again. */
 const remembered = async (name: string, peer: Peer, files: readonly Sampled[], format: Format) => {
   const place = join(folder, 'read', `${name.replace('/', '-')}-${format}`)
   mkdirSync(place, { recursive: true })
   const pathOf = (hash: string) => join(place, `${hash}.json`)
   const unread = files.filter(({ hash }) => !existsSync(pathOf(hash)))
   const texts = unread.length === 0 ? [] : await peer(unread, format)
-  for (const [at, { hash }] of unread.entries()) writeFileSync(pathOf(hash), JSON.stringify(texts[at] ?? null))
-  return (hash: string) => JSON.parse(readFileSync(pathOf(hash), 'utf8')) as string | null
+  const fresh = new Map(unread.map(({ hash }, at) => [hash, texts[at] ?? null]))
+  if (texts.some((text) => text !== null))
+    for (const [hash, text] of fresh) writeFileSync(pathOf(hash), JSON.stringify(text))
+  return (hash: string): string | null => {
+    const text = fresh.get(hash)
+    return text === undefined ? JSON.parse(readFileSync(pathOf(hash), 'utf8')) : text
+  }
 }

@@ -17,6 +17,13 @@ const momentIn = ({ value }: { value?: any }): string | null => {
   return moment instanceof Date && !Number.isNaN(moment.getTime()) ? moment.toISOString().slice(0, 19) : null
 }
 
+const people = (all: readonly any[]): string =>
+  all.map(({ name, address }) => `${name ?? ''} <${address ?? ''}>`).join(', ')
+
+/** The lines above a mail; absent ones are left out. */
+const headLines = (heads: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.entries(heads).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
+
 const texts: Readonly<Record<string, () => Promise<string>>> = {
   async mammoth() {
     return (await load()).default.extractRawText({ buffer: bytes }).then(({ value }: { value: string }) => value)
@@ -49,18 +56,27 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
     return slides.map((slide: { text: readonly string[] }) => slide.text.join('\n')).join('\n')
   },
   async '@kenjiuno/msgreader'() {
-    const { subject, senderName, recipients, body } = new (await load()).default.default(
-      Uint8Array.from(bytes).buffer,
-    ).getFileData()
-    const to = (recipients ?? []).map((it: { name?: string; email?: string }) => `${it.name ?? ''} ${it.email ?? ''}`)
-    return [subject, senderName, ...to, body].join('\n')
+    const mail = new (await load()).default.default(Uint8Array.from(bytes).buffer).getFileData()
+    const { subject, senderName, senderSmtpAddress, senderEmail, recipients = [], body, attachments = [] } = mail
+    const date = mail.clientSubmitTime && new Date(mail.clientSubmitTime).toISOString().slice(0, 19)
+    const to = (kind: string) =>
+      people(
+        recipients
+          .filter((it: any) => (it.recipType ?? 'to') === kind)
+          .map(({ name, smtpAddress, email }: any) => ({ name, address: smtpAddress ?? email })),
+      )
+    const from = people([{ name: senderName, address: senderSmtpAddress ?? senderEmail }])
+    const files = attachments.map(({ fileName }: { fileName?: string }) => fileName ?? '')
+    return [
+      ...headLines({ From: from, To: to('to'), Cc: to('cc'), Bcc: to('bcc'), Date: date, Subject: subject }),
+      body,
+      ...files,
+    ].join('\n')
   },
   async 'postal-mime'() {
     const { subject, from, to = [], cc = [], text } = await (await load()).default.parse(bytes)
-    const all = (people: readonly any[]) => people.map(({ name, address }) => `${name} <${address}>`).join(', ')
-    const heads = { From: all(from ? [from] : []), To: all(to), Cc: all(cc), Subject: subject }
-    const lines = Object.entries(heads).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
-    return [...lines, text].join('\n')
+    const heads = { From: people(from ? [from] : []), To: people(to), Cc: people(cc), Subject: subject }
+    return [...headLines(heads), text].join('\n')
   },
 }
 

@@ -52,14 +52,19 @@ const sheetsByOpenpyxl = [
   '    print("\\t".join("" if cell is None else str(cell) for cell in row))',
 ].join('\n')
 
-const mailByPython = [
-  'import sys, email, email.policy',
-  'mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.default)',
-  'for name in ("From", "To", "Cc", "Date", "Subject"):',
-  '  if mail[name]: print(name + ":", mail[name])',
-  'body = mail.get_body(preferencelist=("plain", "html"))',
-  'print(body.get_content() if body else "")',
-].join('\n')
+/** A mail by Python, with its date as an expression prints it. */
+const mailByPython = (date: string): string =>
+  [
+    'import sys, email, email.policy, datetime',
+    'mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.default)',
+    'for name in ("From", "To", "Cc", "Bcc", "Date", "Subject"):',
+    `  if mail[name]: print(name + ":", ${date} if name == "Date" else mail[name])`,
+    'body = mail.get_body(preferencelist=("plain", "html"))',
+    'print(body.get_content() if body else "")',
+  ].join('\n')
+
+/** A .msg holds its date as a number, and each program has a form of its own for it. */
+const utc = 'mail[name].datetime.astimezone(datetime.timezone.utc).isoformat()[:19]'
 
 const pandoc = oneByOne((path, format) => printed('pandoc', ['-f', format, '-t', 'plain', '--wrap=none', path]))
 const openpyxl = program('/usr/bin/python3', '-c', sheetsByOpenpyxl, 'FILE')
@@ -115,15 +120,20 @@ export const peers: Readonly<Record<Format, Readonly<Record<string, Peer>>>> = {
   xls: { LibreOffice: officeTexts, xls2csv: program('xls2csv', '-d', 'utf-8') },
   msg: {
     msgreader: npm('@kenjiuno/msgreader'),
-    msgconvert: program(
+    // Its program, msgconvert, wants a further package, which its module does without.
+    'Outlook::Message': program(
       'sh',
       '-c',
-      'msgconvert --outfile - "$0" | /usr/bin/python3 -c "$1" /dev/stdin',
+      `perl -MEmail::Outlook::Message -e "$1" "$0" | /usr/bin/python3 -c "$2" /dev/stdin`,
       'FILE',
-      mailByPython,
+      'print Email::Outlook::Message->new($ARGV[0])->to_email_mime->as_string',
+      mailByPython(utc),
     ),
   },
-  eml: { 'postal-mime': npm('postal-mime'), Python: program('/usr/bin/python3', '-c', mailByPython, 'FILE') },
+  eml: {
+    'postal-mime': npm('postal-mime'),
+    Python: program('/usr/bin/python3', '-c', mailByPython('mail[name]'), 'FILE'),
+  },
 }
 
 const installed = (): string => {

@@ -43,7 +43,9 @@ export const wordsOf = (text: string): readonly string[] =>
     text
       .normalize('NFKC')
       .replace(/\u00ad/g, '')
+      .replace(directory, ' ')
       .replace(midnight, '$1')
+      .replace(moment, '$1')
       .replace(/(\d)T(?=\d\d:)/g, '$1 ')
       .replace(/_x000d_/gi, ' ')
       .replace(/(\d),(?=\d{3}(?!\d))/g, '$1')
@@ -63,6 +65,12 @@ const digits = 12
 
 /** A date without a time, as some programs print it. */
 const midnight = /(\d{4}-\d{2}-\d{2})[ T]00:00:00(?:\.0+)?/g
+
+/** A time with parts of a second and its zone, which other programs leave out. */
+const moment = /(T\d\d:\d\d:\d\d)\.\d+Z/g
+
+/** The place of a person in the directory of a company, which some programs print in the place of a mail address. */
+const directory = /\/o=[^\n"<>]*\/cn=[^\n"<>]*/gi
 
 type Counts = ReadonlyMap<string, number>
 
