@@ -316,6 +316,33 @@ export const readers: readonly Changes[] = [
     ],
   },
   {
+    file: 'plugins/readers/document/msg.ts',
+    test: 'test/plugins/readers/document/mail.test.ts',
+    changes: [
+      {
+        breaks: 'A mail of Outlook tells who gets a copy.',
+        from: 'number === kinds.cc[0] || number === kinds.bcc[0] ? number : kinds.to[0]',
+        to: 'number === kinds.bcc[0] ? number : kinds.to[0]',
+      },
+      {
+        breaks: 'A recipient whom a mail was sent to again keeps its kind.',
+        from: '.readUInt32LE(0) ?? 0) & 15',
+        to: '.readUInt32LE(0) ?? 0) & -1',
+      },
+      { breaks: 'Recipients stand in their order.', from: '    .sort()\n', to: '' },
+      {
+        breaks: 'The directory of a company is no mail address.',
+        from: "addresses.find((it) => it.includes('@'))",
+        to: "addresses.find((it) => it !== '')",
+      },
+      {
+        breaks: 'Copies are told by their names where no recipients are listed.',
+        from: ".join(', ') || said(shown)",
+        to: ".join(', ')",
+      },
+    ],
+  },
+  {
     file: 'plugins/readers/slides/ppt.ts',
     test: 'test/plugins/readers/slides/ppt.test.ts',
     changes: [

@@ -27,8 +27,8 @@ const writeMail = async (reading: Reading, bytes: Buffer, depth: number): Promis
   const mail = entityOf(bytes)
   if (!mail.head('from') && !mail.head('subject') && !mail.head('received')) throw new Unreadable()
   const { writing } = reading
-  const [from, to, cc, date, subject] = ['from', 'to', 'cc', 'date', 'subject'].map(mail.head)
-  writeHeads(writing, { from: from!, to: to!, cc: cc!, date: date!, subject: subject! })
+  const [from, to, cc, bcc, date, subject] = ['from', 'to', 'cc', 'bcc', 'date', 'subject'].map(mail.head)
+  writeHeads(writing, { from: from!, to: to!, cc: cc!, bcc: bcc!, date: date!, subject: subject! })
   const files: string[] = []
   await writeEntity(reading, mail, files, depth)
   writeAttachments(writing, files)

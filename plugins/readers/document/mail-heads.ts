@@ -5,11 +5,12 @@ export interface MailHeads {
   readonly from?: string
   readonly to?: string
   readonly cc?: string
+  readonly bcc?: string
   readonly date?: string
   readonly subject?: string
 }
 
-const names = { from: 'From', to: 'To', cc: 'Cc', date: 'Date', subject: 'Subject' } as const
+const names = { from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', date: 'Date', subject: 'Subject' } as const
 
 /** Writes the lines above a mail. The subject is the title of the document. */
 export const writeHeads = (writing: DocumentWriter, heads: MailHeads): void => {

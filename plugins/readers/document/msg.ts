@@ -12,8 +12,10 @@ const subject = 0x0037
 const sent = 0x0039
 const senderName = 0x0c1a
 const senderAddresses = [0x5d01, 0x0c1f] as const
-const shownTo = 0x0e04
-const shownCc = 0x0e03
+/** Recipients by their kind: its number, and the property that shows all their names. */
+const kinds = { to: [1, 0x0e04], cc: [2, 0x0e03], bcc: [3, 0x0e02] } as const
+const recipientKind = 0x0c15
+const recipientAddresses = [0x39fe, 0x3003] as const
 const text = 0x1000
 const packedRtf = 0x1009
 const html = 0x1013
@@ -26,7 +28,7 @@ const types = { binary: '0102', wide: '001F', narrow: '001E' } as const
 /** Reads a mail of Outlook: its heads, its text, the names of its attachments. */
 export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const file = openCompound(bytes)
-  const fixed = fixedOf(file)
+  const fixed = fixedOf(file.stream('__properties_version1.0'), 32)
   const codePage = codePages.map((it) => fixed.get(it)?.readUInt32LE(0)).find((it) => it !== undefined) ?? 1252
   const said = (property: number, folder = ''): string => {
     const wide = file.stream(folder + streamOf(property, types.wide))
@@ -35,20 +37,28 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
     return narrow === null ? '' : decodeCodePage(unended(narrow), codePage)
   }
   const writing = documentWriter()
-  const address = senderAddresses.map((it) => said(it)).find((it) => it.includes('@')) ?? ''
-  const name = said(senderName)
+  const recipients = recipientsOf(file, said)
+  const named = (kind: keyof typeof kinds): string => {
+    const [number, shown] = kinds[kind]
+    return recipients.flatMap((it) => (it.kind === number ? it.person : [])).join(', ') || said(shown)
+  }
   writeHeads(writing, {
-    from: address === '' || address === name ? name : `${name} <${address}>`,
-    to: recipients(file, said) || said(shownTo),
-    cc: said(shownCc),
+    from: personOf(
+      said(senderName),
+      senderAddresses.map((it) => said(it)),
+    ),
+    to: named('to'),
+    cc: named('cc'),
+    bcc: named('bcc'),
     date: dateOf(fixed.get(sent)),
     subject: said(subject),
   })
   await writeBody()
-  const attached = file.paths.flatMap((path) => /^(__attach_version1\.0_#[^/]+\/)__properties/.exec(path)?.[1] ?? [])
   writeAttachments(
     writing,
-    attached.flatMap((folder) => fileNames.map((it) => said(it, folder)).find((it) => it !== '') ?? []),
+    foldersOf(file, 'attach').flatMap(
+      (folder) => fileNames.map((it) => said(it, folder)).find((it) => it !== '') ?? [],
+    ),
   )
   return writing.finish()
 
@@ -76,23 +86,39 @@ const hex = (number: number): string => number.toString(16).toUpperCase().padSta
 
 const streamOf = (property: number, type: string): string => `__substg1.0_${hex(property)}${type}`
 
-/** The values of properties with a fixed size, by their numbers. */
-const fixedOf = (file: Compound): ReadonlyMap<number, Buffer> => {
-  const all = file.stream('__properties_version1.0') ?? Buffer.alloc(0)
+/** The values of properties with a fixed size, by their numbers; they follow a header of so many bytes. */
+const fixedOf = (all: Buffer | null, header: number): ReadonlyMap<number, Buffer> => {
   const values = new Map<number, Buffer>()
-  for (let at = 32; at + 16 <= all.length; at += 16) values.set(all.readUInt16LE(at + 2), all.subarray(at + 8, at + 16))
+  for (let at = header; all !== null && at + 16 <= all.length; at += 16)
+    values.set(all.readUInt16LE(at + 2), all.subarray(at + 8, at + 16))
   return values
 }
 
-/** All recipients in one line; empty when the file lists none. */
-const recipients = (file: Compound, said: (property: number, folder: string) => string): string =>
+/** A name with its mail address. An address in the directory of a company has no `@`, and is left out. */
+const personOf = (name: string, addresses: readonly string[]): string => {
+  const address = addresses.find((it) => it.includes('@')) ?? ''
+  return address === '' || address === name ? name : `${name} <${address}>`
+}
+
+/** All recipients in their order. One without a known kind gets the mail like those it is sent to. */
+const recipientsOf = (file: Compound, said: (property: number, folder: string) => string) =>
+  foldersOf(file, 'recip').map((folder) => {
+    const fixed = fixedOf(file.stream(`${folder}__properties_version1.0`), 8)
+    // Higher bits say how the mail was sent again.
+    const number = (fixed.get(recipientKind)?.readUInt32LE(0) ?? 0) & 15
+    const addresses = recipientAddresses.map((it) => said(it, folder))
+    return {
+      kind: number === kinds.cc[0] || number === kinds.bcc[0] ? number : kinds.to[0],
+      person: personOf(said(0x3001, folder), addresses),
+    }
+  })
+
+/** The folders of recipients or attachments, in the order of their numbers. */
+const foldersOf = (file: Compound, kind: 'recip' | 'attach'): readonly string[] =>
   file.paths
-    .flatMap((path) => /^(__recip_version1\.0_#[^/]+\/)__properties/.exec(path)?.[1] ?? [])
-    .map((folder) => {
-      const [name, address] = [said(0x3001, folder), said(0x39fe, folder) || said(0x3003, folder)]
-      return address === '' || address === name ? name : `${name} <${address}>`
-    })
-    .join(', ')
+    .flatMap((path) => /^(__(recip|attach)_version1\.0_#[^/]+\/)__properties/.exec(path)?.[1] ?? [])
+    .filter((folder) => folder.startsWith(`__${kind}`))
+    .sort()
 
 /** Windows counts tenths of microseconds since 1601. */
 const dateOf = (value: Buffer | undefined): string => {

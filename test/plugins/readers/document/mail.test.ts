@@ -111,6 +111,43 @@ t.test('a mail of Outlook is read in its code page, from text, a page or packed 
   t.match(await textOf('a', outlook(rtf)), `${heads}Bis dann.\n`)
 })
 
+/** A recipient of Outlook; the number of its kind is absent in old files. */
+const recipient = (at: number, name: string, address: string, kind?: number) => {
+  const folder = `__recip_version1.0_#0000000${at}`
+  const properties = Buffer.alloc(kind === undefined ? 8 : 24)
+  if (kind !== undefined) {
+    properties.writeUInt16LE(0x0c15, 10)
+    properties.writeUInt32LE(kind, 16)
+  }
+  return {
+    [`${folder}/__properties_version1.0`]: properties,
+    [`${folder}/__substg1.0_3001001F`]: wide(name),
+    [`${folder}/__substg1.0_3003001F`]: wide(address),
+  }
+}
+
+t.test('a mail of Outlook tells who gets a copy, and who gets it unseen', async (t) => {
+  const sent = outlook({
+    ...recipient(3, 'Di', 'di@example.org', 3),
+    ...recipient(2, 'Cy', 'cy@example.org', 0x10000002),
+    ...recipient(4, 'Ed', 'ed@example.org'),
+    ...recipient(1, 'Bo', '/o=Orchard/ou=Pears/cn=Recipients/cn=bo', 1),
+    '__substg1.0_1000001F': wide('Bis bald.'),
+  })
+  const told = await textOf('a.msg', sent)
+  t.match(
+    told,
+    '\nTo: Ada <ada@example.org>, Bo, Ed <ed@example.org>\nCc: Cy <cy@example.org>\nBcc: Di <di@example.org>\n',
+  )
+  const shown = { '__substg1.0_0E03001F': wide('Cy; Flo'), '__substg1.0_1000001F': wide('Bis bald.') }
+  t.match(
+    await textOf('a.msg', outlook(shown)),
+    '\nTo: Ada <ada@example.org>\nCc: Cy; Flo\n',
+    'names without recipients',
+  )
+  t.match(await textOf('a.eml', mail.replace('Subject:', 'Bcc: di@example.org\r\nSubject:')), '\nBcc: di@example.org\n')
+})
+
 t.test('a mail of Outlook that another program wrote is read', async (t) => {
   const { bytes } = await stored('msg/harvest.msg')
   t.match(await read('a', bytes), { format: 'msg', title: 'Grüße von der Ernte' })
