@@ -4,11 +4,11 @@ import { documentsOf, folder, type Format, formats, type Sampled } from './docum
 import { ourText } from './ours.ts'
 import { type Peer, peers } from './peers.ts'
 import { NotInstalled } from './program.ts'
-import { type Shares, sharesOf, type Texts } from './shares.ts'
+import { type Shares, sharesOf, type Texts, type Within } from './shares.ts'
 
 export const ours = 'sealgate'
 
-const sheets: ReadonlySet<Format> = new Set(['xlsx', 'ods', 'xls'])
+const within: Partial<Record<Format, Within>> = { xlsx: 'line', ods: 'line', xls: 'cell' }
 
 /** A reader that is behind the first by less than this is as good. */
 const asGood = 0.005
@@ -21,7 +21,7 @@ export async function* byFormat(wanted: readonly Format[] = formats, most = 60, 
     let judged = 0
     const { texts: read, missing } = await textsOf(files, format)
     for (const [at, texts] of read.entries()) {
-      const shares = sharesOf(texts, sheets.has(format) ? 'line' : 'text')
+      const shares = sharesOf(texts, within[format] ?? 'text')
       if (each) console.log(files[at]!.path, JSON.stringify(shares))
       // A file counts where every reader can be judged by two others.
       const all = Object.entries(shares).flatMap(([name, it]) => (it === null ? [] : [[name, it] as const]))

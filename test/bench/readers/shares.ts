@@ -12,13 +12,18 @@ const run = 5
 /** Fewer agreed words say little about a reader. */
 const fewest = 5
 
+export type Within = 'text' | 'line' | 'cell'
+
+const piecesOf = (text: string, within: Within): readonly string[] =>
+  within === 'text' ? [text] : (within === 'cell' ? alike(text) : text).split('\n')
+
 /**
  * The share of what at least two others agree on that each reader has; null where no two others agree. A word counts as
- * often as the second of the others has it. Runs of sheets end with their line.
+ * often as the second of the others has it. Runs of sheets end with their line, and values of cells have one form.
  */
-export const sharesOf = (texts: Texts, within: 'text' | 'line'): Readonly<Record<string, Shares | null>> => {
+export const sharesOf = (texts: Texts, within: Within): Readonly<Record<string, Shares | null>> => {
   const words = Object.entries(texts).map(([name, text]) => {
-    const pieces = text === null ? null : within === 'line' ? text.split('\n') : [text]
+    const pieces = text === null ? null : piecesOf(text, within)
     return [name, pieces?.map(wordsOf) ?? null] as const
   })
   const shares = words.map(([name, own]) => {
@@ -55,10 +60,30 @@ export const wordsOf = (text: string): readonly string[] =>
       ) ?? []
   )
     .filter((word) => word.length <= longest)
-    .map((word) => (/^\d+\.\d/.test(word) ? String(Number(Number(word).toPrecision(digits))) : word))
+    .map((word) => (/^\d+\.\d|^\d{13,}$/.test(word) ? String(Number(Number(word).toPrecision(digits))) : word))
 
 /** In characters: what is longer is a picture in hex, and no word. */
 const longest = 50
+
+/**
+ * The text of sheets with the values of cells in one form. An .xls has two other readers. They print truth values as
+ * numbers, and dates in the order of a language, so that parts of two wrong dates agree.
+ */
+const alike = (text: string): string =>
+  text
+    .replace(/(?<![\p{L}\d])(true|false)(?![\p{L}\d])/giu, (word) => (word.toLowerCase() === 'true' ? '1' : '0'))
+    .replace(dated, (_, ...parts: readonly (string | undefined)[]) => {
+      const [year, month, day] = parts[0] === undefined ? [parts[6], parts[3], parts[5]] : parts
+      const century = year!.length > 2 ? '' : Number(year) < firstOfLast ? '20' : '19'
+      return ` day${century}${year}${month!.padStart(2, '0')}${day!.padStart(2, '0')} `
+    })
+
+/** A date as ISO 8601, without a time or with one, or as Americans write it. */
+const dated =
+  /(?<![\d.\/-])(?:(\d{4})-(\d\d)-(\d\d)(?:[T ]00:00:00(?:\.0+)?|T(?=\d))?|(\d\d?)([-/])(\d\d?)\5(\d{4}|\d\d))(?![\d\/-])/g
+
+/** Spreadsheets take two digits of a year from here on for one of the last century. */
+const firstOfLast = 30
 
 /** Programs print from 12 to 17 digits of one and the same number. */
 const digits = 12
