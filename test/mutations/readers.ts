@@ -269,9 +269,9 @@ export const readers: readonly Changes[] = [
         to: 'switched(own ?? 0x80, false)',
       },
       {
-        breaks: 'A style of a .doc does the opposite of the one before it.',
-        from: 'value === 0x81 ? !inherited : ',
-        to: '',
+        breaks: 'Words of a .doc that undo the style of their paragraph are shown.',
+        from: 'inherited : value === 1)',
+        to: 'inherited : value !== 0)',
       },
       { breaks: 'A circle of styles ends.', from: 'depth < longest ? styles', to: 'depth < Infinity ? styles' },
     ],

@@ -3,9 +3,11 @@ import { changesOf, listAt } from './doc-formats.ts'
 /** A change of a character's format that hides it. */
 export const hide = 0x083c
 
-/** A change of 0 or 1 stands for itself; 128 takes what the style says, and 129 the opposite. */
-export const switched = (value: number, inherited: boolean): boolean =>
-  value === 0x80 ? inherited : value === 0x81 ? !inherited : value === 1
+/**
+ * A change of 0 or 1 stands for itself, and 128 takes what the style says. Word writes 129, the opposite of the style,
+ * for words that are shown in a paragraph whose style hides it.
+ */
+export const switched = (value: number, inherited: boolean): boolean => (value === 0x80 ? inherited : value === 1)
 
 /** A character style; `hides` is null where the style before it decides. */
 interface Style {
