@@ -146,12 +146,12 @@ t.test('files of one process are played in their order, and each is judged by wh
   t.match(early.told, [{ total: 1, failed: 0 }, null, null], 'what did not come to its end has no verdict')
 })
 
-t.test('every file of tests stands in one turn of its day, and four days play all files', async (t) => {
+t.test('every file of tests stands in one turn of its day, and a week plays all files', async (t) => {
   const found = (await readdir('dist/test', { recursive: true }))
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => join('dist/test', file))
     .toSorted()
-  const days = await Promise.all([0, 1, 2, 3].map((day) => planned(day)))
+  const days = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((day) => planned(day)))
   for (const { turns, resting } of days) {
     const rest = resting.map((file) => join('dist/test', `${file}.test.js`))
     t.same([...turns.flat(), ...rest].toSorted(), found, 'a file is played once, or it rests')

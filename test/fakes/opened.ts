@@ -8,5 +8,12 @@ export const openedBy = async ({ pid }: ChildProcess): Promise<readonly string[]
   return files && Promise.all(files.map((file) => readlink(`${folder}/${file}`).catch(() => '')))
 }
 
+/** Each process of a parser has two: for its job, and for what it answers. One of them waits for the next job. */
+const socketsOfParser = 2
+
+/** Sockets of a process beside those to its parsers, which are its only children. */
+export const socketsBeside = async (child: ChildProcess, parsers: readonly number[]): Promise<number> =>
+  socketsIn(await openedBy(child)) - socketsOfParser * parsers.length
+
 export const socketsIn = (opened: readonly string[] | null): number =>
   (opened ?? []).filter((it) => it.startsWith('socket:')).length

@@ -59,15 +59,13 @@ export const planned = (targets: readonly Target[], { seed, least, sample, most 
     const it = small[below(small.length)]!
     return { ...it, size: 64 + below(2 * it.size) }
   })
+  const valid = targets.flatMap(
+    (it) => first.find(({ target, spoiled }) => target === it && spoiled.name === 'valid') ?? [],
+  )
   const all = [...first, ...more]
-  return (sample === null ? all : shuffled(all).toSorted(validFirst).slice(0, sample))
+  const kept = sample === null ? all : [...valid, ...shuffled(all.filter((it) => !valid.includes(it)))].slice(0, sample)
+  return kept
     .map((it) => [targets.indexOf(it.target), it] as const)
     .sort(([one, { size }], [other, its]) => one - other || size - its.size)
     .map(([, it]) => it)
 }
-
-/** The shortest valid body of each target stands before all others. */
-const validFirst = (one: Planned, other: Planned): number => Number(isShortValid(other)) - Number(isShortValid(one))
-
-const isShortValid = ({ spoiled, size, target }: Planned): boolean =>
-  spoiled.name === 'valid' && size === Math.min(kibibyte, target.limit)

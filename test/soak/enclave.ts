@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { allowedVariables } from '../../adapters/production/enclave/allowed-variables.ts'
-import { openedBy, socketsIn } from '../fakes/opened.ts'
+import { socketsBeside } from '../fakes/opened.ts'
+import { childrenOf } from '../hunt/processes.ts'
 import { startChild } from './child.ts'
 import type { EnclaveState } from './inside.ts'
 
@@ -35,7 +36,7 @@ export const startEnclave = async (config: object, listen: string, { since, time
   await once(child.process.stdout!, 'data')
   return {
     state: () => child.ask('state'),
-    sockets: async () => socketsIn(await openedBy(child.process)),
+    sockets: () => socketsBeside(child.process, childrenOf(child.process.pid!)),
     stop: () => child.stop(),
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Swept } from '../../core/files/sweep.ts'
-import { openedBy, socketsIn } from '../fakes/opened.ts'
+import { openedBy, socketsBeside } from '../fakes/opened.ts'
+import { childrenOf } from '../hunt/processes.ts'
 import { startChild } from './child.ts'
 import type { GatewayState, Ready } from './server.ts'
 
@@ -30,7 +31,7 @@ export const startGateway = async (config: object, data: string, callers: number
     state: () => child.ask('state'),
     sweep: () => child.ask('sweep'),
     drain: () => child.ask('drain'),
-    sockets: async () => socketsIn(await openedBy(child.process)),
+    sockets: () => socketsBeside(child.process, childrenOf(child.process.pid!)),
     files: async () => ((await openedBy(child.process)) ?? []).filter((it) => it.includes('/blobs/')).length,
     stop: () => child.stop(),
   }

@@ -42,9 +42,9 @@ const longest: readonly string[] = [
 ]
 
 /** So many days play all files that take turns. Samples inside of them take other numbers of days, so each meets each. */
-const everyDays = 4
+const everyDays = 7
 
-/** Files with browsers, many processes or engines of tools. They take turns: each has its day, and the night plays all. */
+/** Files with browsers, many processes or engines of tools. They take turns: each has its day of the week, and the night plays all. */
 const byDay: readonly string[] = [
   'console-browser',
   'plugins/tools/imageDescribeAndCaptionFallback',
@@ -76,6 +76,11 @@ const byDay: readonly string[] = [
   'plugins/providers/flite',
   'console-settings',
   'two-files',
+  'soak',
+  'hunt-files',
+  'plugins/readers/shared/files',
+  'plugins/tools/getDataFileContent',
+  'plugins/tools/videoDescribeAndCaption/video',
 ]
 
 /** Rooms whose files share processes: they leave nothing behind. */
