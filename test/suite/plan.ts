@@ -39,6 +39,10 @@ const longest: readonly string[] = [
   'pages',
   'browser-check',
   'starting',
+  'soak',
+  'hunt-files',
+  'usage-kills',
+  'suite',
 ]
 
 /** So many days play all files that take turns. Samples inside of them take other numbers of days, so each meets each. */
