@@ -198,7 +198,7 @@ const importFaults = (house: House): readonly string[] => {
         if (place !== undefined && own !== 'examples' && !file.startsWith(place))
           faults.push(`${name} belongs to ${place}, not ${file}`)
         const free =
-          own !== 'core/sealed/wire' || /^(@noble\/|#(?:aead|x25519)$)/.test(from) || file.endsWith('.node.ts')
+          own !== 'core/sealed/wire' || /^(@noble\/|#(?:aead|ml-kem|x25519)$)/.test(from) || file.endsWith('.node.ts')
         const browser = own !== 'core/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         // What a stranger must trust takes nothing from outside.
         const alone = own !== 'core/sealed/evidence' && !own.startsWith('plugins/surfaces/console/browser')

@@ -83,8 +83,26 @@ interface Field {
   readonly peers: readonly Peer[]
 }
 
+const firstToken = async ({ bare, ours }: Field): Promise<readonly string[]> => {
+  const added = await contest(first(bare), { ours: first(ours) }, above(0.1))
+  return [toldAbove('first token', added['ours']!, 0.3)]
+}
+
+/** What of the chapter is played. */
+export interface ChatTerms {
+  /** Names of parts; all of them where it is empty. */
+  readonly parts: readonly string[]
+  /** Whether gateways and proxies of npm stay away. */
+  readonly alone: boolean
+}
+
 /** Chat beside a bare proxy, a Koa proxy over node-fetch, and gateways and proxies of npm, all before the same backend. */
-export async function* chat(): AsyncGenerator<string> {
+export async function* chat({ parts, alone }: ChatTerms): AsyncGenerator<string> {
+  const all: Readonly<Record<string, (field: Field) => Promise<readonly string[]>>> = {
+    ...{ whole, streams, between, first: firstToken, crowd },
+  }
+  const strange = parts.filter((name) => !Object.hasOwn(all, name))
+  if (strange.length > 0) throw new Error(`Chat has no part ${strange.join(', ')}: ${Object.keys(all).join(', ')}`)
   const upstream = await start('upstream')
   const env = { UPSTREAM: upstream.base, KEY: key }
   const [bare, koa, embedded] = await Promise.all([
@@ -93,15 +111,11 @@ export async function* chat(): AsyncGenerator<string> {
     start('sealgate-chat', env),
   ])
   const ours = await startedGateway(configOf(upstream.base), key)
-  const peers = await startPeers(upstream.base)
+  const peers = alone ? [] : await startPeers(upstream.base)
   const field = { bare, koa, ours, embedded, peers }
   try {
-    yield* await whole(field)
-    yield* await streams(field)
-    yield* await between(field)
-    const added = await contest(first(bare), { ours: first(ours) }, above(0.1))
-    yield toldAbove('first token', added['ours']!, 0.3)
-    yield* await crowd(field)
+    for (const [name, play] of Object.entries(all))
+      if (parts.length === 0 || parts.includes(name)) yield* await play(field)
   } finally {
     await Promise.all(
       [bare, koa, embedded, ours, upstream, ...peers.map(({ subject }) => subject)].map((it) => it.stop()),

@@ -6,7 +6,7 @@ import { demandQuiet } from './quiet.ts'
 const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIterable<string>>>> = {
   ready: async () => (await import('./ready.ts')).ready(),
   house: async () => (await import('./house.ts')).house(),
-  chat: async () => (await import('./chat.ts')).chat(),
+  chat: async () => (await import('./chat.ts')).chat({ parts: values.part, alone: values.alone }),
   sealed: async () => (await import('./sealed.ts')).sealed(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
   decisions: async () => (await import('./sealed-decisions.ts')).sealedDecisions(),
@@ -27,6 +27,9 @@ const { values, positionals: wanted } = parseArgs({
     /** Of the chapter `consoles`: shorter turns to try it. */
     seconds: { type: 'string', default: '60' },
     rounds: { type: 'string', default: '5' },
+    /** Of the chapter `chat`: some of its parts, and without gateways and proxies of npm. */
+    part: { type: 'string', multiple: true, default: [] },
+    alone: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })

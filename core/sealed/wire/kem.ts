@@ -1,31 +1,29 @@
+import { mlKem } from '#ml-kem'
 import { x25519 } from '#x25519'
 import { expand, extract } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
-import { concat, number, same, utf8 } from './bytes.ts'
+import { concat, number, utf8 } from './bytes.ts'
 import type { Kem } from './kem-names.ts'
+import type { Encapsulated, MlKem, Opener } from './ml-kem.ts'
 
 export { type Kem, kemOf, kems } from './kem-names.ts'
+export type { Opener } from './ml-kem.ts'
 
 /** The public key that belongs to a seed. The same seed always gives the same key. */
 export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
   if (name === 'x-wing') {
     const { lattice, point } = halvesOf(seed)
-    return concat(mlKem.keygen(lattice).publicKey, x25519.publicKeyOf(point))
+    return concat(mlKem.publicKeyOf(lattice), x25519.publicKeyOf(point))
   }
-  return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.publicKeyOf(seed)
+  return name === 'ml-kem-768' ? mlKem.publicKeyOf(seed) : x25519.publicKeyOf(seed)
 }
 
-/** A shared secret of 32 bytes and the cipher text that carries it. `randomness` is for tests. */
-export const encapsulate = (
-  { name }: Kem,
-  publicKey: Uint8Array,
-  randomness?: Uint8Array,
-): { readonly cipherText: Uint8Array; readonly sharedSecret: Uint8Array } => {
-  if (name === 'ml-kem-768') return prepared(publicKey).encapsulate(randomness ?? randomBytes(32))
-  if (name === 'x-wing') return encapsulateBoth(publicKey, randomness ?? randomBytes(64))
+/** `randomness` is for tests. */
+export const encapsulate = ({ name }: Kem, publicKey: Uint8Array, randomness?: Uint8Array): Encapsulated => {
+  if (name === 'ml-kem-768') return mlKem.encapsulate(publicKey, randomness)
+  if (name === 'x-wing') return encapsulateBoth(publicKey, randomness)
   const secret = randomness ?? randomBytes(32)
   const cipherText = x25519.publicKeyOf(secret)
   return { cipherText, sharedSecret: dhkem(x25519.agree(secret, publicKey), cipherText, publicKey) }
@@ -38,42 +36,29 @@ const halvesOf = (seed: Uint8Array): { readonly lattice: Uint8Array; readonly po
 }
 
 /** X-Wing by its two halves, each as fast as the runtime has it. */
-const encapsulateBoth = (publicKey: Uint8Array, randomness: Uint8Array) => {
-  if (publicKey.length !== 1216 || randomness.length !== 64) throw new Error('Wrong key length')
+const encapsulateBoth = (publicKey: Uint8Array, randomness?: Uint8Array): Encapsulated => {
+  if (publicKey.length !== 1216 || (randomness?.length ?? 64) !== 64) throw new Error('Wrong key length')
   const [lattice, point] = [publicKey.subarray(0, 1184), publicKey.subarray(1184)]
-  const half = prepared(lattice).encapsulate(randomness.subarray(0, 32))
-  const secret = randomness.slice(32)
+  const half = mlKem.encapsulate(lattice, randomness?.subarray(0, 32))
+  const secret = randomness?.slice(32) ?? randomBytes(32)
   const ownPoint = x25519.publicKeyOf(secret)
   const shared = concat(half.sharedSecret, x25519.agree(secret, point), ownPoint, point, xWingLabel)
   return { cipherText: concat(half.cipherText, ownPoint), sharedSecret: sha3_256(shared) }
 }
 
-interface Prepared {
-  encapsulate(randomness: Uint8Array): { readonly cipherText: Uint8Array; readonly sharedSecret: Uint8Array }
-}
-
-/** The last public key, expanded: a client seals to one key for hours. */
-let last: { readonly publicKey: Uint8Array; readonly expanded: Prepared } | null = null
-
-const prepared = (publicKey: Uint8Array): Prepared => {
-  if (last !== null && same(last.publicKey, publicKey)) return last.expanded
-  const own = publicKey.slice()
-  const expanded = mlKem.prepare(own)
-  last = { publicKey: own, expanded }
-  return expanded
-}
-
 /** The Diffie-Hellman function of X25519. Throws for points of low order. */
 export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
-
-/** Returns the shared secret of 32 bytes that a cipher text carries. */
-export type Opener = (cipherText: Uint8Array) => Uint8Array
 
 /**
  * Expands a seed once and opens many cipher texts. Only the enclave may use it. A changed cipher text of ML-KEM or
  * X-Wing gives another secret, which the seal detects; a changed cipher text of X25519 may throw.
  */
-export const opener = ({ name }: Kem, seed: Uint8Array, agree: Agreement = x25519.agree): Opener => {
+export const opener = (
+  { name }: Kem,
+  seed: Uint8Array,
+  agree: Agreement = x25519.agree,
+  { opener: decapsulating }: Pick<MlKem, 'opener'> = mlKem,
+): Opener => {
   if (name === 'x25519') {
     const publicKey = x25519.publicKeyOf(seed)
     return (cipherText) => dhkem(agree(seed, cipherText), cipherText, publicKey)
@@ -86,12 +71,6 @@ export const opener = ({ name }: Kem, seed: Uint8Array, agree: Agreement = x2551
     const point = cipherText.subarray(1088)
     return sha3_256(concat(open(cipherText.subarray(0, 1088)), agree(secret, point), point, publicKey, xWingLabel))
   }
-}
-
-const decapsulating = (seed: Uint8Array): Opener => {
-  const { secretKey, publicKey } = mlKem.keygen(seed)
-  const prepared = mlKem.prepare(publicKey)
-  return (cipherText) => prepared.decapsulate(cipherText, secretKey)
 }
 
 /** The drawing `\./` above `/^\`, by which X-Wing separates its hashes from others. */

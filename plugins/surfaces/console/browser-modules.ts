@@ -5,6 +5,7 @@ import { dirname, join, posix, relative } from 'node:path'
 /** What a browser loads for a name that Node resolves otherwise. */
 const inBrowsers: Readonly<Record<string, string>> = {
   '#aead': 'sealed/wire/aead.js',
+  '#ml-kem': 'sealed/wire/ml-kem.js',
   '#x25519': 'sealed/wire/x25519.js',
 }
 

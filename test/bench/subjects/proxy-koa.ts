@@ -3,7 +3,7 @@ import Koa from 'koa'
 import { koaBody } from 'koa-body'
 import fetch from 'node-fetch'
 import { Agent } from 'node:http'
-import { answering } from './answering.ts'
+import { answering, lasting } from './answering.ts'
 
 const agent = new Agent({ keepAlive: true })
 const koa = new Koa()
@@ -19,4 +19,4 @@ koa.use(async (ctx) => {
   ctx.type = answer.headers.get('content-type') ?? ''
   ctx.body = answer.body
 })
-answering(createServer(koa.callback()))
+answering(lasting(createServer(koa.callback())))

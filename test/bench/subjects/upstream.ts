@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { answering } from './answering.ts'
+import { answering, lasting } from './answering.ts'
 
 const created = 1_700_000_000
 const whole = JSON.stringify({
@@ -39,31 +39,33 @@ const streams: Readonly<Record<string, readonly [readonly string[], string]>> = 
 
 /** A provider that answers at once, or with one write each two milliseconds; below `/slow`, each 100. */
 answering(
-  createServer((request, response) => {
-    if (request.url!.includes('/audio/')) {
-      request.resume()
-      return void request.on('end', () => response.end(JSON.stringify({ text: 'heard', duration: 60 })))
-    }
-    let body = ''
-    request.on('data', (part) => (body += part))
-    request.on('end', () => {
-      if (request.method === 'GET')
-        return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }))
-      if (!/"stream":\s*true/.test(body)) {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        return void response.end(whole)
+  lasting(
+    createServer((request, response) => {
+      if (request.url!.includes('/audio/')) {
+        request.resume()
+        return void request.on('end', () => response.end(JSON.stringify({ text: 'heard', duration: 60 })))
       }
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      const [parts, last] = streams[request.url!] ?? [chunks, 'data: [DONE]\n\n']
-      const pause = request.url!.startsWith('/slow/') ? 100 : 2
-      let at = 0
-      const next = () => {
-        if (at < parts.length) {
-          response.write(parts[at++])
-          setTimeout(next, pause)
-        } else response.end(last)
-      }
-      next()
-    })
-  }),
+      let body = ''
+      request.on('data', (part) => (body += part))
+      request.on('end', () => {
+        if (request.method === 'GET')
+          return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }))
+        if (!/"stream":\s*true/.test(body)) {
+          response.writeHead(200, { 'content-type': 'application/json' })
+          return void response.end(whole)
+        }
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const [parts, last] = streams[request.url!] ?? [chunks, 'data: [DONE]\n\n']
+        const pause = request.url!.startsWith('/slow/') ? 100 : 2
+        let at = 0
+        const next = () => {
+          if (at < parts.length) {
+            response.write(parts[at++])
+            setTimeout(next, pause)
+          } else response.end(last)
+        }
+        next()
+      })
+    }),
+  ),
 )

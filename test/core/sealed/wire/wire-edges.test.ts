@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import crypto, { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { x25519 } from '@noble/curves/ed25519.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
@@ -9,6 +9,8 @@ import { aead as portable } from '../../../../core/sealed/wire/aead.ts'
 import { utf8 } from '../../../../core/sealed/wire/bytes.ts'
 import { fromHex, toHex } from '../../../../core/sealed/wire/hex.ts'
 import { encapsulate, kems, opener, publicKeyOf } from '../../../../core/sealed/wire/kem.ts'
+import { isNative, mlKem as nativeMlKem } from '../../../../core/sealed/wire/ml-kem.node.ts'
+import { mlKem as portableMlKem } from '../../../../core/sealed/wire/ml-kem.ts'
 import { streamKey } from '../../../../core/sealed/wire/schedule.ts'
 import { open } from '../../../../core/sealed/wire/seal.ts'
 import { x25519 as nativeX25519 } from '../../../../core/sealed/wire/x25519.node.ts'
@@ -21,6 +23,8 @@ const hex = (text: string): Uint8Array => fromHex(text, 1 << 20)!
 const kem = (name: string) => kems.find((it) => it.name === name)!
 const ciphers = { native, portable }
 const curves = { native: nativeX25519, portable: portableX25519 }
+const lattices = { native: nativeMlKem, portable: portableMlKem }
+const speeds = ['native', 'portable'] as const
 
 t.test('XChaCha20-Poly1305', async (t) => {
   const { published, valid, invalid } = edges.aead
@@ -40,6 +44,13 @@ t.test('XChaCha20-Poly1305', async (t) => {
     for (const it of invalid) {
       t.throws(() => open(hex(it.key), hex(it.nonce), hex(it.sealed), hex(it.aad)), `${name}: ${it.comment}`)
     }
+  }
+  for (const length of [256 * 1024, 256 * 1024 + 1, 600_000]) {
+    const [key, nonce] = [new Uint8Array(32).fill(1), new Uint8Array(24).fill(2)]
+    const plain = Uint8Array.from({ length }, (_, at) => at * 7)
+    const sealed = native.seal(key, nonce, plain)
+    t.ok(Buffer.from(sealed).equals(portable.seal(key, nonce, plain)), `${length} bytes, sealed in slices`)
+    t.ok(Buffer.from(native.open(key, nonce, sealed)).equals(plain))
   }
   for (const [name, { seal }] of Object.entries(ciphers)) {
     t.throws(() => seal(new Uint8Array(32), new Uint8Array(23), utf8('text')), `${name}: a short nonce`)
@@ -89,8 +100,8 @@ for (const [name, it] of [
   ['x-wing', edges.xWing],
 ] as const) {
   t.test(name, async (t) => {
-    for (const [speed, curve] of Object.entries(curves)) {
-      const open = opener(kem(name), hex(it.seed), curve.agree)
+    for (const speed of speeds) {
+      const open = opener(kem(name), hex(it.seed), curves[speed].agree, lattices[speed])
       t.equal(toHex(open(hex(it.cipherText))), it.shared_secret)
       for (const { at, by, shared_secret } of it.changed) {
         const wrong = hex(it.cipherText)
@@ -113,6 +124,32 @@ for (const [name, it] of [
     t.throws(() => encapsulate(kem(name), tooLarge), 'a public key whose numbers are not reduced')
   })
 }
+
+t.test('ML-KEM-768 by OpenSSL and by the portable code are one', async (t) => {
+  t.equal(isNative, 'decapsulate' in crypto, 'Node has it from 24.7 on')
+  const [seed, other] = [1, 2].map((fill) => new Uint8Array(64).fill(fill)) as [Uint8Array, Uint8Array]
+  const publicKey = portableMlKem.publicKeyOf(seed)
+  t.strictSame(nativeMlKem.publicKeyOf(seed), publicKey)
+  for (const [by, { encapsulate, opener }] of Object.entries(lattices)) {
+    const key = publicKey.slice()
+    const { cipherText, sharedSecret } = encapsulate(key)
+    t.equal(sharedSecret.length, 32)
+    t.not(toHex(encapsulate(key).cipherText), toHex(cipherText), 'each call draws anew')
+    for (const lattice of Object.values(lattices)) t.strictSame(lattice.opener(seed)(cipherText), sharedSecret, by)
+    key.set(portableMlKem.publicKeyOf(other))
+    const second = encapsulate(key)
+    t.strictSame(
+      portableMlKem.opener(other)(second.cipherText),
+      second.sharedSecret,
+      `${by}: a key changed in its place`,
+    )
+    for (const length of [0, 1183, 1185]) t.throws(() => encapsulate(new Uint8Array(length)), `${by}: ${length} bytes`)
+    t.throws(() => encapsulate(publicKey.slice().fill(255, 0, 1152)), `${by}: numbers that are not reduced`)
+    for (const length of [0, 32, 63, 65])
+      t.throws(() => opener(new Uint8Array(length)), `${by}: a seed of ${length} bytes`)
+    for (const length of [0, 1087, 1089]) t.throws(() => opener(seed)(new Uint8Array(length)), `${by}: ${length} bytes`)
+  }
+})
 
 t.test('a public key that changes in its place is another key', async (t) => {
   for (const name of ['ml-kem-768', 'x-wing']) {

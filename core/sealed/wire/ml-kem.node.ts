@@ -1,0 +1,69 @@
+import crypto, { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { concat, same } from './bytes.ts'
+import { type MlKem, mlKem as portable } from './ml-kem.ts'
+
+/** What Node has from 24.7 on, where its OpenSSL knows ML-KEM. */
+interface NativeKem {
+  encapsulate(key: KeyObject): { readonly sharedKey: Uint8Array; readonly ciphertext: Uint8Array }
+  decapsulate(key: KeyObject, cipherText: Uint8Array): Uint8Array
+}
+
+/** The DER bytes before a seed and before a public key, by RFC 9935. */
+const pkcs8 = Buffer.from('3054020100300b060960864801650304040204428040', 'hex')
+const spki = Buffer.from('308204b2300b0609608648016503040402038204a100', 'hex')
+
+const privateKeyOf = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([pkcs8, seed]), format: 'der', type: 'pkcs8' })
+
+/** Null where Node or its OpenSSL has none. */
+const native = (): NativeKem | null => {
+  const { encapsulate, decapsulate } = crypto as Partial<NativeKem>
+  if (encapsulate === undefined || decapsulate === undefined) return null
+  try {
+    privateKeyOf(new Uint8Array(64))
+    return { encapsulate, decapsulate }
+  } catch {
+    return null
+  }
+}
+
+const fresh = (bytes: Uint8Array): Uint8Array => concat(bytes)
+
+const nativeMlKem = ({ encapsulate, decapsulate }: NativeKem): MlKem => {
+  /** A client seals to one key for hours, and OpenSSL takes longer to read a key than to use it. */
+  let last: { readonly publicKey: Uint8Array; readonly key: KeyObject } | null = null
+
+  const publicKeyObject = (publicKey: Uint8Array): KeyObject => {
+    if (last !== null && same(last.publicKey, publicKey)) return last.key
+    if (publicKey.length !== 1184) throw new Error('Wrong key length')
+    const own = publicKey.slice()
+    const key = createPublicKey({ key: Buffer.concat([spki, own]), format: 'der', type: 'spki' })
+    last = { publicKey: own, key }
+    return key
+  }
+
+  return {
+    publicKeyOf: portable.publicKeyOf,
+    encapsulate(publicKey, randomness) {
+      if (randomness !== undefined) return portable.encapsulate(publicKey, randomness)
+      const { sharedKey, ciphertext } = encapsulate(publicKeyObject(publicKey))
+      return { cipherText: fresh(ciphertext), sharedSecret: fresh(sharedKey) }
+    },
+    opener(seed) {
+      if (seed.length !== 64) throw new Error('Wrong seed length')
+      const key = privateKeyOf(seed)
+      return (cipherText) => {
+        if (cipherText.length !== 1088) throw new Error('Wrong cipher text length')
+        return fresh(decapsulate(key, cipherText))
+      }
+    },
+  }
+}
+
+const found = native()
+
+/** Whether OpenSSL does the work. */
+export const isNative = found !== null
+
+/** The same as `ml-kem.ts` by OpenSSL, where Node has it. */
+export const mlKem: MlKem = found === null ? portable : nativeMlKem(found)
