@@ -10,6 +10,7 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   sealed: async () => (await import('./sealed.ts')).sealed(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
   decisions: async () => (await import('./sealed-decisions.ts')).sealedDecisions(),
+  logprobs: async () => (await import('./decision-calls.ts')).decisionCalls(),
   files: async () => (await import('./files.ts')).files(),
   workers: async () => (await import('./workers.ts')).workers(),
   kills: async () => (await import('./kills.ts')).kills(),

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { connect } from '../../core/sealed/client/client.ts'
 import { encapsulate, kems, opener, publicKeyOf } from '../../core/sealed/wire/kem.ts'
 import { above, contest } from './contest.ts'
+import { decidingBackend } from './deciding-backend.ts'
 import { start } from './measure.ts'
 import { paceOf } from './pace-of.ts'
 import { toldAbove } from './told.ts'
@@ -13,19 +11,6 @@ const key = `sk_live_${'D'.repeat(44)}`
 const calls = 30
 /** Ms that the seal may add to a decision, beside decapsulation. */
 const asked = 2
-
-/** A backend that is as sure of yes as of no. */
-const backend = async () => {
-  const top = ['yes', 'no'].map((token) => ({ token, logprob: Math.log(0.5) }))
-  const logprobs = { content: [{ ...top[0], top_logprobs: top }] }
-  const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'length', logprobs }]
-  const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices })
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => response.setHeader('content-type', 'application/json').end(body))
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
-}
 
 const question = {
   model: 'decides',
@@ -49,7 +34,7 @@ const agreeing = async () => {
 
 /** Sealed decisions beside the same in the clear, by one gateway before one backend. */
 export const sealedDecisions = async (): Promise<readonly string[]> => {
-  const upstream = await backend()
+  const upstream = await decidingBackend()
   const subject = await start('sealgate-sealed', { UPSTREAM: upstream.url, KEYS: key })
   const client = connect({ baseUrl: subject.base, apiKey: key, policy: { allowInsecureDev: true } })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
