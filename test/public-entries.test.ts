@@ -49,3 +49,18 @@ t.test('every entry with a name of its own leads to a file that is shipped', asy
     )
   }
 })
+
+t.test('pages without a bundler load the portable code for each name that Node resolves otherwise', async (t) => {
+  const { imports } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    imports: Record<string, { readonly default: string }>
+  }
+  const [page, modules] = await Promise.all([
+    readFile('examples/browser/index.html', 'utf8'),
+    readFile('plugins/surfaces/console/browser-modules.ts', 'utf8'),
+  ])
+  for (const [name, { default: portable }] of Object.entries(imports)) {
+    const file = portable.replace('./dist/core/', '')
+    t.ok(page.includes(`"${name}": "/sealgate/core/${file}"`), `${name} in the example`)
+    t.ok(modules.includes(`'${name}': '${file}'`), `${name} in the console`)
+  }
+})
