@@ -37,6 +37,31 @@ const refused = async (it: RateLimiter, allowance: Allowance, amount: number) =>
 const left = async (it: RateLimiter, allowance: Allowance) =>
   Math.round((await spent(it, allowance, 0)).left[0]! * 1e6) / 1e6
 
+/** A process that stalls outlives its places, so that a fault says nothing: the check is made again then. */
+const unstalled = async (check: () => Promise<void>): Promise<void> => {
+  for (let turn = 1; ; turn++) {
+    let last = performance.now()
+    let worst = 0
+    const tick = () => {
+      const now = performance.now()
+      worst = Math.max(worst, now - last)
+      last = now
+    }
+    const ticking = setInterval(tick, 5)
+    try {
+      return await check()
+    } catch (fault) {
+      tick()
+      if (worst < stallMs || turn === 20) throw fault
+    } finally {
+      clearInterval(ticking)
+    }
+  }
+}
+
+/** Ms between two ticks from which on the short places of a check may have ended. */
+const stallMs = 40
+
 export const rateLimiter = proof({
   contract: {
     'gives at most so many places': async (fresh: () => Promise<RateLimiter>) => {
@@ -64,15 +89,16 @@ export const rateLimiter = proof({
       await place.release()
       await full(it, 'a', 1)
     },
-    'a place falls free after its time': async (fresh) => {
-      const it = await fresh()
-      await taken(it, 'a', 2, 80)
-      await taken(it, 'a', 2, long)
-      await full(it, 'a', 2)
-      await sleep(95)
-      await taken(it, 'a', 2)
-      await full(it, 'a', 2)
-    },
+    'a place falls free after its time': (fresh) =>
+      unstalled(async () => {
+        const it = await fresh()
+        await taken(it, 'a', 2, 80)
+        await taken(it, 'a', 2, long)
+        await full(it, 'a', 2)
+        await sleep(95)
+        await taken(it, 'a', 2)
+        await full(it, 'a', 2)
+      }),
     'a short place does not end a long one': async (fresh) => {
       const it = await fresh()
       await taken(it, 'a', 2, long)
@@ -81,14 +107,15 @@ export const rateLimiter = proof({
       await taken(it, 'a', 2)
       await full(it, 'a', 2)
     },
-    'a renewed place is kept': async (fresh) => {
-      const it = await fresh()
-      const place = await taken(it, 'a', 1, 200)
-      await sleep(120)
-      equal(await place.renew(), true)
-      await sleep(120)
-      await full(it, 'a', 1)
-    },
+    'a renewed place is kept': (fresh) =>
+      unstalled(async () => {
+        const it = await fresh()
+        const place = await taken(it, 'a', 1, 200)
+        await sleep(120)
+        equal(await place.renew(), true)
+        await sleep(120)
+        await full(it, 'a', 1)
+      }),
     'renewing tells that a place was lost, and takes no other': async (fresh) => {
       const it = await fresh()
       const place = await taken(it, 'a', 1, 20)
