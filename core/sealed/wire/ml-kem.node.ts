@@ -1,6 +1,5 @@
 import crypto, { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { concat, same } from './bytes.ts'
-import { type MlKem, mlKem as portable } from './ml-kem.ts'
+import { type MlKem, mlKem as portable, rememberLast } from './ml-kem.ts'
 
 /** What Node has from 24.7 on, where its OpenSSL knows ML-KEM. */
 interface NativeKem {
@@ -27,34 +26,29 @@ const native = (): NativeKem | null => {
   }
 }
 
-const fresh = (bytes: Uint8Array): Uint8Array => concat(bytes)
+/** A plain array, as the portable code gives it: the `slice` of a Buffer would share its memory. */
+const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 const nativeMlKem = ({ encapsulate, decapsulate }: NativeKem): MlKem => {
-  /** A client seals to one key for hours, and OpenSSL takes longer to read a key than to use it. */
-  let last: { readonly publicKey: Uint8Array; readonly key: KeyObject } | null = null
-
-  const publicKeyObject = (publicKey: Uint8Array): KeyObject => {
-    if (last !== null && same(last.publicKey, publicKey)) return last.key
+  // OpenSSL takes longer to read a key than to use it.
+  const keyOf = rememberLast((publicKey) => {
     if (publicKey.length !== 1184) throw new Error('Wrong key length')
-    const own = publicKey.slice()
-    const key = createPublicKey({ key: Buffer.concat([spki, own]), format: 'der', type: 'spki' })
-    last = { publicKey: own, key }
-    return key
-  }
+    return createPublicKey({ key: Buffer.concat([spki, publicKey]), format: 'der', type: 'spki' })
+  })
 
   return {
     publicKeyOf: portable.publicKeyOf,
     encapsulate(publicKey, randomness) {
       if (randomness !== undefined) return portable.encapsulate(publicKey, randomness)
-      const { sharedKey, ciphertext } = encapsulate(publicKeyObject(publicKey))
-      return { cipherText: fresh(ciphertext), sharedSecret: fresh(sharedKey) }
+      const { sharedKey, ciphertext } = encapsulate(keyOf(publicKey))
+      return { cipherText: plain(ciphertext), sharedSecret: plain(sharedKey) }
     },
     opener(seed) {
       if (seed.length !== 64) throw new Error('Wrong seed length')
       const key = privateKeyOf(seed)
       return (cipherText) => {
         if (cipherText.length !== 1088) throw new Error('Wrong cipher text length')
-        return fresh(decapsulate(key, cipherText))
+        return plain(decapsulate(key, cipherText))
       }
     },
   }

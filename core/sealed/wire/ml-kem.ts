@@ -20,20 +20,19 @@ export interface MlKem {
   opener(seed: Uint8Array): Opener
 }
 
-interface Prepared {
-  encapsulate(randomness: Uint8Array): Encapsulated
+/** Remembers the last public key that was expanded: a client seals to one key for hours. */
+export const rememberLast = <T>(expand: (publicKey: Uint8Array) => T): ((publicKey: Uint8Array) => T) => {
+  let last: { readonly publicKey: Uint8Array; readonly expanded: T } | null = null
+  return (publicKey) => {
+    if (last !== null && same(last.publicKey, publicKey)) return last.expanded
+    const own = publicKey.slice()
+    const expanded = expand(own)
+    last = { publicKey: own, expanded }
+    return expanded
+  }
 }
 
-/** The last public key, expanded: a client seals to one key for hours. */
-let last: { readonly publicKey: Uint8Array; readonly expanded: Prepared } | null = null
-
-const prepared = (publicKey: Uint8Array): Prepared => {
-  if (last !== null && same(last.publicKey, publicKey)) return last.expanded
-  const own = publicKey.slice()
-  const expanded = portable.prepare(own)
-  last = { publicKey: own, expanded }
-  return expanded
-}
+const prepared = rememberLast((publicKey) => portable.prepare(publicKey))
 
 /** For browsers, and for Node without the native one of `ml-kem.node.ts`. */
 export const mlKem: MlKem = {
