@@ -3,6 +3,7 @@
  */
 import 'reflect-metadata'
 import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe'
+import type { Section } from './ports/section.ts'
 
 declare const contents: unique symbol
 
@@ -11,14 +12,25 @@ export interface Port<T, Many extends boolean = boolean> {
   readonly name: string
   readonly key: symbol
   readonly many: Many
+  /** What each part has; parts are looked at when they are made. */
+  readonly members: Members
   readonly [contents]?: T
 }
 
+/** Required members of a part by their kinds; a list names the only words that a member may be. */
+export type Members = Readonly<Record<string, 'text' | 'function' | 'list' | 'schema' | readonly string[]>>
+
+const nothing: Members = {}
+
 /** A port that exactly one plugin fills. */
-export const one = <T>(name: string): Port<T, false> => ({ name, key: Symbol(name), many: false })
+export const one = <T>(name: string, members = nothing): Port<T, false> => {
+  return { name, key: Symbol(name), many: false, members }
+}
 
 /** A port that any number of plugins share. */
-export const many = <T>(name: string): Port<T, true> => ({ name, key: Symbol(name), many: true })
+export const many = <T>(name: string, members = nothing): Port<T, true> => {
+  return { name, key: Symbol(name), many: true, members }
+}
 
 /** Ports by the names under which a plugin receives what fits them. */
 export type Needs = Readonly<Record<string, Port<unknown>>>
@@ -32,6 +44,12 @@ export type Supplied<N extends Needs> = {
 export interface Fitting<T> {
   readonly port: Port<T>
   readonly name: string
+  /** True for a part that every generation makes anew. */
+  readonly renewed?: boolean
+  /** The ports that it uses; unknown when absent. */
+  readonly needs?: readonly Port<unknown>[]
+  /** Members of the settings that belong to it; none when absent. */
+  readonly sections?: readonly Section[]
   make(supply: <N extends Needs>(needs: N) => Supplied<N>): T
 }
 
@@ -56,7 +74,7 @@ export class Container {
     this.#inner = (parent === null ? container : parent.#inner).createChildContainer()
   }
 
-  /** A child takes from its parent each port that it does not fit itself. Dispose of the child before its parent. */
+  /** A child takes from its parent each port for one that it does not fit itself, and all of a port for many. Dispose of the child before its parent. */
   child(): Container {
     return new Container(this)
   }
@@ -105,6 +123,12 @@ export class Container {
     if (faults.length > 0) throw new AggregateError(faults, 'Not everything could be closed')
   }
 
+  /** Of a port for many: what the parent has, and then its own. */
+  #all(port: Port<unknown>): readonly unknown[] {
+    const given = this.#parent?.supply({ all: port as Port<unknown, true> }).all ?? []
+    return this.#inner.isRegistered(port.key) ? [...given, ...this.#inner.resolveAll<unknown>(port.key)] : given
+  }
+
   #register<T>(port: Port<T>, make: () => T): void {
     this.#inner.register(port.key, { useFactory: instanceCachingFactory(make) })
   }
@@ -136,7 +160,7 @@ export class Container {
     }
     this.#path.push(port.name)
     try {
-      return port.many ? this.#inner.resolveAll(port.key) : this.#inner.resolve(port.key)
+      return port.many ? this.#all(port) : this.#inner.resolve(port.key)
     } finally {
       this.#path.pop()
     }

@@ -95,6 +95,16 @@ export class NotFound extends GatewayError {
   override readonly status = 404
 }
 
+/** The path takes other methods, status 405. */
+export class WrongMethod extends GatewayError {
+  override readonly status = 405
+}
+
+/** The body came too slowly, status 408. The same request may well come through another time. */
+export class TooSlow extends GatewayError {
+  override readonly status = 408
+}
+
 /** Something that goes on excludes the request for now. */
 export class Conflict extends GatewayError {
   override readonly status = 409
@@ -108,15 +118,19 @@ export class TooLarge extends GatewayError {
 export interface TooManyFacts extends Facts {
   /** What is left, as headers tell it. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The limit as one of a few words, for metrics; `other` when absent. */
+  readonly limit?: string
 }
 
 /** A limit of the caller or a full queue, status 429. `retryAfter` tells when to come back. */
 export class TooMany extends GatewayError {
   override readonly status = 429
   readonly headers: Readonly<Record<string, string>>
+  readonly limit: string
   constructor(message?: string, facts: TooManyFacts = {}) {
     super(message, facts)
     this.headers = facts.headers ?? {}
+    this.limit = facts.limit ?? 'other'
   }
 }
 
@@ -128,23 +142,38 @@ export interface FailedFacts extends Facts {
   readonly answered?: number | null
 }
 
-/** A backend or an issuer failed, or gave a bad answer: status 502. */
+/** A backend or an issuer failed, or gave a bad answer: status 503 where time heals the fault, else 502. */
 export class UpstreamFailed extends GatewayError {
-  override readonly status = 502
+  override readonly status: number
   readonly again: boolean
   readonly answered: number | null
+  /** The backend that failed; null while no search has seen the fault. */
+  asked: { readonly backend: string; readonly model: string } | null = null
   constructor(message = 'Upstream service failed', facts: FailedFacts = {}) {
     super(message, facts)
     this.again = facts.again ?? false
     this.answered = facts.answered ?? null
+    this.status = this.again && this.code === null && isPassing(this.answered) ? 503 : 502
   }
 }
+
+/** Whether time heals the fault: no answer, a broken or garbled one, or a status that passes. */
+const isPassing = (answered: number | null): boolean =>
+  answered === null || answered < 300 || answered >= 500 || [408, 425, 429].includes(answered)
 
 /** The path speaks plain HTTP alone. */
 export class HttpAlone extends GatewayError {
   override readonly status = 426
   constructor(facts?: Facts) {
     super('This path is no WebSocket; use HTTP', facts)
+  }
+}
+
+/** A parser in front of the gateway read the body, status 500: the program that holds the gateway has to mend it. */
+export class BodyTaken extends GatewayError {
+  override readonly status = 500
+  constructor() {
+    super('Another reader took the body first: put the gateway before any body parser, such as express.json()')
   }
 }
 

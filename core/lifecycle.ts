@@ -1,4 +1,5 @@
 import { one } from './container.ts'
+import { GatewayError } from './errors.ts'
 
 /** Whether the gateway still takes work: readiness turns before the last streams have ended. */
 export interface Lifecycle {
@@ -11,3 +12,23 @@ export interface Lifecycle {
 }
 
 export const Lifecycle = one<Lifecycle>('Lifecycle')
+
+/** The life of a gateway, and what leads it to its end. */
+export const stagesOf = () => {
+  const [draining, closing] = [new AbortController(), new AbortController()]
+  const lifecycle: Lifecycle = { draining: draining.signal, held: 0, closing: closing.signal }
+  return {
+    lifecycle,
+    drain: () => draining.abort(new GatewayError()),
+    close: () => closing.abort(new GatewayError()),
+    /** Readiness is held back until the function that this gives is called. */
+    hold: (): (() => void) => {
+      let holds = true
+      lifecycle.held++
+      return () => {
+        if (holds) lifecycle.held--
+        holds = false
+      }
+    },
+  }
+}

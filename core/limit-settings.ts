@@ -64,7 +64,7 @@ const isAddress = (text: string): boolean => {
 export const Webhook = v.strictObject({
   url: v.pipe(v.string(), v.check(isAddress, 'an http or https URL')),
   /** `whsec_` and 24 to 64 bytes in base64. */
-  secret: v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/)),
+  secret: v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'whsec_ and 24 bytes or more in base64')),
 })
 
 /** The receiver after the check. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { Fitting, Needs, Port, Supplied } from './container.ts'
+import type { Fitting, Members, Needs, Port, Supplied } from './container.ts'
+import type { Section } from './ports/section.ts'
 
 /** One outside thing, spoken to through one port. */
 export interface Plugin<T, N extends Needs, S extends v.GenericSchema> {
@@ -9,9 +10,13 @@ export interface Plugin<T, N extends Needs, S extends v.GenericSchema> {
   readonly name: string
   /** The only place that knows this plugin's settings. */
   readonly settings?: S
+  /** True for a part that a reload makes anew, since it depends on settings, backends or the enclave. */
+  readonly renewed?: boolean
+  /** Members of the gateway's settings that belong to it. */
+  readonly sections?: readonly Section[]
   /** Other ports it uses. */
   readonly needs?: N
-  create(supplied: Supplied<N>, settings: v.InferOutput<S>, name: string): T
+  create(supplied: Supplied<N>, settings: v.InferOutput<S>, name: string): NoInfer<T>
 }
 
 const none = v.strictObject({})
@@ -21,27 +26,121 @@ export const plugin = <T, N extends Needs = {}, S extends v.GenericSchema = type
   it: Plugin<T, N, S>,
 ): Plugin<T, N, S> => it
 
-/** Checks the settings now, so that a wrong configuration stops the boot and never a request. */
+/** Settings that do not fit their plugin. The message names the first fault. */
+export class WrongSettings extends Error {
+  readonly issues: readonly v.BaseIssue<unknown>[]
+
+  constructor(name: string, issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]) {
+    super(`${name}: ${flaw(issues[0])}`)
+    this.name = 'WrongSettings'
+    this.issues = issues
+  }
+}
+
+/** The settings of a plugin as an operator writes them; a plugin without settings takes an empty object. */
+type Given<S extends v.GenericSchema> =
+  unknown extends v.InferInput<S>
+    ? object
+    : keyof v.InferInput<S> extends never
+      ? Readonly<Record<string, never>>
+      : v.InferInput<S>
+
+type Arguments<S extends v.GenericSchema> =
+  {} extends v.InferInput<S> ? [settings?: Given<S>, name?: string] : [settings: Given<S>, name?: string]
+
+/**
+ * Checks the settings now, so that a wrong configuration stops the boot and never a request. The part is looked at when
+ * it is made.
+ */
 export const use = <T, N extends Needs, S extends v.GenericSchema>(
   it: Plugin<T, N, S>,
-  settings: v.InferInput<S> | {} = {},
-  name = it.name,
+  ...[settings = {} as Given<S>, name = it.name]: Arguments<S>
 ): Fitting<T> => {
   const checked = v.safeParse(it.settings ?? none, settings)
-  if (!checked.success) throw new Error(`${name}: ${flaw(checked.issues[0])}`)
+  if (!checked.success) throw new WrongSettings(name, checked.issues)
   return {
     port: it.port,
     name,
-    make: (supply) => it.create(supply((it.needs ?? {}) as N), checked.output as v.InferOutput<S>, name),
+    ...(it.renewed === true && { renewed: true }),
+    ...(it.needs !== undefined && { needs: Object.values(it.needs) }),
+    ...(it.sections !== undefined && { sections: it.sections }),
+    make: (supply) => {
+      const part = it.create(supply((it.needs ?? {}) as N), checked.output as v.InferOutput<S>, name)
+      const fault = misfitOf(part, it.port)
+      if (fault !== null) throw new Error(`${name}: ${fault}`)
+      return part
+    },
   }
 }
+
+const kinds: Readonly<Record<string, (member: unknown) => boolean>> = {
+  text: (member) => typeof member === 'string' && member !== '',
+  function: (member) => typeof member === 'function',
+  list: Array.isArray,
+  schema: (member) => typeof member === 'object' && member !== null && 'kind' in member && member.kind === 'schema',
+}
+
+const fits = (member: unknown, wanted: Members[string]): boolean =>
+  typeof wanted === 'string' ? kinds[wanted]?.(member) === true : wanted.includes(member as string)
+
+/** What a made part lacks of its port; null when it lacks nothing. */
+const misfitOf = (part: unknown, { name, members }: Port<unknown>): string | null => {
+  const required = Object.entries(members)
+  if (required.length === 0) return null
+  if (typeof part !== 'object' || part === null) return `create gives no ${name}; expected an object`
+  if (part instanceof Promise) return `create gives a promise; expected the ${name} itself`
+  const wrong = required.find(([member, wanted]) => !fits((part as Members)[member], wanted))
+  if (wrong === undefined) return null
+  const [member, wanted] = wrong
+  const form = typeof wanted === 'string' ? wordsOf[wanted] : `one of ${wanted.join(', ')}`
+  return `${member} of its ${name} ${(part as Members)[member] === undefined ? 'is missing' : 'is wrong'}; expected ${form}`
+}
+
+const wordsOf = { text: 'a text', function: 'a function', list: 'a list', schema: 'a schema of valibot' } as const
 
 /** The path of a wrong value and the expectation; never the value itself, which may be a secret. */
 export const flaw = (issue: v.BaseIssue<unknown>): string => {
   const path = v.getDotPath(issue)
-  const wrong = issue.expected === 'never' ? 'is not a known setting' : `expected ${issue.expected ?? issue.type}`
-  return path ? `${path} ${wrong}` : wrong
+  return path ? `${path} ${wrongOf(issue)}` : wrongOf(issue)
 }
+
+/** A check by a function or a pattern says in its message what it wants. */
+const wrongOf = ({ expected, type, message, input, requirement }: v.BaseIssue<unknown>): string => {
+  if (expected === 'never') return 'is not a known setting'
+  if (input === undefined && /object$/.test(type)) return 'is missing'
+  const isOwn = !message.startsWith('Invalid')
+  if (expected === null || requirement instanceof RegExp) return `expected ${isOwn ? message : 'another form'}`
+  const words = plainWords[expected] ?? choiceOf(expected)
+  return `expected ${/length$/.test(type) ? `${bound(words)} entries` : bound(words)}`
+}
+
+/** The words of the library for what a person writes into a file. */
+const plainWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'a list',
+  Object: 'an object',
+}
+
+/** `one of a, b or an object` for `(("a" | "b") | Object)`; any other expectation as it stands. */
+const choiceOf = (expected: string): string => {
+  const listed = expected.replace(/\(("[^"]*"(?: \| "[^"]*")*)\)/g, (_, options: string) => {
+    return `one of ${options.replaceAll('"', '').replaceAll(' | ', ', ')}`
+  })
+  if (listed === expected) return expected
+  const options = listed.replace(/^\((.*)\)$/, '$1').split(' | ')
+  return options.map((option) => plainWords[option] ?? option).join(' or ')
+}
+
+const bounds = { '>=': 'or more', '<=': 'or less' } as const
+
+/** `5 or more` for `>=5`, and `more than 5` for `>5`. */
+const bound = (text: string): string =>
+  text
+    .replace(/^(>=|<=)(.+)$/, (_, sign: keyof typeof bounds, number: string) => `${number} ${bounds[sign]}`)
+    .replace(/^>(.+)$/, 'more than $1')
+    .replace(/^<(.+)$/, 'less than $1')
 
 /** A plugin met at run time. */
 export type AnyPlugin = Plugin<unknown, Needs, v.GenericSchema>

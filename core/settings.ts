@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { isAddressRange } from './access/addresses.ts'
 import { one } from './container.ts'
-import { IssuerSettings } from './issuer-settings.ts'
 import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 import { isTimeZone } from './time-zone.ts'
 
@@ -37,10 +37,13 @@ const temperature = v.pipe(v.number(), v.gtValue(0))
 /** What `sealgate calibrate` fits. */
 const CalibrationShape = v.strictObject({
   /** What diagnostics call it. */
-  id: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/)),
+  id: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'up to 64 letters, digits, dots and dashes')),
   /** For numbers of options without an own one. */
   temperature,
-  byOptions: v.optional(v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/)), temperature), {}),
+  byOptions: v.optional(
+    v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/, 'a number of options from 2 to 26')), temperature),
+    {},
+  ),
 })
 
 /** A calibration after the check. A temperature of 1 changes nothing. */
@@ -55,6 +58,8 @@ export const ModelSettings = v.strictObject({
   created: v.optional(v.pipe(v.number(), v.integer()), 0),
   owned_by: v.optional(v.string()),
   input_modalities: v.optional(v.array(v.string())),
+  /** The gateway passes, refuses or drops tools that a vendor runs. By default a request that forces such a tool is refused. */
+  serverTools: v.optional(v.picklist(['pass', 'refuse', 'drop'])),
   /** Served in the clear on the standard routes. */
   standard: v.optional(v.boolean(), true),
   /** Served inside the enclave, by the enclave's own providers. */
@@ -92,12 +97,6 @@ export const ModelSettings = v.strictObject({
 const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-/** The interface's own chapters. Surfaces have names beside them. */
-export const chapterNames = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
-
-/** The name of one chapter. The setting `surfaces` takes such names. */
-export type ChapterName = (typeof chapterNames)[number]
-
 export { OwnLimits }
 
 /** The settings of a gateway on any platform. Every field has a default. */
@@ -112,31 +111,22 @@ export const SettingsShape = v.strictObject({
     {},
   ),
   /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
-  prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
-  /** Names of chapters and of surfaces; all that are there when absent. */
+  prefix: v.optional(
+    v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/, 'a path such as /ai, without a slash at its end')),
+    '',
+  ),
+  /** Names of surfaces; all that are there when absent. */
   surfaces: v.optional(v.array(v.string())),
-  mcp: v.optional(
-    v.strictObject({
-      /** Where clients find `/mcp`, with its path; without it only this machine's names and plain addresses are served. */
-      url: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:/))),
-    }),
-    {},
-  ),
-  console: v.optional(
-    v.strictObject({
-      /** Ms that a session lasts which a link opened. */
-      session: v.optional(v.pipe(ms, v.maxValue(86_400_000)), 28_800_000),
-    }),
-    {},
-  ),
-  dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
   testKeys: v.optional(v.boolean()),
   /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
-  trustedProxies: v.optional(v.array(v.string()), []),
+  trustedProxies: v.optional(
+    v.array(v.pipe(v.string(), v.check(isAddressRange, 'an address or a range such as 10.0.0.0/8'))),
+    [],
+  ),
   cors: v.optional(
     v.strictObject({
-      /** Origins whose pages may call with a key of their own, to the letter; never `/admin`, `/console` and `/metrics`. */
+      /** Origins whose pages may call with a key of their own, to the letter; no path that is closed to pages. */
       origins: v.optional(v.array(v.pipe(v.string(), v.check(isOrigin, 'an origin such as https://example.org'))), []),
     }),
     {},
@@ -148,18 +138,7 @@ export const SettingsShape = v.strictObject({
   prices: v.optional(
     v.strictObject({
       /** Of all prices of this configuration. */
-      currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/))),
-    }),
-    {},
-  ),
-  decision: v.optional(
-    v.strictObject({
-      default: v.optional(v.string()),
-      aliases: v.optional(v.record(v.string(), v.string()), {}),
-      /** Places a key. */
-      places: v.optional(count, 4),
-      /** Ask a larger model again where confidence stays below. */
-      escalate: v.optional(v.strictObject({ below: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), to: v.string() })),
+      currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'three capital letters such as USD'))),
     }),
     {},
   ),
@@ -187,6 +166,8 @@ export const SettingsShape = v.strictObject({
       sealedStreams: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
       /** Requests without a valid key, from one address to one process. */
       keyless: v.optional(v.strictObject({ requestsPerSecond: limit(200) }), {}),
+      /** Whether tokens that a backend's prompt cache held count against limits of tokens. They cost what they cost. */
+      cachedTokens: v.optional(v.picklist(['free', 'counted']), 'free'),
       /** Whether the allowance of a day refills evenly or is whole again at midnight. */
       days: v.optional(v.picklist(['rolling', 'calendar']), 'rolling'),
       /** Whose midnight. */
@@ -207,22 +188,6 @@ export const SettingsShape = v.strictObject({
     ),
     {},
   ),
-  /** By name: whose access tokens are credentials beside keys. */
-  issuers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)), IssuerSettings), {}),
-  betas: v.optional(
-    v.strictObject({
-      /** Values of `anthropic-beta` that are refused, to the letter or with a star at the end. */
-      refused: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.-]+\*?$/))), []),
-    }),
-    {},
-  ),
-  keepsakes: v.optional(
-    v.strictObject({
-      /** Seals what callers keep between turns; one of this process alone when absent. */
-      secret: v.optional(v.pipe(v.string(), v.minLength(32))),
-    }),
-    {},
-  ),
   timeouts: v.optional(
     v.strictObject({
       /** One deadline over all attempts, in ms; a stream that has begun may outlive it. */
@@ -236,6 +201,8 @@ export const SettingsShape = v.strictObject({
       stalled: v.optional(ms, 30_000),
       /** The longest silence of a sealed stream, even where its backend may be silent for longer. */
       sealedIdle: v.optional(ms, 600_000),
+      /** How long a call may run on after its key was revoked. */
+      revoked: v.optional(ms, 1_000),
       heartbeat: v.optional(ms, 5_000),
       decision: v.optional(ms, 9_000),
     }),
@@ -257,6 +224,8 @@ export const SettingsShape = v.strictObject({
       hedge: v.optional(v.nullable(v.strictObject({ after: ms, share: v.optional(v.number(), 0.05) })), null),
       /** Who shares a part of a backend's prompt cache that callers name alike. */
       promptCaches: v.optional(v.picklist(['organization', 'shared']), 'organization'),
+      /** False: each chat goes the long way. */
+      straight: v.optional(v.boolean(), true),
     }),
     {},
   ),
@@ -270,6 +239,10 @@ export const SettingsShape = v.strictObject({
       file: v.optional(count, 100 * 1024 * 1024),
       /** Values and containers in the JSON of one body. */
       elements: v.optional(count, 100_000),
+      /** Members of one object in the JSON of a body; the body itself may have 256 at most. */
+      members: v.optional(count, 4_096),
+      /** Ms of work in a second for bodies on the main loop, after which the next body waits behind those of others. */
+      time: v.optional(v.strictObject({ key: v.optional(count, 250), organization: v.optional(count, 500) }), {}),
       /** Bytes of bodies that stand in the memory of one process. A key that holds none may have one body of any length. */
       inMemory: v.optional(
         v.strictObject({
@@ -279,7 +252,7 @@ export const SettingsShape = v.strictObject({
         }),
         {},
       ),
-      /** Bytes in a second that a body needs on its way in, on average over 15 seconds. */
+      /** Bytes in a second that a body needs on its way in. */
       leastRate: v.optional(count, 1024),
     }),
     {},
@@ -297,35 +270,17 @@ export const SettingsShape = v.strictObject({
     }),
     {},
   ),
-  files: v.optional(
-    v.strictObject({
-      /** Of an organisation; absent or null means no limit. */
-      quota: v.optional(
-        v.strictObject({
-          bytes: v.optional(v.nullable(count), null),
-          files: v.optional(v.nullable(count), null),
-        }),
-        {},
-      ),
-      /** Ms that an incognito file is kept. */
-      incognito: v.optional(ms, 86_400_000),
-      /** Ms that a link to the store works. */
-      link: v.optional(ms, 300_000),
-      /** Ms between two sweeps of a process. */
-      sweep: v.optional(ms, 3_600_000),
-      /** Ms after which bytes without a record are an orphan; longer than any upload may take. */
-      grace: v.optional(ms, 86_400_000),
-      /** Ms that the indexing of a file may take. */
-      indexing: v.optional(ms, 900_000),
-    }),
-    {},
-  ),
 })
 
-/** The settings after the check, with every default in its place. */
+/** The settings after the check, with every default in its place. Those of plugins are read by their sections. */
 export type Settings = v.InferOutput<typeof SettingsShape>
+
+/** What plugins take, by the names of their sections: the file of a section declares its own member. */
+export interface SectionInputs {}
+
 /** The settings as an operator writes them: every field may be absent. */
-export type SettingsInput = v.InferInput<typeof SettingsShape>
+export type SettingsInput = v.InferInput<typeof SettingsShape> & SectionInputs
+
 /** The settings of one model after the check. */
 export type ModelSettings = v.InferOutput<typeof ModelSettings>
 /** Limits of a key or an organisation. Null in a field means no limit. */

@@ -54,13 +54,25 @@ export const checked = <S extends v.GenericSchema>(schema: S, value: unknown): v
   throw new BadRequest('Validation failed', { validator })
 }
 
-/** A list whose length is checked before its items are. */
-export const listOf = <S extends v.GenericSchema>(item: S, least: number, most: number) => {
+/**
+ * A list whose length is checked before its items are. A list whose items all pass `isItem` is not checked further: the
+ * library takes as long for each number as the parser for a line.
+ */
+export const listOf = <S extends v.GenericSchema>(
+  item: S,
+  least: number,
+  most: number,
+  isItem: (item: unknown) => boolean = () => false,
+) => {
   const list = v.pipe(v.array(item), v.minLength(least), v.maxLength(most))
   const length = v.pipe(v.array(v.unknown()), v.minLength(least), v.maxLength(most))
   const run: (typeof list)['~run'] = (dataset, config) => {
     const { value } = dataset
-    if (!Array.isArray(value) || (value.length >= least && value.length <= most)) return list['~run'](dataset, config)
+    if (!Array.isArray(value)) return list['~run'](dataset, config)
+    if (value.length >= least && value.length <= most) {
+      const isTyped = value.length > 0 && value.every(isItem)
+      return isTyped ? ({ typed: true, value } as ReturnType<typeof run>) : list['~run'](dataset, config)
+    }
     return length['~run']({ value: value.slice(0, most + 1) }, config) as ReturnType<(typeof list)['~run']>
   }
   return { ...list, '~run': run } as typeof list

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createGateway } from 'sealgate'
+import { connect } from 'sealgate/client'
 import { memory } from 'sealgate/memory'
 import { plugin, use } from 'sealgate/plugin'
 import { Tool } from 'sealgate/ports/tool'
@@ -28,8 +29,11 @@ const gateway = createGateway({ ...adapters, tools: [...adapters.tools, use(roll
 const server = gateway.server().listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as { port: number }
-const { data } = (await (await fetch(`http://127.0.0.1:${port}/tools`)).json()) as { data: { name: string }[] }
-console.log(data.map(({ name }) => name))
+const { credential: apiKey } = await gateway.keys.create({})
+
+// The tool runs inside the enclave: its parameters and its result are sealed on the way.
+const client = connect({ baseUrl: `http://127.0.0.1:${port}`, apiKey, policy: { allowInsecureDev: true } })
+console.log(await client.tools.call('rollDice', { sides: 6 }))
 
 server.close()
 server.closeAllConnections()

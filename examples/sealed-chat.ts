@@ -9,7 +9,7 @@ await once(server, 'listening')
 const baseUrl = `http://127.0.0.1:${(server.address() as { port: number }).port}`
 const { credential: apiKey } = await gateway.keys.create({})
 
-// The enclave of the memory environment proves nothing, which one has to accept in so many words.
+// The enclave of the memory environment proves nothing, so the client refuses it without this policy.
 const client = connect({ baseUrl, apiKey, policy: { allowInsecureDev: true } })
 const params = { model: 'rehearsal', messages: [{ role: 'user', content: 'Who can read this?' }] }
 

@@ -1,165 +1,12 @@
 import { access, readFile, readdir } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
-import { basename, dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import t from 'tap'
-import { brokenHouses } from './architecture-broken.ts'
+import { arrowsLeft } from './architecture/arrows-left.ts'
+import { featureWordsLeft, mostLines, mostRootFiles } from './architecture/bounds.ts'
+import { brokenHouses } from './architecture/broken.ts'
+import { guarded, isPluginFile, mayImportPart, only, roomOf, rooms } from './architecture/rooms.ts'
 import { oldWords } from './lint-comments.ts'
-
-/** Which room may import from which; the longest match wins. `core` alone is the files at its root. */
-const rooms: Readonly<Record<string, readonly string[]>> = {
-  // Routes are data: the port of surfaces alone names their form.
-  'core/ports': [
-    'core/container.ts',
-    'core/errors.ts',
-    'core/settings.ts',
-    'core/http/route.ts',
-    'core/http/reference.ts',
-  ],
-  'core/dialects': ['core/ports', 'core/errors.ts'],
-  'core/access': ['core/ports', 'core'],
-  'core/live': ['core/ports', 'core'],
-  'core/inference': ['core/ports', 'core/dialects', 'core/access', 'core/live', 'core'],
-  'core/files': ['core/ports', 'core/dialects', 'core'],
-  'core/receipts': ['core/ports', 'core/sealed/wire', 'core'],
-  'core/generations': ['core/ports', 'core/access', 'core/inference', 'core/files', 'core/receipts', 'core'],
-  'core/http': ['core/ports', 'core/access', 'core/dialects', 'core/generations', 'core/live', 'core'],
-  // Calls that the interface and surfaces serve alike, as routes without a door.
-  'core/calls': ['core/http', 'core/ports', 'core/access', 'core/dialects', 'core/inference', 'core'],
-  'core/routes': [
-    'core/calls',
-    'core/http',
-    'core/ports',
-    'core/access',
-    'core/dialects',
-    'core/inference',
-    'core/files',
-    'core/receipts',
-    'core/generations',
-    'core/live',
-    'core/sealed/wire/body.ts',
-    'core',
-  ],
-  'core/sealed/wire': [],
-  'core/sealed/retrieval': ['core/ports', 'core/errors.ts'],
-  'core/sealed/enclave': [
-    'core/ports',
-    'core/dialects',
-    'core/inference',
-    'core/sealed/retrieval',
-    'core/sealed/wire',
-    'core',
-  ],
-  'core/sealed/evidence': ['core/sealed/wire/bytes.ts', 'core/sealed/wire/hex.ts'],
-  'core/sealed/client': ['core/sealed/wire', 'core/sealed/evidence', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
-  core: [
-    'core/ports',
-    'core/access',
-    'core/files',
-    'core/generations',
-    'core/http',
-    'core/routes',
-    'core/inference',
-    'core/live',
-    'core/sealed/wire/kem-names.ts',
-  ],
-  // What plugins import of each other is told by the rule on parts.
-  plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/sealed/wire', 'core'],
-  // Doors to callers: routes as data, and what they share with the interface's own routes.
-  'plugins/surfaces': [
-    'core/ports',
-    'core/dialects',
-    'core/inference',
-    'core/access',
-    'core/files',
-    'core/calls',
-    'core/http/route.ts',
-    'core/http/reply.ts',
-    'core/http/reference.ts',
-    'core/http/http-errors.ts',
-    'core/http/envelope.ts',
-    // A page that ends its session shows the credential of it.
-    'core/http/access.ts',
-    'plugins',
-    'core',
-  ],
-  // It runs in browsers, and the gateway hands out its bytes.
-  'plugins/surfaces/console/browser': ['plugins/surfaces/console/browser/sealed/playground.ts'],
-  // A browser loads it, and the client, only when the page of the playground opens.
-  'plugins/surfaces/console/browser/sealed': [
-    'plugins/surfaces/console/browser',
-    'core/sealed/client',
-    'core/sealed/evidence',
-    'core/sealed/wire',
-  ],
-  // A gateway of its own, made as an embedder makes one.
-  'adapters/drill': ['adapters/memory', 'adapters/production/platform.ts', 'core/ports', 'plugins', 'core'],
-  'adapters/memory': ['adapters/drill', 'core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
-  'adapters/production': [
-    'adapters/drill',
-    'adapters/memory',
-    'core/ports',
-    'core/dialects',
-    'core/inference/proven.ts',
-    'core/inference/metering/tokens.ts',
-    'core/inference/guards/passage.ts',
-    'core/inference/decisions/calibration.ts',
-    'core/inference/decisions/decision-answer.ts',
-    'core/access',
-    // The sums over labelled cases, which the console's page of decisions makes too.
-    'plugins/surfaces/console/browser/chance.ts',
-    'plugins/surfaces/console/browser/figures.ts',
-    'plugins/surfaces/console/browser/promise.ts',
-    'core/generations',
-    // The reader's own machine serves the same console.
-    'plugins/surfaces/console/built.ts',
-    'plugins/surfaces/console/headers.ts',
-    'core/sealed/client',
-    'core/sealed/enclave',
-    'core/sealed/evidence',
-    'core/sealed/wire',
-    'plugins',
-    'core',
-  ],
-  examples: ['core', 'core/ports', 'adapters/memory', 'adapters/production', 'plugins'],
-}
-
-/**
- * A plugin is a file of its family's folder and may have a folder of parts with its own name. It may import those parts,
- * those that its family shares, and those that all families share. Parts belong to the same folder or are shared.
- */
-const mayImportPart = (file: string, to: string): boolean => {
-  const [, family, own] = file.split('/').map((it) => it.replace(/\.ts$/, ''))
-  const shared = ['plugins/shared/', `plugins/${family}/shared/`]
-  if (family === 'shared') return to.startsWith('plugins/shared/')
-  return shared.concat(own === 'shared' ? [] : `plugins/${family}/${own}/`).some((folder) => to.startsWith(folder))
-}
-
-const isPluginFile = (file: string): boolean => /^plugins\/(?!shared\/)[^/]+\/[^/.]+\.ts$/.test(file)
-
-/** Packages that one place alone may name. */
-const only: Readonly<Record<string, string>> = {
-  tsyringe: 'core/container.ts',
-  'reflect-metadata': 'core/container.ts',
-  koa: 'core/http/',
-  '@koa/router': 'core/http/',
-  formidable: 'core/http/',
-  'node-fetch': 'adapters/production/network/fetch-outside.ts',
-  undici: 'adapters/production/network/fetch-upstream.ts',
-  jose: 'core/access/token-signature.ts',
-  '@noble/post-quantum': 'core/sealed/wire/',
-}
-
-/** Names that one place alone may import from a file. */
-const guarded = [
-  { name: '*', from: 'core/http/', by: /^(?!core\/ports\/)|^core\/ports\/surface\.ts$/ },
-  { name: 'opener', from: 'core/sealed/wire/kem.ts', by: /^core\/sealed\/enclave\/epochs\.ts$/ },
-  { name: 'signingPair', from: 'core/sealed/wire/signature.ts', by: /^core\/sealed\/enclave\/receipts\.ts$/ },
-  {
-    name: '*',
-    from: 'core/sealed/enclave/',
-    by: /^(core\/sealed\/enclave\/|adapters\/memory\/enclave\.ts$|adapters\/production\/enclave\/enclave-main\.ts$)/,
-  },
-]
 
 const listed = async (top: string) => {
   const files = await readdir(top, { recursive: true }).catch(() => [])
@@ -167,10 +14,6 @@ const listed = async (top: string) => {
 }
 const tops = ['core', 'plugins', 'adapters', 'examples'] as const
 const files = (await Promise.all(tops.map(listed))).flat().sort()
-const room = (file: string) =>
-  Object.keys(rooms)
-    .filter((name) => file.startsWith(`${name}/`))
-    .sort((one, other) => other.length - one.length)[0]
 const importsOf = (text: string) =>
   [...text.matchAll(/(?:^import|^export|^} from|\bimport\()\s*(?:type\s+)?(?:([^'"]*?)\s*from\s*)?'([^']+)'/gm)].map(
     (match) => ({
@@ -183,10 +26,12 @@ const text = new Map(await Promise.all(files.map(async (file) => [file, await re
 /** Texts by path. */
 type House = ReadonlyMap<string, string>
 
+const isArrowLeft = (file: string, to: string): boolean => arrowsLeft[file]?.includes(to) === true
+
 const importFaults = (house: House): readonly string[] => {
   const faults: string[] = []
   for (const [file, content] of house) {
-    const own = room(file)
+    const own = roomOf(file)
     if (own === undefined) {
       faults.push(`${file} stands in no room`)
       continue
@@ -198,18 +43,21 @@ const importFaults = (house: House): readonly string[] => {
         if (place !== undefined && own !== 'examples' && !file.startsWith(place))
           faults.push(`${name} belongs to ${place}, not ${file}`)
         const free =
-          own !== 'core/sealed/wire' || /^(@noble\/|#(?:aead|ml-kem|x25519)$)/.test(from) || file.endsWith('.node.ts')
-        const browser = own !== 'core/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
+          own !== 'plugins/sealed/wire' ||
+          /^(@noble\/|#(?:aead|ml-kem|x25519)$)/.test(from) ||
+          file.endsWith('.node.ts')
+        const browser = own !== 'plugins/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         // What a stranger must trust takes nothing from outside.
-        const alone = own !== 'core/sealed/evidence' && !own.startsWith('plugins/surfaces/console/browser')
+        const alone = own !== 'plugins/sealed/evidence' && !own.startsWith('plugins/surfaces/console/browser')
         if (!free || !browser || !alone) faults.push(`${file} may not import ${from}`)
         continue
       }
       const to = normalize(join(dirname(file), from))
-      const there = room(to)
-      const allowed = there === own || rooms[own]!.some((it) => it === there || it === to)
-      if (!allowed) faults.push(`${file} may not import ${to}`)
       if (!from.endsWith('.ts')) faults.push(`${file} imports ${from} without its ending`)
+      if (isArrowLeft(file, to)) continue
+      const there = roomOf(to)
+      const allowed = there === own || rooms[own]?.some((place) => place === there || place === to) === true
+      if (!allowed) faults.push(`${file} may not import ${to}`)
       if (own.startsWith('plugins') && there?.startsWith('plugins') && !mayImportPart(file, to))
         faults.push(`${file} imports ${to}, a plugin or a part of another one`)
       for (const rule of guarded) {
@@ -250,7 +98,7 @@ const textFaults = (house: House): readonly string[] => {
     if (lines > 400) faults.push(`${file} has ${lines} lines`)
     if (/^export \*/m.test(content)) faults.push(`${file} is a barrel`)
     if (/\b(TODO|FIXME|XXX|HACK)\b/.test(content)) faults.push(`${file} is unfinished`)
-    if (misnamed.test(basename(file)) && !/^adapters\/\w+\/index\.ts$/.test(file))
+    if (misnamed.test(basename(file)) && !isPluginFile(file) && !/^adapters\/\w+\/index\.ts$/.test(file))
       faults.push(`${file} has a name that says nothing`)
     if (!isPluginFile(file) && !/^[a-z0-9-]+(\.[a-z]+)?\.ts$/.test(basename(file)))
       faults.push(`${file} is not in kebab case`)
@@ -262,7 +110,9 @@ const textFaults = (house: House): readonly string[] => {
       faults.push(`${file} builds a public message from data`)
     }
     if (
-      /^core\/(?!container|sealed\/client)/.test(file) &&
+      /^(core\/(?!container)|plugins\/(usage|observers|credentials|sealed\/(?!client)|surfaces\/(?!console\/browser)))/.test(
+        file,
+      ) &&
       /\b(setTimeout|setInterval|Date\.now|Math\.random)\(/.test(content)
     ) {
       faults.push(`${file} takes time or chance from the process instead of a port`)
@@ -272,10 +122,51 @@ const textFaults = (house: House): readonly string[] => {
   return faults
 }
 
+/** The room of the table of bounds: a surface and a part of the sealed wing each have their own bound. */
+const boundedRoom = (file: string): string => {
+  const folders = file.split('/').slice(0, -1)
+  const isDeep = ['plugins/surfaces', 'plugins/sealed'].includes(folders.slice(0, 2).join('/'))
+  return folders.slice(0, isDeep ? 3 : 2).join('/')
+}
+
+const linesByRoom = (house: House): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const [file, content] of house) {
+    if (file.startsWith('examples/')) continue
+    const room = boundedRoom(file)
+    sums.set(room, (sums.get(room) ?? 0) + content.split('\n').length - 1)
+  }
+  return sums
+}
+
+const boundFaults = (house: House): readonly string[] => {
+  const faults: string[] = []
+  for (const [room, lines] of linesByRoom(house)) {
+    const most = mostLines[room]
+    if (most === undefined) faults.push(`${room} has no bound in test/architecture/bounds.ts`)
+    else if (lines > most) faults.push(`${room} has ${lines} lines, more than its bound of ${most}`)
+  }
+  const rootFiles = [...house.keys()].filter((file) => /^core\/[^/]+$/.test(file)).length
+  if (rootFiles > mostRootFiles) faults.push(`core has ${rootFiles} files at its root, more than ${mostRootFiles}`)
+  return faults
+}
+
+const featureWord = /console|mcp|drill|oidc|receipt/gi
+
+/** Core names no feature: each file has at most the words that are listed. */
+const featureFaults = (house: House): readonly string[] =>
+  [...house].flatMap(([file, content]) => {
+    const words = file.startsWith('core/') ? (content.match(featureWord) ?? []) : []
+    const most = featureWordsLeft[file] ?? 0
+    return words.length > most ? [`${file} names a feature ${words.length} times: ${words.join(', ')}`] : []
+  })
+
 const rules: Readonly<Record<string, (house: House) => readonly string[]>> = {
   'imports stay within the rooms': importFaults,
   'no circles': circleFaults,
   'sizes, names and words': textFaults,
+  'rooms keep their bounds': boundFaults,
+  'core names no feature': featureFaults,
 }
 
 for (const [name, rule] of Object.entries(rules))
@@ -287,12 +178,36 @@ for (const [name, rule] of Object.entries(rules))
 t.test('every rule finds the fault of a broken copy', async (t) => {
   for (const { rule, file, add, fault } of brokenHouses) {
     const changed = (text.get(file) ?? '') + add
-    // Only a circle takes more than one file.
-    const copy = rule === 'no circles' ? new Map(text).set(file, changed) : new Map([[file, changed]])
+    const isWhole = rule === 'no circles' || rule === 'rooms keep their bounds'
+    const copy = isWhole ? new Map(text).set(file, changed) : new Map([[file, changed]])
     t.match(rules[rule]?.(copy).join('\n'), fault, `${file}: ${fault.source}`)
   }
   const played = new Set(brokenHouses.map(({ rule }) => rule))
   t.same([...played].sort(), Object.keys(rules).sort(), 'each rule has a broken copy')
+})
+
+t.test('every row of the table refuses an import from a room that it does not name', async (t) => {
+  const fileIn = (name: string): string => files.find((file) => roomOf(file) === name && !isPluginFile(file)) ?? ''
+  for (const [own, allowed] of Object.entries(rooms)) {
+    if (own === 'examples') continue
+    const other = Object.keys(rooms).find((name) => name !== own && !allowed.includes(name) && fileIn(name) !== '')
+    const [file, to] = [fileIn(own) || files.find((name) => roomOf(name) === own), fileIn(other ?? '')]
+    if (file === undefined || !t.ok(to, `${own} does not name every room`)) continue
+    const path = relative(dirname(file), to)
+    const copy = new Map([[file, `${text.get(file) ?? ''}\nimport '${path.startsWith('.') ? path : `./${path}`}'`]])
+    t.match(importFaults(copy).join('\n'), `${file} may not import ${to}`)
+  }
+})
+
+t.test('lists of what is left only shrink', async (t) => {
+  for (const [file, targets] of Object.entries(arrowsLeft)) {
+    const imports = importsOf(text.get(file) ?? '').map(({ from }) => normalize(join(dirname(file), from)))
+    for (const to of targets) if (!imports.includes(to)) t.fail(`${file} imports ${to} no more: take it from the list`)
+  }
+  for (const [file, most] of Object.entries(featureWordsLeft)) {
+    const count = text.get(file)?.match(featureWord)?.length ?? 0
+    if (count < most) t.fail(`${file} names features ${count} times: lower the number in test/architecture/bounds.ts`)
+  }
 })
 
 t.test('every plugin is named after its file and proves its contract', async (t) => {

@@ -1,15 +1,15 @@
 import './fakes/unwatched.ts'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { mergedState, quantile } from '../core/inference/backends/merged.ts'
-import { unused } from '../core/inference/backends/records.ts'
+import { mergedState, quantile } from '../plugins/surfaces/admin/merged.ts'
+import { unused } from '../plugins/surfaces/admin/records.ts'
 import { breaker } from '../core/inference/routing/breaker.ts'
 import { use } from '../core/plugin.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
-import { backend } from './fakes/stage.ts'
+import { backend } from './contracts/stage.ts'
 
 interface State {
   readonly backend: string

@@ -1,15 +1,15 @@
 import './fakes/unwatched.ts'
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
-import { above, contest, times } from './bench/contest.ts'
-import { intervalOf } from './bench/interval.ts'
-import { measure, start } from './bench/measure.ts'
-import { told } from './bench/told.ts'
+import { above, contest, times } from './lab/bench/contest.ts'
+import { intervalOf } from './lab/bench/interval.ts'
+import { measure, start } from './lab/bench/measure.ts'
+import { told } from './lab/bench/told.ts'
 
 t.test('whatever the benches measure starts', async (t) => {
   const key = `sk_live_${'2'.repeat(44)}`
   const env = { KEY: key, KEYS: key, FOLDER: t.testdir(), UPSTREAM: 'http://127.0.0.1:1' }
-  const files = await readdir(new URL('./bench/subjects/', import.meta.url))
+  const files = await readdir(new URL('./lab/bench/subjects/', import.meta.url))
   const names = files.flatMap((file) => /^(?!answering)(.+)\.js$/.exec(file)?.[1] ?? [])
   t.ok(names.length > 7)
   for (const name of names) {

@@ -9,7 +9,7 @@ import { answersFor } from './fakes/platform/services.ts'
 import { makeSnp } from './fakes/platform/snp.ts'
 import { running } from './environments.ts'
 import { memory } from '../adapters/memory/index.ts'
-import type { Client } from '../core/sealed/client/client.ts'
+import type { Client } from '../plugins/sealed/client/client.ts'
 import { until } from './until.ts'
 
 const measurement = 'ab'.repeat(48)

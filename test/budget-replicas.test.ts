@@ -6,7 +6,7 @@ import { recorded } from './fakes/recorded.ts'
 import { type RedisServer, startRedis } from './fakes/redis.ts'
 import { type Served, served } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
-import { chance } from './hunt/damage.ts'
+import { chance } from './lab/hunt/damage.ts'
 import { until } from './until.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 20_301)

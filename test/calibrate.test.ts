@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { seededFractions } from '../plugins/surfaces/console/browser/chance.ts'
-import { softened } from '../core/inference/decisions/calibration.ts'
+import { softened } from '../plugins/shared/decisions/calibration.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { running } from './environments.ts'
@@ -85,6 +85,18 @@ t.test('a model of known distortion is calibrated from the command line', async 
   t.equal(picture, await readFile('docs/calibration.svg', 'utf8'), 'the picture of docs/decisions.md is this one')
   const written = JSON.parse(await readFile(file, 'utf8'))
   t.same(written, { ...config, models: { ...config.models, sure: { ...sure, calibration } } })
+
+  const drift = async (from: string, ...more: readonly string[]) => {
+    const told = await command(['calibrate', 'sure', '--cases', 'cases.jsonl', '--check', from, ...more], env, folder)
+    return { ...told, ...(told.stdout.startsWith('{') && JSON.parse(told.stdout)) }
+  }
+  const sureEnough = await drift(`${promise?.confidence ?? 0.9}`, '--errors', '0.2', '--json')
+  t.match(sureEnough, { code: 0, calibration: calibration.id, kept: true, cases: 600 }, 'a promise that is kept')
+  const tooMuch = await drift('0.01', '--errors', '0.001')
+  t.match(tooMuch, { code: 1, stdout: /the promise of 0\.1 % is not kept/ }, 'one that is not fails a build')
+  t.match((await drift('0.5', '--write')).stderr, /--check fits nothing/)
+  t.match((await drift('1')).stderr, /--check takes a share/)
+  t.same(JSON.parse(await readFile(file, 'utf8')), written, 'a check writes nothing')
 
   const again = await calibrate('sure', '--cases', 'cases.jsonl')
   t.match(again.out, `"calibration": ${JSON.stringify(calibration)}`, 'what is in use is not calibrated once more')

@@ -22,7 +22,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import openai from '../plugins/providers/openai.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import { environments } from './environments.ts'
-import { backend, vector } from './fakes/stage.ts'
+import { backend, vector } from './contracts/stage.ts'
 import { filesIn, type Places, traces } from './fakes/traces.ts'
 import { deadUrl, startProvider } from '../adapters/drill/provider.ts'
 import { late, settingsFor } from './faults/drill.ts'
@@ -297,8 +297,8 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   }
   for (const [name, status] of [
     ['good', 200],
-    ['faulty', 502],
-    ['dead', 502],
+    ['faulty', 503],
+    ['dead', 503],
   ] as const) {
     t.equal(
       await say(`transcription by ${name}`, '/std/audio/transcriptions', form(`AUDIO_TRANSCRIPTION-${name}`)),
@@ -374,7 +374,7 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   t.same(traces(theirs, places), [], 'nor what the backends said, nor where they are')
 
   t.ok(marks.size > 500, `${marks.size} marks`)
-  for (const status of [200, 400, 401, 404, 429, 502]) t.ok((statuses.get(status) ?? 0) > 0, `an answer with ${status}`)
+  for (const status of [200, 400, 401, 404, 429, 503]) t.ok((statuses.get(status) ?? 0) > 0, `an answer with ${status}`)
   const lines = places.get('sealgate.log')!.toString().trim().split('\n')
   t.ok(lines.filter((line) => line.includes('"request"')).length >= 60, 'the log was written')
   t.ok(lines.filter((line) => line.includes('"fault"')).length >= 10, 'and tells of faults')

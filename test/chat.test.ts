@@ -15,7 +15,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import openai from '../plugins/providers/openai.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import { running, type Running } from './environments.ts'
-import { backend, vector } from './fakes/stage.ts'
+import { backend, vector } from './contracts/stage.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { watchedLimiter } from './fakes/watched-limiter.ts'
 import { startProvider } from '../adapters/drill/provider.ts'
@@ -398,15 +398,15 @@ t.test('a backend’s secrets stay its own', async (t) => {
     Buffer.from(`\n\ndata: {"error":{"message":"${secret}","code":"${secret}"}}\n\n`),
   ])
   const takes: Record<string, readonly [Take, status: number, streams?: true]> = {
-    'a page': [{ headers: { 'content-type': 'text/html' }, body: `<!doctype html><p>${secret}` }, 502],
-    'a page that says it is a stream': [{ headers: sse, body: `<!doctype html><p>${secret}` }, 502],
-    'JSON that is no answer': [{ headers: json, body: `{"${secret}":1}` }, 502],
-    'a text': [{ headers: json, body: `"${secret}"` }, 502],
+    'a page': [{ headers: { 'content-type': 'text/html' }, body: `<!doctype html><p>${secret}` }, 503],
+    'a page that says it is a stream': [{ headers: sse, body: `<!doctype html><p>${secret}` }, 503],
+    'JSON that is no answer': [{ headers: json, body: `{"${secret}":1}` }, 503],
+    'a text': [{ headers: json, body: `"${secret}"` }, 503],
     '401': [{ status: 401, headers: json, body: error }, 502],
     '403': [{ status: 403, headers: { ...json, 'x-secret': secret }, body: error }, 502],
     '400': [{ status: 400, headers: json, body: error }, 400],
     '404': [{ status: 404, headers: json, body: error }, 502],
-    '500': [{ status: 500, headers: json, body: error }, 502],
+    '500': [{ status: 500, headers: json, body: error }, 503],
     '301': [{ status: 301, headers: { location: `http://${secret}/` }, body: '' }, 502],
     'a stream that turns into an error': [{ headers: sse, body: broken }, 200, true],
     'a stream that is cut': [{ headers: sse, body: half, pace: { cut: 1500 } }, 200, true],
@@ -428,7 +428,7 @@ t.test('a backend’s secrets stay its own', async (t) => {
       for (const place of places) t.notMatch(seen, place, name)
       if (status === 200) {
         t.notMatch(text, /\[DONE\]/, `${name} does not end well`)
-        t.match(events(text).at(-1), { error: { message: String, type: 'upstream_error', code: 502 } })
+        t.match(events(text).at(-1), { error: { message: String, type: 'upstream_error', code: 503 } })
       } else t.match(JSON.parse(text), { status, error: String, data: null })
     }
   }

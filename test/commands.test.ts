@@ -1,19 +1,20 @@
 import './fakes/unwatched.ts'
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { errorText } from '../adapters/production/commands/error-text.ts'
-import { newPassphrase, passphrase } from '../adapters/production/commands/passphrase.ts'
+import { errorText } from '../adapters/local/error-text.ts'
+import { newPassphrase, passphrase } from '../adapters/local/passphrase.ts'
 import { helpOverview, commandUsages } from '../adapters/production/commands/help.ts'
-import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/sealed/client/backup.ts'
-import { newKek, newRagDek } from '../core/sealed/client/client.ts'
-import { SealgateError } from '../core/sealed/client/error.ts'
+import { backup, fromRecoveryCode, recoveryCode, restore } from '../plugins/sealed/client/backup.ts'
+import { newKek, newRagDek } from '../plugins/sealed/client/client.ts'
+import { SealgateError } from '../plugins/sealed/client/error.ts'
 import { Unavailable } from '../core/errors.ts'
 import { commandRunner, ownProcess } from './fakes/command-runner.ts'
 import { killed } from './fakes/killed.ts'
-import { served } from './fakes/served.ts'
+import { program, served } from './fakes/served.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
@@ -119,6 +120,9 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['keys', 'create', '--team', 'a/b'], /organisations, users and teams are letters/],
     [['keys', 'create', '--organization', '__proto__'], /organisations, users and teams are letters/],
     [['keys', 'create', '--organization', 'constructor'], /organisations, users and teams are letters/],
+    [['keys', 'create', '--team', 'nosuch'], /there is no team nosuch; teams of default in the configuration: none/],
+    [['keys', 'create', '--cost-per-month', 'much'], /--cost-per-month takes an amount above 0, none or default/],
+    [['keys', 'create', '--tokens-per-day', '1.5'], /--tokens-per-day takes a whole number from 1, none or default/],
     [['kek', 'backup'], /kek backup needs --out FILE or --code/],
     [['kek', 'restore'], /kek restore needs either/],
     [['files', 'rm'], /files rm needs the id/],
@@ -126,6 +130,38 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['files', 'ls'], /--base-url or SEALGATE_URL is needed/],
   ]
   for (const [args, stderr] of cases) t.match(await said(...args), { code: 1, stdout: '', stderr }, args.join(' '))
+})
+
+t.test('a key gets limits and budgets from the command line', async (t) => {
+  const env = { SEALGATE_DATA: join(t.testdir(), 'data') }
+  const limitsAfter = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await command(['keys', ...args, '--json'], env)
+    t.equal(stderr, '')
+    return JSON.parse(stdout) as { readonly id: string; readonly limits: object }
+  }
+  const made = await limitsAfter('create', '--cost-per-month', '5.5', '--requests-per-second', 'none')
+  t.strictSame(made.limits, { requestsPerSecond: null, costPerMonth: 5.5 })
+  const changed = await limitsAfter('update', made.id, '--requests-per-second', 'default', '--tokens-per-day', '100')
+  t.strictSame(changed.limits, { costPerMonth: 5.5, tokensPerDay: 100 }, 'the others stay')
+  t.match(await command(['keys', 'show', made.id], env), { stdout: /limits +costPerMonth 5.5, tokensPerDay 100\n/ })
+})
+
+const isFull = await stat('/dev/full').then(
+  () => true,
+  () => false,
+)
+
+t.test('a command whose output is lost says so and fails', { skip: !isFull && 'no /dev/full here' }, async (t) => {
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', '"$0" "$1" keys list --json > /dev/full', process.execPath, program],
+    {
+      env: { PATH: process.env['PATH'], SEALGATE_DATA: join(t.testdir(), 'data') },
+      encoding: 'utf8',
+    },
+  )
+  t.equal(stderr, "sealgate: standard output can't be written: ENOSPC\n")
+  t.equal(status, 1)
 })
 
 t.test('a refusal is told with its status, and with the code of the enclave', async (t) => {

@@ -8,7 +8,7 @@ import { memory } from '../adapters/memory/index.ts'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
 import type { NewKey } from '../core/access/keyring.ts'
 import { plugin, use } from '../core/plugin.ts'
-import { Configuration } from '../core/ports/configuration.ts'
+import { Configuration } from '../plugins/surfaces/admin/configuration.ts'
 import { Clock } from '../core/ports/platform.ts'
 import { running } from './environments.ts'
 import { fakeClock } from './fakes/clock.ts'
@@ -407,7 +407,7 @@ t.test('a check that does not end leaves its place', async (t) => {
     }),
   })
   const fake = plugin({ port: Clock, name: 'clock', create: () => clock })
-  const it = await running(t, { ...memory(), clock: use(fake), configuration: use(endless) })
+  const it = await running(t, { ...memory(), clock: use(fake), parts: [...memory().parts, use(endless)] })
   const first = it.call('POST', check)
   t.ok(await until(() => looks === 1))
   t.equal((await it.call('POST', check)).status, 409)

@@ -1,3 +1,5 @@
+import { usages } from '../plugins/usage/usage-rows.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
 import './fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
@@ -15,7 +17,7 @@ const owned = ({ page }: Tab) => page.evaluate('"owned" in globalThis')
 /** Counts are written a moment after the answer. */
 const counted = async ({ gateway }: ConsoleStage, requests: number): Promise<void> => {
   for (let tries = 0; tries < 300; tries++) {
-    const { rows } = await gateway.usage({})
+    const { rows } = await gateway.supply({ store: MetadataStore }).store.list(usages, {})
     if (rows.reduce((sum, { row }) => sum + (row.requests ?? 0), 0) >= requests) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
@@ -44,21 +46,28 @@ const signingIn = async (t: Test, stage: ConsoleStage) => {
   t.equal(await page.locator('nav').count(), 0)
   await tab.signIn(stage.key)
   const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]))
-  t.equal(await kept(), '[{},{},""]', 'the key is in the memory of the tab alone')
+  t.equal(await kept(), '[{},{},""]', 'neither the key nor its session stands in the tab')
   t.notOk(page.url().includes(stage.key))
   t.notOk(
     asked.some((url) => url.includes(stage.key)),
     'the key is in no address',
   )
   await page.reload()
-  await page.waitForSelector('#key')
-  await tab.signIn(stage.key, true)
-  t.match(await kept(), stage.key)
-  await page.reload()
   await page.waitForSelector('nav')
+  t.equal(await kept(), '[{},{},""]', 'the session of the browser stands in a cookie that no script reads')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForSelector('#key')
-  t.equal(await kept(), '[{},{},""]', 'signing out forgets it')
+  await page.reload()
+  await page.waitForSelector('#key')
+  await tab.signIn(stage.key)
+  const [first, second] = [page, await page.context().newPage()]
+  await second.goto(`${stage.base}/console#/settings`)
+  await second.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await second.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+  await second.waitForSelector('#key')
+  await first.getByRole('link', { name: 'Keys' }).click()
+  await first.waitForSelector('#key')
+  t.equal(await first.locator('nav').count(), 0, 'signing out everywhere ends the other tab')
   t.same(tab.faults, [])
   await page.context().close()
 }
@@ -86,6 +95,8 @@ const making = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> =
   await page.keyboard.type('priced, unpriced')
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowDown')
+  // Past the head of the further fields.
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   const credential = await page.innerText('.secret code')
@@ -105,6 +116,91 @@ const making = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> =
   await tab.go('#/keys', 'Keys')
   t.notOk((await page.content()).includes(credential), 'the key is shown once')
   return credential
+}
+
+const searching = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const make = (name: string, team?: string) =>
+    stage.gateway.keys.create({ name, scopes: ['models.read'], ...(team !== undefined && { team }) })
+  await make('nightly report', 'blue')
+  await make('nightly backup')
+  const names = () => page.locator('tbody th').allInnerTexts()
+  await tab.go('#/keys', 'Keys')
+  await page.fill('input[type=search]', 'nightly')
+  t.same((await names()).toSorted(), ['nightly backup', 'nightly report'])
+  await page.getByRole('button', { name: 'Name' }).click()
+  t.same(await names(), ['nightly backup', 'nightly report'])
+  await page.keyboard.press('Enter')
+  t.same(await names(), ['nightly report', 'nightly backup'], 'the head keeps the focus, and turns the order')
+  await page.selectOption('[data-filter=team]', 'blue')
+  t.same(await names(), ['nightly report'])
+  t.match(page.url(), /#\/keys\?q=nightly&sort=Name&down=1&team=blue$/)
+  t.same(await tab.axe(), [])
+  await tab.shot('keys-searched')
+  await tab.go('#/home', 'Home')
+  await page.goBack()
+  await page.waitForSelector('h1 >> text=Keys')
+  t.same(await names(), ['nightly report'], 'the address shows the same list again')
+}
+
+/** By the keyboard alone, from any page. */
+const jumping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/models', 'Models and backends')
+  const opened = async (words: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByRole('textbox').waitFor()
+    await page.keyboard.type(words)
+  }
+  await opened('nightly rep')
+  await page.getByRole('link', { name: /^Key nightly report/ }).waitFor()
+  t.same(await tab.axe(), [])
+  await tab.shot('jump')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'nightly report', level: 1 }).waitFor()
+  await opened('team blue')
+  await page.getByRole('link', { name: 'Team blue' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  t.match(page.url(), /#\/keys\?team=blue$/)
+  await opened('globalThis')
+  t.match(await page.innerText('dialog'), hostile.model, 'a hostile name is text')
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  const id = '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
+  await opened(id)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'One request' }).waitFor()
+  t.match(page.url(), new RegExp(`#/live/${id}$`))
+  t.equal(await owned(tab), false)
+  await tab.go('#/audit?act=key.create', 'Audit')
+  const acts = () => page.locator('tbody tr').count()
+  t.equal(await page.inputValue('[data-filter=act]'), 'key.create', 'the address filters the audit')
+  await page.fill('input[type=search]', 'no such word')
+  t.equal(await acts(), 1)
+  t.match(await page.innerText('tbody'), 'No row fits the search.')
+}
+
+const changing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const { row } = await stage.gateway.keys.create({ name: 'to change', scopes: ['models.read'] })
+  const stored = async () => stage.gateway.keys.get(row.id, 'default')
+  await tab.go(`#/keys/${row.id}`, 'to change')
+  // By the keyboard alone: the form opens, the budget is written and sent.
+  await page.getByText('Change this key').focus()
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Budget a month').focus()
+  await page.keyboard.type('25')
+  await page.keyboard.press('Enter')
+  await page.getByText('The key is changed.').waitFor()
+  t.match(await stored(), { limits: { costPerMonth: 25 } })
+  t.match(await text(tab), /costPerMonth: 25/)
+  t.same(await tab.axe(), [])
+  await tab.shot('key-changed')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The change is undone.').waitFor()
+  t.same((await stored())?.limits, {})
 }
 
 const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string): Promise<void> => {
@@ -161,9 +257,6 @@ const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   t.match(await page.innerText('.curl code'), /\/admin\/usage\?from=.*\n.*\$SEALGATE_KEY/)
   t.notOk((await page.content()).includes(stage.key))
   await page.reload()
-  await tab.page.waitForSelector('#key')
-  await page.fill('#key', stage.key)
-  await page.press('#key', 'Enter')
   await page.getByRole('rowheader', { name: 'unpriced', exact: true }).waitFor()
   t.match(page.url(), /#\/usage\?by=model$/, 'the address leads back to the same table')
   await page.getByRole('link', { name: 'priced', exact: true }).click()
@@ -224,8 +317,44 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     t.equal(await popup.evaluate(() => opener === null), true, 'neither page holds the other')
     await popup.close()
   },
-  async cookie(t, { inside }) {
-    t.same(await inside.page.context().cookies(), [])
+  async cookie(t, { stage, inside }) {
+    const [cookie, ...others] = await inside.page.context().cookies()
+    t.same(others, [])
+    t.match(cookie, { httpOnly: true, sameSite: 'Strict', path: '/console/session' })
+    const carries = (path: string, method = 'GET') =>
+      fetch(stage.base + path, { method, headers: { cookie: `${cookie!.name}=${cookie!.value}` } })
+    for (const path of ['/admin/self', '/admin/keys', '/v1/models']) t.equal((await carries(path)).status, 401, path)
+    t.equal((await carries('/admin/keys', 'POST')).status, 401)
+    t.equal((await carries('/console/session', 'DELETE')).status, 401)
+    const before = cookie!.value
+    await inside.page.context().addCookies([{ ...cookie!, value: 'x'.repeat(43) }])
+    await inside.page.goto('about:blank')
+    await inside.signIn(stage.key)
+    const [fresh] = await inside.page.context().cookies()
+    t.notOk(['x'.repeat(43), before].includes(fresh!.value), 'each sign-in has a cookie of its own')
+  },
+  async renewal(t, { stage, inside, outside }) {
+    const [cookie] = await inside.page.context().cookies()
+    const renew = (headers: Record<string, string>) =>
+      fetch(`${stage.base}/console/session/renewal`, {
+        method: 'POST',
+        headers: { cookie: `${cookie!.name}=${cookie!.value}`, ...headers },
+      })
+    for (const site of ['cross-site', 'same-site', 'none'])
+      t.equal((await renew({ 'sec-fetch-site': site })).status, 401, site)
+    t.equal((await renew({ origin: stage.other.url })).status, 401, 'an old browser')
+    t.equal((await renew({ 'sec-fetch-site': 'same-origin' })).status, 200)
+    await outside.context().addCookies([cookie!])
+    const read = await outside.evaluate(
+      (url) =>
+        fetch(url, { method: 'POST', credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        ),
+      `${stage.base}/console/session/renewal`,
+    )
+    t.equal(read, 'refused')
+    await outside.context().clearCookies()
   },
   async address(t, { stage, asked }) {
     t.ok(asked.length > 10)
@@ -260,11 +389,11 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     t.same(ran, [false, 'refused'], 'no inline script runs, and nothing is sent elsewhere')
   },
   async storage(t, { stage, inside }) {
-    t.match(await inside.page.evaluate(() => JSON.stringify(sessionStorage)), stage.key)
     const second = await inside.page.context().newPage()
     await second.goto(`${stage.base}/console`)
-    await second.waitForSelector('#key')
-    t.equal(await second.evaluate(() => sessionStorage.length + localStorage.length), 0, 'another tab has no key')
+    await second.waitForSelector('nav')
+    for (const page of [inside.page, second])
+      t.equal(await page.evaluate(() => sessionStorage.length + localStorage.length), 0, 'no tab stores a key')
   },
 }
 
@@ -275,7 +404,7 @@ const attacked = async (t: Test, stage: ConsoleStage): Promise<void> => {
   const inside = await stage.browse()
   const asked: string[] = []
   inside.page.on('request', (it) => asked.push(`${it.url()} ${it.headers()['referer'] ?? ''}`))
-  await inside.signIn(stage.key, true)
+  await inside.signIn(stage.key)
   const { page: outside } = await stage.browse()
   for (const [name, attack] of Object.entries(attacks)) {
     await outside.goto(`${stage.other.url}/elsewhere`)
@@ -298,7 +427,7 @@ const reloading = async (t: Test, { page, go, axe }: Tab): Promise<void> => {
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   await stage.gateway.keys.create({ name: hostile.key })
-  for (const model of ['priced', 'priced', 'unpriced', 'away', hostile.model]) await stage.chat(model)
+  for (const model of ['priced', 'priced', 'unpriced', 'away', 'away', 'away', hostile.model]) await stage.chat(model)
   await counted(stage, 4)
 
   await t.test('a key signs in, and stays in the memory of the tab', (t) => signingIn(t, stage))
@@ -311,7 +440,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       t,
       stage,
       ['api_key.read'],
-      ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Settings'],
+      ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Audit', 'Settings'],
     )
     await ofAKey(t, stage, ['files.encrypted.read'], ['Home', 'Models', 'Sealed playground', 'Files', 'Settings'])
   })
@@ -321,16 +450,24 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await tab.signIn(stage.key)
 
   await t.test('what is wrong now stands in sentences', async (t) => {
-    t.match(await text(tab), 'Backend broken: no call was answered since the gateway started.')
-    t.match(await row(tab, 'house').innerText(), /answers\s+4/)
+    t.match(await text(tab), /Model away: no call of backend broken is answered since .*, 3 failed, the last with 500/)
+    t.match(await tab.page.title(), /^\(\d\) Home/)
+    t.match(await row(tab, 'priced').innerText(), /^priced\s+2\s/)
+    await tab.page.getByRole('link', { name: 'By backend' }).click()
+    await tab.page.getByRole('link', { name: 'house', exact: true }).click()
+    await tab.page.getByRole('heading', { name: 'Traffic of backend house' }).waitFor()
+    await tab.go('#/home', 'Home')
     t.match(await text(tab), 'Pacific/Auckland')
     t.match(await text(tab), /Budget\s+0\.4%\s+organisation default, day/, 'what was spent of the budget')
     const release = stage.gateway.hold()
-    await tab.page.getByRole('button', { name: 'Read again' }).click()
+    await tab.page.getByRole('button', { name: 'Refresh' }).click()
     await tab.page.getByText('The gateway is not ready: Starting.').waitFor()
     release()
   })
 
+  await t.test('keys are searched, ordered and filtered, and the address keeps that', (t) => searching(t, stage, tab))
+  await t.test('Ctrl-K leads to pages, keys, teams, models and requests', (t) => jumping(t, stage, tab))
+  await t.test('a budget of a key is changed by the keyboard, and taken back', (t) => changing(t, stage, tab))
   await t.test('a key is made by the keyboard, rotated and revoked', async (t) => {
     await ending(t, stage, tab, await making(t, stage, tab))
   })
@@ -363,6 +500,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       ['#/keys/new', 'New key', 'key-new'],
       ['#/usage', 'Usage and cost', 'usage'],
       ['#/models', 'Models and backends', 'models'],
+      ['#/audit', 'Audit', 'audit'],
       ['#/settings', 'Settings', 'settings'],
     ])
   })

@@ -1,3 +1,5 @@
+import { usages } from '../plugins/usage/usage-rows.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -172,7 +174,7 @@ const stopping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
 /** Everything that the gateway keeps or tells, searched for what was typed. */
 const searching = async (t: Test, stage: ConsoleStage): Promise<void> => {
   const { rows: acts } = await stage.gateway.audit.list({ limit: 100, order: { by: 'at', descending: true } })
-  const { rows: uses } = await stage.gateway.usage({})
+  const { rows: uses } = await stage.gateway.supply({ store: MetadataStore }).store.list(usages, {})
   const places = await filesIn(stage.folder)
   t.ok(places.size > 1, 'the stores are there')
   places.set('log', Buffer.from(JSON.stringify(stage.logged)))

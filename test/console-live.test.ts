@@ -37,7 +37,7 @@ const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> 
   await asks(stage, 'away')
   await seesRow(tab, 'chained')
   await seesRow(tab, hostile.model)
-  await seesRow(tab, '502')
+  await seesRow(tab, '503')
   t.equal(await page.evaluate('"owned" in globalThis'), false, 'a hostile name is text')
   const main = await page.innerText('main')
   t.match(main, '1 process')
@@ -94,7 +94,7 @@ const losing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => 
 const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/models', 'Models and backends')
-  t.match(await row(tab, 'house').first().innerText(), /lets calls in\s+0 of/)
+  t.match(await row(tab, 'house').first().innerText(), /closed: calls pass\s+0 of/)
   t.match(await row(tab, 'broken').first().innerText(), /server error/)
   const chain = await page.locator('section', { hasText: 'Chains' }).last().innerText()
   t.match(chain, /chained\s+1\s+broken[^]*chained\s+2\s+house/, 'in its order')
@@ -106,7 +106,7 @@ const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await page.getByRole('dialog').getByRole('button', { name: 'Rest' }).click()
   await page.getByText('house rests.').waitFor()
   await page
-    .getByText(/rests \d+ s/)
+    .getByText(/open for \d+ s/)
     .first()
     .waitFor()
   t.equal(await stage.chat('priced'), 503, 'no call passes')
@@ -116,7 +116,7 @@ const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   t.equal(await stage.chat('priced'), 200)
   const { rows } = await stage.gateway.audit.list({ limit: 10, order: { by: 'at', descending: true } })
   t.same(
-    rows.map(({ row }) => `${row.action} ${row.object}`),
+    rows.map(({ row }) => `${row.action} ${row.object}`).filter((entry) => entry.startsWith('backend.')),
     ['backend.wake house', 'backend.rest house', 'backend.ask house'],
   )
 }

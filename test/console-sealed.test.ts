@@ -5,10 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { keptAnswer } from '../adapters/production/commands/verify.ts'
-import { writeKeys } from '../adapters/production/commands/key-file.ts'
-import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
-import { checkAttestation } from '../core/sealed/client/seal-request.ts'
+import { keptAnswer } from '../adapters/local/verify.ts'
+import { writeKeys } from '../adapters/local/key-file.ts'
+import { connect, newKek, newRagDek } from '../plugins/sealed/client/client.ts'
+import { checkAttestation } from '../plugins/sealed/client/seal-request.ts'
 import { type Mark, nothingStays, newCanary } from './fakes/canary.ts'
 import { withoutChromium } from './fakes/chromium.ts'
 import { looks } from './fakes/console-looks.ts'
@@ -18,7 +18,7 @@ import { type Dumped, dumped } from './fakes/dumped.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { program } from './fakes/served.ts'
-import { backend } from './fakes/stage.ts'
+import { backend } from './contracts/stage.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
@@ -249,7 +249,11 @@ const seenFiles = async (t: Test, { it, mark }: Stage, tab: Tab): Promise<void> 
   const row = tab.page.locator('tr', { hasText: id })
   t.match(await row.innerText(), new RegExp(`${id}\\s+\\d+\\s+.*${kid}\\s+general\\s+yes\\s+none`))
   t.match(await main(tab), /Stored by the organisation\s+[\d,]+\s+sealed bytes, no quota/)
-  t.equal(await tab.page.locator('main input').count(), 0, 'a page of the gateway takes no file and no key')
+  t.equal(
+    await tab.page.locator('main input:not([type=search])').count(),
+    0,
+    'a page of the gateway takes no file and no key',
+  )
   t.notMatch(await tab.page.content(), mark('kept'))
   await client.files.remove(id)
 }

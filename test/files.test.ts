@@ -1,3 +1,4 @@
+import { Sweep } from '../plugins/sealed/files/sweep.ts'
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -139,7 +140,11 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal(all.filter(({ is_duplicate }) => is_duplicate).length, 49, '49 are duplicates')
       t.equal(new Set(all.map(({ id }) => id)).size, 1, 'of one file')
       t.ok((await contentOf(it, all[0]!.id)).bytes.equals(content))
-      t.same(await it.gateway.sweep.now(0), { orphans: 0, expired: 0 }, 'and nothing else is left')
+      t.same(
+        await it.gateway.supply({ sweep: Sweep }).sweep.now(0),
+        { orphans: 0, expired: 0 },
+        'and nothing else is left',
+      )
     })
 
     await t.test('are found by what is asked for', async (t) => {
@@ -196,7 +201,11 @@ for (const [name, adapters] of Object.entries(environments)) {
           t.equal((await it.call(method, `/files/encrypted/${id}${path}`, body, stranger)).status, 404, method)
       }
       const weak = await keyFor(it, { scopes: ['files.encrypted.read'], organization: 'one', user: 'anna' })
-      t.equal((await it.call('DELETE', `/files/encrypted/${id}`, undefined, weak)).status, 403)
+      const refused = await it.call('DELETE', `/files/encrypted/${id}`, undefined, weak)
+      t.match(
+        [refused.status, await refused.json()],
+        [403, { validator: { scope: 'Expected a key with files.encrypted.delete' } }],
+      )
       t.equal((await it.call('POST', '/files/encrypted/upload', uploadOf(content), weak)).status, 403)
       t.equal((await contentOf(it, id, weak)).answer.status, 200)
     })
@@ -267,7 +276,11 @@ for (const [name, adapters] of Object.entries(environments)) {
         for (const path of ['', '/content'])
           t.ok([400, 404].includes((await it.call('GET', `/files/encrypted/${id}${path}`)).status), id.slice(0, 20))
       t.same((await listed(it, '', as)).data.files, [])
-      t.same(await it.gateway.sweep.now(0), { orphans: 0, expired: 0 }, 'nothing is half-stored')
+      t.same(
+        await it.gateway.supply({ sweep: Sweep }).sweep.now(0),
+        { orphans: 0, expired: 0 },
+        'nothing is half-stored',
+      )
     })
 
     await t.test('whose sender leaves or lies about the length are not there', async (t) => {
@@ -286,7 +299,7 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.match(await said(raw.length - 10, raw), /^HTTP\/1.1 400 /, 'shorter than it is')
       await new Promise((resolve) => setTimeout(resolve, 100))
       t.same((await listed(it)).data.pagination, before)
-      t.same(await it.gateway.sweep.now(0), { orphans: 0, expired: 0 })
+      t.same(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
       t.notOk(
         it.logged.some(({ event }) => event === 'fault'),
         'a client that leaves is no fault',
@@ -315,7 +328,7 @@ t.test('an organisation has its quota', async (t) => {
   t.equal((await it.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(1)))).status, 400, 'too many')
   await it.call('DELETE', `/files/encrypted/${small.id}`)
   await up(it, randomBytes(100))
-  t.same(await it.gateway.sweep.now(0), { orphans: 0, expired: 0 })
+  t.same(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
 })
 
 t.test('a file may have so many bytes', async (t) => {
@@ -393,7 +406,7 @@ t.test('a store that fails in the middle', async (t) => {
   t.equal((await listed(it)).data.files.length, 1, 'the last record came to be, though nobody was told')
   t.equal(await paths(), 2, 'and one file has no record')
   t.match(await up(it, contents.update), { is_duplicate: true }, 'whoever tries again is told')
-  t.match(await it.gateway.sweep.now(0), { orphans: 1 })
+  t.match(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 1 })
   t.equal(await paths(), 1)
   t.same(
     (await rows.list(kind<object>('stored'), {})).rows.map(({ row }) => row),

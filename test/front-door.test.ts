@@ -49,10 +49,9 @@ t.test('a wrong body costs what its first faults cost', async (t) => {
 
 t.test('JSON has a bound of elements, short or long, and says what is wrong with it', async (t) => {
   const it = await started(t, { bodies: { elements: 50_000 } })
-  const keys = Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join()
   const long = ' '.repeat(1024 * 1024)
   for (const padding of ['', long]) {
-    const many = await it.call('POST', chat, `{"x":{${keys}}}${padding}`)
+    const many = await it.call('POST', chat, `{"x":[${'1,'.repeat(60_000)}1]}${padding}`)
     t.match(await many.json(), { status: 400, error: 'JSON has too many elements' })
     const torn = await it.call('POST', chat, `{"model":${padding}`)
     t.match(await torn.json(), { status: 400, error: 'Malformed JSON' })
@@ -215,7 +214,7 @@ t.test('a body that hardly comes is refused', { timeout: 60_000 }, async (t) => 
   const drip = setInterval(() => slow.forEach(({ socket }) => socket.writable && socket.write('a')), 500)
   t.teardown(() => clearInterval(drip))
   t.ok(await until(() => slow.every(({ closed }) => closed()), 25_000))
-  for (const line of slow) t.match(line.said(), /^HTTP\/1\.1 400 .*The body comes too slowly/s)
+  for (const line of slow) t.match(line.said(), /^HTTP\/1\.1 408 .*The body comes too slowly/s)
 })
 
 t.test('a path is what it is, letter for letter', async (t) => {

@@ -53,6 +53,35 @@ t.test('a host that is no host is shown to nobody', async (t) => {
   t.match(odd, '<code>https://this-gateway/v1</code>')
 })
 
+t.test('an unknown path gets its error in the dialect of its beginning', async (t) => {
+  const it = await running(t, memory())
+  const openai = { error: { type: 'invalid_request_error', code: 'unknown_url', message: /^Not found/, param: null } }
+  const anthropic = { type: 'error', error: { type: 'not_found_error', message: /^Not found/ }, request_id: String }
+  const google = { error: { code: 404, status: 'NOT_FOUND', message: /^Not found/ } }
+  const chat = 'Not found: it is /v1/chat/completions'
+  for (const [path, told, sentence] of [
+    ['/v1/batches', openai],
+    ['/v1/completions', openai, chat],
+    ['/v1/messages/batches', anthropic],
+    ['/v1beta/cachedContents', google],
+    ['/openai/v1/chat/completions', openai, chat],
+    ['/openai/deployments/gpt/chat/completions?api-version=1', openai, chat],
+    ['/api/v1/chat/completions', openai, chat],
+    ['/anthropic/v1/messages', anthropic, 'Not found: it is /v1/messages'],
+  ] as const) {
+    const answer = await fetch(it.base + path, { method: 'POST' })
+    const body = (await answer.json()) as { readonly error: { readonly message: string } }
+    t.match([answer.status, body], [404, told], path)
+    if (sentence !== undefined) t.equal(body.error.message, sentence, path)
+  }
+  const named = await running(t, memory(), { names: { v1: 'ai' } })
+  const moved = await fetch(`${named.base}/ai/batches`, { method: 'POST' })
+  t.match([moved.status, await moved.json()], [404, openai], 'under the configured name')
+  const old = await running(t, memory(), { surfaces: ['chat'] })
+  const bare = await fetch(`${old.base}/v1/batches`, { method: 'POST' })
+  t.match(await bare.json(), { error: 'Not found', support_id: String }, 'the envelope where no /v1 is served')
+})
+
 t.test('paths that people try are answered with where to go', async (t) => {
   const hints: readonly (readonly [method: string, path: string, error: string])[] = [
     ['POST', '/chat/completions', 'Not found: it is /v1/chat/completions'],
@@ -66,7 +95,6 @@ t.test('paths that people try are answered with where to go', async (t) => {
     ['GET', '/v1', 'Not found: this is the beginning of paths; /docs lists them'],
     ['POST', '/v1/v1/messages', 'Not found: the base URL has /v1 twice'],
     ['POST', '/std/v1/chat/completions', 'Not found: the base URL ends in /std, without /v1'],
-    ['GET', '/v1/chat/completions', 'Not found: this path takes POST'],
     ['GET', '/nowhere', 'Not found'],
     ['GET', '/Canary7319', 'Not found'],
   ]
@@ -74,7 +102,8 @@ t.test('paths that people try are answered with where to go', async (t) => {
   for (const [method, path, error] of hints) {
     const answer = await fetch(it.base + path, { method })
     t.equal(answer.status, 404, path)
-    t.match(await answer.json(), { error }, path)
+    const told = (await answer.json()) as { readonly error: unknown }
+    t.match(path.startsWith('/v1/') ? told.error : { message: told.error }, { message: error }, path)
   }
   const old = await running(t, memory(), { surfaces: ['chat'] })
   const told = await fetch(`${old.base}/v1/chat/completions`, { method: 'POST' })

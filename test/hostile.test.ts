@@ -1,9 +1,9 @@
 import './fakes/unwatched.ts'
 import t from 'tap'
-import { forgetPeak } from './hunt/processes.ts'
+import { forgetPeak } from './lab/hunt/processes.ts'
 import { passes, played } from './hostile/scene.ts'
 import { scenes } from './hostile/scenes.ts'
-import { type Stage, openStage } from './hunt/stage.ts'
+import { type Stage, openStage } from './lab/hunt/stage.ts'
 
 const skip = forgetPeak(process.pid) ? false : 'the system does not tell what a process takes'
 

@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { countNodes, functionLengths, nonNullAssertions } from './lint.ts'
 
 /** Sizes and habits of one file. */

@@ -1,8 +1,8 @@
 import './fakes/unwatched.ts'
 import t from 'tap'
-import { type Kind, kinds } from './hunt/file-kinds.ts'
-import { huntEnclave } from './hunt/hunt-enclave.ts'
-import { huntParsers } from './hunt/hunt-parsers.ts'
+import { type Kind, kinds } from './lab/hunt/file-kinds.ts'
+import { huntEnclave } from './lab/hunt/hunt-enclave.ts'
+import { huntParsers } from './lab/hunt/hunt-parsers.ts'
 import { isWhole, sampled, seed } from './whole.ts'
 
 const each = isWhole ? 20 : 2

@@ -1,11 +1,11 @@
 import './fakes/unwatched.ts'
 import t from 'tap'
 import { Unreadable } from '../core/errors.ts'
-import { endOf, startLimited } from '../core/limited-process.ts'
+import { endOf, startLimited } from '../plugins/shared/limited-process.ts'
 import { runApart } from '../plugins/shared/run-apart.ts'
-import type { Kind } from './hunt/file-kinds.ts'
-import type { Parser } from './hunt/file-parsers.ts'
-import { type Found, chosen, huntParsers } from './hunt/hunt-parsers.ts'
+import type { Kind } from './lab/hunt/file-kinds.ts'
+import type { Parser } from './lab/hunt/file-parsers.ts'
+import { type Found, chosen, huntParsers } from './lab/hunt/hunt-parsers.ts'
 
 const job = (input: unknown) => ({ job: '../test/fakes/breaking-parser', input })
 

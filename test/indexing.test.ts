@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import blobStore from '../adapters/memory/blob-store.ts'
-import enclave from '../adapters/memory/enclave.ts'
+import { enclaveWithin } from '../adapters/memory/enclave.ts'
+import { tools } from '../adapters/memory/tools.ts'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
-import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
-import { sealRows } from '../core/sealed/enclave/index-file.ts'
-import { retrieval } from '../core/sealed/enclave/retrieval.ts'
-import { defaultQueue } from '../core/fair-shares.ts'
+import { connect, newKek, newRagDek } from '../plugins/sealed/client/client.ts'
+import { sealRows } from '../plugins/sealed/enclave/index-file.ts'
+import { retrieval } from '../plugins/sealed/enclave/retrieval.ts'
+import { defaultQueue } from '../plugins/shared/fair-shares.ts'
 import type { Inference } from '../core/inference/inference.ts'
 import type { Catalog } from '../core/inference/models/catalog.ts'
-import { type FileRow, files } from '../core/files/record.ts'
+import { type FileRow, files } from '../plugins/sealed/files/record.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
 import { Enclave, type EnclaveFiles } from '../core/ports/enclave.ts'
@@ -29,7 +30,7 @@ const stage = async (t: Test) => {
     port: Enclave,
     name: 'slow',
     create: (): Enclave => {
-      const inner = enclave.create({}, {}, 'inner')
+      const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
       return {
         ...inner,
         handle: (route, sealed, grant, signal, enclaveFiles) =>

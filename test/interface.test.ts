@@ -308,6 +308,9 @@ const indexing: readonly Row[] = [
       await client.send('/files/encrypted/index', { body: { files } })
       for (const file of [good, bad]) await until(async () => !/running/.test(await statusOf(scene, file)), 60_000)
       t.same(await Promise.all([good, bad].map((file) => statusOf(scene, file))), ['completed', 'failed'])
+      const reasonOf = async ({ record }: { record: { id: string } }) =>
+        (await client.send(`/files/encrypted/${record.id}`)).body.data.rag_error
+      t.same(await Promise.all([good, bad].map(reasonOf)), [null, 'unreadable_file'], 'and the record tells why')
     },
   ],
   [
@@ -599,16 +602,26 @@ const http: readonly Row[] = [
     },
   ],
   [
-    '7 a path that takes another method is a 404 that tells which',
-    async (t, { client }) => {
+    '7 a path that takes another method is a 405 that tells which, in the dialect of the path',
+    async (t, { client, it }) => {
       for (const [method, path, allowed] of [
         ['GET', '/tools/getTime', 'POST'],
         ['POST', '/rvenc/models', 'HEAD, GET'],
         ['POST', '/files/encrypted/file_x', 'HEAD, GET, PATCH, DELETE'],
       ] as const) {
         const answer = await client.send(path, { method })
-        t.equal(answer.status, 404)
+        t.equal(answer.status, 405)
         t.same(new Set(answer.headers.get('allow')?.split(', ')), new Set(allowed.split(', ')), path)
+      }
+      for (const [path, body] of [
+        ['/tools/getTime', { status: 405, error: 'This path takes POST', support_id: String }],
+        ['/v1/chat/completions', { error: { type: 'invalid_request_error', code: 'method_not_supported' } }],
+        ['/v1/messages', { type: 'error', error: { type: 'invalid_request_error', message: 'This path takes POST' } }],
+        ['/v1beta/models', { error: { code: 405, status: 'UNIMPLEMENTED' } }],
+      ] as const) {
+        const answer = await fetch(it.base + path, { method: path.endsWith('models') ? 'POST' : 'GET' })
+        t.equal(answer.status, 405, path)
+        t.match(await answer.json(), body, path)
       }
       t.equal((await client.send('/nowhere')).headers.get('allow'), null)
     },

@@ -1,4 +1,4 @@
-import ts from 'typescript'
+import ts from 'typescript-api'
 
 /** Words that stand in the place of a noun. Each sentence of a comment names its subject. */
 const banned: readonly RegExp[] = [

@@ -1,12 +1,16 @@
 import { dirname, join, normalize } from 'node:path'
-import ts from 'typescript'
+import ts from 'typescript-api'
 
 /** Texts by path. */
 type Sources = ReadonlyMap<string, string>
 
+/** Where an entry leads: to a file, or by conditions. */
+type Entry = string | null | { readonly default: string }
+
 /** The files that package.json exports, as a test of their source's path. */
-export const publicFiles = (entries: Readonly<Record<string, string | null>>): ((file: string) => boolean) => {
-  const patterns = Object.values(entries).flatMap((path) => {
+export const publicFiles = (entries: Readonly<Record<string, Entry>>): ((file: string) => boolean) => {
+  const patterns = Object.values(entries).flatMap((entry) => {
+    const path = typeof entry === 'string' ? entry : entry?.default
     const source = path?.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')
     return source === undefined ? [] : [source.split('*')]
   })

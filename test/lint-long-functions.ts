@@ -1,5 +1,2 @@
 /** Functions of more than 60 lines, each with its lines. A number may only shrink, and a shorter function leaves the list. */
-export const longFunctions: Readonly<Record<string, number>> = {
-  // The checks of one platform, in their order.
-  'core/sealed/evidence/tdx.ts checkTdx': 62,
-}
+export const longFunctions: Readonly<Record<string, number>> = {}

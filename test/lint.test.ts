@@ -1,11 +1,11 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { houseFigures } from './house-figures.ts'
 import { longFunctions } from './lint-long-functions.ts'
 import { deadExports, publicFiles } from './lint-dead-exports.ts'
-import { floatingPromises, functionLengths, nonNullAssertions } from './lint.ts'
+import { floatingPromises, functionLengths, nonNullAssertions, spreadsOfOpen } from './lint.ts'
 
 /** Of the whole house, which is read once. */
 const figures = houseFigures()
@@ -43,6 +43,23 @@ t.test('a promise that floats is found', (t) => {
     floatingPromises(file, program().getTypeChecker()).map(({ line }) => line),
     [5, 6, 7, 8],
   )
+  t.end()
+})
+
+t.test('a spread of an object whose members nobody knows is found', (t) => {
+  const { file, program } = programOf(`
+    declare const open: { readonly [name: string]: unknown }
+    declare const sent: { readonly model: string } & { readonly [name: string]: unknown }
+    declare const known: { readonly model: string; readonly names: readonly string[] }
+    export const all = [
+      { ...open },
+      { model: 'a', ...sent },
+      { ...known },
+      [...known.names],
+      { ...(known.model === 'a' && open) },
+    ]
+  `)
+  t.same(spreadsOfOpen(file, program().getTypeChecker()), [6, 7, 10])
   t.end()
 })
 
@@ -87,7 +104,9 @@ const sourcesOf = async (tops: readonly string[]): Promise<ReadonlyMap<string, s
 }
 
 t.test('no export is dead', async (t) => {
-  const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as { exports: Record<string, string | null> }
+  const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    exports: Parameters<typeof publicFiles>[0]
+  }
   const sources = await sourcesOf(['core', 'plugins', 'adapters', 'examples', 'test'])
   t.same(deadExports(sources, publicFiles(exports)), [])
 })

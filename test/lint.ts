@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { longFunctions } from './lint-long-functions.ts'
+import { openSpreads } from './lint-spreads.ts'
 
 export interface Fault {
   readonly file: string
@@ -102,6 +103,38 @@ const tooLong = (file: ts.SourceFile): readonly Fault[] =>
       words: `${name.split(' ')[1]} has ${lines} lines, and may have ${longFunctions[name] ?? mostLines}`,
     }))
 
+const isOpen = (checker: ts.TypeChecker, type: ts.Type): boolean => {
+  const index = checker.getIndexInfoOfType(type, ts.IndexKind.String)
+  return index !== undefined && (index.type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any)) !== 0
+}
+
+/** Spreads, in an object, of one whose members nobody knows. */
+export const spreadsOfOpen = (file: ts.SourceFile, checker: ts.TypeChecker): readonly number[] => {
+  const lines: number[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isSpreadAssignment(node)) {
+      const type = checker.getTypeAtLocation(node.expression)
+      const parts = type.isUnionOrIntersection() ? type.types : [type]
+      if (parts.some((part) => isOpen(checker, part))) lines.push(lineOf(file, node.getStart()))
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return lines
+}
+
+/** Files on the way of a request; descriptions of the interface and the console's page are none. */
+const onTheWay =
+  /^(core|plugins\/shared\/dialects|plugins\/surfaces(?!\/(docs|console)\/))\/(?!.*(chapter|described|tool-schema))/
+
+const tooOpen = (file: ts.SourceFile, checker: ts.TypeChecker): readonly Fault[] => {
+  const name = pathOf(file)
+  const lines = onTheWay.test(name) ? spreadsOfOpen(file, checker) : []
+  const most = openSpreads[name] ?? 0
+  const words = `${lines.length} spreads of objects whose members nobody knows, and may have ${most}`
+  return lines.length > most ? [{ file: name, line: lines[0] ?? 1, words }] : []
+}
+
 /** The sources of the house, with their types. */
 export const program = (names?: readonly string[]): ts.Program => {
   const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as { config: object }
@@ -123,6 +156,7 @@ export const lint = (names?: readonly string[]): readonly Fault[] => {
     .filter((it) => !it.isDeclarationFile && (wanted === undefined || wanted.has(pathOf(it))))
     .flatMap((it) => [
       ...floatingPromises(it, checker),
+      ...tooOpen(it, checker),
       ...(/^(core|plugins|adapters|examples)\//.test(pathOf(it)) ? tooLong(it) : []),
     ])
 }

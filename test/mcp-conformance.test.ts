@@ -6,10 +6,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { clearHouse } from './fakes/clear-house.ts'
 import { listening } from './fakes/listening.ts'
+import { npmWith, unwanted } from './lab/suites/python.ts'
 
-/** A folder in which somebody has installed `@modelcontextprotocol/conformance`, and a Node of 22 or later that runs it. */
-const folder = process.env['SEALGATE_CONFORMANCE'] ?? ''
-const node = process.env['SEALGATE_CONFORMANCE_NODE'] ?? process.execPath
+/** The suite runs on Node 22 and newer. */
+const installed = async (): Promise<{ readonly folder: string; readonly node: string }> => {
+  const folder = await npmWith('@modelcontextprotocol/conformance@0.2.0-alpha.12')
+  if (Number(process.versions.node.split('.')[0]) >= 22) return { folder, node: process.execPath }
+  return { folder, node: join(await npmWith('node@22'), 'node_modules/node/bin/node') }
+}
 
 /** Scenarios that concern a server with tools alone. */
 const scenarios: Readonly<Record<string, readonly string[]>> = {
@@ -72,9 +76,10 @@ const failedIn = (said: string): readonly string[] => {
   return [...plain.matchAll(/\[([\w-]+) *\] +FAILURE/g)].map(([, id]) => id!)
 }
 
-const skip = folder === '' && 'SEALGATE_CONFORMANCE names no folder with @modelcontextprotocol/conformance'
+t.setTimeout(900_000)
 
-t.test('the conformance suite of the protocol', { skip, timeout: 300_000 }, async (t) => {
+t.test('the conformance suite of the protocol', { skip: unwanted, timeout: 900_000 }, async (t) => {
+  const { folder, node } = await installed()
   const house = await clearHouse(t)
   // The suite has no key: one is added on the way.
   const between = createServer((asked, answer) => {

@@ -13,7 +13,7 @@ import rehearsal from '../plugins/providers/rehearsal.ts'
 import { running, unhurried, type Running } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Recorded, type Take } from './fakes/recorded.ts'
-import { backend, vector } from './fakes/stage.ts'
+import { backend, vector } from './contracts/stage.ts'
 import { until } from './until.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
@@ -208,7 +208,7 @@ for (const door of ['/std', '/v1']) {
     )
     t.ok(fault instanceof OpenAI.APIError, 'an end mark is missed')
     status = 500
-    await t.rejects(heard(), refused(502), 'before the first event it has its status')
+    await t.rejects(heard(), refused(503), 'before the first event it has its status')
   })
 
   t.test(`${door}: speech is passed on as it comes`, async (t) => {
@@ -258,7 +258,7 @@ for (const door of ['/std', '/v1']) {
     }))
     const { speech } = clientOf(it, door).audio
     const asked = { model: 'voice', voice: 'alloy', input: 'Hello' } as const
-    await t.rejects(speech.create(asked), refused(502))
+    await t.rejects(speech.create(asked), refused(503))
     pace = { cut: 1000 }
     await t.rejects((await speech.create(asked)).arrayBuffer(), /terminated/)
   })

@@ -1,10 +1,10 @@
 import { access, readFile } from 'node:fs/promises'
 import t from 'tap'
-import { mutants } from './core/evidence/mutants.ts'
-import { mutantRows, removalRows } from './core/evidence/mutants-page.ts'
-import { removals } from './core/evidence/removals.ts'
-import { equivalence, readRemoved } from './core/evidence/removed.ts'
-import { mutations } from './mutations.ts'
+import { mutants } from './plugins/sealed/evidence/mutants.ts'
+import { mutantRows, removalRows } from './plugins/sealed/evidence/mutants-page.ts'
+import { removals } from './plugins/sealed/evidence/removals.ts'
+import { equivalence, readRemoved } from './plugins/sealed/evidence/removed.ts'
+import { mutations } from './lab/mutations.ts'
 
 t.test('every mutation stands once in its file, and names a test', async (t) => {
   const texts = new Map<string, string>()
@@ -24,7 +24,7 @@ t.test('every mutation stands once in its file, and names a test', async (t) => 
 t.test('every mutant of the verifiers stands once in its file', async (t) => {
   for (const { file, name, text, instead, also } of mutants)
     for (const [from, to] of [[text, instead] as const, ...(also === undefined ? [] : [also])]) {
-      const source = await readFile(`core/sealed/evidence/${file}`, 'utf8')
+      const source = await readFile(`plugins/sealed/evidence/${file}`, 'utf8')
       t.equal(source.split(from).length, 2, name)
       t.not(from, to, name)
     }

@@ -10,7 +10,7 @@ import groq from '../plugins/providers/groq.ts'
 import { running, unhurried } from './environments.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { wrapped } from './fakes/event-frames.ts'
-import { backend, vector } from './fakes/stage.ts'
+import { backend, vector } from './contracts/stage.ts'
 
 const json = { 'content-type': 'application/json' }
 const messages = [{ role: 'user', content: 'Hi' }]

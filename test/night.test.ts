@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Row, pageOf, rowsOf } from './night/report.ts'
+import { type Row, pageOf, rowsOf } from './lab/night/report.ts'
 
 const row = (part: string, more: Partial<Row> = {}): Row => ({
   ...{ part, isFine: true, day: '2030-01-02', commit: 'abc1234', node: 'v20.19.0', minutes: 2.5, said: 'all is fine' },

@@ -6,8 +6,6 @@ import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts'
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts'
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts'
 import { execFile } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
 import { access, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,13 +17,13 @@ import { checkedConfig, settingsOf } from '../adapters/production/config/config.
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
+import { alone } from '../core/generations/alone.ts'
+import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
+import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'
 import { outcomes } from '../core/ports/backend-observer.ts'
 import { running } from './environments.ts'
-import { startPostgres } from './fakes/postgres.ts'
-import { startRedis } from './fakes/redis.ts'
-import { enclosed, program, served } from './fakes/served.ts'
+import { enclosed, program } from './fakes/served.ts'
 import { made } from './fitted.ts'
 import { folderOf } from './helpers.ts'
 import { complaints } from './operations/complaints.ts'
@@ -56,14 +54,6 @@ import { everyRoute as routes } from './every-route.ts'
 import { type Query, readQuery } from './operations/promql.ts'
 
 const run = promisify(execFile)
-const there = (program: string) =>
-  run(program, ['version']).then(
-    () => true,
-    () => false,
-  )
-const [postgres, redis, openssl] = await Promise.all([startPostgres(), startRedis(), there('openssl')])
-t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
-const skip = (postgres === null || redis === null || !openssl) && 'PostgreSQL, Redis or openssl is not here'
 
 const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: string) =>
   t.same([...one].sort(), [...other].sort(), what)
@@ -333,11 +323,17 @@ t.test('what is watched is measured', async (t) => {
     type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
   const known = new Set(['up', ...types.flatMap(([, name, type]) => parts(name!, type!))])
 
-  const kept = made(Metrics, use(metrics), use(withoutSiblings))
+  const kept = made(Metrics, use(metrics), use(alone))
   kept.began()
   kept.ended('GET /', 200, 1)
   kept.fault('Unavailable')
-  kept.saw('main', 'answered', 1, null)
+  kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'next' })
+  kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'rescue' })
+  kept.limited('tokens')
+  const usage = usageMetrics.create({ metrics: kept }, {}, 'usage')
+  const counts = { input: 1, output: 1, cached: 0, reasoning: 0, cost: 1 }
+  usage.used({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red' })
+  usage.stands('team', 'default/red', 'day', 0.5)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -363,6 +359,7 @@ t.test('what is watched is measured', async (t) => {
   }
   t.ok(readQuery('sum(rate(sealgate_requests_active{) ').broken.length > 0, 'a query that is none is found')
 
+  const manual = await readFile('docs/operations.md', 'utf8')
   const rules = (parse(await read('alerts.yaml')) as Rules).groups.flatMap(({ rules }) => rules)
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
   for (const { alert, expr, for: lasting, labels, annotations } of rules) {
@@ -370,6 +367,7 @@ t.test('what is watched is measured', async (t) => {
     t.match(lasting, /^\d+m$/, alert)
     t.match(labels.severity, /^(critical|warning|info)$/, alert)
     t.ok(annotations.summary, alert)
+    t.match(manual, new RegExp(`^\\| \`${alert}\` \\| .{40,} \\|$`, 'm'), `${alert}: the manual tells what to do`)
   }
   const unseen = rules.find(({ expr }) => expr === `up{job="${scrape!.job_name}"} == 0`)
   const { linger, drain } = config.gateway.server
@@ -392,43 +390,6 @@ t.test('what is watched is measured', async (t) => {
   const selector = scrape!.kubernetes_sd_configs[0]!.selectors[0]!.label.split('=') as [string, string]
   t.equal(labels('gateway')[selector[0]], selector[1], 'the pods that are scraped are there')
   t.equal(scrape!.relabel_configs[0]!.regex, container('gateway').ports![0]!.name)
-})
-
-t.test('a gateway and an enclave, started from these files', { skip }, async (t) => {
-  const at = await folderOf(t)
-  await run('sh', [`${folder}/certificates.sh`, join(at, 'tls')])
-
-  const certificate = new X509Certificate(await readFile(join(at, 'tls/enclave/tls.crt')))
-  for (const line of config.gateway.enclave.connect!) t.ok(certificate.checkHost(line.split(':')[0]!), line)
-  const port = 20_000 + (process.pid % 20_000)
-  const placed = async (side: Side, changed: object) => {
-    const file = (name: string) => join(at, 'tls', side, name)
-    const tls = { ca: file('ca.crt'), cert: file('tls.crt'), key: file('tls.key') }
-    const path = join(at, `${side}.json`)
-    await writeFile(path, JSON.stringify({ ...raw[side], enclave: { ...raw[side].enclave, tls, ...changed } }))
-    return { ...env[side], SEALGATE_CONFIG: path }
-  }
-  const inside = { PATH: process.env['PATH']!, ...(await placed('enclave', { listen: `127.0.0.1:${port}` })) }
-  const child = await enclosed(inside)
-  t.teardown(() => child.kill('SIGKILL'))
-  const ask = () => run(process.execPath, [`${folder}/ask-enclave.mjs`], { env: inside })
-  await t.resolves(ask(), 'its health is seen from within')
-
-  const key = `sk_live_${'4'.repeat(44)}`
-  const stores = { DATABASE_URL: postgres!.url, REDIS_URL: redis!.url, S3_ENDPOINT: 'http://127.0.0.1:1' }
-  const given = { SEALGATE_KEY: key, SEALGATE_DATA: join(at, 'data'), ...stores }
-  const outside = await placed('gateway', { connect: [`127.0.0.1:${port}`] })
-  const gateway = await served({ ...outside, ...given, HOST: '127.0.0.1' })
-  t.teardown(() => gateway.child.kill('SIGKILL'))
-  const get = (path: string) => fetch(gateway.base + path, { headers: { authorization: `Bearer ${key}` } })
-  t.equal((await get('/health/ready')).status, 200, 'rows are in reach')
-  t.equal((await get('/rvenc/keys')).status, 200, 'and the enclave, with both certificates')
-  t.match(await (await get('/rvenc/models')).text(), '"transcription"', 'which tells its own models')
-  t.notMatch(gateway.said, 'made a key')
-  t.equal(await gateway.stop('SIGINT'), 0)
-  child.kill('SIGTERM')
-  t.equal((await once(child, 'exit'))[0], 0)
-  await t.rejects(ask(), 'and one that is gone is seen too')
 })
 
 interface Prometheus {

@@ -2,6 +2,7 @@ import './fakes/unwatched.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { surfaceNames } from '../adapters/production/config/surfaces.ts'
 import { plainScopes } from '../core/access/caller.ts'
 import { parseJsonc } from '../adapters/production/config/jsonc.ts'
 import { commandRunner } from './fakes/command-runner.ts'
@@ -44,8 +45,8 @@ t.test('a configuration is checked with every fault at its place', { timeout: 12
   t.same(faults.slice(0, 4), [
     `${file}:9:31 providers.main.apiKey: $NO_SUCH_VARIABLE is not set`,
     `${file}:4:5 limits.keyz is not a known setting; did you mean key?`,
-    `${file}:7:16 surfaces.0 expected ("decision" | "chat" | "rvenc" | "tools" | "files" | "index" | "admin" | "console" | "gemini" | "mcp" | "v1"), or a path or a package with a slash; did you mean chat?`,
-    `${file}:5:14 limits.key.requestsPerSecond expected number`,
+    `${file}:7:16 surfaces.0 expected one of ${surfaceNames.join(', ')}, or a path or a package with a slash; did you mean chat?`,
+    `${file}:5:14 limits.key.requestsPerSecond expected a number`,
   ])
   t.match(faults[4], /:9:5 providers\.main: there is no opnai in providers/, 'those of plugins stand beside them')
   t.equal(faults.at(-1), '7 faults')
@@ -57,7 +58,7 @@ t.test('a configuration is checked with every fault at its place', { timeout: 12
       .replace('$NO_SUCH_VARIABLE', 'x'),
   )
   t.match(plugins.stdout, /:8:5 providers\.main: there is no opnai in providers, only .*; did you mean openai\?/)
-  t.match(plugins.stdout, /:9:5 providers\.house: house: baseUrl expected/)
+  t.match(plugins.stdout, /:9:\d+ providers\.house\.baseUrl expected/)
   t.match(plugins.stdout, /:11:\d+ models\.m\.upstreams\.0\.provider is not a provider; did you mean main\?\n3 faults/)
   t.notMatch(shape.stdout + plugins.stdout, /Canary7319/, 'never a value')
   t.match((await check('{ "env": development }')).stderr, /is not JSON: a value is expected \(line 1, column 10\)/)
@@ -100,6 +101,7 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
   const json = async (...args: readonly string[]) => JSON.parse((await run(...args, '--json')).stdout)
   const made = await json('keys', 'create', '--name', 'ci', '--days', '2')
   t.same(made.scopes, plainScopes, 'nothing administrative')
+  t.ok(plainScopes.includes('audio.transcription'), 'and sound is read by a plain key')
   t.match(made.key, /^sk_live_\w{44}$/)
   const shown = await run('keys', 'show', made.id)
   t.match(shown.stdout, new RegExp(`^id +${made.id}\nstate +active\nname +ci\n`))

@@ -1,6 +1,6 @@
 // Packs the package, installs the tarball in empty folders as a user would, starts it, asks it something and loads every entry.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { entriesOf, loading, naming, strict } from './packed/entries.mjs'
@@ -8,7 +8,7 @@ import { served } from './packed/served.mjs'
 import { weighed } from './packed/weighed.mjs'
 
 /** koa-body alone brings 65 of the packages. */
-const most = { packages: 180, bytes: 110e6 }
+const most = { packages: 182, bytes: 110e6, tarball: 1.2e6, files: 900 }
 
 const compiler = resolve('node_modules/typescript/bin/tsc')
 const program = 'node_modules/sealgate/dist/adapters/production/main.js'
@@ -118,11 +118,13 @@ const embedded = `import { createGateway } from 'sealgate'
 
 try {
   const folder = emptyFolder('installed')
-  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], process.cwd())
-  const tarball = join(
-    folder,
-    readdirSync(folder).find((file) => file.endsWith('.tgz')),
-  )
+  const tree = emptyFolder('tree')
+  run('node', ['test/merged.mjs', tree], process.cwd())
+  const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, tree]
+  const [{ filename, size, entryCount }] = JSON.parse(run('npm', packing, process.cwd()))
+  console.log(`packed: ${entryCount} files, ${(size / 1e6).toFixed(2)} MB`)
+  if (size > most.tarball || entryCount > most.files) throw new Error('the package is too large')
+  const tarball = join(folder, filename)
   run('npm', ['install', '--silent', tarball], folder)
   await installedByAll(tarball)
 

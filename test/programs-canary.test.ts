@@ -6,7 +6,7 @@ import { type Mark, nothingStays, newCanary } from './fakes/canary.ts'
 import { type Dumped, dumped, enclaveOf, memoryOf } from './fakes/dumped.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
-import { backend } from './fakes/stage.ts'
+import { backend } from './contracts/stage.ts'
 import { installed, unwanted } from './programs/installed.ts'
 import { programs, type Program } from './programs/programs.ts'
 

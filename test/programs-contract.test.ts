@@ -1,9 +1,9 @@
 import t from 'tap'
 import { opened } from './fakes/doors.ts'
 import { startPostgres } from './fakes/postgres.ts'
-import { backend } from './fakes/stage.ts'
-import type { Asked, Take } from './fakes/recorded.ts'
+import { backend } from './contracts/stage.ts'
 import { installed, unwanted } from './programs/installed.ts'
+import { through } from './programs/front.ts'
 import { programs, type Program } from './programs/programs.ts'
 import { ownProtocol } from './programs/reference-gateway.ts'
 import { prompt, words, working } from './programs/scripts.ts'
@@ -41,22 +41,6 @@ const curious = (claude: Program): Program => ({
     return { args, env: { ...rest, ...quiet, CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' } }
   },
 })
-
-/** Hands a request to the gateway, whole. */
-const through = async (base: string, { method, path, headers, body }: Asked): Promise<Take> => {
-  const { host: _, connection: __, 'content-length': ___, ...kept } = headers
-  const answer = await fetch(base + path, {
-    method,
-    headers: kept as Record<string, string>,
-    ...(body.length > 0 && { body: new Uint8Array(body) }),
-  })
-  const type = answer.headers.get('content-type')
-  return {
-    status: answer.status,
-    headers: type === null ? {} : { 'content-type': type },
-    body: Buffer.from(await answer.arrayBuffer()),
-  }
-}
 
 t.setTimeout(900_000)
 

@@ -4,7 +4,7 @@ import type { Asked, Take } from './fakes/recorded.ts'
 import { sealedDoors } from './fakes/sealed-doors.ts'
 import { installed, unwanted, type Installed } from './programs/installed.ts'
 import { programs, type Program } from './programs/programs.ts'
-import { overflowing, prompt, words, working } from './programs/scripts.ts'
+import { interrupted, overflowing, prompt, words, working } from './programs/scripts.ts'
 
 const ways = ['clear', 'sealed'] as const
 
@@ -44,6 +44,10 @@ for (const program of programs) {
         if (program.name !== 'Codex' || way === 'sealed') continue
         const statuses = requests.map(({ status }) => status)
         t.ok(statuses.includes(426) && statuses.includes(200), `no WebSocket, then HTTP: ${statuses.join()}`)
+      }
+      for (const backend of program.patient === true && way === 'clear' ? backends : []) {
+        const name = `${backend}, overloaded for six seconds`
+        await ran(t, [program, its], interrupted, [way, backend, name])
       }
       for (const backend of program.compacts === true ? (['chat', 'messages'] as const) : []) {
         const name = `${way} before a full ${backend}`

@@ -1,20 +1,17 @@
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { keepsakesOf } from '../adapters/production/commands/seal/keepsakes.ts'
-import { queueOf } from '../adapters/production/commands/seal/queue.ts'
-import { proxyRoutes } from '../adapters/production/commands/seal/routes.ts'
+import { localGateway } from '../adapters/local/seal/local-gateway.ts'
 import { connectedEnclaves } from '../adapters/production/enclave/enclave.ts'
-import { connect } from '../core/sealed/client/client.ts'
-import type { SealgateError } from '../core/sealed/client/error.ts'
-import type { Policy } from '../core/sealed/client/verify.ts'
-import type { SeenNumbers } from '../core/sealed/evidence/finding.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import type { SealgateError } from '../plugins/sealed/client/error.ts'
+import type { Policy } from '../plugins/sealed/client/verify.ts'
+import type { SeenNumbers } from '../plugins/sealed/evidence/finding.ts'
 import { use } from '../core/plugin.ts'
 import { running } from './environments.ts'
 import { day, house, list, now, platform, prover, release, testRoots } from './fakes/platform/house.ts'
@@ -34,14 +31,14 @@ const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
 
 /** What `sealgate seal` serves with this client: a question in the clear on its own machine. */
 const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
-  const server = createServer(
-    proxyRoutes({ client, admit: async () => false, queue: queueOf(1), seal: keepsakesOf('key'), guards: [] }),
-  )
+  const local = await localGateway({ client, apiKey: 'key', streams: 1, guards: [], admit: async () => false })
+  const server = local.server()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
+  t.teardown(async () => {
     server.close()
     server.closeAllConnections()
+    await local.close()
   })
   const { port } = server.address() as AddressInfo
   return () =>

@@ -1,263 +1,226 @@
-/** The public entries of 1.0.0, each with the values and the types that it exported. They go on working in every 1.x. */
+/** The public entries, each with the values and the types that it exports. They go on working in every 2.x. */
 export interface PublicEntry {
   readonly values: readonly string[]
   readonly types: readonly string[]
 }
 
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
 export const publicEntries: Readonly<Record<string, PublicEntry>> = {
-  sealgate: { values: ['createGateway'], types: ['Adapters', 'Gateway'] },
-  'sealgate/memory': { values: ['memory'], types: [] },
-  'sealgate/production': { values: ['production', 'renewed'], types: ['Stand'] },
-  'sealgate/plugin': { values: ['flaw', 'isPlugin', 'plugin', 'use'], types: ['AnyPlugin', 'Plugin'] },
-  'sealgate/errors': {
-    values: [
-      'Aborted',
-      'BadRequest',
-      'Expired',
-      'Forbidden',
-      'GatewayError',
-      'HttpAlone',
-      'NotFound',
-      'TooLarge',
-      'TooMany',
-      'Unauthorized',
-      'Unavailable',
-      'Unconfigured',
-      'Unreadable',
-      'UpstreamFailed',
-    ],
-    types: ['Facts', 'FailedFacts', 'Flaw', 'TooManyFacts', 'Validator'],
+  sealgate: {
+    values: words('createGateway'),
+    types: words('Adapters Gateway'),
   },
-  'sealgate/ports/blob-store': { values: ['BlobStore'], types: ['Range'] },
-  'sealgate/ports/cache': { values: ['Cache'], types: [] },
-  'sealgate/ports/enclave': {
-    values: ['Enclave'],
-    types: ['Evidence', 'Grant', 'Kept', 'Keyset', 'MadeLabels', 'SealedReply', 'Shelf', 'ShelvedFile', 'Trailer'],
-  },
-  'sealgate/ports/host': {
-    values: ['Clock', 'Fetch', 'Log', 'Random'],
-    types: ['Alarm', 'Answer', 'Ask', 'Door', 'LogFacts'],
-  },
-  'sealgate/ports/metadata-store': { values: ['MetadataStore', 'kind'], types: ['Kind', 'Query', 'Row'] },
-  'sealgate/ports/prover': { values: ['Prover'], types: [] },
-  'sealgate/ports/rate-limiter': {
-    values: ['RateLimiter'],
-    types: ['Allowance', 'Charge', 'Concern', 'Place', 'Spent'],
-  },
-  'sealgate/ports/siblings': { values: ['Siblings'], types: ['Measured'] },
-  'sealgate/ports/tool': { values: ['Tool'], types: ['Hit', 'MadeFile', 'OpenFile'] },
-  'sealgate/ports/upstream': {
-    values: ['Upstream'],
-    types: [
-      'ChatAnswer',
-      'ChatBody',
-      'ChatCall',
-      'Chunk',
-      'ChunkChoice',
-      'Completion',
-      'DecideCall',
-      'Decided',
-      'Distribution',
-      'DrawCall',
-      'EmbedCall',
-      'Json',
-      'Media',
-      'Message',
-      'Model',
-      'ModelType',
-      'OrderedJson',
-      'Part',
-      'Question',
-      'SpeakCall',
-      'Spoken',
-      'ToolCall',
-      'ToolCallPart',
-      'TranscribeCall',
-      'Transcript',
-      'Usage',
-      'WireUsage',
-    ],
-  },
-  'sealgate/ports/witness': { values: ['Witness', 'outcomes'], types: ['Outcome'] },
-  'sealgate/dialects/anthropic-messages-answers': { values: ['chunksOf', 'completionOf'], types: [] },
-  'sealgate/dialects/anthropic-messages-turns': { values: ['conversationOf'], types: ['Conversation', 'Turn'] },
-  'sealgate/dialects/anthropic-messages': { values: ['messagesBody'], types: ['Asked', 'Generation'] },
-  'sealgate/dialects/backend': {
-    values: [
-      'BaseUrl',
-      'accepted',
-      'faultOf',
-      'finish',
-      'garbled',
-      'parseObject',
-      'readBytes',
-      'readObject',
-      'readText',
-      'retryAfterOf',
-      'toldFault',
-    ],
+  'sealgate/memory': {
+    values: words('memory'),
     types: [],
   },
-  'sealgate/dialects/chat-backend': { values: ['chatBackend'], types: ['ChatBackend', 'ChatUpstream'] },
-  'sealgate/dialects/chat-chunks': { values: ['chunksOf', 'wholeOf'], types: [] },
-  'sealgate/dialects/chat-completions': {
-    values: [
-      'ChatRequest',
-      'asksUsage',
-      'endMark',
-      'printChunk',
-      'printCompletion',
-      'split',
-      'usageOf',
-      'wireUsage',
-      'withoutUsage',
-    ],
-    types: ['Parts'],
+  'sealgate/production': {
+    values: words('fromConfig production renewed'),
+    types: words('RunningStand'),
   },
-  'sealgate/dialects/data-url': { values: ['dataUrlOf'], types: [] },
-  'sealgate/dialects/decision-backend': {
-    values: ['base64Beside', 'decisionBackend', 'decisionsForm', 'imagesBeside', 'imagesByName', 'imagesInState'],
-    types: ['DecisionBackend', 'DecisionForm'],
+  'sealgate/plugin': {
+    values: words(`
+      Aborted BadRequest Conflict Expired Forbidden GatewayError HttpAlone NotFound Overdue TooLarge
+      TooMany Unauthorized Unavailable Unconfigured Unreadable UpstreamFailed WrongSettings flaw isPlugin
+      plugin use
+    `),
+    types: words('AnyPlugin Facts FailedFacts Flaw Plugin TooManyFacts Validator'),
   },
-  'sealgate/dialects/decisions': {
-    values: ['asksAnything', 'isOpen', 'parseDecisions', 'printDecisions', 'wordsOf'],
-    types: [],
+  'sealgate/route': {
+    values: words(`
+      ChatRequest bytes chatNeeds data endMark events json printChunk printCompletion refused route split
+      streamedAnswer text usageOf wholeAnswer wireUsage
+    `),
+    types: words(`
+      Access AnyRoute Body Bound Broken DialectChat Params Quiet Render Reply Request Route ServerEvent
+      SpokenEvents WholeAnswer
+    `),
   },
-  'sealgate/dialects/event-items': { values: ['eventItems', 'itemsOf'], types: [] },
-  'sealgate/dialects/flat-json': { values: ['flatJson'], types: ['FlatPart'] },
-  'sealgate/dialects/form': { values: ['form'], types: ['FormFile'] },
-  'sealgate/dialects/gemini-answers': {
-    values: ['blockOf', 'chunksOf', 'completionOf', 'isFiltered', 'saidOf', 'usageIn'],
-    types: ['Candidate', 'Reading', 'Said', 'SaidPart'],
+  'sealgate/providers': {
+    values: words(`
+      BaseUrl accepted asSystem base64Beside chatBackend chunksOf createdAt dataUrlOf decisionBackend
+      decisionsForm eventItems faultOf fieldsOf finish form formOf garbled hostedChat imagesBeside
+      imagesByName imagesInState itemsOf lineItems mediaOf mimeOfFormat onlyMembers parseDecisions
+      parseObject parseSystemOne printDecisions printSystemOne readBytes readObject readText refusedFields
+      retryAfterOf signIn signedFetch sseEvents transcriptOf transcriptStream usageOf vectorsOf wholeOf
+    `),
+    types: words(`
+      Account ChatBackend ChatUpstream DecisionBackend DecisionForm FormField FormFile HostedChat SignIn
+      SseEvent TokenRequest
+    `),
   },
-  'sealgate/dialects/gemini-media': {
-    values: ['drawBody', 'imagesOf', 'speakBody', 'speechOf', 'transcribeBody', 'transcriptOf'],
-    types: [],
-  },
-  'sealgate/dialects/gemini-turns': { values: ['conversationOf', 'signed'], types: ['Content', 'Conversation'] },
-  'sealgate/dialects/gemini': { values: ['generateBody'], types: ['Generation'] },
-  'sealgate/dialects/hex-pieces': { values: ['hexPieces'], types: [] },
-  'sealgate/dialects/json': { values: ['endOfString', 'print', 'readOrdered', 'readPlain'], types: [] },
-  'sealgate/dialects/listen-style': { values: ['listenStyle'], types: [] },
-  'sealgate/dialects/media-answers': { values: ['mediaOf', 'mimeOfFormat', 'transcriptOf', 'vectorsOf'], types: [] },
-  'sealgate/dialects/multipart': { values: ['multipart'], types: [] },
-  'sealgate/dialects/ndjson': { values: ['lineItems'], types: [] },
-  'sealgate/dialects/probabilities': {
-    values: ['badAnswer', 'countsOf', 'distributionOf', 'isProbability', 'normalised', 'refused', 'unreadable'],
-    types: [],
-  },
-  'sealgate/dialects/sse': { values: ['sseEvents', 'sseUnpacker'], types: ['SseEvent'] },
-  'sealgate/dialects/systemone': {
-    values: ['fieldsOf', 'parseSystemOne', 'printSystemOne', 'readAnswer', 'stateWithImages'],
-    types: ['Read'],
-  },
-  'sealgate/dialects/typed-decision-answer': {
-    values: ['printAnswered', 'printDetail'],
-    types: ['Answer', 'Answered'],
-  },
-  'sealgate/dialects/typed-decision': { values: ['invalid', 'parseDecision'], types: ['DecisionRequest', 'Named'] },
-  'sealgate/dialects/unpack': { values: ['unpack'], types: ['Ends', 'Unpack'] },
-  'sealgate/plugins/evidence/dev': { values: ['default'], types: [] },
-  'sealgate/plugins/evidence/tsm': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/anthropic': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/deepgram': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/flite': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/gemini': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/llama': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/ollama': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/openai': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/openrouter': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/rehearsal': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/sglang': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/typesafe': { values: ['default'], types: [] },
-  'sealgate/plugins/providers/use-lite': { values: ['default', 'fit'], types: [] },
-  'sealgate/plugins/providers/vllm': { values: ['default'], types: [] },
-  'sealgate/plugins/storage/fs': { values: ['default'], types: [] },
-  'sealgate/plugins/storage/postgres': { values: ['default'], types: [] },
-  'sealgate/plugins/storage/redis': { values: ['default'], types: [] },
-  'sealgate/plugins/storage/s3': { values: ['default'], types: [] },
-  'sealgate/plugins/storage/sqlite': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/audioDiarization': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/audioGenerateFromText': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/createFileForUser': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/generateImage': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getDataFileContent': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getFileContentOCR': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getPDFContent': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getPowerPointContent': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getSpreadsheetContent': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getTextDocumentContent': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/getTime': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/imageDescribeAndCaption': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/imageDescribeAndCaptionFallback': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/searchRag': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/transcribeAudioToText': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/transcribeAudioWithDiarization': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/videoDescribeAndCaption': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/webPageScraperTool': { values: ['default'], types: [] },
-  'sealgate/plugins/tools/webSearchTool': { values: ['default'], types: [] },
-  'sealgate/testing': { values: ['conform', 'proof'], types: ['Contract', 'Proof'] },
-  'sealgate/testing/stage': {
-    values: ['backend', 'eventStream', 'everyCut', 'lineStream', 'provided', 'staged', 'vector'],
-    types: ['Lasting', 'Recording'],
-  },
-  'sealgate/testing/blob-store': { values: ['blobStore'], types: [] },
-  'sealgate/testing/cache': { values: ['cache'], types: [] },
-  'sealgate/testing/clock': { values: ['clock'], types: [] },
-  'sealgate/testing/contract': { values: ['conform', 'proof'], types: ['Contract', 'Proof'] },
-  'sealgate/testing/decider': { values: ['decider'], types: ['Decider'] },
-  'sealgate/testing/enclave': { values: ['enclave'], types: [] },
-  'sealgate/testing/fetch': { values: ['fetch'], types: [] },
-  'sealgate/testing/log': { values: ['log'], types: ['Kept'] },
-  'sealgate/testing/metadata-store': { values: ['metadataStore'], types: [] },
-  'sealgate/testing/prover': { values: ['prover'], types: [] },
-  'sealgate/testing/random': { values: ['random'], types: [] },
-  'sealgate/testing/rate-limiter': { values: ['rateLimiter'], types: [] },
-  'sealgate/testing/tool': { values: ['tool'], types: ['Tried'] },
-  'sealgate/testing/upstream': { values: ['upstream'], types: ['Scene', 'Stage'] },
   'sealgate/client': {
-    values: ['connect', 'newKek', 'newRagDek', 'rewrapRagDek'],
-    types: ['Client', 'ConnectOptions', 'Files'],
+    values: words('connect newKek newRagDek refusalLines rewrapRagDek verdictLines'),
+    types: words('Client ConnectOptions Files'),
   },
-  'sealgate/wire/aead': { values: ['aead'], types: ['Aead'] },
-  'sealgate/wire/aead.node': { values: ['aead'], types: [] },
-  'sealgate/wire/body': { values: ['bytesOf', 'checks', 'lengths'], types: ['Check'] },
-  'sealgate/wire/bytes': {
-    values: ['concat', 'number', 'numberOf', 'order', 'padded', 'same', 'textOf', 'utf8'],
+  'sealgate/evidence': {
+    values: words('PolicyError appraise inspect parsePolicy platformOf platforms'),
+    types: words('PlatformPolicy Question Verdict'),
+  },
+  'sealgate/services': {
+    values: words('judgeService parseServicePolicy'),
+    types: words('ProvenMachine ServicePolicy ServiceQuestion ServiceVerdict'),
+  },
+  'sealgate/wire': {
+    values: words(`
+      aead areReceiptKeys bucket bytesOf checks chunkLength clientHash concat encapsulate enclaveKid
+      fileKey flags frameOpener frameSealer freshNonce fromHex isContinued isInLog kekId kemNames kemOf
+      kems lengths newest nonceLength number numberOf open openContent openHead openJson openLabel
+      openReceipt openWhole openWith order padded parseKeyset printKeyset publicKeyOf ragRowKey ragWrapKey
+      reportData requestDigest same seal sealContent sealJson sealLabel sealWhole sealWith sealedLength
+      streamKey textOf toHex unwrapKey utf8 wrapKey
+    `),
+    types: words(
+      'Aead Check EnclaveKey Flag Frame Head HeadFacts Kem KemName KeysetBody LogState Receipt ReceiptFacts',
+    ),
+  },
+  'sealgate/ports/blob-store': {
+    values: words('BlobStore'),
+    types: words('Range'),
+  },
+  'sealgate/ports/cache': {
+    values: words('Cache'),
     types: [],
   },
-  'sealgate/wire/file': {
-    values: [
-      'chunkLength',
-      'openContent',
-      'openLabel',
-      'openWhole',
-      'sealContent',
-      'sealLabel',
-      'sealWhole',
-      'sealedLength',
-      'unwrapKey',
-      'wrapKey',
-    ],
+  'sealgate/ports/enclave': {
+    values: words('Enclave'),
+    types: words('EnclaveFile EnclaveFiles Evidence Grant Kept Keyset MadeLabels SealedReply Trailer'),
+  },
+  'sealgate/ports/platform': {
+    values: words('Clock Fetch Log Random'),
+    types: words('Alarm Answer Ask Door LogFacts'),
+  },
+  'sealgate/ports/metadata-store': {
+    values: words('MetadataStore kind'),
+    types: words('Kind Query Row'),
+  },
+  'sealgate/ports/attester': {
+    values: words('Prover'),
     types: [],
   },
-  'sealgate/wire/frames': { values: ['bucket', 'flags', 'frameOpener', 'frameSealer'], types: ['Flag', 'Frame'] },
-  'sealgate/wire/hex': { values: ['fromHex', 'toHex'], types: [] },
-  'sealgate/wire/kem-names': { values: ['kemNames', 'kemOf', 'kems'], types: ['Kem', 'KemName'] },
-  'sealgate/wire/kem': {
-    values: ['encapsulate', 'kemOf', 'kems', 'opener', 'publicKeyOf'],
-    types: ['Agreement', 'Kem', 'Opener'],
+  'sealgate/ports/rate-limiter': {
+    values: words('RateLimiter'),
+    types: words('Allowance Charge Concern Place Spent'),
   },
-  'sealgate/wire/keyset': {
-    values: ['enclaveKid', 'newest', 'parseKeyset', 'printKeyset', 'reportData'],
-    types: ['EnclaveKey', 'KeysetBody'],
+  'sealgate/ports/cluster': {
+    values: words('Siblings'),
+    types: words('Measured'),
   },
-  'sealgate/wire/schedule': {
-    values: ['clientHash', 'fileKey', 'kekId', 'ragRowKey', 'ragWrapKey', 'streamKey'],
+  'sealgate/ports/tool': {
+    values: words('Tool'),
+    types: words('Hit MadeFile OpenFile'),
+  },
+  'sealgate/ports/upstream': {
+    values: words('Upstream'),
+    types: words(`
+      ChatAnswer ChatBody ChatCall Chunk ChunkChoice Completion DecideCall Decided Distribution DrawCall
+      EmbedCall Json Media Message Model ModelType OrderedJson Part Question SpeakCall Spoken ToolCall
+      ToolCallPart TranscribeCall Transcript Usage WireUsage
+    `),
+  },
+  'sealgate/ports/guard': {
+    values: words('Guard'),
     types: [],
   },
-  'sealgate/wire/seal': {
-    values: ['freshNonce', 'nonceLength', 'open', 'openJson', 'openWith', 'seal', 'sealJson', 'sealWith'],
+  'sealgate/ports/reader': {
+    values: words('Reader'),
+    types: [],
+  },
+  'sealgate/ports/surface': {
+    values: words('Surface'),
+    types: [],
+  },
+  'sealgate/ports/observer': {
+    values: words('Observer'),
+    types: [],
+  },
+  'sealgate/ports/credentials': {
+    values: words('Credentials'),
+    types: [],
+  },
+  'sealgate/ports/chat-filter': {
+    values: words('ChatFilter'),
+    types: [],
+  },
+  'sealgate/ports/ledger': {
+    values: words('Ledger'),
+    types: [],
+  },
+  'sealgate/testing/stage': {
+    values: words('backend eventStream everyCut lineStream provided staged vector'),
+    types: words('Lasting Recording'),
+  },
+  'sealgate/testing/contract': {
+    values: words('conform proof'),
+    types: words('Contract Proof'),
+  },
+  'sealgate/testing/blob-store': {
+    values: words('blobStore'),
+    types: [],
+  },
+  'sealgate/testing/cache': {
+    values: words('cache'),
+    types: [],
+  },
+  'sealgate/testing/clock': {
+    values: words('clock'),
+    types: [],
+  },
+  'sealgate/testing/decider': {
+    values: words('decider'),
+    types: [],
+  },
+  'sealgate/testing/enclave': {
+    values: words('enclave'),
+    types: [],
+  },
+  'sealgate/testing/fetch': {
+    values: words('fetch'),
+    types: [],
+  },
+  'sealgate/testing/log': {
+    values: words('log'),
+    types: [],
+  },
+  'sealgate/testing/metadata-store': {
+    values: words('metadataStore'),
+    types: [],
+  },
+  'sealgate/testing/attester': {
+    values: words('prover'),
+    types: [],
+  },
+  'sealgate/testing/random': {
+    values: words('random'),
+    types: [],
+  },
+  'sealgate/testing/rate-limiter': {
+    values: words('rateLimiter'),
+    types: [],
+  },
+  'sealgate/testing/tool': {
+    values: words('tool'),
+    types: [],
+  },
+  'sealgate/testing/upstream': {
+    values: words('upstream'),
+    types: [],
+  },
+  'sealgate/testing/guard': {
+    values: words('guard'),
+    types: [],
+  },
+  'sealgate/testing/reader': {
+    values: words('reader'),
+    types: [],
+  },
+  'sealgate/testing/surface': {
+    values: words('surface'),
+    types: [],
+  },
+  'sealgate/testing/counter': {
+    values: words('counter'),
     types: [],
   },
 }

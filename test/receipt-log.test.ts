@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import store from '../adapters/memory/metadata-store.ts'
-import { type LogTree, logTree } from '../core/receipts/log-tree.ts'
-import { tilesIn } from '../core/receipts/tiles.ts'
-import { connect } from '../core/sealed/client/client.ts'
-import { checkProof } from '../core/sealed/client/receipt-log.ts'
-import { type CheckedReceipt } from '../core/sealed/client/receipts.ts'
-import { receiptSigner } from '../core/sealed/enclave/receipts.ts'
-import { headSigning } from '../core/sealed/enclave/log-heads.ts'
-import { toHex } from '../core/sealed/wire/hex.ts'
-import { logLeaf } from '../core/sealed/wire/log-leaf.ts'
-import { isContinued, isInLog, openHead } from '../core/sealed/wire/log.ts'
-import { nodeOf } from '../core/sealed/wire/tree.ts'
+import { type LogTree, logTree } from '../plugins/sealed/log/log-tree.ts'
+import { tilesIn } from '../plugins/sealed/log/tiles.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import { checkProof } from '../plugins/sealed/client/receipt-log.ts'
+import { type CheckedReceipt } from '../plugins/sealed/client/receipts.ts'
+import { receiptSigner } from '../plugins/sealed/enclave/receipts.ts'
+import { headSigning } from '../plugins/sealed/enclave/log-heads.ts'
+import { toHex } from '../plugins/sealed/wire/hex.ts'
+import { logLeaf } from '../plugins/sealed/wire/log-leaf.ts'
+import { isContinued, isInLog, openHead } from '../plugins/sealed/wire/log.ts'
+import { nodeOf } from '../plugins/sealed/wire/tree.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { asking, sealedStage } from './fakes/sealing.ts'
 import { served } from './fakes/served.ts'
@@ -181,9 +181,13 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
     )
   const forked = { ...first.facts, root: toHex(randomBytes(32)) }
   t.equal(await fails(it.client.receipts.head(forked)), 'forked')
+  const larger = { ...first.facts, size: 3 }
+  t.equal(await fails(it.client.receipts.head(larger)), 'forked', 'a log that was rolled back')
+  const lost = { ...kept[0]!.receipt, text: `${kept[0]!.receipt.text} ` }
+  t.equal(await fails(it.client.receipts.proof(lost)), 'not_logged', 'a receipt that the log never got')
   const foreign = await it.gateway.keys.create({ organization: 'other' })
   const them = connect({ baseUrl: it.base, apiKey: foreign.credential, policy: { allowInsecureDev: true } })
-  t.equal(await fails(them.receipts.proof(kept[0]!.receipt)), 'refused', 'not to another organisation')
+  t.equal(await fails(them.receipts.proof(kept[0]!.receipt)), 'not_logged', 'not to another organisation')
   t.match(await them.receipts.head(), { facts: { size: 2 } }, 'the head is for all')
 
   const through = (change: (url: string, said: any) => unknown) =>
@@ -200,6 +204,8 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
     )
   const asksFor = (client: ReturnType<typeof connect>) => fails(client.receipts.proof(kept[0]!.receipt))
   t.equal(await asksFor(proofs(() => ({}))), 'taken')
+  const emptied = through((url, said) => (url.includes('receipts?from') ? { data: { head: null, path: [] } } : said))
+  t.equal(await fails(emptied.receipts.head(first.facts)), 'forked', 'a log that was emptied')
   t.equal(await asksFor(proofs(({ place }) => ({ place: { ...place, index: 1 } }))), 'not_logged', 'another place')
   t.equal(await asksFor(proofs(({ place }) => ({ place: { ...place, path: [] } }))), 'not_logged', 'no path')
   t.equal(await asksFor(proofs(() => ({ head: first.head }))), 'not_logged', 'another head')
@@ -231,13 +237,18 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
   t.match(await ran('receipt', 'verify', at('receipt.json'), ...offline), { code: 0, out: /entry 1 of 2 in the log/ })
   t.match(await ran('receipt', 'verify', at('other.json'), ...offline), { code: 1, out: /does not hold this receipt/ })
   await writeFile(at('unknown.json'), JSON.stringify({ ...kept[0]!.receipt, text: '{}' }))
-  t.match(await ran('receipt', 'prove', at('unknown.json')), { code: 1 })
+  t.match(await ran('receipt', 'prove', at('unknown.json')), { code: 1, out: /does not hold this receipt/ })
+  await writeFile(at('broken.json'), '{')
+  t.match(await ran('receipt', 'verify', at('broken.json'), ...offline), { code: 2, out: /no JSON object/ })
+  t.match(await ran('receipt', 'verify', at('absent.json'), ...offline), { code: 2 })
 
   it.restart()
   await it.client.verify()
+  t.match(await it.client.receipts.head(second.facts), { facts: { size: 2, after: null } }, 'signed anew at once')
+  t.match(await it.client.receipts.proof(kept[0]!.receipt), { place: { index: 0 } }, 'under the new head')
   await it.client.chat.completions.create(asking('after'), { receipt })
   t.ok(await until(() => stands(2), 20_000))
-  t.match(await it.client.receipts.head(second.facts), { facts: { size: 3, after: null } }, 'another enclave goes on')
+  t.match(await it.client.receipts.head(second.facts), { facts: { size: 3, after: 2 } }, 'another enclave goes on')
 })
 
 t.test('the log of a started gateway is signed by its confidential process', async (t) => {

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { receiptSigner } from '../core/sealed/enclave/receipts.ts'
-import { connect } from '../core/sealed/client/client.ts'
-import { type CheckedReceipt, checkReceipt, namedSigners, receiptBeside } from '../core/sealed/client/receipts.ts'
-import { type SealingKey, sealRequest } from '../core/sealed/client/seal-request.ts'
-import { concat, utf8 } from '../core/sealed/wire/bytes.ts'
-import { fromHex, toHex } from '../core/sealed/wire/hex.ts'
-import { parseKeyset } from '../core/sealed/wire/keyset.ts'
+import { receiptSigner } from '../plugins/sealed/enclave/receipts.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import { type CheckedReceipt, checkReceipt, namedSigners, receiptBeside } from '../plugins/sealed/client/receipts.ts'
+import { type SealingKey, sealRequest } from '../plugins/sealed/client/seal-request.ts'
+import { concat, utf8 } from '../plugins/sealed/wire/bytes.ts'
+import { fromHex, toHex } from '../plugins/sealed/wire/hex.ts'
+import { parseKeyset } from '../plugins/sealed/wire/keyset.ts'
 import {
   type Receipt,
   answerDigest,
@@ -20,7 +20,7 @@ import {
   openReceipt,
   receiptKeysHash,
   requestDigest,
-} from '../core/sealed/wire/receipt.ts'
+} from '../plugins/sealed/wire/receipt.ts'
 import { running } from './environments.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { asking, chatRoute, sealedStage } from './fakes/sealing.ts'
@@ -269,11 +269,11 @@ t.test('years later, without a network', async (t) => {
     code: 1,
     out: /^\{"verified":false,"fault":"no_receipt"\}\n$/,
   })
-  t.match(await ran('receipt', 'verify', at('receipt.json')), { code: 1, out: /--evidence FILE is needed/ })
+  t.match(await ran('receipt', 'verify', at('receipt.json')), { code: 2, out: /--evidence FILE is needed/ })
   for (const content of ['herons in March', 'null', '[]']) {
     await writeFile(at('odd.json'), content)
     const refuses = async (words: string, ...args: readonly string[]) =>
-      t.match(await ran('receipt', ...args), { code: 1, out: `sealgate: ${words} holds no JSON object\n` }, content)
+      t.match(await ran('receipt', ...args), { code: 2, out: `sealgate: ${words} holds no JSON object\n` }, content)
     await refuses('the file', 'verify', at('odd.json'), '--evidence', at('evidence.json'))
     await refuses('the file', 'prove', at('odd.json'))
     await refuses('--evidence FILE', 'verify', at('receipt.json'), '--evidence', at('odd.json'))

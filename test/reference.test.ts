@@ -5,18 +5,18 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
-import { describeInterface } from '../core/http/api-docs.ts'
-import { curlOf } from '../core/http/curl.ts'
-import { anchorOf } from '../core/http/docs-operation.ts'
+import { describeInterface } from '../plugins/surfaces/docs/api-docs.ts'
+import { curlOf } from '../plugins/surfaces/docs/curl.ts'
+import { anchorOf } from '../plugins/surfaces/docs/docs-operation.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { ownConfiguration } from '../adapters/production/own-configuration.ts'
-import { docsPage } from '../core/http/docs-page.ts'
-import { openapi } from '../core/http/openapi.ts'
-import { escapeHtml } from '../core/http/page.ts'
-import type { Sentences } from '../core/http/reference.ts'
+import { docsPage } from '../plugins/surfaces/docs/docs-page.ts'
+import { openapi } from '../plugins/surfaces/docs/openapi.ts'
+import { escapeHtml } from '../plugins/surfaces/docs/page.ts'
+import type { Sentences } from '../core/ports/chapter.ts'
 import { createGateway } from '../core/gateway.ts'
 import { use } from '../core/plugin.ts'
-import { referenceOf } from '../core/routes/reference/all.ts'
+import { referenceOf } from '../plugins/surfaces/docs/documents.ts'
 import { SettingsShape } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { misfits } from './docs/fits.ts'
@@ -85,8 +85,8 @@ const silent = (schema: Schema, at: string): readonly string[] => [
 t.test('every operation, parameter, property and error has a sentence', (t) => {
   t.ok(operations.length >= 60, `${operations.length} operations`)
   for (const { name, it } of operations) {
-    t.ok(it['summary'] && it['description'], `${name} is described: core/routes/reference`)
-    t.not(it['tags'][0], 'Other routes', `${name} stands in a chapter: core/routes/reference`)
+    t.ok(it['summary'] && it['description'], `${name} is described: chapter.ts beside the routes`)
+    t.not(it['tags'][0], 'Other routes', `${name} stands in a chapter: chapter.ts beside the routes`)
     for (const parameter of it['parameters'] ?? []) t.ok(parameter.description, `${name} ${parameter.name}`)
     const responses = Object.values<Schema>(it['responses']).map((one) => (one['$ref'] ? resolve(one['$ref']) : one))
     for (const { description } of responses as { description?: string }[]) t.ok(description, `${name} answers`)
@@ -101,14 +101,14 @@ t.test('every operation, parameter, property and error has a sentence', (t) => {
       ...schemas.flatMap(([name, schema]) => [...(schema['description'] ? [] : [name]), ...silent(schema, name)]),
     ],
     [],
-    'core/routes/reference has the sentences',
+    'chapter.ts beside the routes has the sentences',
   )
   t.end()
 })
 
-t.test('every sentence of the reference describes something', (t) => {
+t.test('every sentence of the reference describes something', async (t) => {
   const settings = v.parse(SettingsShape, {})
-  const reference = referenceOf([], surfaceChapters)
+  const reference = referenceOf(surfaceChapters)
   const unused = new Set<string>()
   const watched = (words: Sentences, whose: string): Sentences => {
     for (const key of Object.keys(words)) unused.add(`${whose}: ${key}`)
@@ -117,7 +117,7 @@ t.test('every sentence of the reference describes something', (t) => {
     })
   }
   const all = [...routes, ...describeInterface(routes, settings, async () => reference)]
-  openapi(all, settings, {
+  await openapi(all, settings, {
     ...reference,
     words: watched(reference.words, 'shared'),
     chapters: reference.chapters.map((chapter) => ({
@@ -147,7 +147,6 @@ t.test('every sentence of the reference describes something', (t) => {
     'no chapter describes a route that is gone',
   )
   t.equal(new Set(kept).size, kept.length, 'no route stands in two chapters')
-  t.end()
 })
 
 t.test('every example fits its schema', (t) => {
@@ -161,7 +160,7 @@ t.test('every example fits its schema', (t) => {
       seen++
       t.same(misfits(example, content['schema'], resolve), [], at)
     }
-    if (/json/.test(at) && !/\/openapi\.json|alt=sse|streamGenerate/.test(at))
+    if (/json/.test(at) && !/\/openapi\.json|alt=sse|streamGenerate|\/ehbp\//.test(at))
       t.ok(examples.length > 0, `${at} has an example`)
   }
   for (const { name, it } of operations)
@@ -244,14 +243,14 @@ t.test('the codes are those of errors.md', async (t) => {
   const codes = [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, code = '']) => code)
   t.ok(codes.length >= 7)
   t.same(
-    codes.filter((code) => referenceOf([], []).codes[code] === undefined),
+    codes.filter((code) => referenceOf([]).codes[code] === undefined),
     [],
   )
 })
 
 /** Their examples are cut short, or name what only some gateways have. */
 const isTaken = ({ path }: Operation): boolean =>
-  !/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|\/mcp$/.test(
+  !/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$/.test(
     path,
   ) || path === '/v1/models/{id}'
 
@@ -266,7 +265,7 @@ t.test(
   async (t) => {
     const source = { env: {}, inEffect: () => ({ written: {}, readAt: 0 }), narrowed: <T>(it: T) => it }
     const upstreams = [...(memory().upstreams ?? []), use(useLite)]
-    const adapters = { ...memory(), upstreams, configuration: use(ownConfiguration(source)) }
+    const adapters = { ...memory(), upstreams, parts: [...memory().parts, use(ownConfiguration(source))] }
     const it = await running(t, adapters, unhurried)
     const folder = t.testdir({ 'sealed.bin': 'abcd', 'speech.wav': 'x', 'heron.png': 'x' })
     await writeFile(join(folder, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n')

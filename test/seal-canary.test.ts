@@ -8,7 +8,7 @@ import { overflow } from './fakes/overflows.ts'
 import { sealing } from './fakes/proxied.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
-import { backend } from './fakes/stage.ts'
+import { backend } from './contracts/stage.ts'
 
 /** A model that thinks, calls a tool twice and answers, with a mark in all that it says. */
 const model = (mark: Mark, control: string) => {

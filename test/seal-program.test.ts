@@ -127,7 +127,7 @@ t.test('each program is told in its own way', async (t) => {
   await start(place, environment(it, place), ['--', 'opencode']).ended
   const config = JSON.parse((await reported(place)).env.OPENCODE_CONFIG_CONTENT)
   t.match(config, { enabled_providers: ['sealgate'], share: 'disabled', autoupdate: false })
-  t.same(Object.keys(config.provider.sealgate.models), ['rehearsal'])
+  t.same(Object.keys(config.provider.sealgate.models), ['rehearsal', 'rehearsal-transcription'])
 })
 
 t.test('a program that takes a file of settings gets one for its run', async (t) => {

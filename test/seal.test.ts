@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI, { toFile } from 'openai'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { seal } from '../adapters/production/commands/seal.ts'
+import { seal } from '../adapters/local/seal.ts'
 import { UpstreamFailed } from '../core/errors.ts'
 import { running } from './environments.ts'
 import { sealing } from './fakes/proxied.ts'
 import { chunk, echo, sealedStage } from './fakes/sealing.ts'
+import { sealedDoors } from './fakes/sealed-doors.ts'
 import { until } from './until.ts'
 import { slowness } from './slowness.ts'
 
@@ -39,6 +40,9 @@ const folded = async (openai: OpenAI, params: Params) => {
   }
 }
 
+/** Two answers are made at two times. */
+const undated = <T extends object>(answer: T): T => ({ ...answer, created: 0 })
+
 t.test('a program that knows nothing of sealing gets the same answers as on the standard route', async (t) => {
   const it = await running(t, memory())
   const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
@@ -58,13 +62,14 @@ t.test('a program that knows nothing of sealing gets the same answers as on the 
     'a long text': { ...hello, messages: [{ role: 'user', content: 'word '.repeat(3000) }] },
   }
   for (const [name, params] of Object.entries(cases)) {
-    t.same(await proxy.openai.chat.completions.create(params), await plain.chat.completions.create(params), name)
-    t.same(await folded(proxy.openai, params), await folded(plain, params), `${name}, as a stream`)
+    const whole = (from: OpenAI) => from.chat.completions.create(params)
+    t.same(undated(await whole(proxy.openai)), undated(await whole(plain)), name)
+    t.same(undated(await folded(proxy.openai, params)), undated(await folded(plain, params)), `${name}, as a stream`)
   }
   const listed = await proxy.openai.models.list()
   t.same(
     listed.data.map(({ id, object }) => ({ id, object })),
-    [{ id: 'rehearsal', object: 'model' }],
+    ['rehearsal', 'rehearsal-transcription'].map((id) => ({ id, object: 'model' })),
   )
   t.equal(
     it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length,
@@ -159,7 +164,7 @@ t.test('aborting, breaking, refusing', async (t) => {
   })()
   await t.rejects(
     half,
-    faulty({ code: 'upstream_failed', type: 'api_error' }),
+    faulty({ code: 'upstream_failed', type: 'upstream_error' }),
     'a stream that breaks does not end well',
   )
   t.equal(text, 'one two ')
@@ -172,10 +177,8 @@ t.test('aborting, breaking, refusing', async (t) => {
   )
   const unknown = { status: 404, code: 'unknown_model', param: 'model', type: 'invalid_request_error' }
   await t.rejects(openai.chat.completions.create({ ...asking('x'), model: 'nobody' }), unknown)
-  await t.rejects(openai.chat.completions.create({ model: 'quiet', messages: [] }), {
-    status: 400,
-    code: 'invalid_parameters',
-  })
+  const empty = openai.chat.completions.create({ model: 'quiet', messages: [] })
+  await t.rejects(empty, faulty({ status: 400, param: 'messages' }), 'an invalid request is never sealed')
   await t.rejects(openai.embeddings.create({ model: 'quiet', input: 'x' }), faulty({ status: 404 }))
 
   const file = await toFile(Buffer.from('RIFF'), 'a.wav')
@@ -241,6 +244,27 @@ t.test('aborting, breaking, refusing', async (t) => {
   const { status } = await send(chat, { 'content-length': String(64 * 1024 * 1024) }, '').catch(() => ({ status: 413 }))
   t.equal(status, 413)
   t.equal(await proxy.stop(), 0)
+})
+
+t.test('a transcript keeps its usage and the numbers of its segments under the seal', async (t) => {
+  const segment = { id: 0, seek: 0, start: 0, end: 1, text: 'Hi.', tokens: [7], temperature: 0.2 }
+  const numbers = { avg_logprob: -0.25, compression_ratio: 1.5, no_speech_prob: 0.125 }
+  const usage = { type: 'duration', seconds: 1 }
+  const heard = { text: 'Hi.', language: 'english', duration: 1, segments: [{ ...segment, ...numbers }], usage }
+  const play = () => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(heard) })
+  const model = { type: 'AUDIO_TRANSCRIPTION', standard: false, confidential: true } as const
+  const whisper = { ...model, upstreams: [{ provider: 'chat', model: 'whisper-1' }] }
+  const it = await sealedDoors(t, play, {}, { models: { whisper } })
+  const { openai } = await sealing(t, ['--base-url', it.base, '--key', it.key, '--allow-insecure-dev'])
+  const { transcriptions } = openai.audio
+  const file = await toFile(Buffer.from('RIFF'), 'a.wav')
+  const whole = await transcriptions.create({ model: 'whisper', file, response_format: 'verbose_json' })
+  t.same(whole.segments, heard.segments)
+  t.same(whole.usage, usage)
+  t.same(await transcriptions.create({ model: 'whisper', file }), { text: 'Hi.', usage })
+  const told = []
+  for await (const event of await transcriptions.create({ model: 'whisper', file, stream: true })) told.push(event)
+  t.match(told.at(-1), { type: 'transcript.text.done', usage })
 })
 
 t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async (t) => {

@@ -4,11 +4,12 @@ import { print, readOrdered } from '../core/dialects/json.ts'
 import { TooMany, UpstreamFailed } from '../core/errors.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { type DecideCall, type Question, Upstream } from '../core/ports/upstream.ts'
-import { connect } from '../core/sealed/client/client.ts'
-import type { CheckedReceipt } from '../core/sealed/client/receipts.ts'
-import { fromHex } from '../core/sealed/wire/hex.ts'
-import { parseKeyset } from '../core/sealed/wire/keyset.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import type { CheckedReceipt } from '../plugins/sealed/client/receipts.ts'
+import { fromHex } from '../plugins/sealed/wire/hex.ts'
+import { parseKeyset } from '../plugins/sealed/wire/keyset.ts'
 import { agent, toolHouse } from './fakes/agent.ts'
+import { sealing } from './fakes/proxied.ts'
 import { craftedText, opened } from './fakes/sealing.ts'
 import { traces } from './fakes/traces.ts'
 import { until } from './until.ts'
@@ -78,6 +79,47 @@ t.test('a sealed decision is that of the clear route, and nothing of it is reada
   t.match(receipts, [{ facts: { route: 'rvenc/decision', model: 'sure', backend: 'sure' } }], 'with a receipt')
   t.match(receipts[0]!.facts.tokens, { input: latest.usage.input_tokens, output: latest.usage.output_tokens })
   t.same(it.calls[2], it.calls[0], 'of which the backend is not asked')
+})
+
+t.test('OpenAI’s clients decide sealed by sealgate seal', async (t) => {
+  const it = await stage(t)
+  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const ask = (more: object): Promise<any> =>
+    proxy.openai.post('/decisions', { body: { model: 'sure', input: 'canaryqstate', ...more } })
+  const predicate = { type: 'predicate', instructions: 'canaryqheron?' }
+  const choices = [{ value: 'north', description: 'Up' }, { value: false }, { value: '7' }]
+  const seen = it.logged.length
+  const { answers, usage } = await ask({
+    questions: [
+      { type: 'choice', name: 'which', instructions: 'Which?', choices: choices.slice(0, 2) },
+      { type: 'score', name: 'much', instructions: 'How much?', levels: [{ label: 'low' }, { label: 'high' }] },
+      ...Array.from({ length: 20 }, () => predicate),
+    ],
+  })
+  t.match(answers, [{ name: 'which', choice: false }, { name: 'much', score: 2 / 3 }, { probability: 1 / 3 }])
+  t.equal(answers.length, 22)
+  t.match(usage, { input_tokens: 22, output_tokens: 6 }, 'two sealed calls of 16 questions at most')
+  const log = Buffer.from(JSON.stringify(it.logged.slice(seen)))
+  t.same(traces(['canaryqheron', 'canaryqstate'], new Map([['log', log]])), [])
+  t.ok(
+    it.logged.slice(seen).every(({ facts }) => !/decisions/.test(String(facts['route']))),
+    'nothing goes in the clear',
+  )
+
+  const failed = async (more: object, status: number, param: string | null) =>
+    t.match(await ask(more).catch((error: unknown) => error), { status, param })
+  await failed({ questions: [{ type: 'choice', instructions: '?', choices }] }, 400, 'questions.0')
+  const many = Array.from({ length: 27 }, (_, at) => ({ value: `v${at}` }))
+  await failed({ questions: [{ type: 'choice', instructions: '?', choices: many }] }, 400, 'questions.0')
+  await failed({ model: 'open', questions: [predicate] }, 404, 'model')
+  await failed({ questions: [{ ...predicate, type: 'odd' }] }, 400, 'questions.0.type')
+})
+
+t.test('a sealed decision is not escalated: its bill has one model', async (t) => {
+  const it = await stage(t)
+  const asked = { model: 'sure', state: null, questions, escalate: { below: 1, to: 'careful' } }
+  await t.rejects(it.client.decisions.create(asked), { code: 'invalid_parameters', field: 'escalate' })
+  await it.client.decisions.create({ ...asked, escalate: false } as never)
 })
 
 const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'>) => {

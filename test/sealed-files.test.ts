@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { type Client, connect, newKek, newRagDek, rewrapRagDek } from '../core/sealed/client/client.ts'
+import { type Client, connect, newKek, newRagDek, rewrapRagDek } from '../plugins/sealed/client/client.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 

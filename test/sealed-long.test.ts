@@ -1,10 +1,10 @@
 import './fakes/unwatched.ts'
 import t, { type Test } from 'tap'
-import { connect } from '../core/sealed/client/client.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
-import type { Fault } from '../core/sealed/client/error.ts'
+import type { Fault } from '../plugins/sealed/client/error.ts'
 import { running } from './environments.ts'
 
 const config = { log: { level: 'silent' }, providers: { rehearsal: { use: 'rehearsal' } } }

@@ -1,7 +1,7 @@
 import './fakes/unwatched.ts'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { type Client, connect } from '../core/sealed/client/client.ts'
+import { type Client, connect } from '../plugins/sealed/client/client.ts'
 import { running, unhurried } from './environments.ts'
 import { asking, chatRoute, crafted, opened, sealedStage } from './fakes/sealing.ts'
 

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import * as v from 'valibot'
-import { connect } from '../core/sealed/client/client.ts'
-import type { Fault } from '../core/sealed/client/error.ts'
-import { pacedFrames } from '../core/sealed/enclave/frame-pacing.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import type { Fault } from '../plugins/sealed/client/error.ts'
+import { pacedFrames } from '../plugins/sealed/enclave/frame-pacing.ts'
 import { UpstreamFailed } from '../core/errors.ts'
 import type { Chunk } from '../core/ports/upstream.ts'
 import { SettingsShape } from '../core/settings.ts'
-import { textOf } from '../core/sealed/wire/bytes.ts'
-import { flags, frameOpener, frameSealer } from '../core/sealed/wire/frames.ts'
-import { toHex } from '../core/sealed/wire/hex.ts'
-import { streamKey } from '../core/sealed/wire/schedule.ts'
+import { textOf } from '../plugins/sealed/wire/bytes.ts'
+import { flags, frameOpener, frameSealer } from '../plugins/sealed/wire/frames.ts'
+import { toHex } from '../plugins/sealed/wire/hex.ts'
+import { streamKey } from '../plugins/sealed/wire/schedule.ts'
 import { type Change, between } from './fakes/between.ts'
 import { fakeClock } from './fakes/clock.ts'
 import { asking, chatRoute, chunk, crafted, eventsOf, framesOf, type Play, sealedStage } from './fakes/sealing.ts'
@@ -406,6 +406,34 @@ t.test('merging never overflows a bucket', async (t) => {
   )
 })
 
+t.test('each choice of each frame has every key, and the delta of an end is empty', async (t) => {
+  const clock = fakeClock()
+  const of = (index: number, delta: Chunk['choices'][number]['delta'], finish_reason: string | null = null): Chunk => {
+    return { ...chunk({}), choices: [{ index, delta, finish_reason }] }
+  }
+  async function* chunks(): AsyncGenerator<Chunk> {
+    for (const text of ['a', 'b', 'c', 'd']) for (const index of [0, 1]) yield of(index, { content: `${text}${index}` })
+    yield of(0, { content: '' }, 'length')
+    yield of(1, { role: null, content: null, reasoning_content: null, tool_calls: null }, 'stop')
+  }
+  const choices: Chunk['choices'][number][] = []
+  const reading = (async () => {
+    for await (const { text } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000)))
+      choices.push(...(JSON.parse(textOf(text)) as Chunk).choices)
+  })()
+  await clock.pass(10_000)
+  await reading
+  const keys = ['index', 'delta', 'finish_reason', 'logprobs', 'matched_stop'].sort()
+  const deltaKeys = ['role', 'content', 'reasoning_content', 'tool_calls'].sort()
+  for (const choice of choices) {
+    t.same(Object.keys(choice).sort(), keys)
+    t.same(Object.keys(choice.delta).sort(), choice.finish_reason == null ? deltaKeys : [])
+  }
+  const saidBy = (which: number) =>
+    choices.map(({ index, delta }) => (index === which ? (delta.content ?? '') : '')).join('')
+  t.same([saidBy(0), saidBy(1)], ['a0b0c0d0', 'a1b1c1d1'], 'and no choice speaks for another')
+})
+
 t.test('a chunk that is longer than a frame comes in several, or its stream fails', async (t) => {
   const paced = async (long: Chunk): Promise<readonly string[]> => {
     const clock = fakeClock()
@@ -538,5 +566,5 @@ t.test('every response draws its own prefix', async (t) => {
   t.equal(prefixes.size, 8)
   const key = new Uint8Array(32)
   t.not(toHex(frameSealer(key)(new Uint8Array(1))), toHex(frameSealer(key)(new Uint8Array(1))))
-  t.equal((await it.call('GET', `/${chatRoute}`)).status, 404)
+  t.equal((await it.call('GET', `/${chatRoute}`)).status, 405)
 })

@@ -2,17 +2,17 @@ import { aead } from '#aead'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { connect } from '../core/sealed/client/client.ts'
-import type { Fault } from '../core/sealed/client/error.ts'
-import { replayTables } from '../core/sealed/enclave/replay.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import type { Fault } from '../plugins/sealed/client/error.ts'
+import { replayTables } from '../plugins/sealed/enclave/replay.ts'
 import { BadRequest, Unavailable, UpstreamFailed } from '../core/errors.ts'
 import type { Chunk, Completion } from '../core/ports/upstream.ts'
-import { padded, utf8 } from '../core/sealed/wire/bytes.ts'
-import { fromHex, toHex } from '../core/sealed/wire/hex.ts'
-import { frameOpener } from '../core/sealed/wire/frames.ts'
-import { enclaveKid } from '../core/sealed/wire/keyset.ts'
-import { streamKey } from '../core/sealed/wire/schedule.ts'
-import { freshNonce, seal } from '../core/sealed/wire/seal.ts'
+import { padded, utf8 } from '../plugins/sealed/wire/bytes.ts'
+import { fromHex, toHex } from '../plugins/sealed/wire/hex.ts'
+import { frameOpener } from '../plugins/sealed/wire/frames.ts'
+import { enclaveKid } from '../plugins/sealed/wire/keyset.ts'
+import { streamKey } from '../plugins/sealed/wire/schedule.ts'
+import { freshNonce, seal } from '../plugins/sealed/wire/seal.ts'
 import { between } from './fakes/between.ts'
 import {
   asking,
@@ -123,10 +123,15 @@ t.test('what a caller asks arrives, and what the backend says comes back', async
   const { model: _, ...body } = params
   const whole = await it.client.chat.completions.create({ ...params, stream: false })
   t.same(whole, { ...completion, model: 'quiet' })
-  t.same(it.calls[0], { model: 'quiet', body, stream: false })
+  t.same(it.calls[0], { model: 'quiet', body, stream: false, tries: 0 })
 
   const streamed = await all(await it.client.chat.completions.create({ ...params, stream: true }))
-  t.same(it.calls[1], { model: 'quiet', body: { ...body, stream_options: { include_usage: true } }, stream: true })
+  t.same(it.calls[1], {
+    model: 'quiet',
+    body: { ...body, stream_options: { include_usage: true } },
+    stream: true,
+    tries: 0,
+  })
   const deltas = streamed.flatMap(({ choices }) => choices)
   t.equal(deltas.map(({ delta }) => delta.reasoning_content ?? '').join(''), 'Ulm, then')
   const parts = deltas.flatMap(({ delta }) => delta.tool_calls ?? [])

@@ -128,7 +128,7 @@ t.test('every doubt about the configuration stops the boot and names its place',
   const cases: [string, unknown, RegExp][] = [
     ['not JSON', '{', /is not JSON/],
     ['an unknown setting', { limits: { keys: {} } }, /limits\.keys is not a known setting/],
-    ['a wrong value', { timeouts: { idle: 'x' } }, /timeouts\.idle expected number/],
+    ['a wrong value', { timeouts: { idle: 'x' } }, /timeouts\.idle expected a number/],
     [
       'a missing variable',
       { storage: { blobs: { use: 'fs', folder: '$NOT_SET' } } },
@@ -152,7 +152,7 @@ t.test('every doubt about the configuration stops the boot and names its place',
     [
       'a setting that the plugin does not know',
       { storage: { blobs: { use: 'fs', folder, foldr: 1 } } },
-      /storage\.blobs: fs: foldr is not a known setting/,
+      /storage\.blobs\.foldr is not a known setting; did you mean folder\?/,
     ],
     ['a path for a name', { storage: { blobs: { use: '../tools/getTime' } } }, /storage\.blobs/],
     ['an unknown tool', { tools: { makeTea: {} } }, /tools\.makeTea: there is no makeTea in tools/],

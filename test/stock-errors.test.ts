@@ -10,7 +10,7 @@ import { Random } from '../core/ports/platform.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running, unhurried } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
-import { backend } from './fakes/stage.ts'
+import { backend } from './contracts/stage.ts'
 
 const refusal = (status: number, error: object, headers: Record<string, string> = {}): Take => ({
   status,

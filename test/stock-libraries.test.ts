@@ -1,7 +1,13 @@
+import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { use } from '../core/plugin.ts'
+import useLite from '../plugins/providers/use-lite.ts'
+import { running } from './environments.ts'
 import { backends, opened, type Backend, type Doors } from './fakes/doors.ts'
 import { installed } from './fakes/npm-program.ts'
 import { scripted } from './fakes/scripted.ts'
@@ -172,3 +178,86 @@ t.test('stock libraries go through tools over three turns before every backend',
     }
   })
 })
+
+t.test('stock libraries decide by the Decisions API', { skip }, async (t) => {
+  const near = createRequire(join(await installed(t, ...packages), 'package.json'))
+  const load: Load = async (name) => import(pathToFileURL(near.resolve(name)).href)
+  const { base, key } = await running(t, { ...memory(), upstreams: [use(useLite)] })
+  const billing = 'Payments, refunds, invoices'
+  const technical = 'Errors and outages'
+
+  await t.test('openai 7', async (t) => {
+    const { default: OpenAI } = await load('openai')
+    const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: key, maxRetries: 0 })
+    const choices = [
+      { value: 'billing', description: billing },
+      { value: 'technical', description: technical },
+    ]
+    const { answers, usage, model } = await client.decisions.create({
+      model: 'use-lite',
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'I was charged twice and want a refund.' }] }],
+      questions: [
+        { type: 'choice', name: 'team', instructions: 'Which team handles this?', choices },
+        { type: 'predicate', instructions: 'Is money asked for?' },
+      ],
+    })
+    t.match(
+      [model, answers],
+      [
+        'use-lite',
+        [
+          { name: 'team', choice: 'billing' },
+          { name: null, probability: Number },
+        ],
+      ],
+    )
+    t.ok(usage.total_tokens > 0)
+    const wrong = client.decisions.create({ model: 'use-lite', input: 'x', questions: [] })
+    t.match(await wrong.catch((error: unknown) => error), { status: 400, param: 'questions' })
+  })
+
+  await t.test('the AI SDK', async (t) => {
+    const { experimental_decide } = await load('ai')
+    const { createOpenAI } = await load('@ai-sdk/openai')
+    const model = createOpenAI({ baseURL: `${base}/v1`, apiKey: key }).decisionModel('use-lite')
+    const questions = {
+      team: { type: 'choice', instructions: 'Which team handles this?', criteria: { billing, technical } },
+      upset: { type: 'score', instructions: 'How upset is the writer?', criteria: ['calm', 'annoyed', 'furious'] },
+      refund: { type: 'boolean', instructions: 'Is money asked for?' },
+    }
+    const state = { message: 'I was charged twice and want a refund.' }
+    const { answers, usage } = await experimental_decide({ model, state, questions, maxRetries: 0 })
+    t.match(answers, { team: { choice: 'billing' }, upset: { score: Number }, refund: { probability: Number } })
+    t.ok(usage.inputTokens > 0)
+  })
+
+  await t.test('LangChain for Python', async (t) => {
+    const folder = t.testdir({ 'decide.py': langchainDecides })
+    const run = promisify(execFile)
+    await run('python3', ['-m', 'venv', join(folder, 'venv')])
+    const python = join(folder, 'venv/bin/python')
+    await run(python, ['-m', 'pip', '-q', 'install', 'langchain-openai>=1.7'])
+    const env = { PATH: process.env['PATH'], OPENAI_BASE_URL: `${base}/v1`, OPENAI_API_KEY: key }
+    const { stdout } = await run(python, [join(folder, 'decide.py')], { env })
+    t.match(JSON.parse(stdout), { team: 'billing', urgent: Number, upset: Number })
+  })
+})
+
+const langchainDecides = `
+import json
+from langchain_openai.decisions import Choice, OpenAIDecisions, Predicate, Score
+decisions = OpenAIDecisions(model="use-lite", max_retries=0)
+answer = decisions.invoke({
+    "input": "I was charged twice and want a refund.",
+    "questions": {
+        "team": Choice(instructions="Which team handles this?", choices={"billing": "Payments, refunds, invoices", "technical": "Errors and outages"}),
+        "urgent": Predicate(instructions="Must somebody act today?"),
+        "upset": Score(instructions="How upset is the writer?", levels=["calm", "annoyed", "furious"]),
+    },
+})
+print(json.dumps({
+    "team": answer.choices["team"].choice,
+    "urgent": answer.predicates["urgent"].probability,
+    "upset": answer.scores["upset"].score,
+}))
+`

@@ -12,7 +12,7 @@ import { use } from '../core/plugin.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running, unhurried } from './environments.ts'
 import { jsonTake } from './fakes/at-work.ts'
-import { backend, vector } from './fakes/stage.ts'
+import { backend, vector } from './contracts/stage.ts'
 
 /** Packages that this one does not depend on; they are installed only where somebody asks for them. */
 const skip = process.env['SEALGATE_PROGRAMS'] !== '1' && 'SEALGATE_PROGRAMS=1 installs and runs them'

@@ -80,6 +80,30 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
     t.match(await shared(name), { code: 1, stdout: `ok ${fine} ` }, `${name}, in one process`)
 })
 
+t.test('a few files that failed are measured once more alone, and the output names them', async (t) => {
+  const folder = t.testdir({
+    'late.mjs': `import { existsSync, writeFileSync } from 'node:fs'
+      import t from '${tap}'
+      const wasPlayed = existsSync(new URL('played', import.meta.url))
+      writeFileSync(new URL('played', import.meta.url), '')
+      t.ok(wasPlayed)`,
+    'wrong.mjs': `import t from '${tap}'\nt.fail('always')`,
+    'worse.mjs': `import t from '${tap}'\nt.fail('always')`,
+  })
+  const played = (...given: readonly string[]) =>
+    run(process.execPath, [suite, ...given.map((name) => (name.startsWith('--') ? name : join(folder, name)))]).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      ({ code, stdout }: { readonly code: number; readonly stdout: string }) => ({ code, stdout }),
+    )
+  const again = '# again, alone: '
+  const once = await played('late.mjs', '--again=1')
+  t.match(once, { code: 0, stdout: `${again}${join(folder, 'late.mjs')}` })
+  t.match(await played('wrong.mjs', '--again=1'), { code: 1, stdout: again }, 'a true fault stays one')
+  const many = await played('wrong.mjs', 'worse.mjs', '--again=1')
+  t.equal(many.code, 1)
+  t.notOk(many.stdout.includes(again), 'many faults have no second measure')
+})
+
 const noProc = process.platform === 'linux' ? false : 'the system does not tell'
 
 t.test('the suite tells what each file cost, with the processes that it started', { skip: noProc }, async (t) => {
@@ -146,18 +170,24 @@ t.test('files of one process are played in their order, and each is judged by wh
   t.match(early.told, [{ total: 1, failed: 0 }, null, null], 'what did not come to its end has no verdict')
 })
 
-t.test('every file of tests stands in one turn of its day, and a week plays all files', async (t) => {
+t.test('every file of tests is played by one of two commands, and by the night', async (t) => {
   const found = (await readdir('dist/test', { recursive: true }))
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => join('dist/test', file))
     .toSorted()
-  const days = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((day) => planned(day)))
-  for (const { turns, resting } of days) {
-    const rest = resting.map((file) => join('dist/test', `${file}.test.js`))
-    t.same([...turns.flat(), ...rest].toSorted(), found, 'a file is played once, or it rests')
-    t.notOk(rest.includes('dist/test/interface.test.js'), 'most files are played each day')
-  }
-  t.same([...new Set(days.flatMap(({ turns }) => turns.flat()))].toSorted(), found)
+  const [short, long, all] = await Promise.all([planned('short'), planned('long'), planned('all')])
+  t.same([...short.turns.flat(), ...long.turns.flat()].toSorted(), found, 'a file is played once')
+  t.same(all.turns.flat().toSorted(), found)
+  t.same(all.resting, [])
+  t.same(
+    short.resting.toSorted(),
+    long.turns
+      .flat()
+      .map((file) => file.slice(10, -8))
+      .toSorted(),
+    'and named elsewhere',
+  )
+  t.ok(short.turns.flat().includes('dist/test/interface.test.js'), 'most files are played by npm test')
 })
 
 // `npm run mutate` plays the tests on a copy without maps.

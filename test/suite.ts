@@ -16,9 +16,13 @@ const { values, positionals } = parseArgs({
     /** Processes at once. Many tests wait more than they work. */
     jobs: { type: 'string', default: String(availableParallelism() + 2) },
     /** Seconds in which a file ends. */
-    patience: { type: 'string', default: '180' },
+    patience: { type: 'string', default: '300' },
     /** Whether the files that are named share a process. */
     together: { type: 'boolean', default: false },
+    /** Plays the long files alone. */
+    long: { type: 'boolean', default: false },
+    /** How many files that failed beside others are measured once more, alone. The output names each of them. */
+    again: { type: 'string', default: '0' },
   },
   allowPositionals: true,
 })
@@ -73,7 +77,9 @@ const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<End
   })
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
-const sums = { total: 0, pass: 0, fail: 0, skip: 0 }
+const sums = { total: 0, pass: 0, skip: 0 }
+/** Faults by file. */
+const failed = new Map<string, number>()
 
 const inSeconds = (seconds: number, cpu: number | null): string =>
   `${seconds.toFixed(1)} s${cpu === null ? '' : `, ${cpu.toFixed(1)} s of CPU`}`
@@ -87,8 +93,8 @@ const show = (file: string, seconds: number, { output, errors, end, cpu }: Ended
   sums.total += told?.total ?? 0
   sums.pass += told?.passed ?? 0
   sums.skip += told?.skipped.length ?? 0
-  sums.fail += isFine ? 0 : Math.max(1, told?.failed ?? 0)
   if (isFine) return true
+  failed.set(file, Math.max(1, told?.failed ?? 0))
   for (const line of told?.complaints ?? output.split('\n').slice(-60)) print(`    ${withSources(line)}`)
   if (errors !== '') print(withSources(errors.slice(-8_000)))
   print(`    ended with ${end}`)
@@ -123,17 +129,27 @@ const played = async (files: Turn): Promise<void> => {
 
 const began = performance.now()
 const named = values.together ? [positionals] : positionals.map((file) => [file])
-const { turns, resting } = positionals.length > 0 ? { turns: named, resting: [] } : await planned()
+const { turns, resting } =
+  positionals.length > 0 ? { turns: named, resting: [] } : await planned(values.long ? 'long' : undefined)
 const waiting = [...turns]
 const lane = async (): Promise<void> => {
   for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) await played(files)
 }
 await Promise.all(Array.from({ length: Number(values.jobs) }, lane))
 
-if (resting.length > 0)
-  print(
-    `# SEALGATE_SEED=${seed}: ${resting.length} long files rest today: ${resting.join(', ')}; SEALGATE_WHOLE=1 plays all`,
-  )
-print(`# { total: ${sums.total}, pass: ${sums.pass}, fail: ${sums.fail}, skip: ${sums.skip} }`)
+// Bounds of time hold on a machine that does nothing else: a few files may miss them beside others, many files may not.
+const missed = [...failed.keys()]
+if (missed.length <= Number(values.again))
+  for (const file of missed) {
+    print(`# again, alone: ${file}`)
+    failed.delete(file)
+    await played([file])
+  }
+
+const faults = [...failed.values()].reduce((sum, count) => sum + count, 0)
+print(`# SEALGATE_SEED=${seed} chooses the samples`)
+if (resting.length > 0 && !values.long)
+  print(`# npm run test:long plays ${resting.length} more files: ${resting.join(', ')}`)
+print(`# { total: ${sums.total}, pass: ${sums.pass}, fail: ${faults}, skip: ${sums.skip} }`)
 print(`# time=${inSeconds((performance.now() - began) / 1000, cpuOfEnded())}`)
-process.exit(sums.fail === 0 && sums.total > 0 ? 0 : 1)
+process.exit(faults === 0 && sums.total > 0 ? 0 : 1)

@@ -137,9 +137,14 @@ t.test('a configuration names an own surface by its path', async (t) => {
     'all of this package without the setting',
   )
 
-  t.same(await surfacesOf(asked(['chat', 'admin'])), [], 'chapters alone load no surface')
-  t.throws(() => asked(['chatt']), /^surfaces\.0 expected \("decision" \| /)
-  await t.rejects(surfacesOf(asked(['chat', { use: file, size: 1 }])), /^surfaces\.1: .*size is not a known setting/)
+  const alone = await surfacesOf(asked(['chat', 'admin']))
+  t.same(
+    alone.map(({ name }) => name),
+    ['chat', 'admin'],
+    'surfaces that stand alone load no other',
+  )
+  t.throws(() => asked(['chatt']), /^surfaces\.0 expected one of decision, chat, /)
+  await t.rejects(surfacesOf(asked(['chat', { use: file, size: 1 }])), /^surfaces\.1\.size is not a known setting/)
   await t.rejects(surfacesOf(asked([join(file, '../none.js')])), /^surfaces\.0: /)
 })
 
@@ -176,7 +181,7 @@ t.test('two doors with one path end the start', async (t) => {
   )
   const posting = (path: string) => refusal([semaphore({ path, method: 'POST' })])
   t.match(posting('/v1beta/models/{name}'), /^surfaces: gemini and semaphore both have/)
-  t.equal(posting('/v1beta/models/{name}:embedContent'), '', 'another ending is another path')
+  t.equal(posting('/v1beta/models/{name}:describeContent'), '', 'another ending is another path')
   t.equal(posting('/v1beta/models/all-of-those-that-are-there'), '', 'a fixed path without the ending, too')
   t.equal(refusal([semaphore({ path: '/docs', method: 'DELETE' })]), '', 'another method is another route')
   t.equal(refusal([], { names: { std: 'v1' } }), '', 'the standard routes may be called v1')
@@ -195,7 +200,7 @@ t.test('a route without access, an unknown name and a name of two end the start'
     )
   t.equal(
     refusal([semaphore()], { surfaces: ['chat', 'chatt'] }),
-    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, v1, gemini, mcp, console, semaphore',
+    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, v1, gemini, mcp, ehbp, console, semaphore',
   )
   t.match(refusal([], { surfaces: ['chat', 'chatt', 'v1'] }), /^settings: surfaces\.1 /, 'by its place')
   t.equal(refusal([semaphore({}, 'mcp')]), 'surfaces: mcp is the name of two')

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { recorded } from './fakes/recorded.ts'
 import { type Served, served } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
-import { chance } from './hunt/damage.ts'
+import { chance } from './lab/hunt/damage.ts'
 import { until } from './until.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 4_242)
@@ -108,7 +108,7 @@ t.test('whatever is killed, every call is in the books once', { timeout: 170_000
       replicas[victim] = await served(env)
     }
     const least = new Set([...told, ...backend.answered])
-    t.ok(await until(async () => (await books('model')).requests >= least.size, 30_000), 'no call is lost')
+    t.ok(await until(async () => (await books('model')).requests >= least.size, 60_000), 'no call is lost')
     await until(async () => (await readdir(join(folder, 'data/usage'))).length <= 3, 30_000)
     const sum = await books('model')
     const lost = nth - told.size

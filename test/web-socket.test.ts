@@ -39,10 +39,10 @@ t.test('a WebSocket at /v1/responses is refused at once, so that its client come
   }
   t.match(
     await tried(it.base, '/v1/messages', ['Connection: close']),
-    /^HTTP\/1\.1 404 /,
+    /^HTTP\/1\.1 405 /,
     'no client tries it elsewhere',
   )
-  t.equal((await it.call('GET', '/v1/responses')).status, 404, 'a plain GET is what it was')
+  t.equal((await it.call('GET', '/v1/responses')).status, 405, 'a plain GET is what it was')
   t.equal((await it.call('POST', '/v1/responses', { model: 'rehearsal', input: 'Hi' })).status, 200)
   const named = await running(t, memory(), { names: { v1: 'llm' } })
   t.match(await tried(named.base, '/llm/responses'), /^HTTP\/1\.1 426 /)

@@ -45,6 +45,7 @@ const nothingSeen = (): Sight => ({
   error: null,
   last: null,
   garbled: false,
+  retryAfter: null,
   broken: false,
   raw: '',
 })
@@ -73,6 +74,8 @@ export const call = (
     }
     const asked = request(url, { method: 'POST', headers, agent: false }, (response) => {
       sight.status = response.statusCode ?? 0
+      const after = response.headers['retry-after']
+      sight.retryAfter = after === undefined ? null : Number(after) * 1000
       listen(response, target.tongue, sight, begun, () => heard(sight.comments))
       response.on('end', end).on('error', broken)
     })

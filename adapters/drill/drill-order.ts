@@ -1,4 +1,4 @@
-import type { DrillPlan, SceneResult } from '../../core/ports/drill.ts'
+import type { DrillPlan, SceneResult } from '../../plugins/surfaces/admin/drill.ts'
 
 /** The order that a thread plays. */
 export interface DrillOrder {

@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { CallerSaw, DrilledLink, SceneResult } from '../../core/ports/drill.ts'
+import type { CallerSaw, DrilledLink, SceneResult } from '../../plugins/surfaces/admin/drill.ts'
 import type { DrillOrder, DrillWord } from './drill-order.ts'
 import { drilledBackend, startDrilled } from './drilled-gateway.ts'
 import { paceOf, placeName, plannedActs, refusing } from './planned-acts.ts'

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Drill, type SceneResult } from '../../core/ports/drill.ts'
+import { Drill, type SceneResult } from '../../plugins/surfaces/admin/drill.ts'
 import type { DrillOrder, DrillWord } from './drill-order.ts'
 import { sceneList } from './scene-list.ts'
 

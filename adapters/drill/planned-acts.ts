@@ -1,4 +1,4 @@
-import type { DrillPlan, DrilledLink } from '../../core/ports/drill.ts'
+import type { DrillPlan, DrilledLink } from '../../plugins/surfaces/admin/drill.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import type { Act } from './play-acts.ts'
 import type { SceneHead } from './scene-list.ts'

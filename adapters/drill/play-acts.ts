@@ -5,6 +5,7 @@ import type { Tempo } from './plays.ts'
 import { deadUrl, startProvider } from './provider.ts'
 import type { Played, Scene, Stage } from './scenes.ts'
 import type { Tongue } from './tongue.ts'
+import type { Wording } from './written-answer.ts'
 
 /** What a scene came to, with the scene itself, so that a report can name its title. */
 export interface Result extends Played {
@@ -30,6 +31,8 @@ export interface Act {
 export interface Company extends Tempo, Patience, Pick<Stage, 'stalled'> {
   readonly start: StartGateway
   readonly tongue: Tongue
+  /** The dialects of the backend; that of chat completions when absent. */
+  readonly wordings?: readonly Wording[]
   /** A scene counts as endless after so many ms of a quiet machine. */
   readonly longest: number
 }
@@ -37,10 +40,10 @@ export interface Company extends Tempo, Patience, Pick<Stage, 'stalled'> {
 /** Plays act after act. `told` hears each result as it comes. */
 export const playActs = async (
   acts: readonly Act[],
-  { start, tongue, ...company }: Company,
+  { start, tongue, wordings, ...company }: Company,
   told: (result: Result) => void,
 ): Promise<void> => {
-  const provider = await startProvider(company)
+  const provider = await startProvider(company, wordings)
   try {
     for (const { settings, scenes } of acts) {
       if (scenes.length === 0) continue

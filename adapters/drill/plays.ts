@@ -4,13 +4,12 @@ import { until } from './until.ts'
 import {
   type Line,
   type WrittenStream,
+  type Asking,
+  type Wording,
   answer,
-  chunk,
-  completion,
   failure,
   respond,
   streamOn,
-  usageChunk,
   wordsOf,
 } from './written-answer.ts'
 
@@ -25,16 +24,13 @@ export interface Tempo {
   readonly late: number
 }
 
-/** What the backend reads from the body of a call. */
-export interface Ask {
+/** One call, in the dialect in which it came. */
+export interface Ask extends Omit<Asking, 'conversation'> {
+  readonly wording: Wording
   readonly model: string
   readonly stream: boolean
-  /** Text that the answer goes on from. */
-  readonly prefix: string
   /** How often this conversation has asked, from 1. */
   readonly call: number
-  /** The caller wants the count of tokens in a chunk of its own, behind the last word. */
-  readonly includeUsage: boolean
 }
 
 /** One call, as the backend plays it. */
@@ -51,14 +47,18 @@ const words = wordsOf(answer)
 /** The whole answer, or what a prefix leaves of it. */
 const whole = async (part: Part, parts: readonly string[], finish = 'stop'): Promise<void> => {
   const { socket, ask } = part
-  const { model, stream, includeUsage } = ask
-  if (!stream) return respond(socket, 200, completion(model))
+  const { wording, model, stream } = ask
+  if (!stream) return respond(socket, 200, wording.whole(model))
   const out = streamOn(part)
-  await out.event(chunk(model, { role: 'assistant', content: '' }))
-  for (const word of parts) await out.event(chunk(model, { content: word }))
-  await out.event(chunk(model, {}, finish))
-  if (includeUsage) await out.event(usageChunk(model))
-  await out.event('[DONE]')
+  for (const event of wording.begin(model)) await out.event(event)
+  await rest(out, ask, parts, finish)
+}
+
+/** The words behind the first ones, and the end. */
+const rest = async (out: WrittenStream, ask: Ask, parts: readonly string[], finish = 'stop'): Promise<void> => {
+  const { wording, model, includeUsage } = ask
+  for (const word of parts) await out.event(wording.word(model, word))
+  for (const event of wording.end(model, parts.join(''), finish, includeUsage)) await out.event(event)
   out.end()
 }
 
@@ -80,11 +80,11 @@ const answering =
 const halfway =
   (then: (out: WrittenStream, part: Part) => Promise<unknown> | unknown): Fault =>
   async (part) => {
-    const { model, prefix } = part.ask
+    const { wording, model, prefix } = part.ask
     if (prefix !== '') return false
     const out = streamOn(part)
-    await out.event(chunk(model, { role: 'assistant', content: '' }))
-    for (const word of words.slice(0, 30)) await out.event(chunk(model, { content: word }))
+    for (const event of wording.begin(model)) await out.event(event)
+    for (const word of words.slice(0, 30)) await out.event(wording.word(model, word))
     await sleep(20)
     await then(out, part)
     return true
@@ -97,12 +97,9 @@ const stalling = async (out: WrittenStream, part: Part): Promise<void> => {
 }
 
 /** One event ends in the middle of its JSON; the rest of the stream is without fault. */
-const malforming = async (out: WrittenStream, { ask: { model } }: Part): Promise<void> => {
+const malforming = async (out: WrittenStream, { ask }: Part): Promise<void> => {
   await out.event('{"id":"chatcmpl-fault","choices":[{"index":0,"delta":{"content":')
-  for (const word of words.slice(30)) await out.event(chunk(model, { content: word }))
-  await out.event(chunk(model, {}, 'stop'))
-  await out.event('[DONE]')
-  out.end()
+  await rest(out, ask, words.slice(30))
 }
 
 /** Tokens of `size` characters, `gap` ms apart. Only the other side can end this answer. */
@@ -110,9 +107,11 @@ const endless =
   (size: number, gap: number): Fault =>
   async (part) => {
     const out = streamOn(part)
+    const { wording, model } = part.ask
     const text = 'x'.repeat(size)
+    for (const event of wording.begin(model)) await out.event(event)
     while (!part.socket.destroyed) {
-      await out.event(chunk(part.ask.model, { content: text }))
+      await out.event(wording.word(model, text))
       await sleep(gap)
     }
     return true
@@ -131,9 +130,9 @@ const reset: Fault = (part) => {
 }
 
 /** The first call promises 500 bytes more than it sends, and the second one 50 bytes fewer. */
-const wrongLength: Fault = ({ socket, ask: { model, call } }) => {
+const wrongLength: Fault = ({ socket, ask: { wording, model, call } }) => {
   if (call > 2) return false
-  const body = completion(model)
+  const body = wording.whole(model)
   respond(socket, 200, body, '', Buffer.byteLength(body) + (call === 1 ? 500 : -50))
   socket.end()
   return true
@@ -143,7 +142,7 @@ const wrongLength: Fault = ({ socket, ask: { model, call } }) => {
 const cutBody: Fault = (part) => {
   if (!isFirst(part)) return false
   const { socket, ask } = part
-  const body = Buffer.from(completion(ask.model)).subarray(0, 200)
+  const body = Buffer.from(ask.wording.whole(ask.model)).subarray(0, 200)
   socket.write(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`,
   )
@@ -154,7 +153,7 @@ const cutBody: Fault = (part) => {
 
 /** Every way in which bytes may come apart: one at a time, all line ends, a byte order mark, comments, a line of 2 MB. */
 const dribble: Fault = async (part) => {
-  const { model } = part.ask
+  const { wording, model, includeUsage } = part.ask
   const { piece, end } = streamOn(part)
   const ends = ['\n', '\r\n', '\r']
   const bytewise = async (text: string): Promise<void> => {
@@ -164,15 +163,15 @@ const dribble: Fault = async (part) => {
     }
   }
   await bytewise('\ufeff: hello\n\n')
+  for (const event of wording.begin(model)) await bytewise(`data: ${event}\n\n`)
   for (const [index, word] of words.entries()) {
     const nl = ends[index % 3]
-    const event = `${index % 7 === 0 ? `: note${nl}` : ''}${index % 5 === 0 ? `event: message${nl}id: ${index}${nl}` : ''}data:${index % 2 ? ' ' : ''}${chunk(model, { content: word })}${nl}${nl}`
-    if (index === 40)
-      await piece(`data: ${chunk(model, { content: '' }, null, { padding: 'p'.repeat(2 * 1024 * 1024) })}\n\n`)
+    const event = `${index % 7 === 0 ? `: note${nl}` : ''}${index % 5 === 0 ? `event: message${nl}id: ${index}${nl}` : ''}data:${index % 2 ? ' ' : ''}${wording.word(model, word)}${nl}${nl}`
+    if (index === 40) await piece(`data: ${wording.word(model, '', { padding: 'p'.repeat(2 * 1024 * 1024) })}\n\n`)
     if (index < 12 || /[^\x20-\x7e]/.test(word)) await bytewise(event)
     else await piece(event)
   }
-  await bytewise(`data: ${chunk(model, {}, 'stop')}\r\n\r\ndata: [DONE]\r\n\r\n`)
+  for (const event of wording.end(model, answer, 'stop', includeUsage)) await bytewise(`data: ${event}\r\n\r\n`)
   end()
   return true
 }
@@ -193,8 +192,8 @@ const faults: Readonly<Partial<Record<SceneName, Fault>>> = {
   S08: halfway((out) => out.cut()),
   S09: halfway(stalling),
   S10: halfway(malforming),
-  S11: halfway(async (out) => {
-    await out.event(failure)
+  S11: halfway(async (out, { ask }) => {
+    await out.event(ask.wording.failed)
     out.end()
   }),
   S12: wrongLength,

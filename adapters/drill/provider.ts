@@ -1,6 +1,6 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net'
 import { type Ask, type Tempo, play } from './plays.ts'
-import { type Seen, respond } from './written-answer.ts'
+import { type Seen, type Wording, chatWording, respond } from './written-answer.ts'
 
 /** A backend on a free port of 127.0.0.1 that plays faults and notes what it saw. */
 export interface FaultyProvider {
@@ -16,8 +16,11 @@ const listening = (server: Server): Promise<string> =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)),
   )
 
-/** Speaks the chat format over raw sockets; the model's name picks the fault. */
-export const startProvider = async (tempo: Tempo): Promise<FaultyProvider> => {
+/** Speaks its dialects over raw sockets; the model's name picks the fault. */
+export const startProvider = async (
+  tempo: Tempo,
+  wordings: readonly Wording[] = [chatWording],
+): Promise<FaultyProvider> => {
   const conversations = new Map<string, Seen>()
   const sockets = new Set<Socket>()
   const seen = (name: string): Seen => {
@@ -28,7 +31,7 @@ export const startProvider = async (tempo: Tempo): Promise<FaultyProvider> => {
   const server = createServer((socket) => {
     sockets.add(socket.setNoDelay(true))
     socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy())
-    serve(socket, tempo, seen).catch(() => socket.destroy())
+    serve(socket, tempo, wordings, seen).catch(() => socket.destroy())
   })
   return {
     url: await listening(server),
@@ -48,21 +51,16 @@ export const deadUrl = async (): Promise<string> => {
   return url
 }
 
-/** The body of a request, as far as the provider reads it. */
-interface ChatBody {
+/** The body of a request, as far as every dialect has it. */
+interface Body {
   readonly model: string
   readonly stream?: boolean
-  readonly stream_options?: { readonly include_usage?: boolean }
-  readonly messages: readonly {
-    readonly role: string
-    readonly content: string | readonly { readonly text: string }[]
-  }[]
 }
 
 /** A whole request; `rest` is what came behind it. */
 interface Asked {
   readonly line: string
-  readonly body: ChatBody | null
+  readonly body: Body | null
   readonly rest: Buffer
 }
 
@@ -73,25 +71,17 @@ const askedIn = (bytes: Buffer): Asked | null => {
   const length = Number(/content-length: *(\d+)/i.exec(bytes.toString('latin1', 0, head))?.[1] ?? 0)
   const end = head + 4 + length
   if (bytes.length < end) return null
-  const body = length > 0 ? (JSON.parse(bytes.toString('utf8', head + 4, end)) as ChatBody) : null
+  const body = length > 0 ? (JSON.parse(bytes.toString('utf8', head + 4, end)) as Body) : null
   return { line: bytes.toString('latin1', 0, bytes.indexOf('\r\n')), body, rest: bytes.subarray(end) }
 }
 
-/** Each scene puts a text of its own into the last user message, so that its calls are counted together. */
-const conversationOf = ({ messages }: ChatBody): string => {
-  const content = messages.findLast(({ role }) => role === 'user')?.content ?? ''
-  return typeof content === 'string' ? content : (content[0]?.text ?? '')
-}
-
-/** An assistant message at the end of the list is the prefix from which the backend must go on. */
-const askOf = ({ model, stream, stream_options, messages }: ChatBody, call: number): Ask => {
-  const last = messages.at(-1)
-  const prefix = last?.role === 'assistant' && typeof last.content === 'string' ? last.content : ''
-  return { model, stream: stream === true, prefix, call, includeUsage: stream_options?.include_usage === true }
-}
-
 /** Answers one request after the other on a socket, as keep-alive allows. */
-const serve = async (socket: Socket, tempo: Tempo, seen: (name: string) => Seen): Promise<void> => {
+const serve = async (
+  socket: Socket,
+  tempo: Tempo,
+  wordings: readonly Wording[],
+  seen: (name: string) => Seen,
+): Promise<void> => {
   let bytes: Buffer = Buffer.alloc(0)
   let wake = (): void => {}
   socket.on('data', (part) => {
@@ -109,8 +99,16 @@ const serve = async (socket: Socket, tempo: Tempo, seen: (name: string) => Seen)
     }
     const { line, body, rest } = asked
     bytes = rest
-    if (body === null || !line.includes('/chat/completions')) respond(socket, 200, '{"object":"list","data":[]}')
-    else await playedTo(socket, tempo, body, noted(line, seen(conversationOf(body))))
+    const wording = wordings.find(({ path }) => line.includes(path))
+    if (body === null || wording === undefined) {
+      respond(socket, 200, '{"object":"list","data":[]}')
+      continue
+    }
+    // Each scene puts a text of its own into the last user message, so that its calls are counted together.
+    const { conversation, ...asking } = wording.asking(body as never)
+    const { model, stream } = body
+    const ask = { wording, model, stream: stream === true, ...asking }
+    await playedTo(socket, tempo, ask, noted(line, seen(conversation)))
   }
 }
 
@@ -120,7 +118,7 @@ const noted = (line: string, its: Seen): Seen => {
 }
 
 /** Notes how long the other side stayed. */
-const playedTo = async (socket: Socket, tempo: Tempo, body: ChatBody, its: Seen): Promise<void> => {
+const playedTo = async (socket: Socket, tempo: Tempo, ask: Omit<Ask, 'call'>, its: Seen): Promise<void> => {
   its.open++
   let done = false
   const closed = (): void => {
@@ -128,7 +126,7 @@ const playedTo = async (socket: Socket, tempo: Tempo, body: ChatBody, its: Seen)
     if (!done) its.left = Date.now()
   }
   socket.once('close', closed)
-  await play({ socket, its }, tempo, askOf(body, ++its.calls))
+  await play({ socket, its }, tempo, { ...ask, call: ++its.calls })
   done = true
   if (socket.destroyed) return
   socket.off('close', closed)

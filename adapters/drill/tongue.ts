@@ -19,6 +19,8 @@ export interface Sight {
   last: unknown
   /** An event that is no JSON. */
   garbled: boolean
+  /** Ms until the next try, as a refusal tells; null where none does. */
+  retryAfter: number | null
   /** The connection broke instead of ending. */
   broken: boolean
   raw: string

@@ -52,12 +52,35 @@ export const respond = (
 /** No caller may read the words of this error. */
 export const failure = '{"error":{"message":"secret words of the backend","type":"server_error"}}'
 
+/** What the backend reads from the body of a call. */
+export interface Asking {
+  /** The text of the last user message. */
+  readonly conversation: string
+  /** Text that the answer goes on from. */
+  readonly prefix: string
+  /** The caller wants the count of tokens in a chunk of its own, behind the last word. */
+  readonly includeUsage: boolean
+}
+
+/** How a backend is asked in one dialect, and words its answer there: the data of events, and whole bodies. */
+export interface Wording {
+  readonly path: string
+  asking(body: never): Asking
+  begin(model: string): readonly string[]
+  /** `more` adds fields at the top of the event. */
+  word(model: string, text: string, more?: object): string
+  /** Behind the words, with the end mark. */
+  end(model: string, text: string, finish: string, includeUsage: boolean): readonly string[]
+  /** The body of a call without a stream: always the whole answer, whatever prefix was sent. */
+  whole(model: string): string
+  readonly failed: string
+}
+
 const usage = { prompt_tokens: 7, completion_tokens: 90, total_tokens: 97 }
 
 const about = { id: 'chatcmpl-fault', created: 1_700_000_000 } as const
 
-/** The data of one event in the chat format of OpenAI; `more` adds fields at its top. */
-export const chunk = (model: string, delta: object, finish: string | null = null, more: object = {}): string =>
+const chunk = (model: string, delta: object, finish: string | null = null, more: object = {}): string =>
   JSON.stringify({
     ...about,
     object: 'chat.completion.chunk',
@@ -66,19 +89,44 @@ export const chunk = (model: string, delta: object, finish: string | null = null
     ...more,
   })
 
-/** Comes behind the last word and has no choices, as `stream_options.include_usage` asks for. */
-export const usageChunk = (model: string): string =>
-  JSON.stringify({ ...about, object: 'chat.completion.chunk', model, choices: [], usage })
+interface ChatBody {
+  readonly stream_options?: { readonly include_usage?: boolean }
+  readonly messages: readonly {
+    readonly role: string
+    readonly content: string | readonly { readonly text: string }[]
+  }[]
+}
 
-/** The body of a call without a stream: always the whole answer, whatever prefix was sent. */
-export const completion = (model: string): string =>
-  JSON.stringify({
-    ...about,
-    object: 'chat.completion',
-    model,
-    choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }],
-    usage,
-  })
+/** The chat format of OpenAI. */
+export const chatWording: Wording = {
+  path: '/chat/completions',
+  /** An assistant message at the end of the list is the prefix from which the backend must go on. */
+  asking({ messages, stream_options }: ChatBody) {
+    const content = messages.findLast(({ role }) => role === 'user')?.content ?? ''
+    const last = messages.at(-1)
+    return {
+      conversation: typeof content === 'string' ? content : (content[0]?.text ?? ''),
+      prefix: last?.role === 'assistant' && typeof last.content === 'string' ? last.content : '',
+      includeUsage: stream_options?.include_usage === true,
+    }
+  },
+  begin: (model) => [chunk(model, { role: 'assistant', content: '' })],
+  word: (model, content, more) => chunk(model, { content }, null, more),
+  end: (model, _, finish, includeUsage) => [
+    chunk(model, {}, finish),
+    ...(includeUsage ? [JSON.stringify({ ...about, object: 'chat.completion.chunk', model, choices: [], usage })] : []),
+    '[DONE]',
+  ],
+  whole: (model) =>
+    JSON.stringify({
+      ...about,
+      object: 'chat.completion',
+      model,
+      choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }],
+      usage,
+    }),
+  failed: failure,
+}
 
 /** Resolves when the socket takes more, or is closed. */
 const roomIn = (socket: Socket): Promise<void> =>

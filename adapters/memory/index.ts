@@ -4,13 +4,17 @@ import rehearsal from '../../plugins/providers/rehearsal.ts'
 import { drill } from '../drill/drill.ts'
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
-import enclave from './enclave.ts'
+import { enclaveWithin } from './enclave.ts'
 import { errorLines, networkFetch } from './network.ts'
 import { clock, fetch, log, random } from './platform.ts'
 import metadataStore from './metadata-store.ts'
+import { parts } from './parts.ts'
 import rateLimiter from './rate-limiter.ts'
+import { sections } from './sections.ts'
 import { surfaces } from './surfaces.ts'
 import { tools } from './tools.ts'
+
+export type { ShippedSettings } from './sections.ts'
 
 export interface MemoryOptions {
   /** Connects to the backends in `upstreams` over the network, and prints errors to standard error. */
@@ -28,11 +32,12 @@ export const memory = ({ network = false }: MemoryOptions = {}): WholeAdapters =
   log: use(network ? errorLines : log),
   cache: use(cache),
   rateLimiter: use(rateLimiter),
-  enclave: use(enclave),
+  enclave: enclaveWithin(),
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),
-  drill: use(drill),
-  upstreams: [use(rehearsal)],
+  upstreams: [use(rehearsal, { decision: ['rehearsal-decision'], transcription: ['rehearsal-transcription'] })],
   tools,
   surfaces,
+  sections,
+  parts: [...parts, use(drill)],
 })

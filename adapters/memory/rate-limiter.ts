@@ -1,7 +1,7 @@
 import { plugin } from '../../core/plugin.ts'
 import { Clock } from '../../core/ports/platform.ts'
-import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
-import { append, unlink, linkedList, type LinkedList, type Linked } from '../../core/linked-list.ts'
+import { RateLimiter, type Allowance, type Charge, type Place } from '../../core/ports/rate-limiter.ts'
+import { append, unlink, linkedList, type LinkedList, type Linked } from '../../core/http/linked-list.ts'
 
 interface Lease extends Linked<Lease> {
   /** Unix ms until which the place is taken; 0 once it was released. */
@@ -51,6 +51,67 @@ const fitsIn = ({ most, per, until }: Allowance, amount: number, left: number, n
   return until === undefined ? Math.ceil((-left * per) / most) : Math.max(1, until - now)
 }
 
+type Refilled = (allowance: Allowance, now: number) => Bucket
+
+/** Charges that were booked. A class: each request makes two. */
+class Booked {
+  readonly ok = true
+  readonly left: readonly number[]
+  readonly #charges: readonly Charge[]
+  readonly #refilled: Refilled
+  readonly #clock: Clock
+  /** A second settlement would give the difference back twice. */
+  #isSettled = false
+
+  constructor(charges: readonly Charge[], left: readonly number[], refilled: Refilled, clock: Clock) {
+    this.#charges = charges
+    this.left = left
+    this.#refilled = refilled
+    this.#clock = clock
+  }
+
+  settle(actual: readonly number[]): readonly number[] | void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    const now = this.#clock.now()
+    return this.#charges.map(({ allowance, amount }, at) => {
+      const bucket = this.#refilled(allowance, now)
+      bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[at] ?? amount))
+      bucket.whole = wholeAt(allowance, bucket.left, now)
+      return bucket.left
+    })
+  }
+}
+
+/** A place until it is released. A class: each request takes two. */
+class LeasedPlace implements Lease, Place {
+  over: number
+  before: Lease | null = null
+  behind: Lease | null = null
+  readonly #leases: LinkedList<Lease>
+  readonly #ttl: number
+  readonly #clock: Clock
+
+  constructor(leases: LinkedList<Lease>, over: number, ttl: number, clock: Clock) {
+    this.over = over
+    this.#leases = leases
+    this.#ttl = ttl
+    this.#clock = clock
+  }
+
+  renew(): boolean {
+    const now = this.#clock.now()
+    if (this.over <= now) return false
+    this.over = now + this.#ttl
+    return true
+  }
+
+  release(): void {
+    this.over = 0
+    unlink(this.#leases, this)
+  }
+}
+
 /** Exact within this process, and lost with it. */
 export default plugin({
   port: RateLimiter,
@@ -80,7 +141,7 @@ export default plugin({
     }
 
     return {
-      async take(name, most, ttl) {
+      take(name, most, ttl) {
         const now = clock.now()
         let leases = places.get(name)
         if (leases === undefined) {
@@ -89,64 +150,34 @@ export default plugin({
         }
         if (leases.length >= most) lapse(leases, now)
         if (leases.length >= most) return null
-        const held = leases
-        const lease: Lease = { over: now + ttl, before: null, behind: null }
-        append(held, lease)
-        return {
-          async renew() {
-            const now = clock.now()
-            if (lease.over <= now) return false
-            lease.over = now + ttl
-            return true
-          },
-          async release() {
-            lease.over = 0
-            unlink(held, lease)
-          },
-        }
+        const place = new LeasedPlace(leases, now + ttl, ttl, clock)
+        append(leases, place)
+        return place
       },
 
-      async spend(charges) {
+      spend(charges) {
         const now = clock.now()
         const left: number[] = []
+        const before: number[] = []
         let refused = -1
         let wait = 0
-        const undo: (() => void)[] = []
-        for (const [i, { allowance, amount }] of charges.entries()) {
+        for (const [at, { allowance, amount }] of charges.entries()) {
           const bucket = refilled(allowance, now)
-          const before = bucket.left
-          undo.push(() => {
-            bucket.left = before
-            bucket.whole = wholeAt(allowance, before, now)
-          })
+          before.push(bucket.left)
           left.push((bucket.left -= amount))
           bucket.whole = wholeAt(allowance, bucket.left, now)
           if (bucket.left >= -crumb || allowance.soft === true) continue
           const fits = fitsIn(allowance, amount, bucket.left, now)
-          if (fits > wait) [refused, wait] = [i, fits]
+          if (fits > wait) [refused, wait] = [at, fits]
         }
-        if (refused >= 0) {
-          // In reverse order, since two charges may concern one bucket.
-          for (const restore of undo.reverse()) restore()
-          return { ok: false, refused, wait }
+        if (refused < 0) return new Booked(charges, left, refilled, clock)
+        // In reverse order, since two charges may concern one bucket.
+        for (const [at, { allowance }] of [...charges.entries()].reverse()) {
+          const bucket = refilled(allowance, now)
+          bucket.left = before[at] ?? bucket.left
+          bucket.whole = wholeAt(allowance, bucket.left, now)
         }
-        // A second settlement would give the difference back twice.
-        let settled = false
-        return {
-          ok: true,
-          left,
-          async settle(actual) {
-            if (settled) return
-            settled = true
-            const now = clock.now()
-            return charges.map(({ allowance, amount }, i) => {
-              const bucket = refilled(allowance, now)
-              bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[i] ?? amount))
-              bucket.whole = wholeAt(allowance, bucket.left, now)
-              return bucket.left
-            })
-          },
-        }
+        return { ok: false, refused, wait }
       },
     }
   },

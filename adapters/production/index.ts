@@ -5,23 +5,28 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Fitting } from '../../core/container.ts'
 import type { Adapters, WholeAdapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
+import { fixedSetting } from '../../core/generations/reload.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { drill } from '../drill/drill.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
+import { parts } from '../memory/parts.ts'
+import { sections } from '../memory/sections.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import { type LentEnclave, connectEnclave, isSameEnclave } from './enclave/connect-enclave.ts'
-import { type Config, checkedConfig, settingsOf } from './config/config.ts'
+import { type Config, settingsOf } from './config/config.ts'
 import { type Choice, chosenPlugin } from './config/load-plugin.ts'
-import { dataFolder, readConfig } from './config/read-config.ts'
+import { configurationIn, dataFolder } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
 import usageJournal from './usage-journal.ts'
 import { guardsOf } from './config/guards.ts'
 import { surfacesOf } from './config/surfaces.ts'
 import { toolsOf } from './config/tools.ts'
 import { chosenUpstream } from './config/upstreams.ts'
+
+export type { ShippedSettings } from '../memory/sections.ts'
 
 /**
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
@@ -43,16 +48,16 @@ export const production = async (
     blobStore: await chosenPlugin(
       BlobStore,
       'storage',
-      'storage.blobs',
+      ['storage', 'blobs'],
       storage.blobs ?? { use: 'fs', folder: join(data, 'blobs') },
     ),
     metadataStore: await rowsOf(config, data, lent !== null),
-    usageJournal: use(usageJournal, { folder: join(data, 'usage') }),
-    drill: use(drill),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
-    guards: await guardsOf(config.guards, 'guards'),
+    guards: await guardsOf(config.guards, ['guards']),
     surfaces: await surfacesOf(config),
+    sections,
+    parts: [...parts, use(usageJournal, { folder: join(data, 'usage') }), use(drill)],
   }
 }
 
@@ -69,7 +74,7 @@ const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promi
     )
     return use((await import('../memory/metadata-store.ts')).default)
   }
-  return chosenPlugin(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
+  return chosenPlugin(MetadataStore, 'storage', ['storage', 'metadata'], storage.metadata ?? { use: 'sqlite', file })
 }
 
 /** Asked by `require`: Node 20 ends a process in which the import of such a package fails. */
@@ -101,14 +106,13 @@ export interface ConfigPlace {
 
 /**
  * What `createGateway` takes, from a configuration or the file of one: adapters and settings, with every default filled in.
- * Throws with the path of what is wrong.
+ * Throws with the place of each fault.
  */
 export const fromConfig = async (
   source: string | object,
   { env = process.env, data }: ConfigPlace = {},
 ): Promise<WholeAdapters> => {
-  const said = typeof source === 'string' ? (await readConfig(source)).value : source
-  const config = checkedConfig(said, env)
+  const config = await configurationIn(source, env)
   const folder = dataFolder(data === undefined ? env : { SEALGATE_DATA: data })
   return { ...(await production(config, folder)), settings: settingsOf(config) }
 }
@@ -127,24 +131,25 @@ export const renewed = async (
   { config: before, lent: had, parts: stood }: RunningStand,
 ): Promise<Renewable> => {
   const [{ firstDifference }, { fixedPaths }] = await Promise.all([
-    import('../../core/fixed-settings.ts'),
+    import('../../core/generations/fixed-settings.ts'),
     import('./config/fixed-paths.ts'),
   ])
   const fixed = firstDifference(fixedPaths, before, config)
-  if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
+  if (fixed !== null) throw fixedSetting(fixed)
+  if (config.sealing !== before.sealing) throw fixedSetting('enclave')
   const kept = ([name, choice]: [string, Choice]) =>
     isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
-  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && isSameEnclave(config, before))
+  const same =
+    !config.sealing ||
+    config.enclave.connect !== undefined ||
+    (lent?.socket === had?.socket && isSameEnclave(config, before))
   return {
     enclave: same ? stood.enclave : await connectEnclave(config, lent),
     upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
     tools: await toolsOf(config),
-    guards: await guardsOf(config.guards, 'guards'),
+    guards: await guardsOf(config.guards, ['guards']),
   }
 }
 
 /** One place for providers at the start and later, so that both meet the same demands for evidence. */
-const provider = (name: string, choice: Choice) => chosenUpstream(`providers.${name}`, name, choice)
-
-/** The name of 1.0.0. */
-export type { RunningStand as Stand }
+const provider = (name: string, choice: Choice) => chosenUpstream(['providers', name], name, choice)

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import module from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { makeFolder } from '../../core/fsync.ts'
+import { makeFolder } from '../../plugins/storage/shared/fsync.ts'
 import { helpOverview, commandUsages } from './commands/help.ts'
 import { didYouMean } from './config/did-you-mean.ts'
 import { version } from './config/version.ts'
@@ -50,19 +50,19 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     await enclave(process.env, start)
   },
   async seal(args) {
-    const { seal } = await import('./commands/seal.ts')
+    const { seal } = await import('../local/seal.ts')
     await seal(args, process.env)
   },
   async console(args) {
-    const { ownConsole } = await import('./commands/console.ts')
+    const { ownConsole } = await import('../local/console.ts')
     await ownConsole(args, process.env)
   },
   async mcp(args) {
-    const { mcp } = await import('./commands/mcp.ts')
+    const { mcp } = await import('../local/mcp.ts')
     await mcp(args, process.env)
   },
   async verify(args) {
-    const { verify } = await import('./commands/verify.ts')
+    const { verify } = await import('../local/verify.ts')
     await verify(args, process.env)
   },
   async releases(args) {
@@ -74,15 +74,15 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     await release(args)
   },
   async receipt(args) {
-    const { receipt } = await import('./commands/receipt.ts')
+    const { receipt } = await import('../local/receipt.ts')
     await receipt(args, process.env)
   },
   async files(args) {
-    const { files } = await import('./commands/files.ts')
+    const { files } = await import('../local/files.ts')
     await files(args, process.env)
   },
   async kek(args) {
-    const { kek } = await import('./commands/kek.ts')
+    const { kek } = await import('../local/kek.ts')
     await kek(args, process.env)
   },
   async calibrate(args) {
@@ -177,10 +177,23 @@ const run = async (said: readonly string[]): Promise<void> => {
   await command(args)
 }
 
+/** A gateway goes on when its screen can't be written; any other command ends, since its answer is lost. */
+const goesOn = [undefined, 'serve'].includes(process.argv[2]) || process.argv[2]?.startsWith('-') === true
+
+// A reader such as head closes the pipe when it has read enough.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    if (goesOn) return
+    if (output === process.stdout)
+      process.stderr.write(`sealgate: standard output can't be written: ${error.code ?? error.message}\n`)
+    process.exit(1)
+  })
+
 try {
   await run(process.argv.slice(2))
 } catch (error) {
-  const { errorText: complaint } = await import('./commands/error-text.ts')
+  const { errorText: complaint } = await import('../local/error-text.ts')
   process.stderr.write(`sealgate: ${complaint(error)}\n`)
   // Whatever it has begun by then.
   process.exit(1)

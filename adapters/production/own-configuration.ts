@@ -1,6 +1,6 @@
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Configuration } from '../../core/ports/configuration.ts'
+import { Configuration } from '../../plugins/surfaces/admin/configuration.ts'
 import type { ConfigurationSource } from './config/compared-file.ts'
 
 const comparing = lazy(() => import('./config/compared-file.ts'))

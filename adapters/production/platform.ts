@@ -45,7 +45,12 @@ export const fetch = plugin({
   create: (_, { outside }): Fetch => {
     const upstream = openUpstream()
     const door = lazy(async () => (await outsides()).openOutside(outside))
-    return { upstream: upstream.door, outside: async (url, ask) => (await door())(url, ask), dispose: upstream.close }
+    return {
+      upstream: upstream.door,
+      push: upstream.push,
+      outside: async (url, ask) => (await door())(url, ask),
+      dispose: upstream.close,
+    }
   },
 })
 

@@ -10,6 +10,8 @@ const chosen = /--(jitless|lite[-_]mode|no[-_]?opt|always[-_]turbofan)\b/
  */
 export const startPlainly = ({ execArgv, env }: Pick<NodeJS.Process, 'execArgv' | 'env'>): (() => void) => {
   if (chosen.test([...execArgv, env['NODE_OPTIONS'] ?? ''].join(' '))) return () => undefined
+  // A literal whose objects once lived long would be made in old memory from then on, and would keep all that a later request refers to.
+  setFlagsFromString('--no-allocation-site-pretenuring')
   setFlagsFromString('--no-opt')
   return () => {
     setFlagsFromString('--opt')

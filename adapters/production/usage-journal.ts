@@ -15,10 +15,10 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { makeFolder } from '../../core/fsync.ts'
+import { makeFolder } from '../../plugins/storage/shared/fsync.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock } from '../../core/ports/platform.ts'
-import { type Journal, UsageJournal } from '../../core/ports/usage-journal.ts'
+import { type Journal, UsageJournal } from '../../plugins/usage/usage-journal.ts'
 
 /** Ms without a sign of life after which a process elsewhere counts as gone. */
 const silenceMs = 60_000
@@ -73,7 +73,7 @@ export default plugin({
       const inode = () => statSync(file, { throwIfNoEntry: false })?.ino
       let its = inode()
       return {
-        append: (line) => void writeSync(descriptor, `${line}\n`),
+        append: (lines) => void writeSync(descriptor, `${lines.join('\n')}\n`),
         replace(lines) {
           const next = `${file}.next`
           writeFileSync(next, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })

@@ -30,6 +30,16 @@ const listOf = (ranges: readonly Range[]): BlockList => {
 export const blockListOf = (addresses: readonly string[] | null): BlockList | null =>
   addresses === null ? null : listOf(addresses.map(rangeOf))
 
+/** Whether a text is an address or a range of addresses. */
+export const isAddressRange = (text: string): boolean => {
+  try {
+    rangeOf(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Whether all that the one list admits is admitted by the other, entry by entry; null admits all. */
 export const admitsAll = (own: readonly string[] | null, wanted: readonly string[] | null): boolean => {
   if (own === null) return true

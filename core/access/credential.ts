@@ -17,16 +17,8 @@ const base58 = (bytes: Uint8Array): string => {
   return text.padStart(44, alphabet[0])
 }
 
-/** A new credential of a console's session: no key begins like it. */
-export const newSessionCredential = (random: Random): string => `${sessionPrefix}${base58(random.bytes(32))}`
-
-const sessionPrefix = 'sk_console_'
-
-/** Whether the text looks like a session of the console. Nothing is looked up for the answer. */
-export const isSessionCredential = (credential: string): boolean => credential.startsWith(sessionPrefix)
-
-/** A new key: 32 random bytes behind a prefix that secret scanners know. */
-export const newCredential = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
+/** 32 random bytes behind a prefix that secret scanners know. No key has a kind that is no mode. */
+export const newCredential = (kind: string, random: Random): string => `sk_${kind}_${base58(random.bytes(32))}`
 
 /** New keys have 44 characters of base58. The bounds are wider for keys that an operator brings. */
 const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/

@@ -3,11 +3,12 @@ import { one } from '../container.ts'
 import { BadRequest } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
+import type { Holder } from '../ports/credentials.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import { blockListOf } from './addresses.ts'
-import { type Caller, type Maker, scopes } from './caller.ts'
+import { type Maker, scopes } from './caller.ts'
 import { credentialHash, newCredential, modeOf } from './credential.ts'
 import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
 import { type RegisterAct, keyRegister } from './register.ts'
@@ -23,17 +24,12 @@ export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | '
 /** A change that depends on the key as it is when the change is written. */
 export type Decide = (key: KeyRow) => Pick<RegisterAct, 'leaves'> & { readonly change: KeyChange }
 
-/** A key that was found, ready for use. */
-export interface Holder {
-  readonly caller: Caller
-  /** Whether the key may be used from there; null stands for an unknown address. */
-  admits(address: string | null): boolean
-}
-
 /** Keys of callers. Every method rejects as the store does when the store is out of reach. */
 export interface Keyring {
   /** Null for every kind of bad key. A key that was revoked anywhere is refused within 5 seconds. */
   find(credential: string): Promise<Holder | null>
+  /** The same at once, of a key that is in memory; null for any other. */
+  recall(credential: string): Holder | null
   /** The same by the hash under which a key is stored, for what stands in the place of that key. */
   held(hash: string): Promise<Holder | null>
   /** The credential is in this answer and nowhere else. With `credential`, that one is taken instead of a new one. */
@@ -87,14 +83,19 @@ export const keyring = plugin({
       return holder
     }
 
-    const recalled = async (hash: string, isKey: boolean): Promise<Holder | null> => {
+    const inMemory = (hash: string): Holder | null => {
       const seen = known.get(hash)
-      if (seen !== undefined) {
-        const now = clock.now()
-        // A clock that was set back keeps nobody in.
-        if (now < seen.until && seen.until - now <= freshMs && now < seen.expires) return seen.holder
-        known.delete(hash)
-      }
+      if (seen === undefined) return null
+      const now = clock.now()
+      // A clock that was set back keeps nobody in.
+      if (now < seen.until && seen.until - now <= freshMs && now < seen.expires) return seen.holder
+      known.delete(hash)
+      return null
+    }
+
+    const recalled = async (hash: string, isKey: boolean): Promise<Holder | null> => {
+      const seen = inMemory(hash)
+      if (seen !== null) return seen
       const asking = asked.get(hash)
       if (asking !== undefined) return asking
       const answer = look(hash, isKey).finally(() => asked.delete(hash))
@@ -104,6 +105,7 @@ export const keyring = plugin({
 
     return {
       find: async (credential) => recalled(credentialHash(credential), modeOf(credential) !== null),
+      recall: (credential) => inMemory(credentialHash(credential)),
       held: (hash) => recalled(hash, true),
 
       async create(key, credential = newCredential(key.mode ?? 'live', random)) {

@@ -18,9 +18,11 @@ export const scopes = [
 /** The name of one scope. */
 export type Scope = (typeof scopes)[number]
 
-/** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */
+/** What a new key may do where nobody says more: use models, tools and its own files, and administer nothing. */
 export const plainScopes: readonly Scope[] = [
   'chats.completion',
+  'audio.transcription',
+  'audio.translation',
   'models.read',
   'tools.execute',
   'files.encrypted.create',

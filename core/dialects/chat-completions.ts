@@ -18,11 +18,7 @@ export const ChatRequest = v.looseObject({
   /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(
     v.union([
-      v.pipe(
-        v.string(),
-        v.maxLength(64),
-        v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens'),
-      ),
+      v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens')),
       v.record(v.string(), v.unknown()),
     ]),
   ),
@@ -44,7 +40,7 @@ export interface Parts {
 /** What routes the request, apart from what the backend gets to see. */
 export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts => ({
   model,
-  provider: typeof provider === 'string' && provider !== '' ? provider : null,
+  provider: typeof provider === 'string' ? provider : null,
   stream: stream ?? false,
   body: (typeof provider === 'object' && provider !== null ? { ...body, provider } : body) as ChatBody,
 })

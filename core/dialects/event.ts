@@ -9,6 +9,13 @@ export interface DialectEvent {
 /** An event as it is sent; clients ignore a comment. */
 export type ServerEvent = DialectEvent | { readonly comment: string }
 
+/** One event as the standard writes it. */
+export const printEvent = (event: ServerEvent): string => {
+  if ('comment' in event) return `: ${event.comment}\n\n`
+  const data = event.data.includes('\n') ? event.data.replaceAll('\n', '\ndata: ') : event.data
+  return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
+}
+
 /** Takes events in the order of the stream. */
 export interface EventSink {
   push(event: DialectEvent): unknown

@@ -1,70 +1,31 @@
-import { endOfString } from './json.ts'
+import type { JsonScan } from './json-scan.ts'
 
 /** The text of each member of an object, by its name. */
 export type MemberTexts = ReadonlyMap<string, string>
 
 /**
- * The text of each member of an object, unchanged. Null when the value is no object, and when an object names a member
- * twice, since parsers differ in which member they take. `repeated` gets a name that occurs twice in the outermost object.
- * The text must be valid JSON, and `value` its parsed form.
+ * The text of each member of an object, unchanged, as far as it is a list or an object. Null when the value is no object,
+ * and when an object within names a member twice, since parsers differ in which member they take: `made` counts the
+ * members that parsing gave. `repeated` gets a name that occurs twice in the outermost object.
  */
 export const memberTexts = (
-  text: string,
+  scan: JsonScan,
   value: unknown,
+  made: number,
   repeated: (name: string) => void = () => {},
 ): MemberTexts | null => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const members = new Map<string, string>()
-  let [depth, named, name, begin] = [0, 0, '', 0]
-  const close = (end: number) => {
-    if (members.has(name)) repeated(name)
-    members.set(name, text.slice(begin, end).trim())
+  const { bytes, outermost, members } = scan
+  const names = new Set<string>()
+  const texts = new Map<string, string>()
+  for (const { name: begin, nameEnd, value, valueEnd } of outermost) {
+    const name = JSON.parse(bytes.toString('utf8', begin, nameEnd)) as string
+    if (names.has(name)) repeated(name)
+    names.add(name)
+    const text = bytes.toString('utf8', value, valueEnd).trim()
+    if (text.startsWith('{') || text.startsWith('[')) texts.set(name, text)
   }
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case quote: {
-        const end = endOfString(text, at)
-        if (depth === 1 && begin === 0) name = JSON.parse(text.slice(at, end)) as string
-        at = end - 1
-        break
-      }
-      case colon:
-        named++
-        if (depth === 1) begin = at + 1
-        break
-      case comma:
-        if (depth !== 1) break
-        close(at)
-        begin = 0
-        break
-      case brace:
-      case bracket:
-        depth++
-        break
-      case braceEnd:
-      case bracketEnd:
-        depth--
-        if (depth === 0 && begin > 0) close(at)
-    }
-  }
-  return named === membersIn(value) ? members : null
-}
-
-const [quote, comma, colon, bracket, bracketEnd, brace, braceEnd] = [34, 44, 58, 91, 93, 123, 125]
-
-/** Members of all objects in a value. */
-const membersIn = (value: object): number => {
-  let count = 0
-  if (Array.isArray(value)) {
-    for (const it of value) if (typeof it === 'object' && it !== null) count += membersIn(it as object)
-    return count
-  }
-  for (const name in value) {
-    count++
-    const it: unknown = value[name as keyof typeof value]
-    if (typeof it === 'object' && it !== null) count += membersIn(it)
-  }
-  return count
+  return members === made ? texts : null
 }
 
 /** By object or array. A changed copy has no text. */

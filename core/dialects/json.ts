@@ -1,17 +1,9 @@
 import { BadRequest } from '../errors.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
+import { deepestNesting, malformed, mostElements, tooDeep, tooMany } from './json-scan.ts'
 
-/** The deepest nesting of containers. The parser refuses deeper values, since recursive readers would overflow the stack. */
-const deepestNesting = 128
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const control = /[\u0000-\u001f]/
-
-/** Values and containers in one JSON, unless the caller says otherwise. */
-export const mostElements = 100_000
-
-const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause })
-const tooDeep = () => new BadRequest('JSON is nested too deeply')
-const tooMany = () => new BadRequest('JSON has too many elements')
 
 /** A text that is being read. */
 interface Reading {
@@ -153,61 +145,11 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** `JSON.parse` with the faults and the depth of `readOrdered`; of equal keys the last one counts. */
-export const readPlain = (text: string, most = mostElements): unknown => {
-  if (text.length > shortLength) survey(text, most)
-  const value = parsed(text)
-  if (holds(value)) measure(value, deepestNesting)
-  return value
-}
-
 /** Throws BadRequest for a key that one object has twice. */
 export const twice = (name: string): never => {
   throw new BadRequest('A key stands twice in one JSON object', {
     validator: { [name.slice(0, 100)]: 'Expected once' },
   })
-}
-
-/** Text of this length can't have enough brackets and commas to cost much. */
-const shortLength = 16_384
-
-/** Throws for brackets that are nested too deep and for too many values, before anything is made of them. */
-const survey = (text: string, most: number): void => {
-  const mark = /["[\]{},]/g
-  let depth = 0
-  let elements = 1
-  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-    const [it] = found
-    if (it === '"') mark.lastIndex = endOfString(text, found.index)
-    else if (it === ']' || it === '}') depth--
-    else {
-      if (++elements > most) throw tooMany()
-      if (it !== ',' && ++depth > deepestNesting) throw tooDeep()
-    }
-  }
-}
-
-/** Behind the quote that ends the string which begins there. */
-export const endOfString = (text: string, start: number): number => {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let before = quote
-    while (text[before - 1] === '\\') before -= 1
-    if ((quote - before) % 2 === 0) return quote + 1
-  }
-  return text.length
-}
-
-/** Throws when something in it is nested more than `left` deep, and goes no deeper itself. */
-const measure = (value: object, left: number): void => {
-  if (left === 0) throw tooDeep()
-  if (Array.isArray(value)) {
-    for (const it of value) if (holds(it)) measure(it, left - 1)
-  } else {
-    for (const name in value) {
-      const it: unknown = value[name as keyof typeof value]
-      if (holds(it)) measure(it, left - 1)
-    }
-  }
 }
 
 const holds = (value: unknown): value is object => typeof value === 'object' && value !== null

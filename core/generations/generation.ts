@@ -1,29 +1,32 @@
-import { loginCodes } from '../access/login-codes.ts'
-import { logins } from '../access/logins.ts'
 import type { Container, Fitting } from '../container.ts'
-import { fileStore } from '../files/file-store.ts'
-import { indexing } from '../files/indexing.ts'
-import { backends } from '../inference/backends/backends.ts'
 import { inference } from '../inference/inference.ts'
 import { catalog } from '../inference/models/catalog.ts'
 import { meter } from '../inference/metering/meter.ts'
-import { receiptLog } from '../receipts/receipt-log.ts'
-import { type AnyPlugin, plugin, use } from '../plugin.ts'
+import { plugin, use } from '../plugin.ts'
 import type { Enclave } from '../ports/enclave.ts'
 import type { Guard } from '../ports/guard.ts'
 import { Clock, Log } from '../ports/platform.ts'
 import type { Tool } from '../ports/tool.ts'
 import type { Upstream } from '../ports/upstream.ts'
 import { Settings } from '../settings.ts'
+import { refuseTwins } from './refuse-misfits.ts'
 
 /** The parts of a gateway that a reload can replace. An unchanged fitting keeps its instance. */
 export interface Renewable {
   readonly upstreams: readonly Fitting<Upstream>[]
-  readonly enclave: Fitting<Enclave>
+  /** An enclave, or how it is made around the backends and tools of the environment. */
+  readonly enclave: Fitting<Enclave> | EnclaveAround
   readonly tools: readonly Fitting<Tool>[]
   /** Guards of chats in the clear, in their order; none when absent. */
   readonly guards?: readonly Fitting<Guard>[]
 }
+
+/** Gives an enclave of these backends and tools: the same one as long as they are the same. */
+export type EnclaveAround = (inside: Pick<Renewable, 'upstreams' | 'tools'>) => Fitting<Enclave>
+
+/** The enclave of an environment. */
+export const enclaveOf = ({ enclave, upstreams, tools }: Renewable): Fitting<Enclave> =>
+  typeof enclave === 'function' ? enclave({ upstreams, tools }) : enclave
 
 /** The plugins and settings of a request from its begin to its end, across reloads. */
 export interface Generation {
@@ -40,27 +43,25 @@ export interface Generation {
 /** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
-/** Plugins that a generation makes anew, since they depend on settings, backends or the enclave. */
-const parts: readonly AnyPlugin[] = [
-  catalog,
-  inference,
-  backends,
-  logins,
-  loginCodes,
-  meter,
-  fileStore,
-  indexing,
-  receiptLog,
-]
+/** The core's own parts that every generation makes anew. */
+export const ownRenewed: readonly Fitting<unknown>[] = [use(catalog), use(inference), use(meter)]
 
-/** Disposed a moment after the last request, in which its counts are still written. */
-export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
+/**
+ * `parts` are made anew for each generation. It is disposed of a moment after the last request, in which its counts are
+ * still written.
+ */
+export const generation = (
+  base: Container,
+  { upstreams, enclave, tools, guards = [] }: Renewable & { readonly enclave: Fitting<Enclave> },
+  parts: readonly Fitting<unknown>[],
+  settings: Settings,
+): Generation => {
   const container = base.child()
   const { clock, log } = base.supply({ clock: Clock, log: Log })
-  const { upstreams, enclave, tools, guards = [] } = renewable
+  refuseTwins(upstreams)
   for (const fitting of [...upstreams, enclave]) container.share<unknown>(fitting)
-  const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools, ...guards]
-  for (const fitting of [...own, ...parts.map((part) => use(part))]) container.fit<unknown>(fitting)
+  const own = use(plugin({ port: Settings, name: 'settings', create: () => settings }))
+  for (const fitting of [own, ...tools, ...guards, ...ownRenewed, ...parts]) container.fit<unknown>(fitting)
 
   let active = 0
   let left: (() => void) | null = null

@@ -1,33 +1,66 @@
 import * as v from 'valibot'
-import type { Container, Needs, Supplied } from '../container.ts'
-import { type Generation, type Renewable, generation } from './generation.ts'
+import type { Container, Fitting, Needs, Supplied } from '../container.ts'
+import { type Generation, type Renewable, enclaveOf, generation } from './generation.ts'
 import { forgetModels } from '../inference/models/model-lists.ts'
 import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
 import { Cache } from '../ports/cache.ts'
 import { Enclave } from '../ports/enclave.ts'
-import type { Renewal } from './reload.ts'
+import type { Section } from '../ports/section.ts'
+import { RefusedConfiguration, type Renewal, fixedSetting } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 
 /** The comparison of fixed settings loads with the first reload. */
-const fixing = lazy(() => import('../fixed-settings.ts'))
+const fixing = lazy(() => import('./fixed-settings.ts'))
 
-/** Throws with the path of the wrong setting. */
-export const checkedSettings = (settings: SettingsInput): Settings => {
-  const checked = v.safeParse(SettingsShape, settings)
-  if (!checked.success) throw new Error(`settings: ${flaw(checked.issues[0])}`)
-  return checked.output
+/** Checks settings of the core and of plugins. */
+export interface SettingsCheck {
+  /** Throws with the path of the wrong setting. */
+  check(settings: SettingsInput): Settings
+  /** Paths of plugins that stay for as long as the gateway runs. */
+  readonly fixed: readonly string[]
+}
+
+/** A gateway whose settings list no models knows those of its backends only later. */
+const mustName = ({ models }: Settings, path: string, model: string | undefined): void => {
+  const isListed = Object.keys(models).length > 0
+  if (isListed && model !== undefined && !Object.hasOwn(models, model))
+    throw new RefusedConfiguration(`${path} is not one of the models`, [path])
+}
+
+/** The check of a gateway's settings with the sections of these plugins, and with others that no plugin may read. */
+export const settingsCheck = (plugins: readonly Fitting<unknown>[], others: readonly Section[] = []): SettingsCheck => {
+  const sections = [...new Set([...others, ...plugins.flatMap((fitting) => fitting.sections ?? [])])]
+  const own = Object.fromEntries(sections.map(({ name, shape }) => [name, shape]))
+  const whole = v.strictObject({ ...SettingsShape.entries, ...own })
+  return {
+    fixed: sections.flatMap(({ fixed = [] }) => fixed),
+    check(input) {
+      const checked = v.safeParse(whole, input)
+      if (!checked.success) {
+        const [issue] = checked.issues
+        throw new RefusedConfiguration(`settings: ${flaw(issue)}`, [v.getDotPath(issue) ?? ''])
+      }
+      const settings = checked.output as Settings
+      for (const [path, model] of sections.flatMap((section) => section.models?.(section.of(settings)) ?? []))
+        mustName(settings, path, model)
+      return settings
+    },
+  }
 }
 
 /** The current generation for new requests, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
   renewable: Renewable,
+  parts: readonly Fitting<unknown>[],
   settings: Settings,
+  checks: SettingsCheck,
   prepared: (next: Generation) => () => void,
 ) => {
   let given = renewable
-  let current = generation(base, renewable, settings)
+  let enclave = enclaveOf(renewable)
+  let current = generation(base, { ...renewable, enclave }, parts, settings)
   const alive = new Set([current])
   const drop = async (it: Generation): Promise<void> => {
     alive.delete(it)
@@ -45,19 +78,20 @@ export const generations = (
     supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     /** All steps that may fail come before the switch, which cannot fail. */
     async renew(renewal: Renewal): Promise<void> {
-      const told = checkedSettings(renewal.settings)
+      const told = checks.check(renewal.settings)
       const { firstDifference, fixedSettings } = await fixing()
-      const fixed = firstDifference(fixedSettings, settings, told)
-      if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
-      const parts: Renewable = { ...given, ...renewal }
-      const next = generation(base, parts, told)
+      const fixed = firstDifference([...fixedSettings, ...checks.fixed], settings, told)
+      if (fixed !== null) throw fixedSetting(fixed)
+      const wanted: Renewable = { ...given, ...renewal }
+      const around = enclaveOf(wanted)
+      const next = generation(base, { ...wanted, enclave: around }, parts, told)
       alive.add(next)
       try {
         const turn = prepared(next)
         // A new enclave process has no keys yet.
-        if (parts.enclave !== given.enclave) await next.supply({ enclave: Enclave }).enclave.keys()
+        if (around !== enclave) await next.supply({ enclave: Enclave }).enclave.keys()
         const { cache } = base.supply({ cache: Cache })
-        const others = parts.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
+        const others = wanted.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
         await Promise.all(others.map(({ name }) => forgetModels(cache, name)))
         turn()
       } catch (error) {
@@ -66,7 +100,8 @@ export const generations = (
       }
       const before = current
       current = next
-      given = parts
+      given = wanted
+      enclave = around
       before.retire(() => alive.delete(before))
     },
     /** The generation for a request that begins now. */

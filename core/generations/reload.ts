@@ -22,6 +22,30 @@ export type Reload = (actor: Actor) => Promise<void>
 
 export const Reload = one<Reload>('Reload')
 
+/** A configuration is refused. The paths name settings and hold no value, so the log shows them. */
+export class RefusedConfiguration extends Error {
+  readonly paths: readonly string[]
+
+  constructor(message: string, paths: readonly string[], options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+    this.paths = paths
+  }
+}
+
+/** The refusal of a reload that would change what stays for as long as the gateway runs. */
+export const fixedSetting = (path: string): RefusedConfiguration =>
+  new RefusedConfiguration(`${path} can't be changed while the gateway runs; restart it`, [path])
+
+/** In a line of the log. */
+const mostPaths = 10
+
+/** Paths tell an operator what to mend, so the frames of the code stay away from them. */
+const logRefusal = (log: Log, cause: unknown): void =>
+  cause instanceof RefusedConfiguration
+    ? log.error('reload.refused', { paths: cause.paths.slice(0, mostPaths).join(' '), reason: cause.message })
+    : log.error('reload.refused', {}, cause)
+
 /** Runs reloads one after the other, each with its row in the audit. */
 export const reloading = (take: Again | null, audit: Audit, log: Log): Reload => {
   let last: Promise<unknown> = Promise.resolve()
@@ -32,7 +56,7 @@ export const reloading = (take: Again | null, audit: Audit, log: Log): Reload =>
       await take()
       log.info('reload')
     } catch (cause) {
-      log.error('reload.refused', {}, cause)
+      logRefusal(log, cause)
       throw refusal(cause)
     }
   }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Caller, hasScope } from '../access/caller.ts'
-import type { ConsoleSessions } from '../access/console-sessions.ts'
-import type { Holder, Keyring } from '../access/keyring.ts'
-import type { Logins } from '../access/logins.ts'
+import type { Keyring } from '../access/keyring.ts'
+import type { Credentials, Holder } from '../ports/credentials.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { callerAddress } from './caller-address.ts'
@@ -15,43 +14,54 @@ import type { Access } from './route.ts'
 export type Admit = (
   request: IncomingMessage,
   access: Access,
-  logins: Logins,
+  credentials: readonly Credentials[],
   keyHeaders?: readonly string[],
 ) => Promise<Caller | null>
 
 /** Decides on the matched route who may come in: 401 for every kind of bad key or token, 403 for a missing scope, 503 when keys can't be read. */
 export const admitting = (
   keyring: Keyring,
-  sessions: ConsoleSessions,
   { trustedProxies, operators }: Pick<Settings, 'trustedProxies' | 'operators'>,
 ): Admit => {
   const addressOf = callerAddress(trustedProxies)
-  const holderOf = (credential: string, logins: Logins): Promise<Holder | null> => {
-    if (logins.takes(credential)) return personWith(credential, logins)
-    return sessions.takes(credential) ? sessions.find(credential) : keyring.find(credential)
+  const holderOf = (credential: string, credentials: readonly Credentials[]): Promise<Holder | null> => {
+    for (const kind of credentials) if (kind.takes(credential)) return kind.find(credential)
+    return keyring.find(credential)
   }
-  return async (request, access, logins, keyHeaders) => {
+  return async (request, access, credentials, keyHeaders) => {
     if (access === 'unasked') return null
     const credential = credentialOf(request, keyHeaders)
     if (credential === null) {
       if (access === 'anyone') return null
       throw new Unauthorized()
     }
-    const holder = await holderOf(credential, logins).catch(unreadable)
+    const holder = await holderOf(credential, credentials).catch(unreadable)
     if (holder === null || !holder.admits(addressOf(request))) throw new Unauthorized()
     const { caller } = holder
     if (typeof access === 'object') {
-      const may = !access.operators || operators.includes(caller.organization)
-      if (!may || !hasScope(caller, access.scope)) throw new Forbidden('Missing required permissions')
+      if (!hasScope(caller, access.scope)) throw lacking('scope', `Expected a key with ${access.scope}`)
+      if (access.operators && !operators.includes(caller.organization))
+        throw lacking('organization', 'Expected a key of an organisation of operators')
     }
     return caller
   }
 }
 
-/** A token is bound to no address. */
-const personWith = async (token: string, logins: Logins): Promise<Holder | null> => {
-  const caller = await logins.find(token)
-  return caller && { caller, admits: () => true }
+const lacking = (what: string, expected: string): Forbidden =>
+  new Forbidden('Missing required permissions', { validator: { [what]: expected } })
+
+/** The caller of a request whose key is in memory; null where `admit` has to look for the key, or to refuse it. */
+export type Recall = (request: IncomingMessage, access: Access, keyHeaders?: readonly string[]) => Caller | null
+
+export const recalling = (keyring: Keyring, { trustedProxies }: Pick<Settings, 'trustedProxies'>): Recall => {
+  const addressOf = callerAddress(trustedProxies)
+  return (request, access, keyHeaders) => {
+    if (typeof access !== 'object' || access.operators === true) return null
+    const credential = credentialOf(request, keyHeaders)
+    const holder = credential === null ? null : keyring.recall(credential)
+    if (holder === null || !holder.admits(addressOf(request))) return null
+    return hasScope(holder.caller, access.scope) ? holder.caller : null
+  }
 }
 
 /** Null when no key was sent; empty, which no key is, when it is malformed or two keys differ. */

@@ -3,32 +3,44 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { Container } from '../container.ts'
 import type { Caller } from '../access/caller.ts'
-import { ConsoleSessions } from '../access/console-sessions.ts'
 import { Keyring } from '../access/keyring.ts'
-import { Logins } from '../access/logins.ts'
-import { Aborted, BadRequest, type GatewayError, HttpAlone, NotFound, TooMany, Unauthorized } from '../errors.ts'
+import {
+  Aborted,
+  BadRequest,
+  type GatewayError,
+  HttpAlone,
+  NotFound,
+  TooMany,
+  Unauthorized,
+  UpstreamFailed,
+  WrongMethod,
+} from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Generation } from '../generations/generation.ts'
-import { follow } from '../live/following.ts'
-import { Live } from '../live/live.ts'
-import type { Trace } from '../live/trace.ts'
+import { Credentials } from '../ports/credentials.ts'
+import { Observer, type Trace } from '../ports/observer.ts'
+import { loopTime } from '../dialects/loop-time.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
-import { admitting } from './access.ts'
+import { admitting, recalling } from './access.ts'
+import { Beats } from './beats.ts'
 import { bodyBudget } from './body-budget.ts'
 import { callerAddress } from './caller-address.ts'
 import { inTurn } from './in-turn.ts'
+import { keyWatch } from './key-watch.ts'
 import { keylessAllowance } from './keyless.ts'
+import { following } from './following.ts'
+import { type Observed, observed } from './observed.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
 import { crossOrigin, preflight } from './cross-origin.ts'
 import { countRequests, holdPlaces } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
-import { Metrics } from './metrics.ts'
 import { namedPath } from './named-path.ts'
 import { send } from './render.ts'
+import type { Lost } from './interface.ts'
 import type { AnyRoute } from './route.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
@@ -51,14 +63,14 @@ interface Entrance {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly metrics: Metrics
-  readonly live: Live
+  readonly observed: Observed
+  readonly following: ReturnType<typeof following>
   readonly settings: Settings
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly waits: (refusal: Wait) => Record<string, string>
   readonly webSocketRoute: ReturnType<typeof webSocketRoutes>
-  readonly lost: (path: string, methods: string) => string
+  readonly lost: Lost
   /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
   readonly methodsOf: (path: string) => string
   /** With what a request begins now. */
@@ -75,9 +87,7 @@ const suppliesOf = (container: Container) =>
     limiter: RateLimiter,
     settings: Settings,
     keyring: Keyring,
-    sessions: ConsoleSessions,
-    metrics: Metrics,
-    live: Live,
+    observers: Observer,
   })
 
 type Supplies = ReturnType<typeof suppliesOf>
@@ -86,17 +96,18 @@ type Supplies = ReturnType<typeof suppliesOf>
 export const app = (
   routes: readonly AnyRoute[],
   container: Container,
-  lost: Entrance['lost'],
+  lost: Lost,
   around: readonly Middleware[] = [],
 ): App => {
   const supplied = suppliesOf(container)
-  const { clock, random, log, metrics, live, settings, limiter } = supplied
+  const { clock, random, log, observers, settings, limiter } = supplied
   const take = renewedPlaces(limiter, clock, random)
+  const keyless = attemptsBy(supplied)()
   let routeGeneration: RouteGeneration
   const router = new Router({ sensitive: true, strict: true })
   const entrance: Entrance = {
-    ...{ clock, random, log, metrics, live, settings, lost },
-    keyless: keylessBy(supplied),
+    ...{ clock, random, log, settings, lost, observed: observed(observers), following: following() },
+    keyless: (request, { limits }) => keyless(request, limits.keyless.requestsPerSecond),
     waits: (refusal) => retryHeaders(refusal, random.fraction()),
     webSocketRoute: webSocketRoutes(routes, settings),
     methodsOf: (path) => [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', '),
@@ -122,12 +133,6 @@ export const app = (
   }
 }
 
-const keylessBy = ({ clock, settings }: Supplies): Entrance['keyless'] => {
-  const allow = keylessAllowance(clock)
-  const addressOf = callerAddress(settings.trustedProxies)
-  return (request, { limits }) => allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
-}
-
 const routeGenerationOf = (
   routes: readonly AnyRoute[],
   generation: Generation,
@@ -140,17 +145,17 @@ const routeGenerationOf = (
     most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
   }))
   const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
-  const { logins } = generation.supply({ logins: Logins })
+  const { credentials } = generation.supply({ credentials: Credentials })
   const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
-  return { generation, settings, logins, pace, count, crowd, given }
+  return { generation, settings, credentials, pace, count, crowd, given }
 }
 
-/** Counts beside all other requests of an address. */
-const attemptsBy = (clock: Clock, { trustedProxies }: Settings) => {
-  const addressOf = callerAddress(trustedProxies)
-  return (perSecond: number) => {
+/** Makes counters of an address's requests, each of which counts by itself. */
+const attemptsBy = ({ clock, settings }: Pick<Supplies, 'clock' | 'settings'>) => {
+  const addressOf = callerAddress(settings.trustedProxies)
+  return () => {
     const allow = keylessAllowance(clock)
-    return (request: IncomingMessage) => allow(addressOf(request) ?? 'unknown', perSecond)
+    return (request: IncomingMessage, perSecond: number | null) => allow(addressOf(request) ?? 'unknown', perSecond)
   }
 }
 
@@ -163,16 +168,25 @@ type Handle = (ctx: Koa.Context) => Promise<void>
 const handlersOf = (
   routes: readonly AnyRoute[],
   router: Router,
-  { keyring, sessions, settings, clock }: Supplies,
+  { keyring, settings, clock }: Supplies,
   take: ReturnType<typeof renewedPlaces>,
   entrance: Entrance,
 ): ReadonlyMap<string, Handle> => {
   const inMemory = bodyBudget()
+  const ofLoop = loopTime(() => clock.now())
   const gate = {
-    ...{ take, clock, live: entrance.live, keyless: entrance.keyless, waits: entrance.waits },
-    admit: admitting(keyring, sessions, settings),
-    attempts: attemptsBy(clock, settings),
+    ...{ take, clock, observed: entrance.observed, keyless: entrance.keyless, waits: entrance.waits },
+    admit: admitting(keyring, settings),
+    recall: recalling(keyring, settings),
+    beats: new Beats(clock),
+    attempts: attemptsBy({ clock, settings }),
     hold: (caller: Caller | null, { bodies }: Settings) => inMemory(caller ?? strangers, bodies.inMemory),
+    watched: keyWatch(
+      (id) => keyring.get(id, null),
+      clock,
+      (error) => entrance.log.error('keys', {}, error),
+    ),
+    pace: (caller: Caller | null, { bodies }: Settings) => ofLoop(caller ?? strangers, bodies.time),
     report: (context: RequestContext, thrown: unknown) => report(entrance, context, thrown),
   }
   const plain = new Map<string, Handle>()
@@ -196,13 +210,13 @@ const routed = (router: Router, plain: ReadonlyMap<string, Handle>): Koa.Middlew
 
 /** The first and the last step of each request: its id, its record in the log, and the answer to its errors. */
 const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Promise<void> => {
-  const { clock, random, metrics, settings, live } = entrance
+  const { clock, random, observed, settings } = entrance
   const id = uuid7(clock, random)
   const context = contextOf(entrance.current(), { env: settings.env, id }, clock.now(), { 'x-request-id': id })
   ctx.state = context
   entrance.active++
   context.routeGeneration.generation.begin()
-  metrics.began()
+  observed.came()
   ctx.res.once('close', () => {
     leaveUnread(ctx.req, clock)
     left(entrance, context, ctx.res)
@@ -210,13 +224,20 @@ const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Prom
   if (entrance.draining) context.headers['connection'] = 'close'
   try {
     if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-    if (!asksFirst(entrance, ctx, context)) await (live.isHeard() ? follow(context, next) : next())
+    if (!asksFirst(entrance, ctx, context)) await followed(entrance, context, next)
     if (context.route !== null) return
     if (!isAnswered(ctx)) refuseLost(entrance, ctx, context)
     if (!ctx.headerSent) for (const [name, value] of Object.entries(context.headers)) ctx.set(name, String(value))
   } catch (thrown) {
     await answerFault(entrance, ctx, context, thrown)
   }
+}
+
+/** A request that is watched can be found by all that works for it. */
+const followed = ({ observed, following }: Entrance, context: RequestContext, next: Koa.Next): Promise<void> => {
+  if (observed.isWatching()) return following.run(context, next)
+  following.rest()
+  return next()
 }
 
 /** A path that no route has. */
@@ -229,15 +250,19 @@ const refuseLost = (entrance: Entrance, ctx: Koa.Context, context: RequestContex
     Object.assign(context.headers, overHttp)
     throw new HttpAlone()
   }
-  throw new NotFound(entrance.lost(ctx.path, allowed))
+  if (allowed !== '') throw new WrongMethod(`This path takes ${allowed}`)
+  throw new NotFound(entrance.lost.sentence(ctx.path))
 }
 
 const answerFault = async (entrance: Entrance, ctx: Koa.Context, context: RequestContext, thrown: unknown) => {
   const error = refusedKey(entrance, ctx.req, knownError(thrown))
   if (error.status >= 500) report(entrance, context, thrown)
+  if (error instanceof TooMany) entrance.observed.limited(error.limit)
   if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
   const { route, routeGeneration, about, headers } = context
-  const { status, body } = (route?.errors ?? errorEnvelope)(about, error)
+  // A path that can't be parsed has no form of its own; `ctx.path` would throw.
+  const form = route === null ? entrance.lost.form(ctx.url) : (route.errors ?? errorEnvelope)
+  const { status, body } = form(about, error)
   Object.assign(
     headers,
     entrance.waits(error),
@@ -247,25 +272,37 @@ const answerFault = async (entrance: Entrance, ctx: Koa.Context, context: Reques
   await send(ctx, status, JSON.stringify(body), routeGeneration.pace)
 }
 
-const report = ({ metrics, log }: Entrance, { about, route }: RequestContext, thrown: unknown): void => {
+const report = ({ observed, log }: Entrance, { about, route }: RequestContext, thrown: unknown): void => {
   const error = knownError(thrown)
   if (error instanceof Aborted) return
-  metrics.fault(error.name)
-  const facts = { request: about.id, route: route && labelOf(route), status: error.status }
+  observed.failed(error.name)
+  const asked = error instanceof UpstreamFailed ? error.asked : null
+  const facts = { request: about.id, route: route && labelOf(route), status: error.status, ...asked }
   log.error('fault', facts, error.cause ?? error)
 }
 
 const left = (entrance: Entrance, context: RequestContext, response: ServerResponse): void => {
-  const { clock, metrics, live, log } = entrance
+  const { clock, observed, log } = entrance
+  context.closed?.(response.writableFinished)
   entrance.active--
   context.routeGeneration.generation.end()
   const status = response.writableFinished ? response.statusCode : 499
   const ms = clock.now() - context.began
   const route = context.route === null ? 'none' : labelOf(context.route)
-  metrics.ended(route, status, ms)
-  const trace = context.trace ?? (live.isHeard() ? traceOfStranger(live, context) : null)
+  observed.left(route, status, ms)
+  const trace = context.trace ?? (observed.isWatching() ? traceOfStranger(observed, context) : null)
   trace?.ended(status, ms)
-  log.info('request', { request: context.about.id, route, status, ms, key: context.key })
+  const { record, caller } = context
+  const { model, backend, tokens } = record
+  const facts: Record<string, string | number | null> = { request: record.id, route, status, ms }
+  facts['key'] = caller?.key ?? null
+  if (caller?.team !== undefined) facts['team'] = caller.team
+  if (model !== null) {
+    facts['model'] = model
+    facts['backend'] = backend
+    facts['tokens'] = tokens
+  }
+  log.info('request', facts)
 }
 
 /** Guessing keys is bounded as the routes without a key are. */
@@ -293,10 +330,10 @@ const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, head
 }
 
 /** The trace of a request whose key was refused. */
-const traceOfStranger = (live: Live, { about, began: at, route, key }: RequestContext): Trace | null =>
-  route === null || key !== null || !isListened(route)
+const traceOfStranger = (observed: Observed, { about, began: at, route, caller }: RequestContext): Trace | null =>
+  route === null || caller !== null || !isListened(route)
     ? null
-    : live.begin({ id: about.id, at, route: labelOf(route), organization: null, key })
+    : observed.begin({ id: about.id, at, route: labelOf(route), organization: null, key: null })
 
 const pathOf = (path: string, settings: Settings): string =>
   namedPath(path, settings)
@@ -306,3 +343,11 @@ const pathOf = (path: string, settings: Settings): string =>
 /** HTTP/1.0 knows no such header. */
 const namesHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion !== '1.1' || headers.host !== undefined
+
+/** Begins to drain, and waits until nothing is under way any more or the time is over. Gives the number of requests that are left. */
+export const drained = async (begin: () => void, served: App, clock: Clock, ms: number): Promise<number> => {
+  begin()
+  served.drain()
+  for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
+  return served.active()
+}

@@ -20,7 +20,7 @@ export const bodyBudget = () => {
   const counts = new Map<string, number>()
   const add = (name: string, bytes: number): void => {
     const count = (counts.get(name) ?? 0) + bytes
-    if (count > 0) counts.set(name, count)
+    if (count > 0 || counts.size < 10_000) counts.set(name, count)
     else counts.delete(name)
   }
 
@@ -32,7 +32,7 @@ export const bodyBudget = () => {
       grow(bytes) {
         const others = (counts.get(ofKey) ?? 0) - own
         if (others > 0 && (full(ofKey, room.key, bytes) || full(ofOrganization, room.organization, bytes)))
-          throw new TooMany('Too many bytes under way', { retryAfter: 1000 })
+          throw new TooMany('Too many bytes under way', { retryAfter: 1000, limit: 'memory' })
         if (all > own && all + bytes > room.process) throw new Unavailable()
         own += bytes
         all += bytes

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Aborted, BadRequest, GatewayError, Unavailable } from '../errors.ts'
+import { gatheredBytes } from '../gathered-bytes.ts'
+import { Aborted, BadRequest, BodyTaken, TooSlow } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { HeldBytes } from './body-budget.ts'
 import { mayContinue } from './continue.ts'
+import { tinyChunks } from './unread-body.ts'
 
 /** A body on its way in: who pays for its bytes, and how slowly they may come. */
 export interface Intake {
@@ -24,32 +26,14 @@ export interface IntakeTerms {
   readonly leastRate: number
 }
 
-/** Ms over which the rate of a body is measured. */
-const window = 15_000
-/** Bytes of a body without a length that are charged at once. */
-const block = 256 * 1024
-
-/** Bytes from which on a body is gathered in one piece of memory: its parts and their sum would take twice its length. */
-const onePieceBytes = 1024 * 1024
-
-const intoOne = (length: number) => {
-  const whole = Buffer.from(new ArrayBuffer(length))
-  let size = 0
-  return {
-    add: (part: Buffer) => void (size += part.copy(whole, size)),
-    whole: () => whole.subarray(0, size),
-  }
-}
-
-const inParts = () => {
-  const parts: Buffer[] = []
-  return {
-    add: (part: Buffer) => void parts.push(part),
-    whole: () => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
-  }
-}
-
-const tooSlow = () => new BadRequest('The body comes too slowly')
+/** Ms over which the rate of a body is measured, and ms in which a sender that goes on shows it. */
+const [window, lately] = [15_000, 3_000]
+/** Bytes of a body that wait for a reader of its pieces before the sender does. */
+const pieceBytes = 32 * 1024
+/** Bytes of a body without a length that are charged at once, and that are held at once. */
+const [block, heldBlock] = [256 * 1024, 4 * 1024]
+/** Bytes of a body that are read in one turn of the loop, where the system has megabytes ready; each part costs some more. */
+const [turnBytes, partBytes] = [256 * 1024, 512]
 
 /** One body, and what it owes. */
 interface Incoming {
@@ -58,8 +42,9 @@ interface Incoming {
   readonly terms: IntakeTerms
   /** Bytes that the head of the request names; null without a length. */
   readonly declared: number | null
-  /** Bytes that came and are not charged yet. */
+  /** Bytes that came and are not charged yet, and those that are not held yet. */
   unpaid: number
+  unheld: number
 }
 
 /**
@@ -69,41 +54,42 @@ interface Incoming {
 export const bodyIntake = (request: IncomingMessage, response: ServerResponse, terms: IntakeTerms): Intake => {
   const length = request.headers['content-length']
   const declared = length === undefined ? null : Number(length)
-  const body: Incoming = { request, response, terms, declared, unpaid: 0 }
+  const body: Incoming = { request, response, terms, declared, unpaid: 0, unheld: 0 }
   return {
     async whole(most, oversized) {
-      begin(body)
-      const kept = declared !== null && declared > onePieceBytes ? intoOne(declared) : inParts()
-      let size = 0
-      await new Promise<void>((resolve, reject) =>
-        readByEvents(
-          body,
-          (part) => {
-            size += part.length
-            if (size > most) throw oversized()
-            kept.add(part)
-          },
-          resolve,
-          reject,
-        ),
-      )
+      const kept = gatheredBytes(declared === null ? null : Math.min(declared, most))
+      const take = (part: Buffer) => {
+        if (kept.length + part.length > most) throw oversized()
+        kept.add(part)
+      }
+      await new Promise<void>((resolve, reject) => readByEvents(body, true, take, resolve, reject))
       return kept.whole()
     },
-
     pieces: () => piecesOf(body),
-
-    counted() {
-      begin(body)
-      return new Promise<never>((_, reject) =>
-        readByEvents(
-          body,
-          () => {},
-          () => {},
-          reject,
-        ),
-      )
-    },
+    counted: () => new Promise<never>((_, reject) => readByEvents(body, true, nothing, nothing, reject)),
   }
+}
+
+/** The whole body of a known length, part by part. `done` or `fail` is called once. */
+export const bodyByEvents = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  terms: IntakeTerms & { readonly declared: number },
+  take: (part: Buffer) => void,
+  done: () => void,
+  fail: (error: Error) => void,
+): void => {
+  const { declared } = terms
+  readByEvents({ request, response, terms, declared, unpaid: 0, unheld: 0 }, true, take, done, fail)
+}
+
+const nothing = () => {}
+
+/** Holds bytes as they come, block by block. Bytes of a known length are held from the beginning. */
+const hold = (body: Incoming, part: Buffer): void => {
+  if (body.declared !== null || (body.unheld += part.length) < heldBlock) return
+  body.terms.held.grow(body.unheld)
+  body.unheld = 0
 }
 
 /** Charges the bytes that came, as soon as there are so many. Bytes of a known length were charged with the request. */
@@ -116,48 +102,43 @@ const paid = (body: Incoming, bytes: number, atLeast: number): Promise<void> | n
   return body.terms.charge(due)
 }
 
-/** A reader that took this body takes the next one too, so the refusal names no time. */
-const mustBeUnread = ({ request }: Incoming): void => {
-  if (request.readableEnded) throw new Unavailable('Another reader took the body first', { retryAfter: null })
-}
-
-const begin = (body: Incoming): void => {
-  mustBeUnread(body)
-  if (body.declared !== null) body.terms.held.grow(body.declared)
-  mayContinue(body.request, body.response)
-}
-
-/** Reads by events: the async iterator costs several times as much, and this runs on every request. */
+/**
+ * Reads by events: the async iterator costs several times as much, and this runs on every request. `done` or `fail` is
+ * called once, unless the reader leaves before by what is given back.
+ */
 const readByEvents = (
   body: Incoming,
+  isHeld: boolean,
   take: (part: Buffer) => void,
   done: () => void,
   fail: (error: Error) => void,
-): void => {
-  const { request, declared } = body
-  const { clock, held, leastRate } = body.terms
+): (() => void) => {
+  const { request, response, declared, terms } = body
+  if (request.readableEnded) throw new BodyTaken()
+  if (isHeld && declared !== null) terms.held.grow(declared)
+  mayContinue(request, response)
+  const isTiny = declared === null ? tinyChunks(request) : null
   let over = false
-  let recent = 0
+  let read = 0
+  const patience = request.complete ? null : patient(body, () => failed(new TooSlow('The body comes too slowly')))
   const end = (finish: () => void) => {
     if (over) return
     over = true
-    alarm?.off()
+    patience?.off()
     finish()
   }
-  const watch = () =>
-    clock.alarm(window, () => {
-      if (recent < (leastRate * window) / 1000) return end(() => fail(tooSlow()))
-      recent = 0
-      alarm = watch()
-    })
-  // A body that came with its head needs no clock.
-  let alarm = request.complete ? null : watch()
   const failed = (error: Error) => end(() => fail(error))
   request.on('data', (part: Buffer) => {
     if (over) return
-    recent += part.length
+    patience?.came(part.length)
+    if ((read += part.length + partBytes) >= turnBytes) {
+      read = 0
+      request.socket.pause()
+      setImmediate(() => request.socket.resume())
+    }
     try {
-      if (declared === null) held.grow(part.length)
+      if (isHeld) hold(body, part)
+      if (isTiny?.(part) === true) throw new BadRequest('The body comes in chunks of less than 64 bytes')
       take(part)
       paid(body, part.length, block)?.catch(failed)
     } catch (error) {
@@ -173,38 +154,63 @@ const readByEvents = (
     // A body that came whole may still wait for its last charge.
     if (!request.readableEnded) failed(new Aborted())
   })
+  if (request.destroyed) failed(new Aborted())
+  return () => end(() => request.pause())
+}
+
+/**
+ * Calls `late` once for a body that came too slowly for a whole window. A sender that kept the rate lately has a window
+ * anew, and time in which the sender waited for the reader is none of its own. A body that came with its head needs no clock.
+ */
+const patient = ({ request, terms: { clock, leastRate } }: Incoming, late: () => void) => {
+  let recent = 0
+  let left = window
+  const watch = () =>
+    clock.alarm(lately, () => {
+      if (recent >= (leastRate * lately) / 1000) left = window
+      else if (!request.isPaused()) left -= lately
+      recent = 0
+      if (left <= 0) return late()
+      alarm = watch()
+    })
+  let alarm = watch()
+  return {
+    came: (bytes: number) => void (recent += bytes),
+    off: () => alarm.off(),
+  }
 }
 
 async function* piecesOf(body: Incoming): AsyncGenerator<Uint8Array> {
-  const { request, response } = body
-  const { clock, leastRate } = body.terms
-  mustBeUnread(body)
-  mayContinue(request, response)
-  const source = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
-  let patience = window
-  let late = false
-  const inTime = (next: Promise<IteratorResult<Buffer>>): Promise<IteratorResult<Buffer>> =>
-    new Promise((resolve, reject) => {
-      const alarm = clock.alarm(Math.max(1, patience), () => {
-        late = true
-        reject(tooSlow())
-      })
-      next.then(resolve, reject).finally(() => alarm.off())
-    })
+  const { request } = body
+  let came = gatheredBytes()
+  let end = null as 'whole' | Error | null
+  let wake = () => {}
+  const ends = (how: 'whole' | Error) => {
+    end = how
+    wake()
+  }
+  const take = (part: Buffer) => {
+    came.add(part)
+    if (came.length >= pieceBytes) request.pause()
+    // A reader that goes on at each chunk would cost a hundred times a short chunk.
+    if (came.length === part.length) setImmediate(() => wake())
+  }
+  const leave = readByEvents(body, false, take, () => ends('whole'), ends)
   try {
     for (;;) {
-      const began = clock.now()
-      const { done, value } = await inTime(source.next())
-      if (done) break
-      patience = Math.min(window, patience - (clock.now() - began) + (value.length / leastRate) * 1000)
-      await paid(body, value.length, block)
-      yield value
+      if (end instanceof Error) throw end
+      if (came.length > 0) {
+        const piece = came.whole()
+        came = gatheredBytes()
+        yield piece
+      } else if (end !== null) return
+      else {
+        const next = new Promise<void>((resolve) => (wake = resolve))
+        request.resume()
+        await next
+      }
     }
-    await paid(body, 0, 1)
-  } catch (cause) {
-    throw request.complete || cause instanceof GatewayError ? cause : new Aborted({ cause })
   } finally {
-    // An iterator that still waits for a late piece would hold up its own end.
-    if (!late) await source.return?.()
+    leave()
   }
 }

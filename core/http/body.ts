@@ -2,18 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { checked } from '../validate.ts'
 import { BadRequest, TooLarge } from '../errors.ts'
-import type { Relayed } from '../dialects/decode-json.ts'
 import { keepTexts } from '../dialects/json-text.ts'
-import { readJson } from '../dialects/read-json.ts'
+import { type Relayed, readJson } from '../dialects/read-json.ts'
 import { lazy } from '../lazy.ts'
+import type { JsonBounds } from '../dialects/json-scan.ts'
+import type { Pace } from '../dialects/loop-time.ts'
 import type { Settings } from '../settings.ts'
 import type { Intake } from './body-intake.ts'
 import type { Body } from './route.ts'
 
 const forms = lazy(() => import('./form.ts'))
 
+/** Members of a body itself; no schema names a third as many. */
+const outermostMembers = 256
+
 /** Bytes of a sealed body that are parsed here; a longer one goes to the enclave as it is. */
 const shortSealed = 256 * 1024
+
+/** What the JSON of a body may have. */
+export const jsonBoundsOf = ({ bodies: { elements, members } }: Pick<Settings, 'bodies'>): JsonBounds => ({
+  elements,
+  members,
+  outermost: Math.min(members, outermostMembers),
+})
 
 /** Reads and checks what a route takes; `undefined` where it takes nothing or reads the stream itself. */
 export const inputOf = async (
@@ -21,6 +32,8 @@ export const inputOf = async (
   body: Body | undefined,
   settings: Settings,
   intake: Intake,
+  pace: Pace,
+  read: Buffer | null = null,
 ): Promise<unknown> => {
   if (body === undefined || body.read === 'stream') return undefined
   const most = limitOf(body, settings)
@@ -34,21 +47,21 @@ export const inputOf = async (
     return body.check(await readForm(ctx, most, oversized, intake))
   }
   mustBePlain(ctx.req)
-  const bytes = await intake.whole(most, oversized)
-  const { elements } = settings.bodies
+  const bytes = read ?? (await intake.whole(most, oversized))
+  const bounds = jsonBoundsOf(settings)
   switch (body.read) {
     case 'json':
-      return checked(body.schema, await readJson(bytes, 'plain', elements))
+      return checked(body.schema, await readJson(bytes, 'plain', bounds, pace))
     case 'relayed': {
-      const { value, members } = (await readJson(bytes, 'relayed', elements)) as Relayed
+      const { value, members } = (await readJson(bytes, 'relayed', bounds, pace)) as Relayed
       const input = checked(body.schema, value)
       keepTexts(input, members)
       return input
     }
     case 'ordered':
-      return body.check((await readJson(bytes, 'ordered', elements)) as Parameters<typeof body.check>[0])
+      return body.check((await readJson(bytes, 'ordered', bounds, pace)) as Parameters<typeof body.check>[0])
     case 'sealed':
-      return bytes.length > shortSealed ? bytes : checked(body.schema, await readJson(bytes, 'plain', elements))
+      return bytes.length > shortSealed ? bytes : checked(body.schema, await readJson(bytes, 'plain', bounds, pace))
   }
 }
 

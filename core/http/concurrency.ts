@@ -1,12 +1,8 @@
 import { TooMany } from '../errors.ts'
 import type { Clock, Random } from '../ports/platform.ts'
+import { type Soon, isLater, soon } from '../ports/soon.ts'
 import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
-import { append, unlink, linkedList, type LinkedList, type Linked } from '../linked-list.ts'
-
-/**
- * Gives a place back. The promise rejects when the limiter is out of reach; the place then ends by its `ttl`.
- */
-export type Release = () => Promise<void>
+import { append, unlink, linkedList, type LinkedList, type Linked } from './linked-list.ts'
 
 /** Ms after which a place of a dead process is free again. Living places are renewed three times as often. */
 const ttl = 30_000
@@ -15,17 +11,42 @@ const leastHoldMs = 300
 /** Names that are remembered although nobody holds a place there. */
 const idle = 10_000
 
-interface Hold extends Linked<Hold> {
-  readonly place: Place
-  readonly began: number
-}
-
 interface Lane {
-  readonly holds: LinkedList<Hold>
+  readonly holds: LinkedList<HeldPlace>
   /** Ms that a place is usually held. */
   held: number
   /** When the place is free that the next who is refused may have. */
   next: number
+}
+
+/** A place, held and renewed until it is given back. */
+export class HeldPlace implements Linked<HeldPlace> {
+  before: HeldPlace | null = null
+  behind: HeldPlace | null = null
+  readonly began: number
+  readonly #place: Place
+  readonly #lane: Lane
+  readonly #clock: Clock
+
+  constructor(place: Place, lane: Lane, began: number, clock: Clock) {
+    this.#place = place
+    this.#lane = lane
+    this.began = began
+    this.#clock = clock
+  }
+
+  /** A limiter that is out of reach does not renew the place, and the place ends by its `ttl`. */
+  renew(): void {
+    const renewed = this.#place.renew()
+    if (isLater(renewed)) renewed.catch(() => undefined)
+  }
+
+  /** Rejects when the limiter is out of reach; the place then ends by its `ttl`. */
+  release(): Soon<void> {
+    const lane = this.#lane
+    if (unlink(lane.holds, this)) lane.held += (this.#clock.now() - this.began - lane.held) / 8
+    return this.#place.release()
+  }
 }
 
 /**
@@ -50,8 +71,7 @@ export const renewedPlaces = (limiter: RateLimiter, clock: Clock, random: Random
     return lane
   }
 
-  return async (name: string, most: number, concern: Concern = 'places'): Promise<Release> => {
-    const place = await limiter.take(name, most, ttl, concern)
+  const held = (name: string, most: number, place: Place | null): HeldPlace => {
     const began = clock.now()
     const lane = laneOf(name)
     const { holds } = lane
@@ -60,16 +80,17 @@ export const renewedPlaces = (limiter: RateLimiter, clock: Clock, random: Random
       const held = Math.max(leastHoldMs, lane.held, 2 * (began - (holds.first?.began ?? began)))
       lane.next = Math.max(began + held, lane.next) + (1.25 * held) / most
       const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
-      throw new TooMany('Too many concurrent requests', { retryAfter, apart: true })
+      throw new TooMany('Too many concurrent requests', { retryAfter, apart: true, limit: 'concurrent' })
     }
-    const hold: Hold = { place, began, before: null, behind: null }
+    const hold = new HeldPlace(place, lane, began, clock)
     append(holds, hold)
     renew()
-    return () => {
-      if (unlink(holds, hold)) lane.held += (clock.now() - began - lane.held) / 8
-      return place.release()
-    }
+    return hold
   }
+
+  /** Throws, or rejects, when all places are taken. */
+  return (name: string, most: number, concern: Concern = 'places'): Soon<HeldPlace> =>
+    soon(limiter.take(name, most, ttl, concern), (place) => held(name, most, place))
 }
 
 /** Renews all held places by one clock, since a timer a request would cost more than the place itself. */
@@ -80,7 +101,7 @@ const renewing = (lanes: ReadonlyMap<string, Lane>, clock: Clock): (() => void) 
     for (const { holds } of lanes.values()) {
       for (let hold = holds.first; hold !== null; hold = hold.behind) {
         ticking = true
-        hold.place.renew().catch(() => undefined)
+        hold.renew()
       }
     }
     if (ticking) clock.alarm(ttl / 3, tick)

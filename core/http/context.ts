@@ -1,7 +1,8 @@
-import type { Logins } from '../access/logins.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
 import type { Generation } from '../generations/generation.ts'
-import type { Trace } from '../live/trace.ts'
+import type { Credentials } from '../ports/credentials.ts'
+import { type RequestRecord, type Trace, emptyRecord } from '../ports/observer.ts'
 import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
 import type { Pace } from './events.ts'
@@ -12,7 +13,8 @@ import { type AnyRoute, isKeyless } from './route.ts'
 export interface RouteGeneration {
   readonly generation: Generation
   readonly settings: Settings
-  readonly logins: Logins
+  /** Kinds of credentials beside keys. */
+  readonly credentials: readonly Credentials[]
   readonly pace: Pace
   readonly count: ReturnType<typeof countRequests>
   readonly crowd: ReturnType<typeof holdPlaces>
@@ -28,18 +30,32 @@ export interface RequestContext {
   /** Of the answer, gathered until its head is written. */
   readonly headers: Record<string, string | number>
   route: AnyRoute | null
-  key: string | null
+  caller: Caller | null
+  /** Of the calls of models. */
+  readonly record: RequestRecord
+  /** Told when the response closes, before it is counted. */
+  closed: ((whole: boolean) => void) | null
   /** Of a request that is listened to, once its caller is known. */
   trace: Trace | null
 }
 
-/** A fresh context: route, key and trace are null until the request has got so far. */
+/** A fresh context: route, caller and trace are null until the request has got so far. */
 export const contextOf = (
   routeGeneration: RouteGeneration,
   about: About,
   began: number,
   headers: RequestContext['headers'],
-): RequestContext => ({ routeGeneration, about, began, headers, route: null, key: null, trace: null })
+): RequestContext => ({
+  routeGeneration,
+  about,
+  began,
+  headers,
+  route: null,
+  caller: null,
+  record: emptyRecord(about.id),
+  closed: null,
+  trace: null,
+})
 
 /** Whether its requests are shown to listeners: probes and administration are not. */
 export const isListened = ({ access, path }: AnyRoute): boolean =>

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Alarm } from '../ports/platform.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import { framesOf } from './frames.ts'
+import { printEvent } from '../dialects/event.ts'
 import type { PromptIterator } from '../ports/prompt-iterator.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
@@ -13,13 +14,6 @@ export interface Pace extends ReaderPatience {
   readonly ownChunks: boolean
 }
 
-/** One event as the standard writes it. */
-const written = (event: ServerEvent): string => {
-  if ('comment' in event) return `: ${event.comment}\n\n`
-  const data = event.data.includes('\n') ? event.data.replaceAll('\n', '\ndata: ') : event.data
-  return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
-}
-
 /** Characters of events that go on in one write. */
 const mostTogether = 8 * 1024
 
@@ -28,7 +22,7 @@ const withReady = (text: string, source: PromptIterator<ServerEvent>): string =>
   while (text.length < mostTogether) {
     const event = source.ready?.() ?? null
     if (event === null) return text
-    text += written(event)
+    text += printEvent(event)
   }
   return text
 }
@@ -53,7 +47,7 @@ export const sendEvents = async (
     response.writeHead(200, { ...head(), ...frames.headers })
     frames.begin()
   }
-  const framed = (event: ServerEvent): string => frames.frame(written(event))
+  const framed = (event: ServerEvent): string => frames.frame(printEvent(event))
   const beating = (say: Quiet): Alarm =>
     pace.clock.alarm(pace.heartbeat, () => {
       if (response.destroyed) return
@@ -72,7 +66,7 @@ export const sendEvents = async (
       ended = done === true
       if (ended || response.destroyed) break
       begin()
-      const full = handOn(response, frames.frame(withReady(written(value), source)), pace)
+      const full = handOn(response, frames.frame(withReady(printEvent(value), source)), pace)
       if (full !== null) await full
     }
     begin()

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import type Koa from 'koa'
 import { BadRequest, GatewayError } from '../errors.ts'
+import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
 import type { Intake } from './body-intake.ts'
 
 /** A multipart form: its fields, and its files in memory, since nothing a caller sends may touch a disk. */
@@ -35,7 +36,7 @@ export const readForm = async (
 ): Promise<Form> => {
   if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
   const { koaBody } = await import('koa-body')
-  const kept = new Map<unknown, Buffer[]>()
+  const kept = new Map<unknown, GatheredBytes>()
   const parse = koaBody({
     multipart: true,
     json: false,
@@ -49,11 +50,11 @@ export const readForm = async (
       maxFiles: 17,
       hashAlgorithm: false,
       fileWriteStreamHandler: (file) => {
-        const parts: Buffer[] = []
-        kept.set(file, parts)
+        const gathered = gatheredBytes()
+        kept.set(file, gathered)
         return new Writable({
           write(part: Buffer, _, done) {
-            parts.push(part)
+            gathered.add(part)
             done()
           },
         })
@@ -72,7 +73,7 @@ export const readForm = async (
       name,
       [value].flat().map((it): FormFile => {
         const file = it as Incoming
-        const bytes = Buffer.concat(kept.get(file) ?? [])
+        const bytes = (kept.get(file) ?? gatheredBytes()).whole()
         return { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }
       }),
     ]),

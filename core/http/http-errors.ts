@@ -23,15 +23,15 @@ const spanOf = (wait: number): number => Math.min(30_000, Math.max(250, wait))
  */
 export const retryHeaders = (it: Wait, fraction: number): Record<string, string> => {
   const { retryAfter, apart } = it
-  const again: Record<string, string> = isHopeless(it) ? { 'x-should-retry': 'false' } : {}
-  if (retryAfter === null || !Number.isFinite(retryAfter)) return again
+  if (retryAfter === null || !Number.isFinite(retryAfter) || isHopeless(it))
+    return isHopeless(it) ? { 'x-should-retry': 'false' } : {}
   const span = apart ? 0 : spanOf(retryAfter)
   const later = Math.floor(fraction * (1 + Math.ceil(span / 1000)))
   const seconds = Math.max(1, Math.ceil(retryAfter / 1000)) + (apart ? 0 : later)
-  return { ...again, 'retry-after': `${seconds}`, 'retry-after-ms': `${Math.ceil(retryAfter + fraction * span)}` }
+  return { 'retry-after': `${seconds}`, 'retry-after-ms': `${Math.ceil(retryAfter + fraction * span)}` }
 }
 
-/** A retry has hope only with a time in the refusal: the gateway has already tried a failed backend often enough. */
+/** A retry has hope only with a time in the refusal, and only after what time heals. */
 const isHopeless = ({ status, retryAfter }: Wait): boolean =>
   status === 429 || status === 503 ? retryAfter === null || !Number.isFinite(retryAfter) : true
 

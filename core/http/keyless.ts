@@ -32,7 +32,8 @@ export const keylessAllowance = (clock: Clock) => {
       if (buckets.size <= mostAddresses) break
       buckets.delete(oldest)
     }
-    if (bucket.left < 1) throw new TooMany('Too many requests', { retryAfter: Math.ceil(1000 / perSecond) })
+    if (bucket.left < 1)
+      throw new TooMany('Too many requests', { retryAfter: Math.ceil(1000 / perSecond), limit: 'without_key' })
     bucket.left--
   }
 }

@@ -1,8 +1,9 @@
 import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../access/caller.ts'
 import { TooMany } from '../errors.ts'
-import type { Allowance, Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
+import type { Allowance, Charge, Concern, RateLimiter, Spent } from '../ports/rate-limiter.ts'
 import type { Settings } from '../settings.ts'
-import type { Release } from './concurrency.ts'
+import { type Soon, isLater, soon } from '../ports/soon.ts'
+import type { HeldPlace } from './concurrency.ts'
 
 type Headers = Record<string, string | number>
 
@@ -24,33 +25,39 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
     }
   })
 
-  const spend = async (requests: readonly Allowance[], bytes: readonly Allowance[], length: number) => {
+  const spend = (requests: readonly Allowance[], bytes: readonly Allowance[], length: number): Soon<Spent> | null => {
     const charges: Charge[] = requests.map((allowance) => ({ allowance, amount: 1 }))
-    if (length > 0) charges.push(...bytes.map((allowance) => ({ allowance, amount: length })))
+    if (length > 0) for (const allowance of bytes) charges.push({ allowance, amount: length })
     return charges.length === 0 ? null : limiter.spend(charges)
+  }
+
+  const told = (requests: readonly Allowance[], spent: Spent, headers: Headers): void => {
+    const ofBytes = !spent.ok && spent.refused >= requests.length
+    const [first] = requests
+    if (first !== undefined && !ofBytes) {
+      const { most } = first
+      headers['x-ratelimit-limit-requests'] = most
+      headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
+      headers['x-ratelimit-reset-requests'] = '1s'
+    }
+    if (!spent.ok) throw tooMany(ofBytes, spent.wait)
   }
 
   return {
     /** One request whose body has so many bytes, as far as its head tells. */
-    async request(caller: Caller, length: number, headers: Headers): Promise<void> {
+    request(caller: Caller, length: number, headers: Headers): Soon<void> {
       const { requests, bytes } = allowancesOf(caller)
-      const spent = await spend(requests, bytes, length)
-      if (spent === null) return
-      const ofBytes = !spent.ok && spent.refused >= requests.length
-      const [first] = requests
-      if (first !== undefined && !ofBytes) {
-        const { most } = first
-        headers['x-ratelimit-limit-requests'] = most
-        headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
-        headers['x-ratelimit-reset-requests'] = '1s'
-      }
-      if (!spent.ok) throw tooMany(ofBytes, spent.wait)
+      const spent = spend(requests, bytes, length)
+      if (spent !== null) return soon(spent, (it) => told(requests, it, headers))
     },
 
     /** Bytes of a body whose length nobody knew. */
-    async bytes(caller: Caller, length: number): Promise<void> {
-      const spent = await spend([], allowancesOf(caller).bytes, length)
-      if (spent !== null && !spent.ok) throw tooMany(true, spent.wait)
+    bytes(caller: Caller, length: number): Soon<void> {
+      const spent = spend([], allowancesOf(caller).bytes, length)
+      if (spent === null) return
+      return soon(spent, (it) => {
+        if (!it.ok) throw tooMany(true, it.wait)
+      })
     },
   }
 }
@@ -59,11 +66,12 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
 const tooMany = (ofBytes: boolean, wait: number): TooMany =>
   new TooMany(ofBytes ? 'Too many bytes' : 'Too many requests', {
     retryAfter: Number.isFinite(wait) ? Math.ceil(wait) : null,
+    limit: ofBytes ? 'bytes' : 'requests',
   })
 
 /** Takes places of the key and its organisation, over all routes, and adds them to `held`. */
 export const holdPlaces = (
-  take: (name: string, most: number, concern: Concern) => Promise<Release>,
+  take: (name: string, most: number, concern: Concern) => Soon<HeldPlace>,
   settings: Settings,
 ) => {
   const placesOf = perCaller((caller) =>
@@ -73,10 +81,25 @@ export const holdPlaces = (
         name: `concurrent/organization/${caller.organization}`,
         most: organizationLimitsOf(caller.organization, settings).concurrentRequests,
       },
-    ].filter((place): place is { name: string; most: number } => place.most !== null),
+    ].filter((place): place is CrowdedPlace => place.most !== null),
   )
 
-  return async (caller: Caller, held: Release[]): Promise<void> => {
-    for (const { name, most } of placesOf(caller)) held.push(await take(name, most, 'requests'))
+  return (caller: Caller, held: HeldPlace[]): Soon<void> => {
+    const places = placesOf(caller)
+    for (const [at, { name, most }] of places.entries()) {
+      const place = take(name, most, 'requests')
+      if (isLater(place)) return takeLater(place, places.slice(at + 1), held)
+      held.push(place)
+    }
   }
+
+  async function takeLater(first: Promise<HeldPlace>, rest: readonly CrowdedPlace[], held: HeldPlace[]): Promise<void> {
+    held.push(await first)
+    for (const { name, most } of rest) held.push(await take(name, most, 'requests'))
+  }
+}
+
+interface CrowdedPlace {
+  readonly name: string
+  readonly most: number
 }

@@ -1,75 +1,67 @@
-import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
 import { tagHeader, taggedCaller } from '../access/tags.ts'
+import { lazy } from '../lazy.ts'
 import { checked } from '../validate.ts'
-import type { Clock } from '../ports/platform.ts'
-import type { Settings } from '../settings.ts'
-import type { Admit } from './access.ts'
 import { RouteRequest } from './request.ts'
 import { inputOf, lengthOf } from './body.ts'
 import type { HeldBytes } from './body-budget.ts'
 import { type Intake, bodyIntake } from './body-intake.ts'
+import type { HeldPlace } from './concurrency.ts'
+import { showsKey } from './connections.ts'
+import { type RequestContext, isListened, labelOf } from './context.ts'
+import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
+import type { KeyedRequest } from './key-watch.ts'
 import { render } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import type { Release, renewedPlaces } from './concurrency.ts'
-import type { Wait } from './http-errors.ts'
-import { showsKey } from './connections.ts'
-import { isTraced, spanOf } from './spans.ts'
-import { type RequestContext, isListened, labelOf } from './context.ts'
-import type { Live } from '../live/live.ts'
+import type { straightWay } from './straight-way.ts'
 
-/** What all routes of a process share on the way of a request. */
-interface Gate {
-  readonly admit: Admit
-  readonly take: ReturnType<typeof renewedPlaces>
-  /** Null stands for all callers without a key together. */
-  readonly hold: (caller: Caller | null, settings: Settings) => HeldBytes
-  /** Counts a request that came without a key. */
-  readonly keyless: (request: IncomingMessage, settings: Settings) => void
-  /** Counts attempts of each address at one route, at most so many a second. */
-  readonly attempts: (perSecond: number) => (request: IncomingMessage) => void
-  readonly clock: Clock
-  readonly live: Live
-  /** The headers that say when a refused request may come again. */
-  waits(refusal: Wait): Record<string, string>
-  report(context: RequestContext, error: unknown): void
+const ways = lazy(() => import('./straight-way.ts'))
+
+/** The way of a request through its route. `at` is the route's place among all. */
+export const serveRoute = (gate: Gate, route: AnyRoute, at: number) => {
+  const headers = Object.entries(route.headers ?? {})
+  const long = longWay(gate, route, at, headers)
+  if (route.straight === undefined) return (ctx: Koa.Context): Promise<void> => long(ctx, null)
+  let straight: ReturnType<typeof straightWay> | null = null
+  // The first chat loads the code, and goes the long way.
+  const loaded = lazy(async () => (straight = (await ways()).straightWay(gate, route, at, headers, long)))
+  return (ctx: Koa.Context): Promise<void> =>
+    straight === null ? loaded().then(() => long(ctx, null)) : (straight(ctx) ?? long(ctx, null))
 }
 
-/** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serveRoute = (
-  { admit, take, hold, keyless, attempts, clock, live, waits, report }: Gate,
+/** Key, limits, input and answer, each step by a promise. */
+const longWay = (
+  { admit, take, hold, pace: paceOf, watched, keyless, attempts, clock, observed, waits, report }: Gate,
   route: AnyRoute,
   at: number,
+  headers: Headers,
 ) => {
-  const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
   const listened = isListened(route)
-  const attempt = route.attempts === undefined ? null : attempts(route.attempts)
+  const attempt = route.attempts === undefined ? null : attempts()
 
-  return async (ctx: Koa.Context): Promise<void> => {
+  return async (ctx: Koa.Context, known: Known | null): Promise<void> => {
     const visit = ctx.state as RequestContext
-    const { settings, pace, count, crowd, given, logins } = visit.routeGeneration
+    const { settings, pace, count, crowd, given, credentials } = visit.routeGeneration
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most } = own
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
-    const span = isTraced() ? await spanOf(label) : null
-    const held: Release[] = []
+    const held: HeldPlace[] = []
     let room: HeldBytes | null = null
+    let keyed: KeyedRequest | null = null
     try {
-      const caller = await admit(ctx.req, route.access, logins, route.keyHeaders)
+      const caller = known?.caller ?? (await admit(ctx.req, route.access, credentials, route.keyHeaders))
       if (caller === null) {
         keyless(ctx.req, settings)
-        attempt?.(ctx.req)
-      } else {
-        visit.key = caller.key
-        if (listened && live.isHeard()) {
-          const { key, organization } = caller
-          visit.trace = live.begin({ id: visit.about.id, at: visit.began, route: label, organization, key })
-        }
+        if (route.attempts !== undefined) attempt?.(ctx.req, route.attempts)
+      } else if (known === null) {
+        visit.caller = caller
+        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(visit, label, caller))
         showsKey(ctx.req)
+        keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)
@@ -80,22 +72,29 @@ export const serveRoute = (
       // A body without a key is read where attempts are counted.
       if (route.body !== undefined && (caller !== null || attempt !== null)) {
         room = hold(caller, settings)
-        const charge = caller === null ? unpaid : (bytes: number) => count.bytes(caller, bytes)
+        const charge = caller === null ? unpaid : async (bytes: number) => count.bytes(caller, bytes)
         intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
       }
-      const input = intake === null ? undefined : await inputOf(ctx, route.body, settings, intake)
+      const input =
+        intake === null
+          ? undefined
+          : await inputOf(ctx, route.body, settings, intake, paceOf(caller, settings), known?.body ?? null)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
-      const request = new RouteRequest(visit.about.id, input, query, params, tagged, ctx.req, ctx.res, intake)
+      const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake)
       const reply = await route.handle(request, supplied)
       await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {
-      span?.setAttribute('http.response.status_code', ctx.res.statusCode).end()
       room?.release()
-      for (const release of held.reverse()) release().catch((error) => report(visit, error))
+      if (keyed !== null) watched.ended(keyed)
+      giveBack(held, (error) => report(visit, error))
     }
   }
 }
+
+const begunOf = ({ about: { id }, began: at }: RequestContext, route: string, { key, organization }: Caller) => ({
+  ...{ id, at, route, organization, key },
+})
 
 const nothing = {}
 

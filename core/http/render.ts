@@ -47,7 +47,10 @@ export const render = async (
         'content-type': reply.type,
         ...(reply.size !== null && { 'content-length': reply.size }),
       })
-      await pipeline(Readable.from(reply.bytes, { objectMode: false }), readerOf(ctx.res, pace)).catch((cause) => {
+      await pipeline(
+        Readable.from(wholeOf(reply.bytes, reply.size), { objectMode: false }),
+        readerOf(ctx.res, pace),
+      ).catch((cause) => {
         if (ctx.req.socket.destroyed) throw new Aborted({ cause })
         throw cause
       })
@@ -69,6 +72,16 @@ export const render = async (
 }
 
 type Headers = Record<string, string | number>
+
+/** Throws where fewer bytes come than the head promised: the connection is cut, since the reader would wait for the rest. */
+async function* wholeOf(bytes: AsyncIterable<Uint8Array>, size: number | null): AsyncGenerator<Uint8Array> {
+  let length = 0
+  for await (const part of bytes) {
+    length += part.length
+    yield part
+  }
+  if (size !== null && length < size) throw new Error('The content ends before the length of its head')
+}
 
 /** The reader of the answer; when it leaves, the rest of the answer is dropped. */
 const readerOf = (response: ServerResponse, patience: ReaderPatience): Writable => {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Caller } from '../access/caller.ts'
 import { Aborted } from '../errors.ts'
 import { returnController, lendController } from '../abort.ts'
+import type { RequestRecord } from '../ports/observer.ts'
 import type { Intake } from './body-intake.ts'
 import type { Request } from './route.ts'
 
@@ -11,6 +12,7 @@ import type { Request } from './route.ts'
  */
 export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   readonly id: string
+  readonly record: RequestRecord
   readonly input: unknown
   readonly query: unknown
   readonly params: Readonly<Record<string, string>>
@@ -21,7 +23,7 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   #gone: AbortController | null = null
 
   constructor(
-    id: string,
+    record: RequestRecord,
     input: unknown,
     query: unknown,
     params: Readonly<Record<string, string>>,
@@ -30,7 +32,8 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
     response: ServerResponse,
     intake: Intake | null,
   ) {
-    this.id = id
+    this.id = record.id
+    this.record = record
     this.input = input
     this.query = query
     this.params = params

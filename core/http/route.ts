@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { StraightCall, StraightEntry } from './straight-call.ts'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Caller, Scope } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
 import type { GatewayError } from '../errors.ts'
+import type { RequestRecord } from '../ports/observer.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
@@ -63,6 +65,8 @@ export type Params<P extends string> = string extends P
 /** What a handler gets of a request: everything is checked, and nothing leads to the HTTP library. */
 export interface Request<Input, Query, Who, Path extends string = string> {
   readonly id: string
+  /** Where the meter writes what the request's calls used. */
+  readonly record: RequestRecord
   /** The checked body; undefined for `stream` and for routes without one. */
   readonly input: Input
   readonly query: Query
@@ -78,6 +82,8 @@ export interface Request<Input, Query, Who, Path extends string = string> {
 
 /** How a family of routes renders errors, where the envelope is not the rule. */
 export type Render = (about: About, error: GatewayError) => { readonly status: number; readonly body: unknown }
+
+export type { StraightCall, StraightEntry } from './straight-call.ts'
 
 /** One path and method. The reference, the limits and the checks follow from these members alone. */
 export interface Route<
@@ -114,6 +120,8 @@ export interface Route<
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N
+  /** The same without a promise for each step, as far as nothing unusual is met; null where it can't be begun so. */
+  straight?(entry: StraightEntry, supplied: Supplied<N>): StraightCall | null
   handle(
     request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' | 'unasked' ? Caller | null : Caller, P>,
     supplied: Supplied<N>,

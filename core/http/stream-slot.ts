@@ -4,12 +4,12 @@ import { TooMany } from '../errors.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
-import { type Release, renewedPlaces } from './concurrency.ts'
+import { renewedPlaces } from './concurrency.ts'
 
 /** The sealed chat streams that a key may have open. */
 export interface Streams {
-  /** Rejects when `most` are open. */
-  take(caller: Caller, most: number): Promise<Release>
+  /** Gives the function that ends the stream's hold. Rejects when `most` are open. */
+  take(caller: Caller, most: number): Promise<() => Promise<void>>
 }
 
 /** The port of the places for sealed streams. */
@@ -23,11 +23,19 @@ export const streams = plugin({
   create: ({ limiter, clock, random }): Streams => {
     const take = renewedPlaces(limiter, clock, random)
     return {
-      take: (caller, most) =>
-        take(`stream/key/${caller.key}`, most).catch((error: unknown) => {
+      async take(caller, most) {
+        try {
+          const place = await take(`stream/key/${caller.key}`, most)
+          return async () => place.release()
+        } catch (error) {
           if (!(error instanceof TooMany)) throw error
-          throw new TooMany('An active chat stream already exists', { retryAfter: error.retryAfter, apart: true })
-        }),
+          throw new TooMany('An active chat stream already exists', {
+            retryAfter: error.retryAfter,
+            apart: true,
+            limit: 'streams',
+          })
+        }
+      },
     }
   },
 })

@@ -1,4 +1,4 @@
-import type { CurrentTrace } from '../live/following.ts'
+import type { CurrentTrace } from '../ports/observer.ts'
 import type { BackendObserver } from '../ports/backend-observer.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { Completion, TokenCount } from '../ports/upstream.ts'
@@ -8,7 +8,7 @@ import { type Breakers, breakers } from './routing/breaker.ts'
 import { type Ability, type Candidate, dialectOf } from './models/catalog-entry.ts'
 import { resilientStream } from './routing/resilient-stream.ts'
 import { leaveSource, openStream, type OpenedStream } from './routing/open-stream.ts'
-import type { BrokenStream, StreamState } from './routing/stream-plan.ts'
+import type { BrokenStream, StreamPlan, StreamState } from './routing/stream-plan.ts'
 import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
 import { onceBegun, withEnds } from './media/ongoing.ts'
 import { withOwnCache } from './prompt-caches.ts'
@@ -50,6 +50,9 @@ const shared = (
   // A broken route for counts says nothing of the backend's chats.
   const countBreakers = breakers(routing.breaker)
   return {
+    /** Hedges ask a second backend beside the first, which the long way alone does. */
+    isStraight: routing.straight && routing.hedge === null,
+    saw,
     timeouts,
     routing,
     clock,
@@ -57,13 +60,12 @@ const shared = (
     isOpen: weighing.isOpen,
     searching,
     /** What is seen of a stream that broke, in its trace too. */
-    sawStream: ({ trace }: FailoverNeeds): BackendObserver['saw'] =>
-      trace === undefined
-        ? saw
-        : (provider, outcome, ms, status, streams) => {
-            saw(provider, outcome, ms, status, streams)
-            trace.broke(provider, status)
-          },
+    sawStream:
+      ({ trace }: FailoverNeeds, request: string | undefined): BackendObserver['saw'] =>
+      (provider, outcome, ms, status, attempt) => {
+        saw(provider, outcome, ms, status, { ...attempt, request })
+        trace?.broke(provider, status)
+      },
     order: <A extends Ability>({ entry, provider, affinity }: TaskOptions, ability: A) =>
       orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing),
     /** A count is no answer, so no observer takes its time for one. */
@@ -78,6 +80,27 @@ const shared = (
 }
 
 type Shared = ReturnType<typeof shared>
+
+/** What became of a chat before it comes here: an attempt that failed, or a stream that broke. */
+export interface Before {
+  readonly candidate: Candidate<'chat'>
+  readonly fault: unknown
+  /** When the call began, by the clock. */
+  readonly began: number
+  /** The stream that the caller has so far; absent before its first token. */
+  readonly stream?: Pick<StreamPlan, 'live' | 'given'> & { readonly unfinished: number }
+}
+
+/** The calls of one generation, for chats that make their first attempt by themselves. */
+export interface StraightCalls {
+  /** What all calls share. */
+  readonly shared: Shared
+  /** The request as this backend gets it. */
+  fitted(task: Pick<ChatTask, 'body' | 'fit' | 'organization'>, candidate: Candidate<'chat'>): FittedRequest
+  /** As `chat` of `Calls`; goes on behind what became of the call before. */
+  chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal, before: Before | null): Promise<Served<Chunks>>
+  chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal, before: Before | null): Promise<Served<Whole>>
+}
 
 /**
  * Runs one search to its end. An abort of the signal ends every attempt, and the promise rejects with its
@@ -106,17 +129,25 @@ const whole = async (
   { timeouts, order, searching }: Shared,
   task: ChatTask,
   signal: AbortSignal,
+  before: Before | null = null,
 ): Promise<Served<Whole>> => {
   const { total = timeouts.total } = task
-  const asked: string[] = []
+  const asked: string[] = before === null ? [] : [before.candidate.provider]
   const plan: Plan<Whole, 'chat'> = {
-    order: largeEnough(order(task, 'chat'), task.body),
+    order:
+      before === null
+        ? largeEnough(order(task, 'chat'), task.body)
+        : from(largeEnough(order(task, 'chat'), task.body), before.candidate),
+    ...(before !== null && { before }),
     total,
     each: total,
+    tries: task.tries ?? null,
+    request: task.request,
     async ask(candidate, signal) {
       const { upstream, model, provider } = candidate
+      const tries = triesBefore(task, asked)
       asked.push(provider)
-      const answer = await upstream.chat({ model, ...fittedRequest(task, candidate), stream: false }, signal)
+      const answer = await upstream.chat({ model, ...fittedRequest(task, candidate), stream: false, tries }, signal)
       return answer.kind === 'completion'
         ? answer
         : { ...provenBy(answer), kind: 'completion', completion: await collectChunks(answer.chunks) }
@@ -140,27 +171,37 @@ const whole = async (
  * A stream that is not connected yet. `live` is the answer and its facts in one object, which the stream
  * keeps up to date.
  */
-const stream = async (common: Shared, task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
+const stream = async (
+  common: Shared,
+  task: ChatTask,
+  signal: AbortSignal,
+  before: Before | null = null,
+): Promise<Served<Chunks>> => {
   const { timeouts, routing, clock, breakerOf } = common
   const { entry, body, patience, total = patience ?? timeouts.total } = task
-  const candidates = largeEnough(common.order(task, 'chat'), body)
-  const given = continuable(entry, body)
+  const ordered = largeEnough(common.order(task, 'chat'), body)
+  const candidates = before === null ? ordered : from(ordered, before.candidate)
+  const given = before?.stream === undefined ? continuable(entry, body) : before.stream.given
   const needs = common.searching()
-  const live: StreamState = { backend: null, usage: null, size: 0, asked: [], notes: [] }
+  const asked = before === null ? [] : [before.candidate.provider]
+  const live: StreamState = before?.stream?.live ?? { backend: null, usage: null, size: 0, asked, notes: [] }
 
   const search = (broken: BrokenStream | null): Search<OpenedStream, 'chat'> =>
     askInTurn(needs, {
+      ...(broken === null && before !== null && before.stream === undefined && { before }),
       streams: true,
       rescues: broken !== null,
+      tries: task.tries ?? null,
+      request: task.request,
       order: broken === null ? candidates : startingBehind(candidates, broken.candidate),
       total: broken === null ? total : timeouts.firstToken,
       each: timeouts.firstToken,
       patient: broken === null && patience !== undefined,
       async ask(candidate, signal) {
         const { upstream, model, provider } = candidate
+        const call = { model, stream: true, tries: triesBefore(task, live.asked) }
         live.asked.push(provider)
         const { body, ...own } = fittedRequest(task, candidate)
-        const call = { model, stream: true }
         // A call that goes on from a prefix is no request of the caller's any more.
         const going =
           broken === null ? { body, ...own } : { body: continuationBody(broken.given, body), prefix: broken.given.text }
@@ -179,11 +220,12 @@ const stream = async (common: Shared, task: ChatTask, signal: AbortSignal): Prom
     given,
     search,
     breakerOf,
-    saw: common.sawStream(needs),
+    saw: common.sawStream(needs, task.request),
     idle: timeouts.idle,
     longest: timeouts.stream,
     rescues: Math.max(1, routing.retries),
-    choices: choicesOf(body),
+    choices: before?.stream?.unfinished ?? choicesOf(body),
+    ...(before?.stream && { broken: { candidate: before.candidate, fault: before.fault } }),
   })
   return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
 }
@@ -212,7 +254,7 @@ const count = async (
 }
 
 /** The calls of one generation. All of them have these breakers. */
-export const callsOf = (needs: CallNeeds, all: Breakers): Calls => {
+export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls => {
   const common = shared(needs, all)
   const { timeouts, routing, clock, order, searching } = common
   return {
@@ -222,6 +264,8 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls => {
         order: order(task, task.ability),
         total,
         each: total,
+        tries: task.tries ?? null,
+        request: task.request,
         ask: async (...it: Parameters<typeof ask>) => ask(...it),
       }
       const { answer, candidate, controller } = await settle(plan, signal, searching())
@@ -235,30 +279,46 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls => {
         total,
         each: total,
         streams: true,
+        tries: task.tries ?? null,
+        request: task.request,
         ask: async (...it: Parameters<typeof ask>) => onceBegun(await ask(...it)),
       }
       const { answer, candidate, controller } = await settle(plan, signal, searching())
       const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
       return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider }
     },
-    chat: ((asked: ChatTask, signal: AbortSignal) => {
+    shared: common,
+    fitted: (task, candidate) =>
+      fittedRequest(routing.promptCaches === 'shared' ? task : withOwnCaches(task), candidate),
+    chat: ((asked: ChatTask, signal: AbortSignal, before: Before | null = null) => {
       const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
-      return task.stream ? stream(common, task, signal) : whole(common, task, signal)
+      return task.stream ? stream(common, task, signal, before) : whole(common, task, signal, before)
     }) as Calls['chat'],
     count: (task, signal) => count(common, task, signal),
   }
 }
 
+/** Tries before the next one, those of the caller and those of this search. */
+const triesBefore = ({ tries }: TaskOptions, asked: readonly string[]): number =>
+  (typeof tries === 'number' ? tries : 0) + asked.length
+
+/** The same order, with the one in front that was asked already. */
+const from = <C>(all: readonly C[], first: C): readonly C[] =>
+  all[0] === first ? all : [first, ...all.filter((it) => it !== first)]
+
 /** Ms for the counts of all backends together: an estimate is there at once. */
 const longestCount = 5_000
 
 /** Names the organisation's own part of the prompt cache in the common body and in every fitted one. */
-const withOwnCaches = (task: ChatTask): ChatTask => {
+const withOwnCaches = <T extends Pick<ChatTask, 'body' | 'fit' | 'organization'>>(task: T): T => {
   const { fit, organization = null } = task
   const body = withOwnCache(task.body, organization)
   if (body === task.body) return task
   if (fit === undefined) return { ...task, body }
-  const own = (it: FittedRequest): FittedRequest => ({ ...it, body: withOwnCache(it.body, organization) })
+  const own = ({ body, native }: FittedRequest): FittedRequest => ({
+    body: withOwnCache(body, organization),
+    ...(native && { native: { ...native, body: withOwnCache(native.body, organization) } }),
+  })
   return { ...task, body, fit: (dialect) => own(fit(dialect)) }
 }
 
@@ -275,5 +335,5 @@ const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => 
 }
 
 /** Characters of text, without thoughts and calls. The guess of an uncounted output rests on them. */
-const sizeOf = ({ choices }: Completion): number =>
+export const sizeOf = ({ choices }: Completion): number =>
   choices.reduce((size, { message }) => size + (typeof message.content === 'string' ? message.content.length : 0), 0)

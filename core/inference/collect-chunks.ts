@@ -20,6 +20,7 @@ const growing = new Set([
   'text',
   'summary',
   'data',
+  'input',
 ])
 
 /** One completion of all chunks. Rejects with what the chunks throw. */
@@ -58,7 +59,8 @@ const merge = (into: MutableJson, news: MutableJson): void => {
     if (value === undefined || name === '__proto__') continue
     const old = Object.hasOwn(into, name) ? into[name] : undefined
     if (value === null) into[name] ??= null
-    else if (typeof value === 'string') into[name] = typeof old === 'string' && growing.has(name) ? old + value : value
+    else if (typeof value === 'string')
+      into[name] = typeof old === 'string' && (value === '' || growing.has(name)) ? old + value : value
     else if (Array.isArray(value)) into[name] = join(Array.isArray(old) ? old : [], value, name === 'tool_calls')
     else if (isFields(value)) {
       const fields: MutableJson = isFields(old) ? old : {}

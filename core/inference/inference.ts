@@ -1,17 +1,20 @@
 import { one } from '../container.ts'
 import { lazy } from '../lazy.ts'
-import { CurrentTrace } from '../live/following.ts'
+import { CurrentTrace } from '../ports/observer.ts'
 import { plugin } from '../plugin.ts'
 import { BackendObserver } from '../ports/backend-observer.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
+import type { StraightCalls } from './calls.ts'
 import type { Calls, ChatTask } from './task.ts'
 
 export type { ChatTask, CountTask, Served, Task } from './task.ts'
 
 /** Every call to a backend: who is asked, how long, how often, and what happens when it fails. */
 export interface Inference extends Calls {
+  /** Null until the first call has loaded the code. */
+  now(): StraightCalls | null
   readonly breakers: Breakers
 }
 
@@ -30,9 +33,11 @@ export const inference = plugin({
   needs: { settings: Settings, clock: Clock, random: Random, witnesses: BackendObserver, traces: CurrentTrace },
   create: (supplied): Inference => {
     const all = breakers(supplied.settings.routing.breaker)
-    const calls = lazy(async () => (await calling()).callsOf(supplied, all))
+    let now: (Calls & StraightCalls) | null = null
+    const calls = lazy(async () => (now = (await calling()).callsOf(supplied, all)))
     return {
       breakers: all,
+      now: () => now,
       run: async (task, ask, signal) => (await calls()).run(task, ask, signal),
       stream: async (task, ask, signal) => (await calls()).stream(task, ask, signal),
       chat: (async (task: ChatTask, signal: AbortSignal) => (await calls()).chat(task, signal)) as Calls['chat'],

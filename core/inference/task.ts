@@ -1,6 +1,7 @@
 import type { BackendProof } from '../ports/backend-evidence.ts'
 import type { ChatAnswer, ChatBody, ChatCall, Dialect, Ongoing, TokenCount, WireUsage } from '../ports/upstream.ts'
 import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
+import type { Tries } from './routing/tries.ts'
 
 /** What every call says of itself, whichever ability it needs. */
 export interface TaskOptions {
@@ -11,6 +12,10 @@ export interface TaskOptions {
   readonly affinity?: string | null
   /** Ms for all attempts together; `timeouts.total` when absent. */
   readonly total?: number
+  /** What the caller tells of its own retries. */
+  readonly tries?: Tries
+  /** The id of the request for which the call is made, for observers. */
+  readonly request?: string
 }
 
 /** A call of one ability. */

@@ -12,4 +12,4 @@ export interface Prover {
 }
 
 /** Each enclave has exactly one prover. The gateway itself has none, since it holds no keys to prove. */
-export const Prover = one<Prover>('Prover')
+export const Prover = one<Prover>('Prover', { platform: 'text', prove: 'function' })

@@ -36,4 +36,9 @@ export interface BlobStore {
 }
 
 /** All processes of a gateway share one store: a file written by one process is read by another. */
-export const BlobStore = one<BlobStore>('BlobStore')
+export const BlobStore = one<BlobStore>('BlobStore', {
+  put: 'function',
+  get: 'function',
+  remove: 'function',
+  list: 'function',
+})

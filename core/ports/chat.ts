@@ -1,4 +1,5 @@
 import type { BackendAnswer } from './backend-evidence.ts'
+import type { Push } from './platform.ts'
 
 /** The common chat format. Other fields pass unchanged in both directions. */
 export interface ChatBody {
@@ -37,8 +38,11 @@ export interface ToolCall {
   readonly [field: string]: unknown
 }
 
-/** A public format that a backend may speak in place of the common format. */
-export type Dialect = 'messages' | 'generate-content'
+/**
+ * The name of a format that a backend may speak in place of the common format, such as `messages`. A provider and the
+ * surface that translates into its dialect agree on the name; the core only compares names.
+ */
+export type Dialect = string
 
 /** A request or an answer in the form of one dialect. */
 export interface Native {
@@ -60,6 +64,8 @@ export interface ChatCall {
    * The part of the answer that the caller already has; the backend continues it. Only for models marked `continues`.
    */
   readonly prefix?: string
+  /** Tries of this request before this one, for a backend that is a gateway too and bounds its own retries by it. */
+  readonly tries?: number
   /** The caller's own request in the backend's dialect, without `model` and `stream`. It replaces `body`. */
   readonly native?: Native
 }
@@ -68,6 +74,44 @@ export interface ChatCall {
 export interface NativeEvents {
   readonly dialect: Dialect
   readonly events: readonly { readonly event?: string; readonly data: string }[]
+}
+
+/** One request on the wire of a backend, and the readers of its answer. */
+export interface ChatWire {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly push: Push
+  /** Present where the backend takes the common format as the caller words it, so that bytes can go on as they came. */
+  readonly common?: CommonWire
+  /** The JSON of the request; null for a long one, which is printed in turns of the loop. */
+  body(): string | null
+  /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
+  streams(type: string, status: number): boolean
+  /** Throws as `chat` does. */
+  whole(text: string, status: number, bytes: Uint8Array): Extract<ChatAnswer, { kind: 'completion' }>
+  /** The reader of one stream. */
+  events(status: number): WireEvents
+  /** Whether a fault says that the model is asked another way from now on. */
+  learn?(fault: unknown): boolean
+}
+
+/** Reads the chunks of a stream in the common format. */
+export interface CommonWire {
+  /** Whether a stream ends by `[DONE]`. */
+  readonly marksEnd: boolean
+  /** Throws UpstreamFailed for data that is no chunk. `isAsSent` is true when nothing was mended. */
+  parse(event: string | null, data: string, numbers: CallNumbers): { readonly chunk: Chunk; readonly isAsSent: boolean }
+}
+
+/** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
+export type CallNumbers = Map<number, string[]>
+
+/** Reads the events of one stream. */
+export interface WireEvents {
+  /** Adds what an event says to the chunks; true at the last event. Throws UpstreamFailed for what is no event. */
+  read(event: { readonly event: string | null; readonly data: string }, into: Chunk[]): boolean
+  /** Throws UpstreamFailed where the stream is over too early. */
+  cut(): void
 }
 
 /** A piece of a stream, in the common chat format. */
@@ -157,9 +201,11 @@ export type ChatAnswer =
 
 /** The ability to chat; absent when the backend lacks it. */
 export interface Chats {
+  /** The call on the wire, without promises; null where the backend has none for it. Throws BadRequest as `chat` does. */
+  wire?(call: ChatCall): ChatWire | null
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
   /** False when no model of the backend can continue a prefix. */
   readonly continues?: boolean
   /** Fields of the common format that the model refuses: the backend never gets them, and the caller reads their names. */
-  unheard?(model: string): ReadonlySet<string>
+  unheard?(model: string, body?: ChatBody): ReadonlySet<string>
 }

@@ -208,10 +208,9 @@ export interface Enclave {
   dispose?(): Promise<void> | void
 }
 
-export const Enclave = one<Enclave>('Enclave')
-
-/** The name of 1.0.0. */
-export type { EnclaveFiles as Shelf }
-
-/** The name of 1.0.0. */
-export type { EnclaveFile as ShelvedFile }
+export const Enclave = one<Enclave>('Enclave', {
+  keys: 'function',
+  attest: 'function',
+  models: 'function',
+  handle: 'function',
+})

@@ -66,4 +66,4 @@ export interface Guard {
  * Guards see a request in their configured order, and an answer in reverse. Each guard sees the text that the
  * guard before it left.
  */
-export const Guard = many<Guard>('Guard')
+export const Guard = many<Guard>('Guard', { name: 'text', marks: 'list', begin: 'function' })

@@ -78,6 +78,8 @@ export interface MetadataStore {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<{ readonly rows: readonly Row<T>[]; readonly total: number }>
   /** Reads of many rows. A store without them has its rows listed in their place. */
   readonly reports?: Reports
+  /** What keeps rows from being written, as the last write said; null while nothing does. */
+  obstacle?(): string | null
   /** Closes connections. Calls under way may reject. */
   dispose?(): Promise<void> | void
 }
@@ -147,4 +149,11 @@ export interface Reports {
 }
 
 /** All processes of a gateway share one store, so a row decides between them. */
-export const MetadataStore = one<MetadataStore>('MetadataStore')
+export const MetadataStore = one<MetadataStore>('MetadataStore', {
+  get: 'function',
+  create: 'function',
+  update: 'function',
+  add: 'function',
+  remove: 'function',
+  list: 'function',
+})

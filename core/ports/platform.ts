@@ -56,6 +56,33 @@ export interface Answer {
   discard(): void
 }
 
+/** Hears an answer by calls in place of promises. */
+export interface AnswerReader {
+  onRequestStart(line: AnswerLine): void
+  onResponseStart(line: AnswerLine, status: number, headers: AnswerHeaders): void
+  onResponseData(line: AnswerLine, part: Uint8Array): void
+  onResponseEnd(line: AnswerLine): void
+  onResponseError(line: AnswerLine, error: Error): void
+}
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** The connection of one answer. */
+export interface AnswerLine {
+  /** Reports its error to the reader at once. */
+  abort(reason: Error): void
+  pause(): void
+  resume(): void
+}
+
+/** Posts a body; false where no line stands yet, and then nothing was sent. */
+export type Push = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+  reader: AnswerReader,
+) => boolean
+
 /**
  * Throws UpstreamFailed with `again` without an answer, and the signal's reason when the signal fired. Any status is an
  * answer.
@@ -66,6 +93,8 @@ export type Door = (url: string, ask: Ask) => Promise<Answer>
 export interface Fetch {
   /** Reaches hosts that the configuration names. */
   readonly upstream: Door
+  /** The same by calls in place of promises. */
+  readonly push?: Push
   /**
    * Reaches hosts that a user or a model names, under the egress policy with its limits of size and time, also after
    * redirects. Throws BadRequest when the policy refuses.

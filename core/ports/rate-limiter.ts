@@ -1,11 +1,12 @@
 import { one } from '../container.ts'
+import type { Soon } from './soon.ts'
 
 /** A taken place, such as the slot of a running request. */
 export interface Place {
   /** Keeps the place for another `ttl`; false when the place was lost meanwhile. May throw Unavailable. */
-  renew(): Promise<boolean>
+  renew(): Soon<boolean>
   /** A second call does nothing. */
-  release(): Promise<void>
+  release(): Soon<void>
 }
 
 /** The concern of a limit decides what happens when the limiter's store is down. */
@@ -49,7 +50,7 @@ export type Spent =
        * second call does nothing. Returns the remaining amounts like `left`; nothing when the limiter does not know
        * them.
        */
-      settle(actual: readonly number[]): Promise<readonly (number | null)[] | void>
+      settle(actual: readonly number[]): Soon<readonly (number | null)[] | void>
     }
   | {
       readonly ok: false
@@ -60,7 +61,7 @@ export type Spent =
     }
 
 /**
- * Exact across all processes that share its store. While the store is down, the concern decides: Unavailable is thrown,
+ * Exact across all processes that share its store. A store in this process answers at once, any other by a promise. While the store is down, the concern decides: Unavailable is thrown,
  * or the call passes.
  */
 export interface RateLimiter {
@@ -68,9 +69,9 @@ export interface RateLimiter {
    * Takes one of `most` places under `name`; null when all are taken. A place expires after `ttl` ms unless it is
    * renewed. `concern` (`places` by default) decides while the store is down.
    */
-  take(name: string, most: number, ttl: number, concern?: Concern): Promise<Place | null>
+  take(name: string, most: number, ttl: number, concern?: Concern): Soon<Place | null>
   /** Books all charges or none, in one step: refused work costs nothing. */
-  spend(charges: readonly Charge[]): Promise<Spent>
+  spend(charges: readonly Charge[]): Soon<Spent>
   dispose?(): Promise<void> | void
 }
 

@@ -68,11 +68,17 @@ export interface Reader<K extends Kind = Kind> {
    */
   read(file: FileToRead, signal: AbortSignal, limits?: ReadLimits): Promise<Read<K>>
   /**
-   * Reads the first pages as pictures, by OCR, in these languages (by the names of Tesseract), in the reader's own or by
+   * Reads pages as pictures, by OCR: the first ones, or those from a number on, in these languages (by the names of Tesseract), in the reader's own or by
    * their script. Throws Unconfigured when one is not installed. Absent when the formats have no pages.
    */
-  see?(file: FileToRead, pages: number, signal: AbortSignal, languages?: readonly string[]): Promise<Seen>
+  see?(
+    file: FileToRead,
+    pages: number,
+    signal: AbortSignal,
+    languages?: readonly string[],
+    from?: number,
+  ): Promise<Seen>
 }
 
 /** The first reader that fits reads the file; a reader of last resort comes after all others. */
-export const Reader = many<Reader>('Reader')
+export const Reader = many<Reader>('Reader', { name: 'text', kind: 'text', fits: 'function', read: 'function' })

@@ -1,12 +1,13 @@
 import { many } from '../container.ts'
-import type { Chapter } from '../http/reference.ts'
-import type { AnyRoute } from '../http/route.ts'
+import type { Chapter } from './chapter.ts'
+import type { AnyRoute, Render } from '../http/route.ts'
+import type { Tool } from './tool.ts'
 import type { Settings } from '../settings.ts'
 
 /** Paths on the gateway by what they are for, or by the clients that take them. */
 export type NamedPaths = (names: Settings['names']) => Readonly<Record<string, string>>
 
-/** A door beyond the interface's own chapters: routes as data, with the same access, limits and bodies. */
+/** A door to callers: routes as data, with the access, limits and bodies that all routes have. */
 export interface Surface {
   /** The setting `surfaces` serves it by this name. */
   readonly name: string
@@ -17,14 +18,22 @@ export interface Surface {
    * the plugin needs is of the whole gateway.
    */
   readonly routes: readonly AnyRoute[]
-  /** The words of the reference on each of the routes. Loaded with the first look at the reference. */
-  chapter(): Promise<Chapter>
+  /** The words of the reference on each of the routes, with the gateway's tools. Loaded with the first look at it. */
+  chapter(tools: readonly Tool[]): Promise<Chapter | readonly Chapter[]>
   /** Links that `GET /` shows to programs; none when absent. */
   readonly links?: NamedPaths
   /** Base URLs of clients, by the clients' names, as the front page shows them; none when absent. */
   readonly clients?: NamedPaths
+  /** The form of errors about paths that no route has, by how such paths begin; the longest beginning counts. */
+  readonly lost?: Readonly<Record<string, Render>>
   /** Called once, when the whole gateway ends; a reload keeps the surface. */
   dispose?(): Promise<void> | void
 }
 
-export const Surface = many<Surface>('Surface')
+export const Surface = many<Surface>('Surface', { name: 'text', routes: 'list', chapter: 'function' })
+
+/** The surfaces of one gateway, in the order of their routes. */
+export interface Served {
+  readonly names: readonly string[]
+  readonly surfaces: ReadonlyMap<string, Surface>
+}

@@ -97,4 +97,10 @@ export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
   )
 
 // A tool alone knows the type of its parameters, so the port takes every type.
-export const Tool = many<Tool<any>>('Tool')
+export const Tool = many<Tool<any>>('Tool', {
+  name: 'text',
+  description: 'text',
+  params: 'schema',
+  kind: ['simple', 'makes-file', 'reads-file', 'retrieval'],
+  run: 'function',
+})

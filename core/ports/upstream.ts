@@ -9,8 +9,11 @@ export type {
   ChatAnswer,
   ChatBody,
   ChatCall,
+  CallNumbers,
+  ChatWire,
   Chunk,
   ChunkChoice,
+  CommonWire,
   Completion,
   Dialect,
   Message,
@@ -19,6 +22,7 @@ export type {
   Part,
   ToolCall,
   ToolCallPart,
+  WireEvents,
   WireUsage,
 } from './chat.ts'
 export type { CountCall, TokenCount } from './count.ts'
@@ -80,4 +84,4 @@ export interface Upstream extends Chats, CountsTokens, Decides, MakesMedia, Embe
 }
 
 /** Each entry of the setting of backends is a fitting of its own, also where two use one plugin. */
-export const Upstream = many<Upstream>('Upstream')
+export const Upstream = many<Upstream>('Upstream', { name: 'text', models: 'function' })

@@ -15,6 +15,9 @@ export interface Used {
   readonly reasoning: number
   /** In millionths of the currency; null when the price is unknown. */
   readonly cost: number | null
+  /** Who asked; `team` is null for a key without a team. */
+  readonly organization: string
+  readonly team: string | null
 }
 
 /** Observes the usage of calls and the rest of budgets; never sees a caller's text. */

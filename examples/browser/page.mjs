@@ -1,6 +1,5 @@
-import { connect } from 'sealgate/client'
-import { refusalLines, verdictLines } from 'sealgate/client/verdict-lines'
-import { parsePolicy } from 'sealgate/evidence/policy'
+import { connect, refusalLines, verdictLines } from 'sealgate/client'
+import { parsePolicy } from 'sealgate/evidence'
 
 /** The highest numbers that this browser saw; lower ones are refused. */
 const memory = {

@@ -15,7 +15,10 @@ export default plugin({
   settings: v.strictObject({
     folder: v.optional(v.string(), '/sys/kernel/config/tsm/report'),
     /** The entry that is made there. */
-    entry: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/)), 'sealgate'),
+    entry: v.optional(
+      v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/, 'a name of lower-case letters, digits and dashes')),
+      'sealgate',
+    ),
   }),
   create: (_, { folder, entry }): Prover => {
     const at = join(folder, entry)

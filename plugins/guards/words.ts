@@ -23,7 +23,10 @@ export default plugin({
   name: 'words',
   settings: v.strictObject({
     /** Lists of words. The name of a list is the mark by which callers learn of it. */
-    lists: v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)), list),
+    lists: v.record(
+      v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/, 'a name of lower-case letters, digits and dashes')),
+      list,
+    ),
     /** What stands in the place of a word. */
     by: v.optional(v.pipe(v.string(), v.maxLength(64)), '***'),
   }),

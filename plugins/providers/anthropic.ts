@@ -1,15 +1,25 @@
 import * as v from 'valibot'
 import { countBody, countOf } from './shared/messages/count-messages.ts'
-import { chunksOf, completionOf } from './shared/messages/messages-answers.ts'
+import { chunksOf, completionOf, messagesEvents } from './shared/messages/messages-answers.ts'
 import { generationOf } from './shared/messages/generations.ts'
-import { messagesBody } from './shared/messages/messages.ts'
-import { accepted, BaseUrl, garbled, readKept, readObject } from '../../core/dialects/backend.ts'
-import { printJson } from '../../core/dialects/print-json.ts'
+import { type Asked, messagesBody, unsampled } from './shared/messages/messages.ts'
+import { accepted, BaseUrl, garbled, keptObject, objectIn, readKept, readObject } from '../shared/backend.ts'
+import { mustBeEvents } from './shared/event-items.ts'
+import { printJson, printNow } from './shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
-import { Upstream, type Model, type Native } from '../../core/ports/upstream.ts'
+import { Clock, Fetch, type Push } from '../../core/ports/platform.ts'
+import {
+  type ChatAnswer,
+  type ChatCall,
+  type ChatWire,
+  type Model,
+  type Native,
+  Upstream,
+} from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
+
+type Completed = Extract<ChatAnswer, { kind: 'completion' }>
 
 const text = v.pipe(v.string(), v.minLength(1))
 
@@ -76,9 +86,33 @@ export default plugin({
       }
     }
 
+    const wholeOf = (whole: JsonObject, asked: Asked): Completed => {
+      const completion = completionOf(whole, asked, clock)
+      if (asked.native !== true) return { kind: 'completion', completion }
+      return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
+    }
+    const wireOf = (call: ChatCall, push: Push): ChatWire => {
+      const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
+      const native = call.native?.dialect === 'messages' ? call.native : null
+      return {
+        ...{ url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, native) },
+        body: () => printNow(body),
+        streams(type, status) {
+          mustBeEvents(type, status)
+          return true
+        },
+        whole: (text, status, bytes) =>
+          wholeOf(asked.native === true ? keptObject(bytes, status) : objectIn(text, status), asked),
+        events: (status) => messagesEvents(asked, clock, status),
+      }
+    }
+    const { push } = fetch
+
     return {
       name,
       dialect: 'messages',
+      unheard: (model, body) => unsampled({ ...generationOf(model), ...own }, body),
+      ...(push && { wire: (call: ChatCall) => wireOf(call, push) }),
       ...(baseUrl === 'https://api.anthropic.com' && { vendor: 'anthropic' }),
 
       async models(signal) {
@@ -105,10 +139,7 @@ export default plugin({
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
-          const whole = await (native === null ? readObject : readKept)(answer)
-          const completion = completionOf(whole, asked, clock)
-          if (native === null) return { kind: 'completion', completion }
-          return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
+          return wholeOf(await (native === null ? readObject : readKept)(answer), asked)
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
           throw meant(fault, call.prefix !== undefined)

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
+import { BaseUrl } from '../shared/backend.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Clock, Fetch, Log } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type TranscribeCall } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { drawFields, transcriptFormat, typeOf } from './shared/openai-models.ts'
+import { RequestChange } from './shared/request-change.ts'
+import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
 import { type SignIn, signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
@@ -62,12 +64,20 @@ export default plugin({
         ),
         {},
       ),
+      /** Which interface deployments are asked by; a dated interface has chat completions alone. */
+      api: v.optional(ApiSetting, 'auto'),
+      /** What is changed in the body of each chat. */
+      request: v.optional(RequestChange),
       voice: v.optional(text, 'alloy'),
     }),
     oneSignIn(({ apiKey, entra }) => (apiKey === undefined) !== (entra === undefined), 'either apiKey or entra'),
   ),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { baseUrl, apiKey, entra, apiVersion, deployments, voice }, name): Upstream => {
+  needs: { fetch: Fetch, clock: Clock, log: Log },
+  create: (
+    { fetch, clock, log },
+    { baseUrl, apiKey, entra, apiVersion, deployments, api, request, voice },
+    name,
+  ): Upstream => {
     const signed = entra ? signedFetch(fetch, signedIn({ fetch, clock }, entra)) : fetch
 
     const url = (path: string, model: string | null): string => {
@@ -87,6 +97,8 @@ export default plugin({
       baseUrl,
       headers: apiKey === undefined ? {} : { 'api-key': apiKey },
       url,
+      request,
+      roads: roadsOf({ clock, log }, name, apiVersion === undefined ? api : 'chat', modelOf),
       transcriptFormat: (call: TranscribeCall) => transcriptFormat({ ...call, model: modelOf(call.model) }),
       drawFields: (model) => drawFields(modelOf(model)),
       voice,

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, readKept, readObject } from '../../core/dialects/backend.ts'
-import { fieldsBeyondMessages } from '../../core/dialects/messages/unsupported-fields.ts'
-import { printJson } from '../../core/dialects/print-json.ts'
+import { accepted, BaseUrl, readKept, readObject } from '../shared/backend.ts'
+import { fieldsBeyondMessages } from '../shared/dialects/messages/unsupported-fields.ts'
+import { printJson } from './shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
-import { Upstream, type ChatAnswer, type ChatCall, type Model } from '../../core/ports/upstream.ts'
+import { Upstream, type ChatAnswer, type ChatBody, type ChatCall, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { claudeBody, claudeChunks } from './bedrock/claude.ts'
 import { claudeInput, converseInput, countOf } from './bedrock/count-tokens.ts'
@@ -16,20 +16,25 @@ import { embeddingsOf } from './bedrock/embeddings.ts'
 import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
 import { signedDoor } from './bedrock/signed-door.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
+import { generationOf } from './shared/messages/generations.ts'
+import { unsampled } from './shared/messages/messages.ts'
 import { completionOf as claudeCompletionOf } from './shared/messages/messages-answers.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
 const isClaude = (model: string): boolean => /\bclaude-/.test(model)
-const none: ReadonlySet<string> = new Set()
-/** Members for the answer format, the tier and the user, for which Converse has no place. */
+/** Members for the tier and the user, for which Converse has no place. */
 const unheardByConverse: ReadonlySet<string> = new Set([
   ...fieldsBeyondMessages,
   'parallel_tool_calls',
-  'response_format',
   'service_tier',
   'user',
   'metadata',
 ])
+
+/** Without a schema Converse has no place for the form of an answer, too. */
+const unheardInForm: ReadonlySet<string> = new Set([...unheardByConverse, 'response_format'])
+const hasSchema = (body?: ChatBody): boolean =>
+  (body?.['response_format'] as JsonObject | null | undefined)?.['type'] === 'json_schema'
 
 /** Models of Amazon Bedrock: Claude by its own dialect, the others by Converse. */
 export default plugin({
@@ -38,7 +43,7 @@ export default plugin({
   settings: v.pipe(
     v.strictObject({
       /** The region whose models answer, such as `us-east-1`. */
-      region: v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)),
+      region: v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, 'a region such as eu-central-1')),
       /** An API key of Bedrock; either it or the pair of access keys is needed. */
       apiKey: v.optional(text),
       accessKeyId: v.optional(text),
@@ -98,7 +103,8 @@ export default plugin({
       name,
       dialect: (model) => (isClaude(model) ? 'messages' : undefined),
       continues: false,
-      unheard: (model) => (isClaude(model) ? none : unheardByConverse),
+      unheard: (model, body) =>
+        isClaude(model) ? unsampled(generationOf(model), body) : hasSchema(body) ? unheardByConverse : unheardInForm,
 
       async models(signal) {
         const chosen = Object.entries(models).map(([id, type]): Model => ({ id, type }))

@@ -1,7 +1,8 @@
-import { accepted, garbled, readObject } from '../../core/dialects/backend.ts'
+import { accepted, garbled, readObject } from '../shared/backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { rerankBackend } from './shared/rerank-backend.ts'
 import { type Account, hostedChat, refusedFields } from './shared/hosted-chat.ts'
 
 /** Usage comes without being asked for, so `stream_options` has no place either. */
@@ -57,6 +58,10 @@ export default plugin({
       chatFields: ({ body: { reasoning_effort: effort } }) =>
         typeof effort === 'string' ? { reasoning_effort: effort === 'none' ? 'none' : 'high' } : {},
     }),
-    offers: ({ embed }, account) => ({ embed, models: (signal) => listed(account, signal) }),
+    offers: ({ embed }, account) => ({
+      embed,
+      rerank: rerankBackend({ ...account, url: `${account.baseUrl}/v2/rerank` }),
+      models: (signal) => listed(account, signal),
+    }),
   }),
 })

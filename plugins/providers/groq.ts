@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
+import { Upstream, type Message, type Model, type ModelType } from '../../core/ports/upstream.ts'
 import { createdAt } from './shared/chat-backend.ts'
 import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 import { onlyMembers } from './shared/fit-messages.ts'
@@ -18,6 +18,17 @@ const refused = refusedFields(
 
 /** The members of a message that Groq takes. */
 const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'reasoning'])
+
+/** Models that take their thoughts back. */
+const takesThoughts = /qwen|gpt-oss|deepseek/
+
+/** Thoughts under the name that Groq gives them. */
+const thinkingBy =
+  (model: string) =>
+  (message: Message): Message =>
+    typeof message['reasoning_content'] === 'string' && takesThoughts.test(model)
+      ? { ...message, reasoning: message['reasoning_content'] }
+      : message
 
 const kinds: readonly (readonly [RegExp, ModelType])[] = [
   [/whisper/, 'AUDIO_TRANSCRIPTION'],
@@ -42,7 +53,7 @@ export default plugin({
     },
     words: ({ voice }) => ({
       unheard: () => refused,
-      messages: (messages) => onlyMembers(messages, members),
+      messages: (messages, model) => onlyMembers(messages.map(thinkingBy(model)), members),
       modelOf,
       ...(voice !== undefined && { voice }),
     }),

@@ -25,8 +25,16 @@ const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', '
 const idOf = (id: string): string =>
   /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
 
+/** Thoughts stand before the text, as a part of a type of their own. */
+const thinking = (message: Message): Message => {
+  const { reasoning_content: thoughts, content } = message
+  if (typeof thoughts !== 'string' || thoughts === '' || message.role !== 'assistant') return message
+  const said = typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
+  return { ...message, content: [{ type: 'thinking', thinking: [{ type: 'text', text: thoughts }] }, ...said] }
+}
+
 const fitted = (messages: readonly Message[]): readonly Message[] =>
-  onlyMembers(asSystem(messages), members).map((message) => ({
+  onlyMembers(asSystem(messages).map(thinking), members).map((message) => ({
     ...message,
     ...(message.tool_call_id !== undefined && { tool_call_id: idOf(message.tool_call_id) }),
     ...(message.tool_calls && { tool_calls: message.tool_calls.map((call) => ({ ...call, id: idOf(call.id) })) }),

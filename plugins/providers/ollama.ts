@@ -1,15 +1,7 @@
 import * as v from 'valibot'
-import {
-  accepted,
-  BaseUrl,
-  garbled,
-  parseObject,
-  readBytes,
-  readObject,
-  toldFault,
-} from '../../core/dialects/backend.ts'
+import { accepted, BaseUrl, garbled, parseObject, readBytes, readObject, toldFault } from '../shared/backend.ts'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
-import { printJson } from '../../core/dialects/print-json.ts'
+import { printJson } from './shared/print-json.ts'
 import { base64Beside, decisionBackend } from './shared/decision-backend.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { lineItems } from './shared/ndjson.ts'

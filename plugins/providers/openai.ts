@@ -1,14 +1,19 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
+import { BaseUrl } from '../shared/backend.ts'
 import { chatBackend, createdAt } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import { drawFields, transcriptFormat, typeOf } from './shared/openai-models.ts'
+import { RequestChange } from './shared/request-change.ts'
+import { moderationBackend } from './shared/moderation-backend.ts'
+import { countInput } from './shared/responses/count-input.ts'
+import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Clock, Fetch, Log } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
+const vendorsOwn = 'https://api.openai.com/v1'
 
 /** OpenAI, and servers that speak its format. Only OpenAI's own address counts as the vendor. */
 export default plugin({
@@ -17,7 +22,7 @@ export default plugin({
   settings: v.strictObject({
     /** A compatible server of one's own may need none. */
     apiKey: v.optional(text),
-    baseUrl: v.optional(BaseUrl, 'https://api.openai.com/v1'),
+    baseUrl: v.optional(BaseUrl, vendorsOwn),
     organization: v.optional(text),
     project: v.optional(text),
     /** More headers for a server that asks for them. */
@@ -31,11 +36,15 @@ export default plugin({
     continuation: v.optional(v.nullable(v.record(v.string(), v.unknown())), null),
     /** False for a server that ends its streams without `[DONE]`. */
     marksEnd: v.optional(v.boolean(), true),
+    /** Which interface models are asked by: Responses, chat completions, or what the model needs. */
+    api: v.optional(ApiSetting, 'auto'),
+    /** What is changed in the body of each chat, for a server that differs from the format. */
+    request: v.optional(RequestChange),
     /** True where the models of this name decide by themselves, and do nothing else. */
     decisions: v.optional(v.boolean(), false),
   }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, settings, name): Upstream => {
+  needs: { fetch: Fetch, clock: Clock, log: Log },
+  create: ({ fetch, clock, log }, settings, name): Upstream => {
     const { apiKey, baseUrl, organization, project, types, azure, voice, continuation, marksEnd, decisions } = settings
     const headers = {
       ...(apiKey !== undefined && (azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` })),
@@ -49,12 +58,17 @@ export default plugin({
       return `${baseUrl}/openai${place}${path}?api-version=${encodeURIComponent(azure!.apiVersion)}`
     }
 
+    const roads = roadsOf({ clock, log }, name, azure ? 'chat' : settings.api)
+    const counter = { fetch, clock, url: `${baseUrl}/responses/input_tokens`, headers }
     const backend = chatBackend({
       fetch,
       clock,
       baseUrl,
       headers,
       ...(azure && { url: inAzure }),
+      request: settings.request,
+      roads,
+      countsTries: !azure && baseUrl !== vendorsOwn,
       marksEnd,
       continuation,
       transcriptFormat,
@@ -75,8 +89,11 @@ export default plugin({
     }
     return {
       name,
-      ...(baseUrl === 'https://api.openai.com/v1' && { vendor: 'openai' }),
+      ...(baseUrl === vendorsOwn && { vendor: 'openai' }),
       ...backend,
+      ...(!azure && { moderate: moderationBackend({ ...counter, url: `${baseUrl}/moderations` }) }),
+      countTokens: async (call, signal) =>
+        roads.usual(call.model) === 'responses' ? countInput(counter, call, signal) : null,
       async models(signal) {
         const listed = await backend.models(signal)
         // Azure lists deployable models, not the deployed ones.

@@ -1,9 +1,13 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
+import { BaseUrl } from '../shared/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
+import { RequestChange } from './shared/request-change.ts'
+import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
+import { rerankBackend } from './shared/rerank-backend.ts'
+import type { MoreAbilities } from '../shared/more-abilities.ts'
 import { decisionBackend, imagesInState } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Clock, Fetch, Log } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 
@@ -40,27 +44,41 @@ export default plugin({
     title: v.optional(v.string()),
     /** Which of their providers may serve, in their own terms; sent as `provider`. */
     routing: v.optional(v.record(v.string(), v.unknown())),
+    /** Which interface models are asked by; chat completions unless a model's refusal names the other. */
+    api: v.optional(ApiSetting, 'auto'),
+    /** What is changed in the body of each chat. */
+    request: v.optional(RequestChange),
     /** True where the models of this name decide by themselves, and do nothing else. */
     decisions: v.optional(v.boolean(), false),
   }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, referer, title, routing, decisions }, name): Upstream => {
+  needs: { fetch: Fetch, clock: Clock, log: Log },
+  create: (
+    { fetch, clock, log },
+    { apiKey, baseUrl, referer, title, routing, api, request, decisions },
+    name,
+  ): Upstream => {
     const headers = {
       authorization: `Bearer ${apiKey}`,
       ...(referer !== undefined && { 'http-referer': referer }),
       ...(title !== undefined && { 'x-openrouter-title': title }),
     }
-    const { models, chat, embed, embedTokens } = chatBackend({
+    const { models, chat, dialect, unheard, wire, embed, embedTokens } = chatBackend({
       fetch,
       clock,
       baseUrl,
       headers,
+      request,
+      // The router has function tools of every model at chat completions.
+      roads: roadsOf({ clock, log }, name, api, () => ''),
       // A trailing assistant message is gone on from without being asked.
       continuation: {},
       modelOf: decisions ? deciderOf : modelOf,
       ...(routing && { chatFields: () => ({ provider: routing }) }),
     })
-    if (!decisions) return { name, models, chat, embed, embedTokens }
+    const spoken = { ...(dialect && { dialect }), ...(unheard && { unheard }), ...(wire && { wire }) }
+    const rerank = rerankBackend({ fetch, clock, url: `${baseUrl}/rerank`, headers })
+    const more: MoreAbilities = { rerank }
+    if (!decisions) return { name, models, chat, ...spoken, embed, embedTokens, ...more }
     const url = `${baseUrl}/systemone`
     const form = imagesInState(routing && { provider: routing })
     return { name, models, decide: decisionBackend({ fetch, clock, url, headers: () => headers, form }) }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
+import { BadRequest } from '../../core/errors.ts'
+import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
+import { Clock } from '../../core/ports/platform.ts'
 import {
   Upstream,
   type ChatBody,
@@ -11,6 +14,12 @@ import {
   type Message,
   type ToolCall,
 } from '../../core/ports/upstream.ts'
+import type { Fit } from './shared/similarity.ts'
+
+const deciding = lazy(() => import('./shared/similarity.ts'))
+
+/** Answers that share words with the state win clearly. */
+const fit: Fit = { choice: 0.1, score: 0.1, noul: [4, 6, -3, -2] }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -71,15 +80,15 @@ const playOf = ({ body, prefix }: ChatCall): Play => {
   }
 }
 
-/** Equal requests get equal ids and no time of day, so that tests can compare whole answers. */
-const headOf = ({ model, body }: ChatCall, object: string) => ({
+/** Equal requests get equal ids, so that tests can compare answers. */
+const headOf = ({ model, body }: ChatCall, object: string, clock: Clock) => ({
   id: `chatcmpl-rehearsal-${digest(JSON.stringify(body)).toString('hex', 0, 12)}`,
   object,
-  created: 0,
+  created: Math.floor(clock.now() / 1000),
   model,
 })
 
-const completionOf = (call: ChatCall): Completion => {
+const completionOf = (call: ChatCall, clock: Clock): Completion => {
   const { text, calls, reason, usage } = playOf(call)
   const message = {
     role: 'assistant',
@@ -87,15 +96,15 @@ const completionOf = (call: ChatCall): Completion => {
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   return {
-    ...headOf(call, 'chat.completion'),
+    ...headOf(call, 'chat.completion', clock),
     choices: [{ index: 0, message, finish_reason: reason }],
     usage: wireUsage(usage),
   }
 }
 
-async function* chunksOf(call: ChatCall, signal: AbortSignal): AsyncGenerator<Chunk, undefined> {
+async function* chunksOf(call: ChatCall, clock: Clock, signal: AbortSignal): AsyncGenerator<Chunk, undefined> {
   const { text, calls, reason, usage } = playOf(call)
-  const head = headOf(call, 'chat.completion.chunk')
+  const head = headOf(call, 'chat.completion.chunk', clock)
   const chunk = (delta: Chunk['choices'][number]['delta'], finish_reason: string | null = null): Chunk => {
     signal.throwIfAborted()
     return { ...head, choices: [{ index: 0, delta, finish_reason }] }
@@ -122,6 +131,9 @@ const vectorOf = (text: string, dimensions: number): Float32Array => {
   return vector
 }
 
+/** Of a vector; it is made in one turn of the loop. */
+const mostDimensions = 4096
+
 /** A backend without a model, for tests and first steps: the request alone decides the answer. */
 export default plugin({
   port: Upstream,
@@ -129,9 +141,12 @@ export default plugin({
   settings: v.strictObject({
     chat: v.optional(v.array(v.string()), ['rehearsal']),
     embedding: v.optional(v.array(v.string()), ['rehearsal-embedding']),
-    dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4096)), 256),
+    decision: v.optional(v.array(v.string()), []),
+    transcription: v.optional(v.array(v.string()), []),
+    dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(mostDimensions)), 256),
   }),
-  create: (_, { chat, embedding, dimensions: usual }, name): Upstream => ({
+  needs: { clock: Clock },
+  create: ({ clock }, { chat, embedding, decision, transcription, dimensions: usual }, name): Upstream => ({
     name,
     pretends: true,
 
@@ -141,20 +156,37 @@ export default plugin({
       return [
         ...chat.map((id) => ({ id, type: 'CHAT', description, modalities: ['text'] }) as const),
         ...embedding.map((id) => ({ id, type: 'EMBEDDING', description }) as const),
+        ...decision.map((id) => ({ id, type: 'DECISION', description, modalities: ['text'] }) as const),
+        ...transcription.map((id) => ({ id, type: 'AUDIO_TRANSCRIPTION', description }) as const),
       ]
     },
 
     async chat(call, signal) {
       signal.throwIfAborted()
       return call.stream
-        ? { kind: 'chunks', chunks: chunksOf(call, signal) }
-        : { kind: 'completion', completion: completionOf(call) }
+        ? { kind: 'chunks', chunks: chunksOf(call, clock, signal) }
+        : { kind: 'completion', completion: completionOf(call, clock) }
     },
 
     async embed({ texts, dimensions = usual }, signal) {
       signal.throwIfAborted()
+      if (dimensions > mostDimensions)
+        throw new BadRequest('A vector has too many dimensions', {
+          validator: { dimensions: `Expected at most ${mostDimensions}` },
+        })
       const input = texts.reduce((sum, text) => sum + wordsOf(text).length, 0)
       return { vectors: texts.map((text) => vectorOf(text, dimensions)), usage: { input, output: 0 } }
+    },
+
+    async decide(call, signal) {
+      const embed = async (texts: readonly string[]) => texts.map((text) => vectorOf(text, usual))
+      return { ...(await (await deciding()).decideBySimilarity(embed, fit, call, signal)), engine: 'rehearsal' }
+    },
+
+    async transcribe({ audio: { bytes } }, signal) {
+      signal.throwIfAborted()
+      const text = `This is a rehearsal: no model was asked. The sound has ${bytes.length} bytes.`
+      return { text, language: null, duration: null, segments: [], words: [] }
     },
   }),
 })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
+import { BaseUrl } from '../shared/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm, imagesBeside } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
@@ -20,7 +20,7 @@ export default plugin({
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
     const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-    const { models, chat, embed, embedTokens } = chatBackend({
+    const { models, chat, wire, embed, embedTokens } = chatBackend({
       fetch,
       clock,
       baseUrl,
@@ -28,10 +28,11 @@ export default plugin({
       continuation: { continue_final_message: true },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    if (decisions === undefined) return { name, models, chat, embed, embedTokens }
+    const backend = { name, models, chat, ...(wire && { wire }), embed, embedTokens }
+    if (decisions === undefined) return backend
     const url = `${baseUrl}/${decisions}`
     const form = decisions === 'systemone' ? imagesBeside : decisionsForm
     const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form })
-    return { name, models, chat, embed, embedTokens, decide }
+    return { ...backend, decide }
   },
 })

@@ -4,6 +4,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
 import { createdAt } from './shared/chat-backend.ts'
 import { hostedChat } from './shared/hosted-chat.ts'
+import { rerankBackend } from './shared/rerank-backend.ts'
 import { asSystem } from './shared/fit-messages.ts'
 
 const types: Readonly<Record<string, ModelType>> = {
@@ -49,8 +50,9 @@ export default plugin({
       modelOf,
       ...(voice !== undefined && { voice }),
     }),
-    offers: ({ embed, transcribe, speak, streamSpeech, draw }) => ({
+    offers: ({ embed, transcribe, speak, streamSpeech, draw }, account) => ({
       embed,
+      rerank: rerankBackend({ ...account, url: `${account.baseUrl}/rerank` }),
       transcribe,
       speak,
       streamSpeech,

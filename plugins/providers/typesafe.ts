@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
 import { decisionBackend, imagesByName } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'

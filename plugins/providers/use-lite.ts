@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import type { Fit } from './use-lite/similarity.ts'
+import type { Fit } from './shared/similarity.ts'
 import { embedIn } from './use-lite/thread.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
-const deciding = lazy(() => import('./use-lite/similarity.ts'))
+const deciding = lazy(() => import('./shared/similarity.ts'))
 
-/** What `test/bench/decisions/fit.ts` finds on the part of the labelled set that is for fitting. */
+/** What `test/lab/bench/decisions/fit.ts` finds on the part of the labelled set that is for fitting. */
 export const fit: Fit = { choice: 0.024, score: 0.025, noul: [4.2, 6.1, -3.1, -2] }
 
 /** The numbers of one vector. */

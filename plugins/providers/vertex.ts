@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
-import { printJson } from '../../core/dialects/print-json.ts'
+import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
+import { printJson } from './shared/print-json.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
@@ -10,11 +10,15 @@ import { modelTypes } from '../../core/settings.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { bare } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant } from './shared/generate-content/generate-content-backend.ts'
+import { generationOf } from './shared/messages/generations.ts'
+import { unsampled } from './shared/messages/messages.ts'
 import { signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
 import { claudeBackend, claudeCounter, type ClaudePost, isClaude } from './vertex/claude.ts'
 import { embeddingsOf } from './vertex/embeddings.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
+
+const none: ReadonlySet<string> = new Set()
 
 /** Models of other vendors have a vendor and a slash before their names. */
 const isOpen = (model: string): boolean => model.includes('/')
@@ -36,9 +40,9 @@ export default plugin({
   name: 'vertex',
   settings: v.strictObject({
     /** The project that pays, by its id. */
-    project: v.pipe(v.string(), v.regex(/^[\w.:-]+$/)),
+    project: v.pipe(v.string(), v.regex(/^[\w.:-]+$/, 'the id of a project')),
     /** The region whose models answer, or `global`. */
-    location: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'global'),
+    location: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, 'a location such as europe-west4')), 'global'),
     /** The JSON text of a service account's key file; absent, the account of the machine or of the workload signs in. */
     serviceAccount: v.optional(v.string()),
     /** The address of the API, where it is not the location's. */
@@ -89,6 +93,7 @@ export default plugin({
       name,
       ...gemini,
       continues: false,
+      unheard: (model, body) => (isClaude(model) ? unsampled(generationOf(model), body) : none),
       dialect(model) {
         if (isClaude(model)) return 'messages'
         return isOpen(model) ? undefined : 'generate-content'

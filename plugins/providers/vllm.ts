@@ -1,11 +1,12 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, readObject } from '../../core/dialects/backend.ts'
+import { accepted, BaseUrl, readObject } from '../shared/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
+import { rerankBackend } from './shared/rerank-backend.ts'
 import { tokensIn } from './shared/tokens-in.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
-import { printJson } from '../../core/dialects/print-json.ts'
-import { decideByChat, type Showing } from '../../core/inference/decisions/decide-by-chat.ts'
+import { printJson } from './shared/print-json.ts'
+import { decideByChat, type Showing } from '../shared/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { type Message, Upstream } from '../../core/ports/upstream.ts'
@@ -37,7 +38,7 @@ export default plugin({
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
     const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-    const { models, chat, embed, embedTokens, transcribe, streamTranscript } = chatBackend({
+    const { models, chat, wire, embed, embedTokens, transcribe, streamTranscript } = chatBackend({
       fetch,
       clock,
       baseUrl,
@@ -58,7 +59,9 @@ export default plugin({
       const answer = await tokenize({ model, messages, ...(tools !== undefined && { tools }) }, signal)
       return { tokens: tokensIn(answer, 'count', { status: 200 }) }
     }
-    const backend = { name, models, chat, countTokens, embed, embedTokens, transcribe, streamTranscript }
+    const rerank = rerankBackend({ fetch, clock, url: `${baseUrl}/rerank`, headers })
+    const more = { countTokens, rerank, embed, embedTokens, transcribe, streamTranscript }
+    const backend = { name, models, chat, ...(wire && { wire }), ...more }
     if (decisions === undefined) return backend
     if (decisions === 'decisions') {
       const url = `${baseUrl}/decisions`

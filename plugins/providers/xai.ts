@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
@@ -36,7 +38,17 @@ export default plugin({
   name: 'xai',
   ...hostedChat({
     address: 'https://api.x.ai/v1',
-    words: () => ({ unheard: refusedBy, counts, drawFields: () => ({ response_format: 'b64_json' }), modelOf }),
+    settings: {
+      /** Which interface models are asked by; chat completions unless a model's refusal names the other. */
+      api: v.optional(ApiSetting, 'auto'),
+    },
+    words: ({ api }, ports, name) => ({
+      roads: roadsOf(ports, name, api, () => ''),
+      unheard: refusedBy,
+      counts,
+      drawFields: () => ({ response_format: 'b64_json' }),
+      modelOf,
+    }),
     offers: ({ draw }) => ({ draw }),
   }),
 })

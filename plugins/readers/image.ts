@@ -31,7 +31,8 @@ export default plugin({
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }
     },
-    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => see(bytes, pages, signal, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages, from = 1) =>
+      see(bytes, pages, signal, asked, from),
   }),
 })
 
@@ -41,14 +42,15 @@ const see = async (
   pages: number,
   signal: AbortSignal,
   languages: readonly string[] | null,
+  from = 1,
 ): Promise<Seen> => {
   signal.throwIfAborted()
   const image = openImage(bytes)
-  const readings = await readImagePages(image, signal, pages, languages)
+  const readings = await readImagePages(image, signal, pages, languages, from)
   return {
     ...languagesOf(languages, readings),
-    pages: readings.map(({ text, confidence, language }, at) => ({ number: at + 1, text, confidence, language })),
-    truncated: image.pages > readings.length,
+    pages: readings.map(({ text, confidence, language }, at) => ({ number: from + at, text, confidence, language })),
+    truncated: image.pages >= from + readings.length,
   }
 }
 

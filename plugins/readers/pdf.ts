@@ -23,7 +23,8 @@ export default plugin({
       const content = await readPdf(file, signal, { ...limits, languages })
       return { content, sections: sectionsOf(content) }
     },
-    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages) => seePdf(bytes, signal, pages, asked),
+    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages, from = 1) =>
+      seePdf(bytes, signal, pages, asked, from),
   }),
 })
 

@@ -109,6 +109,8 @@ const likeness = (text: string, { script, letters, frequent }: Alphabet): number
       if (quiet.test(character)) continue
       seen++
       if (!isLetter.test(character)) odd += wideSigns.test(character) && script === 'wide' ? 0 : 1
+      // A lone rare character in a word of Latin letters is a letter of another encoding.
+      else if (script === 'wide' && ascii > 0 && strange.length === 1 && !frequent.has(character)) odd++
       else if (script === 'wide') fit += frequent.has(character) ? 1 : common.test(character) ? 0.3 : -1
       else if (!letters.has(character)) odd++
       else if (script === 'other') fit += ascii > 0 ? -0.5 : frequent.has(character.toLowerCase()) ? 1 : 0.4

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { currentErrand } from '../../core/errand.ts'
-import { fairShares, defaultQueue } from '../../core/fair-shares.ts'
+import { currentErrand } from './errand.ts'
+import { fairShares, defaultQueue } from './fair-shares.ts'
 
 /** Both methods throw TooMany when too many jobs wait, and the signal's reason when the caller left. */
 export interface Lanes {

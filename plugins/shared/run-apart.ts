@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Unavailable, Unreadable } from '../../core/errors.ts'
-import { uninstalled } from '../../core/optional-package.ts'
+import { uninstalled } from './optional-package.ts'
 import { type Child, startChild } from './job-child.ts'
 import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
 import type { Job, JobOutcome } from './job-outcome.ts'

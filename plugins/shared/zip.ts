@@ -1,6 +1,6 @@
 import type { Entry, ZipFile } from 'yauzl'
 import { GatewayError, Unreadable } from '../../core/errors.ts'
-import { optionalPackage } from '../../core/optional-package.ts'
+import { optionalPackage } from './optional-package.ts'
 
 /** Absent limits are 10,000 entries and 100 MB. */
 export interface ZipLimits {

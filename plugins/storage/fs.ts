@@ -3,13 +3,13 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 
 import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { BadRequest, Unavailable } from '../../core/errors.ts'
-import { flushFolder, makeFolder } from '../../core/fsync.ts'
+import { flushFolder, makeFolder } from './shared/fsync.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { unlessAborted } from '../../core/abort.ts'
 
-/** In ms. */
-const day = 24 * 60 * 60 * 1000
+/** Ms after which a draft that nobody wrote to is of a dead process: a body that stands for so long was cut long ago. */
+const draftAge = 15 * 60 * 1000
 /** In bytes: the most that one read of the disk gives. */
 const piece = 256 * 1024
 /** The folder of unfinished files. No path leads into it, and no listing shows it. */
@@ -134,8 +134,8 @@ export default plugin({
     const drafts = join(root, hidden)
     /** Folders in the making, so that two uploads make each folder once. */
     const making = new Map<string, Promise<void>>()
-    /** Null before the first upload, and after a sweep that failed. */
-    let swept: Promise<void> | null = null
+    /** When the drafts are looked at next. */
+    let sweepAt = 0
     try {
       makeFolder(drafts)
     } catch (cause) {
@@ -167,12 +167,14 @@ export default plugin({
       await flushFolder(dirname(folder))
     }
 
-    /** Removes the drafts of a dead process. No upload takes a day. */
+    /** Removes the drafts of dead processes, now and then. */
     const sweep = async () => {
+      if (Date.now() < sweepAt) return
+      sweepAt = Date.now() + draftAge
       for (const name of await readdir(drafts)) {
         const file = join(drafts, name)
         const found = await unlessAbsent(stat(file))
-        if (found && found.mtimeMs < Date.now() - day) await rm(file, { force: true })
+        if (found && found.mtimeMs < Date.now() - draftAge) await rm(file, { force: true })
       }
     }
 
@@ -181,11 +183,7 @@ export default plugin({
         const file = at(path)
         const draft = join(drafts, randomUUID())
         signal.throwIfAborted()
-        swept ??= sweep().catch((fault) => {
-          swept = null
-          throw fault
-        })
-        await onDisk(swept)
+        await onDisk(sweep())
         try {
           const size = await write(draft, bytes, signal)
           await onDisk(ready(dirname(file)))
@@ -211,7 +209,10 @@ export default plugin({
         const gone = await onDisk(unlessAbsent(unlink(file).then(() => true)))
         if (gone) await onDisk(flushFolder(dirname(file)))
       },
-      list: (prefix) => walk(root, '', prefix),
+      async *list(prefix) {
+        await onDisk(sweep())
+        yield* walk(root, '', prefix)
+      },
     }
   },
 })

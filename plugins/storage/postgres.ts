@@ -32,9 +32,12 @@ export default plugin({
   port: MetadataStore,
   name: 'postgres',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//)),
+    url: v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//, 'an address that begins with postgres://')),
     /** The schema of the table; made when missing. */
-    schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_]{0,62}$/)), 'sealgate'),
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_]{0,62}$/, 'a name of lower-case letters, digits and _')),
+      'sealgate',
+    ),
     connections: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10),
     /** In ms: the wait for a connection, and again for an answer. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),

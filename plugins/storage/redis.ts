@@ -29,9 +29,9 @@ export default plugin({
   port: MetadataStore,
   name: 'redis',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.url()),
+    url: v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
     /** The prefix of all keys, in braces: a cluster keeps all keys in one place. */
-    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
+    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** In ms: after this time without an answer, Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
   }),

@@ -17,10 +17,16 @@ export default plugin({
   port: BlobStore,
   name: 's3',
   settings: v.strictObject({
-    bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/)),
+    bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/, 'the name of a bucket')),
     region: v.optional(filled, 'us-east-1'),
     /** The address of the server; Amazon's address for the region by default. */
-    endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\/[^?#]+$/))),
+    endpoint: v.optional(
+      v.pipe(
+        v.string(),
+        v.url('an address that begins with http:// or https://'),
+        v.regex(/^https?:\/\/[^?#]+$/, 'an address that begins with http:// or https://, without a query'),
+      ),
+    ),
     /** The place of the bucket's name: by default the path with an endpoint, and the host at Amazon. */
     addressing: v.optional(v.picklist(['path', 'host'])),
     accessKeyId: filled,

@@ -4,7 +4,7 @@ import { Unavailable } from '../../core/errors.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
-import { privateFile } from '../../core/private-file.ts'
+import { privateFile } from './shared/private-file.ts'
 import { openReader } from './sqlite/reader.ts'
 import type { ReportConnection } from './sqlite/reports.ts'
 import {
@@ -154,6 +154,7 @@ export default plugin({
         },
       },
       /** The reports end first, and writes that already wait still reach the disk. */
+      obstacle: () => (writer.isFull() ? 'The disk of the row store is full' : null),
       async dispose() {
         over = true
         await opened?.close()

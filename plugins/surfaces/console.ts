@@ -2,6 +2,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Surface } from '../../core/ports/surface.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { signInRoutes } from './console/sign-in.ts'
+import { consoleSettings } from './console/settings.ts'
 
 /** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
 const chapter = async () => (await import('./console/chapter.ts')).chapter
@@ -10,6 +11,7 @@ const chapter = async () => (await import('./console/chapter.ts')).chapter
 export default plugin({
   port: Surface,
   name: 'console',
+  sections: [consoleSettings],
   create: (): Surface => ({
     name: 'console',
     routes: [...consoleRoutes, ...signInRoutes],

@@ -1,6 +1,7 @@
 import { plugin } from '../../core/plugin.ts'
 import { Surface } from '../../core/ports/surface.ts'
 import { generateContent } from './gemini/generate-content.ts'
+import { asGoogle } from './gemini/dialect-route.ts'
 import { models } from './gemini/models.ts'
 
 /** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
@@ -15,6 +16,7 @@ export default plugin({
     servedWith: 'v1',
     routes: [...generateContent, ...models],
     chapter,
+    lost: { '/v1beta/': asGoogle },
     links: () => ({ gemini: '/v1beta' }),
     clients: () => ({ Gemini: '' }),
   }),

@@ -7,9 +7,9 @@ import type { Refusal } from './createFileForUser/content.ts'
 import type { Format } from './createFileForUser/formats.ts'
 import type { MakeJob, MakeOutcome } from './createFileForUser/make-job.ts'
 
-const conversions = lazy(() =>
-  Promise.all([import('../shared/run-apart.ts'), import('./createFileForUser/formats.ts')]),
-)
+const running = lazy(() => import('../shared/run-apart.ts'))
+const formats = lazy(() => import('./createFileForUser/formats.ts'))
+const fileHeads = lazy(() => import('./createFileForUser/file-heads.ts'))
 
 /** In bytes: the largest file. */
 const mostFileBytes = 10 * 1024 * 1024
@@ -28,7 +28,7 @@ const params = v.object({
   contentFormat: v.optional(
     v.pipe(
       v.picklist(['markdown', 'csv']),
-      v.description('What fileContent is written in, where a docx, xlsx, pptx or pdf is to be made of it'),
+      v.description('What fileContent is written in; Markdown when absent, and CSV for an xlsx without a table in it'),
     ),
   ),
 })
@@ -39,26 +39,44 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'createFileForUser',
     description:
-      'Makes a file of at most 10 MiB. With `contentFormat` a docx, xlsx, pptx or pdf is made of Markdown or CSV: ' +
+      'Makes a file of at most 10 MiB. A docx, xlsx, pptx or pdf is made of Markdown or CSV: ' +
       'headings name sheets and begin slides, tables become tables, formulas stay text; a pdf takes Western letters only. ' +
-      'Without it nothing is converted: the content is stored as text, or decoded from base64 or a data URL for a binary type.',
+      'Content of a text type is stored as it stands; that of other binary types is base64 or a data URL.',
     kind: 'makes-file',
     params,
     mostParams: mostEscaped * mostContent + 16 * 1024,
     async run({ fileName, fileExtension, fileContent, mimeType: type, contentFormat }, signal) {
       signal.throwIfAborted()
+      if (fileContent.trim() === '') throw unfit('Expected content: an empty file has nothing to read')
       const mime = (mimeType.exec(type)?.[1] ?? '').toLowerCase()
-      if (contentFormat !== undefined) {
-        const [, { formatOf, mimes }] = await conversions()
-        const format = formatAsked(formatOf(fileExtension, mime))
-        const bytes = await converted({ format, written: contentFormat, content: fileContent }, signal)
-        return { name: nameOf(fileName, format), mime: mimes[format], bytes: bounded(bytes) }
+      const { formatOf, mimes } = await formats()
+      const format = formatOf(fileExtension, mime)
+      if (contentFormat === undefined) {
+        const bytes = await storedAs(format === null ? mime : mimes[format], fileContent, format !== null)
+        if (bytes !== null) return { name: nameOf(fileName, fileExtension), mime, bytes: bounded(bytes) }
       }
-      const bytes = (isText(mime) ? null : decoded(fileContent)) ?? Buffer.from(fileContent, 'utf8')
-      return { name: nameOf(fileName, fileExtension), mime, bytes: bounded(bytes) }
+      const asked = formatAsked(format)
+      const written = contentFormat ?? writtenIn(asked, fileContent)
+      const bytes = await converted({ format: asked, written, content: fileContent }, signal)
+      return { name: nameOf(fileName, asked), mime: mimes[asked], bytes: bounded(bytes) }
     },
   }),
 })
+
+/** The bytes of content that needs no conversion; null for a text of which a file is made. Throws BadRequest. */
+const storedAs = async (mime: string, content: string, isMade: boolean): Promise<Uint8Array | null> => {
+  if (isText(mime)) return Buffer.from(content, 'utf8')
+  const { beginsAs, isBinary } = await fileHeads()
+  const bytes = decoded(content)
+  if (bytes !== null && beginsAs(mime, bytes)) return bytes
+  if (isMade && bytes === null) return null
+  if (isBinary(mime)) throw unfit(`Expected the bytes of such a file in base64${isMade ? ', or text' : ''}`)
+  return Buffer.from(content, 'utf8')
+}
+
+/** A workbook is made of rows, unless the text has headings or a table of Markdown. */
+const writtenIn = (format: Format, content: string): 'markdown' | 'csv' =>
+  format === 'xlsx' && !/^\s*(\||#{1,6} )/m.test(content) ? 'csv' : 'markdown'
 
 /** Throws BadRequest. The bound holds for the made file and not for the text, since formats grow. */
 const bounded = (bytes: Uint8Array): Uint8Array => {
@@ -78,14 +96,14 @@ const mostConverted = 1_000_000
 
 /** A process of its own makes the file within 30 s: the text comes from a model and may be hostile. */
 const converted = async (asked: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
-  if (asked.content.length > mostConverted) throw refused('Expected at most 1,000,000 characters')
-  const [{ runApart }] = await conversions()
+  if (asked.content.length > mostConverted) throw unfit('Expected at most 1,000,000 characters')
+  const { runApart } = await running()
   const made = await runApart<MakeOutcome>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
   if (made.kind === 'made') return made.bytes
-  throw refused(reasons[made.why])
+  throw unfit(reasons[made.why])
 }
 
-const refused = (fault: string): BadRequest =>
+const unfit = (fault: string): BadRequest =>
   new BadRequest('The content does not fit into such a file', { validator: { fileContent: fault } })
 
 const reasons: Readonly<Record<Refusal, string>> = {

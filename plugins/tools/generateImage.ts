@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
-import { workNeeds } from '../../core/inference/work-needs.ts'
+import { workNeeds } from '../shared/work-needs.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const working = lazy(() => import('../../core/inference/run-for-tool.ts'))
+const working = lazy(() => import('../shared/run-for-tool.ts'))
 
 const params = v.object({ prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(4_000)) })
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readerOfKind } from '../../core/find-reader.ts'
+import { readerOfKind } from '../shared/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'

@@ -1,15 +1,17 @@
 import * as v from 'valibot'
-import { readerThatSees } from '../../core/find-reader.ts'
+import { readerThatSees } from '../shared/find-reader.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { spanOf } from './shared/span.ts'
 import { languageNames } from '../shared/pictures/ocr-languages.ts'
 
 const cutting = lazy(() => import('../shared/cut-pages.ts'))
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
+  from: spanOf('page').from,
   languages: v.optional(
     v.pipe(
       languageNames,
@@ -31,12 +33,12 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getFileContentOCR',
     description:
-      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads. `missing` names scripts that no installed language reads, and the command that installs one.',
+      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads. One call reads 50 pages at most; `from` reads on where `truncated` is true. `missing` names scripts that no installed language reads, and the command that installs one.',
     kind: 'reads-file',
     params,
-    async run({ languages }, signal, file) {
+    async run({ from = 1, languages }, signal, file) {
       signal.throwIfAborted()
-      const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages)
+      const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages, from)
       const { cutPages } = await cutting()
       const { pages, truncated } = cutPages(seen.pages, mostCharacters)
       const { languages: read, missing } = seen

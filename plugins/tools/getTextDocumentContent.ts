@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readerOfKind } from '../../core/find-reader.ts'
+import { readerOfKind } from '../shared/find-reader.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { DocumentSection } from '../../core/ports/file-content.ts'

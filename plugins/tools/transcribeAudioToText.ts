@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { workNeeds } from '../../core/inference/work-needs.ts'
+import { workNeeds } from '../shared/work-needs.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'

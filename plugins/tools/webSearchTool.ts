@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/base-url.ts'
+import { BaseUrl } from '../shared/base-url.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'

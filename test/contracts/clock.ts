@@ -25,8 +25,8 @@ export const clock = proof({
       const order: string[] = []
       const sleeps = (name: string, asleep: Promise<unknown>) => asleep.then(() => order.push(name))
       await Promise.all([
-        sleeps('this clock', clock.sleep(60)),
         sleeps('shorter', wait(40)),
+        sleeps('this clock', clock.sleep(60)),
         sleeps('longer', wait(300)),
       ])
       assert.deepEqual(order, ['shorter', 'this clock', 'longer'], 'about that long')

@@ -1,11 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { openAnswer, openWithStatus, sealRequest } from '../../core/sealed/client/seal-request.ts'
+import { openAnswer, openWithStatus, sealRequest } from '../../plugins/sealed/client/seal-request.ts'
 import { BadRequest, Expired } from '../../core/errors.ts'
 import type { Enclave, Grant, Keyset, SealedReply } from '../../core/ports/enclave.ts'
-import { fromHex, toHex } from '../../core/sealed/wire/hex.ts'
-import { kems } from '../../core/sealed/wire/kem.ts'
-import { enclaveKid, newest, parseKeyset } from '../../core/sealed/wire/keyset.ts'
+import { fromHex, toHex } from '../../plugins/sealed/wire/hex.ts'
+import { kems } from '../../plugins/sealed/wire/kem.ts'
+import { enclaveKid, newest, parseKeyset } from '../../plugins/sealed/wire/keyset.ts'
 import { type Contract, proof } from './contract.ts'
 
 const route = 'rvenc/chat/completions'
@@ -84,8 +84,9 @@ const contract = {
 } satisfies Contract<Enclave>
 
 const right = async (): Promise<Enclave> => {
-  const { memory } = await import('../../adapters/memory/index.ts')
-  return memory().enclave.make(() => ({}) as never)
+  const { enclaveWithin } = await import('../../adapters/memory/enclave.ts')
+  const { tools } = await import('../../adapters/memory/tools.ts')
+  return enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
 }
 
 export const enclave = proof<Enclave, typeof contract>({

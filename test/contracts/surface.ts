@@ -18,7 +18,7 @@ const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`
 const keyless = new Set<unknown>(['anyone', 'unasked'])
 
 /** The most bytes of a body that any route of a surface may read into memory. */
-const mostBytes = 64 * 1024 * 1024
+const mostBytes = 128 * 1024 * 1024
 
 const boundOf = ({ body }: AnyRoute): number | null => {
   if (body === undefined || body.read === 'stream') return null
@@ -66,9 +66,10 @@ const contract = {
   },
   'describes each of its routes, and no other': async (fresh) => {
     const { surface } = await fresh()
-    const { name, about, operations } = await surface.chapter()
-    ok(name !== '' && about.endsWith('.'))
-    deepEqual(Object.keys(operations).sort(), surface.routes.map(nameOf).sort())
+    const chapters = [await surface.chapter([])].flat()
+    for (const { name, about } of chapters) ok(name !== '' && about.endsWith('.'))
+    const described = chapters.flatMap(({ operations }) => Object.keys(operations))
+    deepEqual(described.sort(), surface.routes.map(nameOf).sort())
     for (const { summary } of surface.routes) ok(/^[A-Z].*\.$/.test(summary), summary)
   },
   'tells an error by its status, and nothing of its cause': async (fresh) => {
@@ -83,14 +84,15 @@ const contract = {
       ]) {
         const told = errors?.(about, error)
         if (told === undefined) continue
-        equal(told.status, error.status)
+        // The Messages dialect has a status of its own for backends that are overloaded.
+        ok(told.status === error.status || (told.status === 529 && error.status === 503), `${told.status}`)
         ok(!JSON.stringify(told.body).includes('secret'))
       }
   },
   'has the same routes whenever it is looked at': async (fresh) => {
     const { surface } = await fresh()
     const before = surface.routes.map(nameOf)
-    await surface.chapter()
+    await surface.chapter([])
     deepEqual(surface.routes.map(nameOf), before)
   },
 } satisfies Contract<TriedSurface>
@@ -156,7 +158,7 @@ export const surface = proof<TriedSurface, typeof contract>({
           },
           chapter: () => {
             routes = [count]
-            return pigeon.chapter()
+            return pigeon.chapter([])
           },
         },
       }

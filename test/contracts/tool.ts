@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import * as v from 'valibot'
 import { GatewayError } from '../../core/errors.ts'
-import { defaultQueue } from '../../core/fair-shares.ts'
-import { type ModelUse, currentErrand, runErrand } from '../../core/errand.ts'
+import { defaultQueue } from '../../plugins/shared/fair-shares.ts'
+import { type ModelUse, currentErrand, runErrand } from '../../plugins/shared/errand.ts'
 import type { Hit, OpenFile, Tool } from '../../core/ports/tool.ts'
 import { type Contract, proof } from './contract.ts'
 

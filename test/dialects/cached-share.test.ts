@@ -25,6 +25,24 @@ const turns: Readonly<Record<Backend, readonly Json[]>> = {
     ],
     tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
   })),
+  responses: [1, 3, 5, 7].map((count) => ({
+    ...{ store: false, include: ['reasoning.encrypted_content'], instructions: long },
+    input: [
+      { role: 'user', content: 'Grüße 🎨 \u2028 "quoted"' },
+      [
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA-1' },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"b": 1.0}' },
+      ],
+      { type: 'function_call_output', call_id: 'c', output: 'It is 7.' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }], phase: 'final_answer' },
+      { role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+      { role: 'assistant', content: 'No.' },
+      { role: 'user', content: 'Why?' },
+    ]
+      .slice(0, count)
+      .flat(),
+    tools: [{ type: 'function', name: 'f', parameters: schema, strict: false }],
+  })),
   messages: [1, 3, 5, 7].map((count) => ({
     max_tokens: 100,
     tools: [{ name: 'f', input_schema: schema, cache_control: { type: 'ephemeral' } }],
@@ -56,14 +74,19 @@ const turns: Readonly<Record<Backend, readonly Json[]>> = {
 
 const paths: Readonly<Record<Backend, (model: string) => string>> = {
   chat: () => '/v1/chat/completions',
+  responses: () => '/v1/responses',
   messages: () => '/v1/messages',
   gemini: (model) => `/v1beta/models/${model}:generateContent`,
 }
 
 /** What a backend puts in front of its cache, in the order in which it reads it. */
 const promptOf = ({ body }: Asked): string => {
-  const { tools, system, systemInstruction, messages, contents } = JSON.parse(body.toString()) as Json
-  return [tools, system ?? systemInstruction, ...(messages ?? contents)].map((it) => JSON.stringify(it)).join('\n')
+  const { tools, system, systemInstruction, instructions, messages, contents, input } = JSON.parse(
+    body.toString(),
+  ) as Json
+  return [tools, system ?? systemInstruction ?? instructions, ...(messages ?? contents ?? input)]
+    .map((it) => JSON.stringify(it))
+    .join('\n')
 }
 
 /** Of each prompt, how many characters from its beginning a backend has read before. */

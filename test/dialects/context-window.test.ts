@@ -1,6 +1,6 @@
 import '../fakes/unwatched.ts'
 import t, { type Test } from 'tap'
-import { connect } from '../../core/sealed/client/client.ts'
+import { connect } from '../../plugins/sealed/client/client.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { opened, type Backend } from '../fakes/doors.ts'
 import { dialectAt as at, overflows } from '../fakes/overflows.ts'
@@ -166,12 +166,12 @@ t.test('where nothing is larger, the error is the one that it was, in each diale
   const full = await ask('shrinking', 'Hi', { messages: 429, chat: 'overflow' })
   t.match(full, [{ status: 429 }, ['messages', 'chat']], 'a larger one that is full says when to come back')
   const down = await ask('shrinking', 'Hi', { messages: 500, chat: 'overflow' })
-  t.match(down, [{ status: 502 }, ['messages', 'chat']], 'a larger one that failed may answer later')
+  t.match(down, [{ status: 503 }, ['messages', 'chat']], 'a larger one that failed may answer later')
 })
 
 t.test('an overflow is told where the larger backend takes no calls', async (t) => {
   const { ask } = await gateway(t, { retries: 0, breaker: { faults: 1, rest: 60_000 } })
-  t.match(await ask('growing', long, { messages: 500 }), [{ status: 502 }, ['messages']])
+  t.match(await ask('growing', long, { messages: 500 }), [{ status: 503 }, ['messages']])
   t.match(await ask('growing', 'Hi', { chat: 'overflow' }), [{ status: 400 }, ['chat']])
 })
 

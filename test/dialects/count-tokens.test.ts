@@ -10,7 +10,7 @@ import gemini from '../../plugins/providers/gemini.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried } from '../environments.ts'
 import type { Take } from '../fakes/recorded.ts'
-import { backend, vector } from '../fakes/stage.ts'
+import { backend, vector } from '../contracts/stage.ts'
 
 type Name = 'first' | 'second' | 'google' | 'plain'
 

@@ -34,7 +34,7 @@ const clients: Readonly<Record<string, Client>> = {
     const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Weather?' }]
     const tools = [{ type: 'function' as const, name: 'weather', parameters: { ...schema }, strict: false }]
     for (;;) {
-      const asked = { model, input, tools, store: false }
+      const asked = { model, input, tools, store: false, include: ['reasoning.encrypted_content' as const] }
       const response = stream
         ? await client.responses.stream(asked).finalResponse()
         : await client.responses.create(asked)
@@ -102,6 +102,12 @@ const remembered: Readonly<Record<Backend, (asked: any) => unknown>> = {
       content,
       ...(tool_calls ? [reasoning_content, tool_calls.map((it: any) => JSON.parse(it.function.arguments).city)] : []),
     ]),
+  responses: ({ input }) =>
+    input.map(({ content, encrypted_content, arguments: json, output }: any) =>
+      json === undefined
+        ? (encrypted_content ?? output ?? (typeof content === 'string' ? content : content[0].text))
+        : JSON.parse(json).city,
+    ),
   messages: ({ messages }) =>
     messages.map(({ content }: any) =>
       (typeof content === 'string' ? [{ text: content }] : content).map(
@@ -126,6 +132,10 @@ const expected: Readonly<Record<Backend, unknown>> = {
     ['tool', 'Rome: sunny'],
     ['assistant', null, 'Once more.', ['Oslo']],
     ['tool', 'Oslo: sunny'],
+  ],
+  responses: [
+    ...['Weather?', 'gAAAA-0_0', 'I look.', 'Lima', 'Rome', 'Lima: sunny', 'Rome: sunny'],
+    ...['gAAAA-2_0', 'Oslo', 'Oslo: sunny'],
   ],
   messages: [
     ['Weather?'],

@@ -83,6 +83,14 @@ t.test('a request in the words of the common format, in either spelling', async 
   }
 })
 
+t.test('contents without a part are refused before a backend is asked', async (t) => {
+  const it = await opened(t, hello)
+  const answer = await post(it, { contents: [{}] }, 'chat')
+  const { error } = (await answer.json()) as { readonly error: { readonly status: string } }
+  t.match([answer.status, error.status], [400, 'INVALID_ARGUMENT'])
+  t.equal(it.backend.asked.length, 0, 'no backend was asked')
+})
+
 t.test('state at the vendor is refused, tools that the vendor runs are told', async (t) => {
   const it = await opened(t, hello)
   const fileData = { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc', mimeType: 'image/png' }
@@ -128,7 +136,7 @@ t.test('thoughts are told to those who ask for them, streams come as events or a
     t.match(pieces.at(-1), { candidates: [{ finishReason: 'STOP' }], usageMetadata: { totalTokenCount: 30 } })
   }
   const cut = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 900 } }))
-  const failed = { error: { status: 'INTERNAL', code: 502 } }
+  const failed = { error: { status: 'UNAVAILABLE', code: 503 } }
   t.match(eventsOf(await (await post(cut, {}, 'chat', 'streamGenerateContent?alt=sse')).text()).at(-1), failed)
   t.match(((await (await post(cut, {}, 'chat', 'streamGenerateContent')).json()) as any[]).at(-1), failed)
 })
@@ -159,6 +167,6 @@ t.test('an object with more members than the dialect has is refused before it is
   for (const body of bodies(257)) {
     const answer = await post(it, body, 'gemini')
     const { error } = (await answer.json()) as { error: { message: string } }
-    t.match([answer.status, error.message], [400, 'An object has too many members'])
+    t.match([answer.status, error.message], [400, /object has too many members/])
   }
 })

@@ -6,7 +6,7 @@ import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried } from '../environments.ts'
 import { opened } from '../fakes/doors.ts'
 import { scripted } from '../fakes/scripted.ts'
-import { backend } from '../fakes/stage.ts'
+import { backend } from '../contracts/stage.ts'
 
 const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello.' }])
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -34,7 +34,7 @@ t.test('models have names for ids, in the shape of the caller’s dialect', asyn
   const get = async (path: string, headers: Record<string, string> = {}) =>
     (await it.call('GET', path, undefined, headers)).json() as Promise<any>
   const { object, data } = await get('/v1/models')
-  t.same([object, data.map(({ id }: any) => id)], ['list', ['chat', 'messages', 'gemini', 'some/model']])
+  t.same([object, data.map(({ id }: any) => id)], ['list', ['chat', 'responses', 'messages', 'gemini', 'some/model']])
   const { created, ...model } = await get('/v1/models/some%2Fmodel')
   t.same(model, { id: 'some/model', object: 'model', owned_by: 'chat' })
   t.ok(Math.abs(created - Date.now() / 1000) < 600, 'a time')

@@ -137,15 +137,15 @@ const others: Readonly<Record<string, readonly [body: object, status: number, to
     400,
     { error: { code: 'state_not_supported', param: 'tools.0.vector_store_ids' } },
   ],
-  // A tool that the vendor runs is left out and told.
+  // A tool that the vendor runs is refused where a request forces it.
   'offline-web-search': [
     {
       input: 'Search.',
       tools: [{ type: 'web_search', external_web_access: false }],
       tool_choice: { type: 'web_search' },
     },
-    200,
-    { dropped: /tools\.web_search/ },
+    400,
+    { error: { code: 'server_tool_refused', param: 'tools.0' } },
   ],
 }
 

@@ -1,6 +1,6 @@
 import '../fakes/unwatched.ts'
 import t, { type Test } from 'tap'
-import { connect } from '../../core/sealed/client/client.ts'
+import { connect } from '../../plugins/sealed/client/client.ts'
 import { opened } from '../fakes/doors.ts'
 import type { Recorded } from '../fakes/recorded.ts'
 import { scripted } from '../fakes/scripted.ts'

@@ -194,3 +194,13 @@ t.test('Messages: a stream that breaks is gone on with in the block that it left
   ])
   t.equal(told.length, 4)
 })
+
+t.test('Messages: a head that a backend sends twice comes once', async (t) => {
+  const { events, end } = answers['Messages']!
+  const told = (model: string, all: readonly string[]) => all.join('\n\n').replaceAll('"OWN"', `"${model}"`) + end
+  const it = await opened(t, () => ({ headers: sse, body: told('its-own', [events[0]!, ...events]) }))
+  const answer = await post(it, doors['Messages']!, bodyOf(doors['Messages']!, '"stream":true'))
+  const text = await answer.text()
+  t.equal(text.split('message_start"').length, 2)
+  t.ok(text.endsWith(told('messages', events.slice(1)).slice(-200)), text)
+})

@@ -199,8 +199,8 @@ t.test('tools of the caller are carried over, others are told', async (t) => {
   ])
   await post(it, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ name: 'look' }] } })
   t.match([it.asked().tools.length, it.asked().tool_choice], [1, 'required'])
-  const none = await post(it, { tools: [{ type: 'web_search' }], tool_choice: 'required' })
-  t.equal(none.headers.get('x-sealgate-dropped'), 'tools.web_search, tool_choice')
+  const none = await post(it, { tools: [{ type: 'web_search' }], tool_choice: 'auto' })
+  t.equal(none.headers.get('x-sealgate-dropped'), 'tools.web_search')
   t.notOk('tools' in it.asked() || 'tool_choice' in it.asked())
 })
 
@@ -259,6 +259,89 @@ t.test('a tool of a namespace is called by both names, and stays the same tool i
   t.equal(it.backend.asked.length, before, 'no backend is asked where a call could be that of two tools')
 })
 
+/** Instructions with tools, as agents of newer models send them. */
+const more = {
+  type: 'additional_tools',
+  role: 'developer',
+  tools: [
+    { type: 'function', name: 'look', parameters: { type: 'object' }, strict: false },
+    {
+      type: 'namespace',
+      name: 'functions',
+      tools: [
+        {
+          type: 'custom',
+          name: 'exec',
+          description: 'Runs.',
+          format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+        },
+      ],
+    },
+  ],
+}
+
+for (const model of ['chat', 'messages', 'gemini'] as const) {
+  t.test(`tools that an item offers are called, before a backend of ${model}`, async (t) => {
+    const script = scripted((turn, tools) =>
+      turn < 1 ? [{ call: tools[1]!, args: { input: 'ls' } }] : [{ say: 'Done' }],
+    )
+    const it = await opened(t, script)
+    const reasoning = { effort: 'low', context: 'all_turns', pace: 'slow' }
+    const input: object[] = [more, { role: 'user', content: 'Hi' }, { type: 'reminiscence', text: 'x' }]
+    const asked = { model, input, reasoning, store: false, stream: true }
+    const answer = await post(it, asked)
+    const dropped = answer.headers.get('x-sealgate-dropped')!.split(', ')
+    for (const told of ['reasoning.pace', 'input.reminiscence', 'tools.custom.format'])
+      t.ok(dropped.includes(told), `${told} is told`)
+    const { output } = eventsOf(await answer.text()).at(-1).response
+    const call = output.find(({ type }: { type: string }) => type === 'custom_tool_call')
+    t.match(call, { namespace: 'functions', name: 'exec', input: 'ls' })
+    const result = { type: 'custom_tool_call_output', call_id: call.call_id, output: 'a.txt' }
+    const compacted = { type: 'compaction', encrypted_content: 'gAAAA' }
+    const next = await post(it, { ...asked, input: [more, compacted, ...input, ...output, result] })
+    t.match([next.status, next.headers.get('x-sealgate-dropped')], [200, /\binput\.compaction\b/])
+    t.match(eventsOf(await next.text()).at(-1).response, { status: 'completed' })
+    const body = JSON.stringify(it.asked())
+    t.equal(body.split('"name":"functions__exec","description":').length, 2, 'the tool is offered once')
+    t.match(body, 'a.txt')
+  })
+}
+
+t.test('a backend of the same dialect is given every item as it came', async (t) => {
+  const script = scripted(() => [{ say: 'Hello' }])
+  const named = { gpt: { upstreams: [{ provider: 'chat', model: 'gpt-5.6-luna' }] } }
+  const it = await opened(t, script, {}, { models: named })
+  const input = [more, { type: 'compaction', encrypted_content: 'gAAAA' }, { role: 'user', content: 'Hi' }]
+  const reasoning = { effort: 'low', context: 'all_turns' }
+  const answer = await post(it, { model: 'gpt', input, reasoning, store: false })
+  t.match([answer.status, answer.headers.get('x-sealgate-dropped')], [200, null])
+  t.match(it.asked(), { input, reasoning })
+  for (const [tool, param] of [
+    [{ name: 'look' }, 'input.0.tools.0.type'],
+    [{ type: 'file_search', vector_store_ids: ['vs'] }, 'input.0.vector_store_ids'],
+  ] as const) {
+    const refused = await post(it, {
+      model: 'gpt',
+      input: [{ ...more, tools: [tool] }, ...input.slice(1)],
+      store: false,
+    })
+    t.match([refused.status, await refused.json()], [400, { error: { param } }])
+  }
+})
+
+t.test('thoughts of earlier turns stay away where the caller wants the current turn alone', async (t) => {
+  const it = await opened(t, hello)
+  const { output } = await answered(it, { input: [{ role: 'user', content: 'Hi' }], store: false })
+  const input = [{ role: 'user', content: 'Hi' }, ...output, { role: 'user', content: 'And now?' }]
+  for (const [context, thoughts] of [
+    ['all_turns', 'Let me see.'],
+    ['current_turn', undefined],
+  ] as const) {
+    await post(it, { input, reasoning: { context }, store: false })
+    t.equal(it.asked().messages[1].reasoning_content, thoughts, context)
+  }
+})
+
 t.test('structured output, images, instructions and images from tools', async (t) => {
   const it = await opened(
     t,
@@ -313,8 +396,8 @@ t.test('errors are told in the dialect', async (t) => {
   t.match([unknown.status, await unknown.json()], [404, { error: { code: 'model_not_found', message: String } }])
   const keyless = await post(it, {}, { authorization: 'Bearer no' })
   t.match([keyless.status, await keyless.json()], [401, { error: { code: 'invalid_api_key' } }])
-  const malformed = await post(it, { input: [{ type: 'reminiscence' }] })
-  t.match([malformed.status, await malformed.json()], [400, { error: { param: 'input.0.type' } }])
+  const malformed = await post(it, { input: [{ type: 'function_call', name: 'look', arguments: '{}' }] })
+  t.match([malformed.status, await malformed.json()], [400, { error: { param: 'input.0.call_id' } }])
   const large = await opened(t, hello, {}, { bodies: { chat: 100 } })
   t.match((await post(large, { input: 'x'.repeat(200) })).status, 413)
 })

@@ -8,7 +8,7 @@ The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Comments and 
 unless it says "required". Where the tables say "absent", they tell what holds when the key is not there.
 
 * A string that consists of nothing but \`$NAME\` is replaced by the value of that environment variable, which stays a string. If the variable is not set, the gateway does not start.
-* Nor does it start with an unknown key, a wrong value, or a plugin that is not there or does not fit. The message has the path and what was expected, never the value.
+* An unknown key, a wrong value, and a plugin that is missing or does not fit end the start, too. The message has the path and what was expected, never the value.
 * \`use\` names a plugin. A plain name is one of the plugins that come with sealgate ([plugins.md](plugins.md)); a name with a slash is a package, or a path from the working folder. The other keys beside \`use\` are the settings of that plugin, which checks them itself.
 * Times are in ms, sizes in bytes.
 * A running gateway reads the file again when it is told to ([operations.md](operations.md#reloading)).
@@ -74,7 +74,8 @@ export const meanings: Readonly<Record<string, string>> = {
   surfaces:
     'Which chapters of the interface (`decision`, `chat`, `rvenc`, `tools`, `files`, `index`, `admin`, `console`) and which surfaces are served: `v1` with `gemini`, `mcp`, and the path or the package of an own surface ([adding-a-surface.md](adding-a-surface.md)). An own surface with settings is an object with `use`. All when absent; health checks always are.',
   'console.session':
-    'How many ms a session of the console lasts that a link of the first start opened; a day at most ([console.md](console.md#signing-in)).',
+    'How many ms a session of the console lasts at most; a day is the longest ([console.md](console.md#signing-in)).',
+  'console.idle': 'After how many ms a session of the console ends that nobody uses.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   issuers:
     'Issuers of access tokens, by a name of yours: people call with a token of theirs in the place of a key ([operations.md](operations.md#people-by-their-own-login)).',
@@ -131,7 +132,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.description': 'For the catalog.',
   'models.<name>.created': 'Unix time in seconds, for the catalog; 0 stands for the start of the gateway.',
   'models.<name>.owned_by': 'For the catalog; absent, the first provider.',
-  'models.<name>.input_modalities': 'For the catalog; absent, `["audio"]` for transcription and `["text"]` otherwise.',
+  'models.<name>.serverTools':
+    'Tools that a vendor runs, such as its web search: `pass` gives them to backends of the caller’s dialect, `refuse` refuses such requests, `drop` leaves the tools out and tells them. Absent, a tool that the request forces is refused, and others are left out and told.',
+  'models.<name>.input_modalities': 'For the catalog; absent, `["audio"]` for transcription and `["text"]` otherwise. A chat model that has it refuses images and videos that it does not name.',
   'models.<name>.standard': 'Served in the clear on the standard and decision routes.',
   'models.<name>.confidential': 'Served on the sealed routes, by the enclave’s own providers.',
   'models.<name>.decide':
@@ -185,6 +188,12 @@ export const meanings: Readonly<Record<string, string>> = {
   'decision.escalate': 'Asks a larger model again about answers with little confidence.',
   'decision.escalate.below': 'The confidence below which it is asked.',
   'decision.escalate.to': 'The larger model.',
+  'decision.escalate.most':
+    'How many models a request asks one after the other, the first left out. The rule for the next one is that of `escalateFrom`.',
+  'decision.escalateFrom': 'The same by the model that is not sure, in place of `escalate`.',
+  'decision.escalateFrom.<name>.below': 'The confidence below which the larger model is asked.',
+  'decision.escalateFrom.<name>.to': 'The larger model.',
+  'decision.escalateFrom.<name>.most': 'How many models a request asks one after the other.',
   ...under('limits.key', limits('one key; limits of the key itself override these')),
   ...under('limits.organization', limits('all keys of one organisation')),
   organizations: 'By the name of an organisation: its own values in place of `limits.organization` and `files.quota`.',
@@ -216,6 +225,8 @@ export const meanings: Readonly<Record<string, string>> = {
     'What happens with a call of a model without a price where a budget holds: `refuse` is a 403, `count` lets it pass and counts it under `unpriced`.',
   'limits.days':
     'What kind of day `tokensPerDay` and `audioMinutesPerDay` mean. `rolling` refills evenly, so that a whole allowance is there again a day after it was used up; `calendar` is whole again at midnight and refills by nothing until then.',
+  'limits.cachedTokens':
+    'Whether tokens that the prompt cache of a backend held count against `tokensPerMinute` and `tokensPerDay`. They cost what their price says either way.',
   'limits.timeZone': 'Whose midnight that is, such as `Europe/Berlin`.',
   'limits.patience':
     'When Redis has not answered for this long, it counts as down. This is also the most time that it can add to a request. Choose a longer one where gateways share a busy machine.',
@@ -233,6 +244,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'timeouts.stream': 'The longest time that a stream may run.',
   'timeouts.stalled':
     'A reader that takes nothing of an answer, whole or as events, for this long while bytes wait for it is cut off.',
+  'timeouts.revoked': 'How long an answer may go on after its key was revoked or ran out; then its connection is cut.',
   'timeouts.heartbeat': 'The time between signs of life while the first token is awaited.',
   'timeouts.decision': 'The deadline of a decision. The stock client gives up after 10 seconds.',
   'routing.retries': 'Attempts after the first; each backend of a model is asked once in any case.',
@@ -245,16 +257,22 @@ export const meanings: Readonly<Record<string, string>> = {
   'routing.hedge.share': 'The share of calls that may be asked twice.',
   'routing.promptCaches':
     'Who shares the part of a backend’s prompt cache that callers name alike (`prompt_cache_key`, `cache_salt`): the keys of one organisation, or all.',
+  'routing.straight':
+    'Chats in which nothing unusual is met are answered by one object; with false each step is a function of its own, which costs three times as much and gives the same answers.',
   'bodies.chat': 'The size of a chat or embedding request.',
   'bodies.audio': 'The size of a form with an audio file.',
   'bodies.file': 'The size of a stored file, decoded.',
   'bodies.elements': 'Values and containers in the JSON of one body.',
+  'bodies.members': 'Members of one object in the JSON of a body. The body itself may have 256.',
+  'bodies.time.key':
+    'Milliseconds of work in a second on bodies of one key, after which its next body waits behind those of others.',
+  'bodies.time.organization': 'The same for all keys of an organisation.',
   'bodies.inMemory.key':
     'Bytes of bodies of one key that stand in the memory of a process. A key that holds none may have one body of any length.',
   'bodies.inMemory.organization': 'The same for all keys of an organisation.',
   'bodies.inMemory.process': 'The same for all callers.',
   'bodies.leastRate':
-    'Bytes a second that a body needs on its way in, on average over 15 seconds. A slower body is refused.',
+    'Bytes a second that a body needs on its way in. A sender that kept this rate in none of five spans of three seconds is too slow, and gets a 408.',
   'connections.most': 'Connections that a process holds at once.',
   'connections.keyless':
     'Connections of one address that have shown no valid key yet. Addresses of `trustedProxies` have no such bound.',
@@ -289,6 +307,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'providers.<name>.evidence.certificate': '`authority`: the certificate is verified too. `any`: the evidence alone proves the key, and the certificate may be self-signed.',
   'providers.<name>.evidence.renew': 'The age at which evidence is asked for anew. It counts for twice as long at most.',
   'providers.<name>.evidence.timeout': 'The longest wait for the document.',
+  'providers.<name>.evidence.collateral.amd': 'AMD’s key service, for evidence of a service without certificates.',
+  'providers.<name>.evidence.collateral.intel': 'Intel’s service of platform data, for the same.',
+  'providers.<name>.evidence.collateral.intelRootList': 'The revocation list of Intel’s root.',
+  'providers.<name>.evidence.collateral.folder': 'A folder with the same pieces; then no service is asked.',
   'storage.blobs': 'Absent: `{"use": "fs"}` under `SEALGATE_DATA`.',
   'storage.blobs.use': 'A plugin of the family `storage` that fits `BlobStore`.',
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
@@ -318,6 +340,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.providers.<name>.evidence.certificate': '`authority`: the certificate is verified too. `any`: the evidence alone proves the key, and the certificate may be self-signed.',
   'enclave.providers.<name>.evidence.renew': 'The age at which evidence is asked for anew. It counts for twice as long at most.',
   'enclave.providers.<name>.evidence.timeout': 'The longest wait for the document.',
+  'enclave.providers.<name>.evidence.collateral.amd': 'AMD’s key service, for evidence of a service without certificates.',
+  'enclave.providers.<name>.evidence.collateral.intel': 'Intel’s service of platform data, for the same.',
+  'enclave.providers.<name>.evidence.collateral.intelRootList': 'The revocation list of Intel’s root.',
+  'enclave.providers.<name>.evidence.collateral.folder': 'A folder with the same pieces; then no service is asked.',
   'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
   'enclave.collateral':
@@ -378,6 +404,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   sglang: 'A server of SGLang, by the API that it shares with OpenAI.',
   llama: 'A language model from a GGUF file, in this process; needs the package node-llama-cpp.',
   typesafe: 'Decisions by TypeSafe’s System-One API.',
+  sealed: 'The enclave of another gateway: calls are sealed before they leave this process.',
   rehearsal: 'No model at all: the same words again and again, offline, for trying things out.',
   'use-lite': 'A small model of sentence embeddings, in this process and offline: decides by likeness of words.',
   dev: 'Signs with a key that everybody knows, so it proves nothing; for development.',

@@ -2,6 +2,10 @@
 export const pluginSettings: Readonly<Record<string, string>> = {
   apiKey: 'The key of the account there; absent, none is sent.',
   baseUrl: 'The address of its API.',
+  request: 'What is changed in the body of each chat.',
+  'request.omit': 'Fields that are left out, and told to the caller.',
+  'request.rename': 'The names of fields there, by those of the common format.',
+  'request.add': 'Fields that a request without them gets.',
   voice: 'The voice for callers who name none.',
   'audioGenerateFromText.voice': 'A voice of that model; absent, the model chooses.',
   'audioGenerateFromText.format': 'The format of the audio file.',
@@ -35,6 +39,8 @@ export const pluginSettings: Readonly<Record<string, string>> = {
   'openrouter.title': 'The title of the application in their rankings.',
   'rehearsal.chat': 'Names of the chat models that it pretends to be.',
   'rehearsal.embedding': 'Names of the embedding models that it pretends to be.',
+  'rehearsal.decision': 'Names of the models that it pretends to decide by; likeness of words decides.',
+  'rehearsal.transcription': 'Names of the models that it pretends to hear by.',
   'rehearsal.dimensions': 'How many numbers a vector has, where the caller asks for no other length.',
   'typesafe.apiKey': 'The key of the account there.',
   'vllm.decisions':

@@ -11,7 +11,7 @@ import { Settings, SettingsShape, type SettingsInput } from '../../core/settings
 import openai from '../../plugins/providers/openai.ts'
 import { fitted } from '../fitted.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
-import { backend } from './stage.ts'
+import { backend } from '../contracts/stage.ts'
 
 export interface AtWork {
   readonly tool: Tool

@@ -28,7 +28,9 @@ const taking =
   (change: (place: Place, again: () => Promise<Place | null>) => Partial<Place>) => (right: RateLimiter) => ({
     async take(name: string, most: number, ttl: number) {
       const place = await right.take(name, most, ttl)
-      return place && { ...place, ...change(place, () => right.take(name, most, ttl)) }
+      if (place === null) return null
+      const own = { renew: () => place.renew(), release: () => place.release() }
+      return { ...own, ...change(place, async () => right.take(name, most, ttl)) }
     },
   })
 
@@ -54,7 +56,7 @@ export const wrong = {
       async take(name, most, ttl) {
         const place = await right.take(name, most, ttl)
         if (place) all.push(place)
-        return place && { ...place, release: async () => all.shift()?.release() }
+        return place && { renew: () => place.renew(), release: async () => all.shift()?.release() }
       },
     }
   },

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { isWhole } from '../whole.ts'
 import type { Tab } from './console-stage.ts'
 
-/** Each page at both widths and in both schemes: axe finds nothing, nothing stands out, and a picture is kept. */
+/** Each page at four widths and in both schemes: axe finds nothing, nothing stands out, and a picture is kept. */
 export const looks = async (
   t: Test,
   tab: Tab,
@@ -18,6 +18,10 @@ export const looks = async (
       // Its colours are those of the wide page; the night looks at all of it.
       [390, 'light', null],
       [390, 'dark', isWhole ? undefined : ['target-size']],
+      [768, 'light', isWhole ? undefined : null],
+      [768, 'dark', isWhole ? undefined : null],
+      [2560, 'light', isWhole ? undefined : null],
+      [2560, 'dark', isWhole ? undefined : null],
     ] as const) {
       await page.setViewportSize({ width: size, height: 900 })
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })

@@ -13,7 +13,7 @@ import { launchChromium } from './chromium.ts'
 import { decidingAnswer } from './console-deciding.ts'
 import type { Recorded } from './recorded.ts'
 import { scripted } from './scripted.ts'
-import { backend } from './stage.ts'
+import { backend } from '../contracts/stage.ts'
 
 /** Names that would run in a page that took them for markup. */
 export const hostile = {
@@ -37,7 +37,7 @@ export interface Tab {
   readonly page: Page
   /** What the browser says against the page: violations of its policy, errors, requests to other origins. */
   readonly faults: readonly string[]
-  signIn(key: string, keep?: boolean): Promise<void>
+  signIn(key: string): Promise<void>
   /** Goes to a page and waits until it is there. */
   go(hash: string, heading: string): Promise<void>
   /** Findings of axe, as rule and element. */
@@ -94,6 +94,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
         budgets: { unknownPrice: 'count' },
       },
       env: 'production',
+      organizations: { default: { teams: { blue: { costPerMonth: 5 } } } },
       routing: { retries: 0 },
       models: {
         priced: { upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },
@@ -156,10 +157,9 @@ export const tabOf = async (page: Page, base: string): Promise<Tab> => {
   return {
     page,
     faults,
-    async signIn(key, keep = false) {
+    async signIn(key) {
       await page.goto(`${base}/console`)
       await page.fill('#key', key)
-      if (keep) await page.check('#keep')
       await page.press('#key', 'Enter')
       await page.waitForSelector('nav')
       await settled('Home')

@@ -5,9 +5,10 @@ import { print, readOrdered } from '../../core/dialects/json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { AnyPlugin } from '../../core/plugin.ts'
 import type { DecideCall, OrderedJson, Question } from '../../core/ports/upstream.ts'
+import { isRefused } from '../../plugins/shared/decisions/probabilities.ts'
 import { listening } from './listening.ts'
 import type { Take } from './recorded.ts'
-import { backend, provided } from './stage.ts'
+import { backend, provided } from '../contracts/stage.ts'
 import { until } from '../until.ts'
 
 type Fields = ReadonlyMap<string, OrderedJson>
@@ -171,12 +172,16 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
 
   await t.test('a refusal or a bad answer names the question by its place', async (t) => {
     for (const [place, { type }] of questions.entries()) {
-      for (const how of ['refuses', 'doubles', 'leaves out'] as const) {
+      take = (body) => ({ headers: json, body: answer(body, { type, how: 'refuses' }) })
+      const { distributions } = await it.decide!(call, never)
+      const declined = [...distributions.keys()].filter((at) => isRefused(distributions[at]!))
+      t.same(declined, [place], 'the others keep their answers')
+      for (const how of ['doubles', 'leaves out'] as const) {
         take = (body) => ({ headers: json, body: answer(body, { type, how }) })
         const fault = await faultOf(call)
         t.ok(fault instanceof UpstreamFailed, `${type} ${how}`)
         t.same(Object.keys(fault.validator), [`${place}`])
-        t.equal(fault.again, how !== 'refuses')
+        t.ok(fault.again)
         t.notMatch(fault.message + JSON.stringify(fault.validator), secret)
       }
     }

@@ -10,14 +10,15 @@ import gemini from '../../plugins/providers/gemini.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried, type Running } from '../environments.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
-import { backend } from './stage.ts'
+import { backend } from '../contracts/stage.ts'
 
 /** Models by the dialect of their backend. */
-export const backends = ['chat', 'messages', 'gemini'] as const
+export const backends = ['chat', 'responses', 'messages', 'gemini'] as const
 export type Backend = (typeof backends)[number]
 
-const own: Readonly<Record<Backend, string>> = {
+export const own: Readonly<Record<Backend, string>> = {
   chat: 'gpt-own',
+  responses: 'gpt-5.6-luna',
   messages: 'claude-opus-4-8',
   gemini: 'gemini-2.5-pro',
 }
@@ -39,6 +40,7 @@ export const opened = async (
   const it = await backend(t, play)
   const upstreams = [
     use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
+    use(openai, { baseUrl: `${it.url}/v1`, api: 'responses' }, 'responses'),
     use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
     use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
   ]

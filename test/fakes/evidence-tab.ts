@@ -13,12 +13,23 @@ const { build } = require('esbuild') as Esbuild
 
 /** Runs inside the page: what each evidence says, and the ms of some runs after it is warm. */
 const page = `
-  import { appraise } from './dist/core/sealed/evidence/appraise.js'
-  import { Refusal } from './dist/core/sealed/evidence/reasons.js'
+  import { appraise } from './dist/plugins/sealed/evidence/appraise.js'
+  import { judgeService } from './dist/plugins/sealed/evidence/services/judge.js'
+  import { Refusal } from './dist/plugins/sealed/evidence/reasons.js'
   const bytes = (hex) => Uint8Array.from(hex.match(/../g), (it) => parseInt(it, 16))
   const rooted = ({ snp, tdx, nitro }) => ({
     ...(snp && { 'sev-snp': { Genoa: bytes(snp) } }), ...(tdx && { tdx: bytes(tdx) }), ...(nitro && { nitro: bytes(nitro) }),
   })
+  globalThis.judged = async ({ service, document, lists, testRoots, nonce, now, evidence }) => {
+    const own = Object.fromEntries(Object.entries(testRoots).map(([platform, root]) =>
+      [platform, typeof root === 'string' ? bytes(root) : { Genoa: bytes(root.Genoa) }]))
+    const complete = async (_, report) => evidence[[...report].map((byte) => byte.toString(16).padStart(2, '0')).join('')]
+    const question = { nonce: bytes(nonce), tlsKey: null, gpu: null, now }
+    return judgeService(service, document, { platform: { testRoots: own }, lists }, question, complete).then(
+      ({ verified }) => verified,
+      (error) => error instanceof Refusal ? error.reason : 'another error: ' + error,
+    )
+  }
   globalThis.tried = async ({ evidence, policy, roots, now, reportData, times }) => {
     const half = (from) => bytes(reportData.slice(from, from + 64))
     const question = { keysetHash: half(0), challenge: half(64), releaseDigest: new Uint8Array(32), now }
@@ -61,7 +72,21 @@ export interface AskedEvidence {
   readonly reportData: string
 }
 
+export interface AskedService {
+  readonly service: string
+  readonly document: string
+  readonly lists: object
+  /** Hashes in hex. */
+  readonly testRoots: object
+  readonly nonce: string
+  readonly now: number
+  /** What each report in hex is completed to. */
+  readonly evidence: object
+}
+
 export interface EvidenceTab {
+  /** `test`, or the reason. */
+  judged(asked: AskedService): Promise<string>
   /** The verdict or the reason. `times` asks for so many figures in ms after it. */
   tried(asked: AskedEvidence, times?: number): Promise<{ readonly said: string; readonly ms: readonly number[] }>
   /** Ms of one signature of P-384, so many times. */
@@ -71,6 +96,7 @@ export interface EvidenceTab {
 
 /** What the script above leaves in the page. */
 interface Inside {
+  judged(asked: object): Promise<string>
   tried(asked: object): ReturnType<EvidenceTab['tried']>
   signing(times: number): ReturnType<EvidenceTab['signing']>
 }
@@ -91,6 +117,7 @@ export const evidenceTab = async (): Promise<EvidenceTab> => {
   return {
     tried: (asked, times = 0) =>
       tab.evaluate((asked) => (globalThis as unknown as Inside).tried(asked), { ...asked, times }),
+    judged: (asked) => tab.evaluate((asked) => (globalThis as unknown as Inside).judged(asked), asked),
     signing: (times) => tab.evaluate((times) => (globalThis as unknown as Inside).signing(times), times),
     async close() {
       await browser.close()

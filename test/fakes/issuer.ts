@@ -1,12 +1,13 @@
 import { exportJWK, generateKeyPair, type JWK, SignJWT, type JWTHeaderParameters } from 'jose'
 import type { Test } from 'tap'
 import { fetch } from '../../adapters/production/platform.ts'
-import { issuerKeys } from '../../core/access/issuer-keys.ts'
-import { Logins, logins } from '../../core/access/logins.ts'
+import { issuerKeys } from '../../plugins/credentials/oidc/issuer-keys.ts'
+import { Logins, logins } from '../../plugins/credentials/oidc/logins.ts'
 import { Lifecycle } from '../../core/lifecycle.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Clock, Log, type LogFacts } from '../../core/ports/platform.ts'
-import { checkedSettings } from '../../core/generations/generations.ts'
+import { settingsCheck } from '../../core/generations/generations.ts'
+import { parts } from '../../adapters/memory/parts.ts'
 import { Settings, type SettingsInput } from '../../core/settings.ts'
 import { made } from '../fitted.ts'
 import { fakeClock } from './clock.ts'
@@ -57,7 +58,7 @@ export const house = async (t: Test, shown: IssuerKey[], issuer: Partial<IssuerI
     grants: [{ organization: 'acme' }],
     ...issuer,
   }
-  const settings = checkedSettings({ issuers: { company: own } })
+  const settings = settingsCheck(parts).check({ issuers: { company: own } })
   const its = made(
     Logins,
     use(logins),

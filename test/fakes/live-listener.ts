@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { LiveRequest } from '../../core/live/live-request.ts'
+import type { LiveRequest } from '../../plugins/observers/live/live-request.ts'
 import { until } from '../until.ts'
 
 /** A listener of `/admin/live`, over real `fetch`. */

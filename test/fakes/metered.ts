@@ -5,10 +5,10 @@ import memoryLimiter from '../../adapters/memory/rate-limiter.ts'
 import type { Caller } from '../../core/access/caller.ts'
 import type { Fitting } from '../../core/container.ts'
 import { Inference, inference } from '../../core/inference/inference.ts'
-import { Ledger, ledger } from '../../core/inference/metering/ledger.ts'
-import { usages, type UsageRow } from '../../core/inference/metering/usage-rows.ts'
-import { BudgetWebhook } from '../../core/inference/metering/budget-webhook.ts'
-import { withoutJournal } from '../../core/inference/metering/without-journal.ts'
+import { Ledger } from '../../core/ports/ledger.ts'
+import { ledger } from '../../plugins/usage/ledger.ts'
+import { usages, type UsageRow } from '../../plugins/usage/usage-rows.ts'
+import { withoutJournal } from '../../plugins/usage/without-journal.ts'
 import { Meter, meter } from '../../core/inference/metering/meter.ts'
 import { Catalog, catalog } from '../../core/inference/models/catalog.ts'
 import { plugin, use } from '../../core/plugin.ts'
@@ -62,13 +62,6 @@ export const metered = (
     use(withoutJournal),
     limiter,
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(
-      plugin({
-        port: BudgetWebhook,
-        name: 'webhook',
-        create: (): BudgetWebhook => ({ tell() {} }),
-      }),
-    ),
     use(plugin({ port: UsageObserver, name: 'seen', create: () => observer })),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),

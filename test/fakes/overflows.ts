@@ -4,6 +4,7 @@ import type { Asked, Take } from './recorded.ts'
 /** How backends of each dialect say that a prompt is too long. */
 export const overflows: Readonly<Record<Backend, object>> = {
   chat: { error: { message: 'The maximum context length is 8 tokens', code: 'context_length_exceeded' } },
+  responses: { error: { message: 'Your input exceeds the context window.', code: 'context_length_exceeded' } },
   messages: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8' } },
   gemini: {
     error: { code: 400, message: 'The input token count (9) exceeds the maximum (8).', status: 'INVALID_ARGUMENT' },
@@ -12,7 +13,7 @@ export const overflows: Readonly<Record<Backend, object>> = {
 
 /** The dialect of a backend's path. */
 export const dialectAt = (path: string): Backend =>
-  path.includes('/chat/') ? 'chat' : path.includes('/messages') ? 'messages' : 'gemini'
+  (['chat', 'responses', 'messages'] as const).find((name) => path.includes(`/${name}`)) ?? 'gemini'
 
 export const overflow = ({ path }: Asked): Take => ({
   status: 400,

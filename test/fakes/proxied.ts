@@ -5,10 +5,9 @@ import type { Test } from 'tap'
 
 /** As on a system that doesn't tell who owns a connection. */
 export const ownerless =
-  "import { seal } from './dist/adapters/production/commands/seal.js'\nawait seal(process.argv.slice(1), process.env, Promise.resolve(null))"
+  "import { seal } from './dist/adapters/local/seal.js'\nawait seal(process.argv.slice(1), process.env, Promise.resolve(null))"
 
-const program =
-  "import { seal } from './dist/adapters/production/commands/seal.js'\nawait seal(process.argv.slice(1), process.env)"
+const program = "import { seal } from './dist/adapters/local/seal.js'\nawait seal(process.argv.slice(1), process.env)"
 
 export interface Proxy {
   readonly url: string

@@ -8,9 +8,15 @@ export interface Take {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
-  /** Whole unless told otherwise. Numbers are bytes of the body: `cut` breaks the socket there, `end` ends well there, `stall` says no more. */
+  /** Whole unless told otherwise; `gone` breaks the socket before a head. Numbers are bytes of the body: `cut` breaks the socket there, `end` ends well there, `stall` says no more. */
   readonly pace?:
-    'whole' | 'bytewise' | 'silent' | { readonly cut: number } | { readonly end: number } | { readonly stall: number }
+    | 'whole'
+    | 'bytewise'
+    | 'silent'
+    | 'gone'
+    | { readonly cut: number }
+    | { readonly end: number }
+    | { readonly stall: number }
 }
 
 export interface Asked {
@@ -57,6 +63,7 @@ export const recorded = async (play: (asked: Asked) => Take | Promise<Take>): Pr
 
 const perform = async (response: ServerResponse, { status = 200, headers = {}, body, pace = 'whole' }: Take) => {
   if (pace === 'silent') return
+  if (pace === 'gone') return void response.destroy()
   const bytes = Buffer.from(body)
   response.writeHead(status, headers)
   response.flushHeaders()

@@ -29,7 +29,7 @@ const lines = (events: readonly (readonly [event: string | null, data: unknown])
     )
     .join('')
 
-/** Answers in the dialect of the path that it is asked by: chat completions, Messages or Gemini. A prompt has 21 tokens. Its turn is how many results of tools it has seen. */
+/** Answers in the dialect of the path that it is asked by: chat completions, Responses, Messages or Gemini. A prompt has 21 tokens. Its turn is how many results of tools it has seen. */
 export const scripted =
   (script: Script) =>
   ({ path, body }: Asked): Take => {
@@ -38,6 +38,9 @@ export const scripted =
     if (path.endsWith(':countTokens')) return { headers: json, body: '{"totalTokens":21}' }
     const asked = JSON.parse(body.toString()) as Json
     if (path.endsWith('/chat/completions')) return asChat(asked, script)
+    if (path.endsWith('/responses/input_tokens'))
+      return { headers: json, body: '{"object":"response.input_tokens","input_tokens":21}' }
+    if (path.endsWith('/responses')) return asResponses(asked, script)
     if (path.endsWith('/messages')) return asMessages(asked, script)
     return asGemini(asked, path.includes(':stream'), script)
   }
@@ -86,6 +89,138 @@ const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take 
     headers: sse,
     body: lines([chunk({ role: 'assistant' }), ...events, chunk({}, finish_reason), [null, last], [null, '[DONE]']]),
   }
+}
+
+/** Thoughts come encrypted, without a summary unless the request asks for one. */
+const asResponses = ({ stream, input, tools, model, reasoning, instructions }: Json, script: Script): Take => {
+  const turn = (Array.isArray(input) ? input : []).filter(({ type }: Json) => /_call_output$/.test(type ?? '')).length
+  const offered = (tools ?? []) as readonly Json[]
+  const beside = (Array.isArray(input) ? input : []).flatMap((it: Json) =>
+    it['type'] === 'additional_tools' ? it['tools'] : [],
+  )
+  const names = [...offered, ...beside].flatMap((tool: Json): readonly Json[] =>
+    tool['type'] === 'namespace' ? tool['tools'].map((it: Json) => ({ ...it, namespace: tool['name'] })) : [tool],
+  )
+  const acts = script(
+    turn,
+    names.map((tool) => tool['name']),
+  )
+  const output = acts.map((act, at): Json => {
+    const id = `${turn}_${at}`
+    if ('think' in act) {
+      const summary = reasoning?.summary == null ? [] : [{ type: 'summary_text', text: act.think }]
+      return { id: `rs_${id}`, type: 'reasoning', summary, encrypted_content: `gAAAA-${id}` }
+    }
+    if ('say' in act) {
+      const content = [{ type: 'output_text', text: act.say, annotations: [], logprobs: [] }]
+      const phase = acts.some((it) => 'call' in it) ? 'commentary' : 'final_answer'
+      return { id: `msg_${id}`, type: 'message', role: 'assistant', status: 'completed', content, phase }
+    }
+    const tool = names.find(({ name }) => name === act.call)
+    const place = tool?.['namespace'] === undefined ? {} : { namespace: tool['namespace'] }
+    const head = { call_id: `call_${id}`, name: act.call, ...place, status: 'completed' }
+    if (tool?.['type'] === 'custom')
+      return { id: `ctc_${id}`, type: 'custom_tool_call', ...head, input: Object.values(act.args)[0] }
+    return { id: `fc_${id}`, type: 'function_call', ...head, arguments: JSON.stringify(act.args) }
+  })
+  const usage = {
+    input_tokens: 19,
+    input_tokens_details: { cached_tokens: 10, cache_write_tokens: 3 },
+    output_tokens: 11,
+    output_tokens_details: { reasoning_tokens: 4 },
+    total_tokens: 30,
+  }
+  const head = {
+    ...{
+      id: `resp_${turn}`,
+      object: 'response',
+      created_at: 1_700_000_000,
+      model,
+      error: null,
+      incomplete_details: null,
+    },
+    ...{
+      instructions: instructions ?? null,
+      metadata: {},
+      parallel_tool_calls: true,
+      temperature: 1,
+      top_p: 1,
+      store: false,
+    },
+    ...{ tool_choice: 'auto', tools: offered },
+  }
+  const response = { ...head, status: 'completed', output, usage }
+  if (!stream) return { headers: json, body: JSON.stringify(response) }
+  let sequence_number = 0
+  const event = (type: string, fields: Json) => [type, { type, sequence_number: sequence_number++, ...fields }] as const
+  const begun = { ...head, status: 'in_progress', output: [], usage: null }
+  const first = [event('response.created', { response: begun }), event('response.in_progress', { response: begun })]
+  const events = output.flatMap((item, output_index) => {
+    const place = { item_id: item['id'], output_index }
+    const grown =
+      item['type'] === 'message'
+        ? { content: [] }
+        : item['type'] === 'reasoning'
+          ? { summary: [] }
+          : item['type'] === 'function_call'
+            ? { arguments: '' }
+            : { input: '' }
+    const added = event('response.output_item.added', {
+      output_index,
+      item: { ...item, status: 'in_progress', ...grown },
+    })
+    const inner =
+      item['type'] === 'message'
+        ? [
+            event('response.content_part.added', {
+              ...place,
+              content_index: 0,
+              part: { ...item['content'][0], text: '' },
+            }),
+            ...pieces(item['content'][0].text).map((delta) =>
+              event('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] }),
+            ),
+            event('response.output_text.done', {
+              ...place,
+              content_index: 0,
+              text: item['content'][0].text,
+              logprobs: [],
+            }),
+            event('response.content_part.done', { ...place, content_index: 0, part: item['content'][0] }),
+          ]
+        : item['type'] === 'reasoning'
+          ? item['summary'].flatMap((part: Json) => [
+              event('response.reasoning_summary_part.added', {
+                ...place,
+                summary_index: 0,
+                part: { ...part, text: '' },
+              }),
+              ...pieces(part['text']).map((delta) =>
+                event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta }),
+              ),
+              event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text: part['text'] }),
+              event('response.reasoning_summary_part.done', { ...place, summary_index: 0, part }),
+            ])
+          : item['type'] === 'function_call'
+            ? [
+                ...pieces(item['arguments']).map((delta) =>
+                  event('response.function_call_arguments.delta', { ...place, delta }),
+                ),
+                event('response.function_call_arguments.done', {
+                  ...place,
+                  name: item['name'],
+                  arguments: item['arguments'],
+                }),
+              ]
+            : [
+                ...pieces(item['input']).map((delta) =>
+                  event('response.custom_tool_call_input.delta', { ...place, delta }),
+                ),
+                event('response.custom_tool_call_input.done', { ...place, input: item['input'] }),
+              ]
+    return [added, ...inner, event('response.output_item.done', { output_index, item })]
+  })
+  return { headers: sse, body: lines([...first, ...events, event('response.completed', { response })]) }
 }
 
 const asMessages = ({ stream, messages, tools, model }: Json, script: Script): Take => {

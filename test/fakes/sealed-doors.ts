@@ -6,21 +6,15 @@ import { fetch as doors } from '../../adapters/production/platform.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import type { SettingsInput } from '../../core/settings.ts'
-import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
 import gemini from '../../plugins/providers/gemini.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried, type Running } from '../environments.ts'
-import type { Backend } from './doors.ts'
+import { own, type Backend } from './doors.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
-import { backend } from './stage.ts'
-
-const own: Readonly<Record<Backend, string>> = {
-  chat: 'gpt-own',
-  messages: 'claude-opus-4-8',
-  gemini: 'gemini-2.5-pro',
-}
+import { backend } from '../contracts/stage.ts'
 
 /** A gateway whose models are in its enclave alone, each before a backend of one dialect. `more` are settings of both. */
 export const sealedDoors = async (
@@ -42,6 +36,7 @@ export const sealedDoors = async (
     prover: use(dev),
     upstreams: [
       use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
+      use(openai, { baseUrl: `${it.url}/v1`, api: 'responses' }, 'responses'),
       use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
       use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
     ],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { cursor, onlyItem, tags } from '../../core/sealed/evidence/der.ts'
-import { concat } from '../../core/sealed/wire/bytes.ts'
+import { cursor, onlyItem, tags } from '../../plugins/sealed/evidence/der.ts'
+import { concat } from '../../plugins/sealed/wire/bytes.ts'
 import {
   type CertificateParts,
   constraints,

@@ -1,7 +1,7 @@
 import { collectChunks } from '../../core/inference/collect-chunks.ts'
 import type { ChatCall, Completion, Upstream } from '../../core/ports/upstream.ts'
 import type { Asked } from './recorded.ts'
-import { backend, type Lasting, provided, type Recording, vector } from './stage.ts'
+import { backend, type Lasting, provided, type Recording, vector } from '../contracts/stage.ts'
 
 const never = new AbortController().signal
 export const json = { 'content-type': 'application/json' }

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { StartGateway } from '../../adapters/drill/play-acts.ts'
 import { scenes } from '../../adapters/drill/scenes.ts'
-import { drill, startOurs } from './drill.ts'
+import { drill, responsesWordings, startOurs, startResponses } from './drill.ts'
 import { isExpected, sealedScenes, startSealed } from './sealed.ts'
-import { sealedTongues, tongues } from './tongues.ts'
+import { responses, sealedTongues, tongues } from './tongues.ts'
 import { isWhole, sampled, seed } from '../whole.ts'
 
 const pace = 0.05
@@ -19,6 +19,20 @@ for (const [at, tongue] of tongues.entries()) {
     for (const { scene, mark, note } of results) t.equal(mark, 'pass', `${scene.name} ${scene.title} ${note}`)
     t.equal(results.length, played.length)
   })
+}
+
+/** The dialect of the backend has every scene by day, and each of the others a third of them. */
+for (const [at, tongue] of tongues.entries()) {
+  const played = tongue === responses ? scenes : sampled(scenes, 3, seed + tongues.length + at)
+  t.test(
+    `before a backend of Responses, ours passes ${played.length} of ${scenes.length} scenes in ${tongue.name}`,
+    async (t) => {
+      t.comment(`SEALGATE_SEED=${seed}: ${played.map(({ name }) => name).join(' ')}`)
+      const results = await drill(startResponses, pace, tongue, played, responsesWordings)
+      for (const { scene, mark, note } of results) t.equal(mark, 'pass', `${scene.name} ${scene.title} ${note}`)
+      t.equal(results.length, played.length)
+    },
+  )
 }
 
 t.test('every scene is known', (t) => {

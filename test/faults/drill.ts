@@ -2,8 +2,12 @@ import { drilledBackend, startDrilled } from '../../adapters/drill/drilled-gatew
 import { type Act, type Result, type StartGateway, playActs } from '../../adapters/drill/play-acts.ts'
 import { type Scene, scenes } from '../../adapters/drill/scenes.ts'
 import { type Tongue, chat } from '../../adapters/drill/tongue.ts'
+import { type Wording, chatWording } from '../../adapters/drill/written-answer.ts'
+import { use } from '../../core/plugin.ts'
 import type { SettingsInput } from '../../core/settings.ts'
+import openai from '../../plugins/providers/openai.ts'
 import { slowness } from '../slowness.ts'
+import { responsesWording } from './responses-wording.ts'
 
 /** Ms that a first token may come later than its time on a quiet machine. */
 const spare = 3_000
@@ -57,13 +61,23 @@ export const drill = async (
   pace = 1,
   tongue: Tongue = chat,
   played: readonly Scene[] = scenes,
+  wordings?: readonly Wording[],
 ): Promise<readonly Result[]> => {
   const silent = settingsFor(pace, Math.min(mostSlow, slowness()))
   const acts: readonly Act[] = [
     { settings: untimed(silent), scenes: played.filter((scene) => scene.silent !== true) },
     { settings: silent, scenes: played.filter((scene) => scene.silent === true) },
   ]
-  const company = { start, tongue, pace, late, stalled: 30_000 * pace, most: 5_000 + 85_000 * pace, longest }
+  const company = {
+    start,
+    tongue,
+    ...(wordings && { wordings }),
+    pace,
+    late,
+    stalled: 30_000 * pace,
+    most: 5_000 + 85_000 * pace,
+    longest,
+  }
   const results = new Map<Scene, Result>()
   await playActs(acts, { ...company, slow: slowness }, (result) => void results.set(result.scene, result))
   return played.flatMap((scene) => results.get(scene) ?? [])
@@ -72,6 +86,24 @@ export const drill = async (
 /** Ours, listening on a free port. */
 export const startOurs: StartGateway = async (faulty, dead, settings) =>
   startDrilled([drilledBackend('faulty', faulty, true), drilledBackend('dead', dead, false)], settings)
+
+/** The same before a backend that speaks Responses alone; one of chat completions goes on where a stream breaks. */
+export const startResponses: StartGateway = async (faulty, dead, settings) => {
+  const rescuer = { provider: 'rescuer', priority: 3 }
+  const models = Object.entries(settings.models ?? {}).map(([name, model]) => [
+    name,
+    { ...model, upstreams: [...model!.upstreams, ...(model!.continues ? [rescuer] : [])] },
+  ])
+  const upstreams = [
+    use(openai, { baseUrl: faulty, api: 'responses' }, 'faulty'),
+    use(openai, { baseUrl: dead, api: 'responses' }, 'dead'),
+    drilledBackend('rescuer', faulty, true),
+  ]
+  return startDrilled(upstreams, { ...settings, models: Object.fromEntries(models) })
+}
+
+/** The wordings of the first backend and of the backend that continues its stream. */
+export const responsesWordings: readonly Wording[] = [responsesWording, chatWording]
 
 export const scorecard = (results: readonly Result[]): string => {
   const lines = results.map(

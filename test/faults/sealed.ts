@@ -1,8 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { keepsakesOf } from '../../adapters/production/commands/seal/keepsakes.ts'
-import { queueOf } from '../../adapters/production/commands/seal/queue.ts'
-import { proxyRoutes } from '../../adapters/production/commands/seal/routes.ts'
+import { localGateway } from '../../adapters/local/seal/local-gateway.ts'
 import cache from '../../adapters/memory/cache.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { clock, log, random } from '../../adapters/memory/platform.ts'
@@ -10,8 +8,8 @@ import { fetch } from '../../adapters/production/platform.ts'
 import { createGateway } from '../../core/gateway.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
-import { connect } from '../../core/sealed/client/client.ts'
-import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
+import { connect } from '../../plugins/sealed/client/client.ts'
+import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import openai from '../../plugins/providers/openai.ts'
@@ -64,19 +62,14 @@ export const startSealed: StartGateway = async (faulty, dead, given) => {
   const { credential: apiKey } = await gateway.keys.create({ name: 'drill' })
   const house = await listening(gateway.listener)
   const client = connect({ baseUrl: house.base, apiKey, policy: { allowInsecureDev: true } })
-  const routes = proxyRoutes({
-    client,
-    admit: async () => false,
-    queue: queueOf(streams),
-    seal: keepsakesOf(apiKey),
-    beat: given.timeouts?.heartbeat,
-    guards: [],
-  })
-  const proxy = await listening(routes)
+  const heartbeat = given.timeouts?.heartbeat
+  const local = await localGateway({ client, apiKey, streams, guards: [], admit: async () => false, heartbeat })
+  const proxy = await listening(local.listener)
   return {
     target: { base: proxy.base, key: 'any' },
     async close() {
       await proxy.close()
+      await local.close()
       await house.close()
       await gateway.close()
     },

@@ -1,9 +1,9 @@
 import { type Socket, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'node:http'
-import { type Envelope, keyAt, sealedFor } from '../hunt/sealing.ts'
-import { type Got, send } from '../hunt/send.ts'
-import type { Stage } from '../hunt/stage.ts'
+import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
+import { type Got, send } from '../lab/hunt/send.ts'
+import type { Stage } from '../lab/hunt/stage.ts'
 
 const json = 'application/json'
 
@@ -16,6 +16,27 @@ export const post = async (stage: Stage, path: string, body: Buffer, key = stage
   } finally {
     agent.destroy()
   }
+}
+
+/** Sends a body in chunks of one byte until it is refused or there were so many; gives back the bytes that were sent. */
+export const inTinyChunks = async (stage: Stage, path: string, chunks: number): Promise<number> => {
+  const socket = await connected(stage)
+  let answered = false
+  socket.once('data', () => (answered = true)).once('close', () => (answered = true))
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stage.key}\r\n` +
+      `content-type: ${json}\r\ntransfer-encoding: chunked\r\n\r\n`,
+  )
+  const many = Buffer.from('1\r\n \r\n'.repeat(5_000))
+  let sent = 0
+  for (; sent < chunks * 6 && !answered && !socket.destroyed; sent += many.length) {
+    if (socket.write(many)) continue
+    await new Promise<unknown>((resolve) => socket.once('drain', resolve).once('close', resolve))
+  }
+  // An attacker that leaves at once fills the queue of new connections, which is another attack.
+  if (!answered) await new Promise<unknown>((resolve) => socket.once('data', resolve).once('close', resolve))
+  socket.destroy()
+  return sent
 }
 
 /** The same, sealed; how many bytes went over the wire is told with the answer. */

@@ -1,8 +1,8 @@
-import { type Client, connect, newKek } from '../../core/sealed/client/client.ts'
-import type { Stage } from '../hunt/stage.ts'
+import { type Client, connect, newKek } from '../../plugins/sealed/client/client.ts'
+import type { Stage } from '../lab/hunt/stage.ts'
 import { type Figure, type Scene, mebibyte } from './scene.ts'
 
-const clientOf = (baseUrl: string, apiKey: string): Client =>
+export const clientOf = (baseUrl: string, apiKey: string): Client =>
   connect({ baseUrl, apiKey, policy: { allowInsecureDev: true }, kek: newKek() })
 
 /** A file of one organisation, and the call of a tool on it. */

@@ -1,4 +1,4 @@
-import type { Stage } from '../hunt/stage.ts'
+import type { Stage } from '../lab/hunt/stage.ts'
 import { slowness } from '../slowness.ts'
 
 /** Something that was measured, and what it may be at most. */
@@ -13,20 +13,20 @@ export interface Scene {
   readonly name: string
   /** Whether it is short enough for the suite. */
   readonly short: boolean
-  /** Ms that a loop may stand still; 300 when absent. */
+  /** Ms that a loop may stand still; 200 when absent. */
   readonly stall?: number
-  /** Bytes above the floor that each process may take; six times the bytes sent with 64 MiB beside, when absent. */
+  /** Bytes above the floor that each process may take; four times the bytes sent, or 32 MiB, when absent. */
   readonly memory?: number
   /** Gives back how many bytes were sent, and what else was measured. */
   play(stage: Stage): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
 }
 
 export const mebibyte = 1024 * 1024
-const room = 64 * mebibyte
+const room = 32 * mebibyte
 
 /** Plays it. Silences by the clock on the wall are judged on a quiet machine alone; stalls by how busy the machine is. */
 export const played = async (
-  { play, stall = 300, memory }: Scene,
+  { play, stall = 200, memory }: Scene,
   stage: Stage,
   quiet: boolean,
 ): Promise<readonly Figure[]> => {
@@ -38,7 +38,7 @@ export const played = async (
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]
   const seen = await stage.watch.end()
   const longest = stall * (quiet ? 1 : Math.max(before, slowness()))
-  const most = (memory ?? 6 * sent + room) / mebibyte
+  const most = (memory ?? Math.max(4 * sent, room)) / mebibyte
   const sides = (['gateway', 'enclave'] as const).flatMap((side) => [
     { name: `${side} stall, ms`, value: seen[side].stall, most: longest },
     ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: longest }] : []),

@@ -1,8 +1,9 @@
-import { members, repeatedIn } from '../hunt/bodies.ts'
-import type { Envelope } from '../hunt/sealing.ts'
-import { leftOpen, connected, pipelined, post, postSealed, unfinished } from './attacks.ts'
+import { members, repeatedIn } from '../lab/hunt/bodies.ts'
+import type { Envelope } from '../lab/hunt/sealing.ts'
+import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
 import { lanes } from './lanes.ts'
 import { type Scene, mebibyte } from './scene.ts'
+import { conversation, unknownKeys, victims } from './victims.ts'
 
 const chat = '/std/chat/completions'
 const decision = '/compat/v1/decision'
@@ -51,6 +52,17 @@ const search: Envelope = {
 }
 
 const faults: readonly Scene[] = [
+  {
+    // The first of all, since a gateway makes it once.
+    name: 'the first look at /openapi.json, twelve times at once',
+    short: true,
+    memory: 64 * mebibyte,
+    async play({ base }) {
+      const looks = Array.from({ length: 12 }, async () => (await fetch(`${base}/openapi.json`)).bytes())
+      await Promise.all(looks)
+      return { sent: 0 }
+    },
+  },
   posting('a chat with 0.5 MB of empty messages', true, chat, 500_000, emptyMessages),
   posting('a chat with 2 MB of empty messages', true, chat, 2_000_000, emptyMessages),
   posting('a chat with 33 MB of empty messages', true, chat, 33_000_000, emptyMessages),
@@ -59,10 +71,19 @@ const faults: readonly Scene[] = [
   ),
   sealing(
     'a sealed chat with 8 MB of empty messages',
-    true,
+    // The enclave takes 61 to 67 MiB where 61 are allowed; the bench shows it.
+    false,
     '/rvenc/chat/completions',
     8_000_000,
     emptyMessages,
+    inference,
+  ),
+  sealing(
+    'a sealed chat with 95,000 unknown keys',
+    true,
+    '/rvenc/chat/completions',
+    1_030_000,
+    () => Buffer.from(`{"model":"chatting","messages":[{"role":"user","content":"a"}],${members(95_000).toString()}}`),
     inference,
   ),
   sealing(
@@ -98,9 +119,77 @@ const largeJson: readonly Scene[] = [
   ),
 ]
 
+/** Bodies of 1.03 MB whose 95,000 keys nobody knows, on every route that reads JSON. */
+const questions = '"model":"chatting","questions":{"a":{"type":"noul"}}'
+const manyKeys: Readonly<Record<string, readonly [path: string, before: string, after?: string]>> = {
+  'a chat': [chat, `{${conversation},`],
+  'a chat with them within': [chat, `{${conversation},"more":{`, '}}'],
+  'a chat of the other address': ['/v1/chat/completions', `{${conversation},`],
+  messages: ['/v1/messages', `{${conversation},`],
+  'messages that think': ['/v1/messages', `{${conversation},"thinking":{"type":"enabled","budget_tokens":1024,`, '}}'],
+  'a count of tokens': ['/v1/messages/count_tokens', `{${conversation},`],
+  'a response': ['/v1/responses', '{"model":"chatting","store":false,"input":"a",'],
+  embeddings: ['/v1/embeddings', '{"model":"embedding","input":"a",'],
+  'contents of Gemini': [
+    '/v1beta/models/chatting:generateContent',
+    '{"contents":[{"role":"user","parts":[{"text":"a"}]}],',
+  ],
+  'a decision': ['/compat/v1/decision', `{${questions},"state":{`, '}}'],
+  'a decision of OpenAI’s clients': [
+    '/v1/decisions',
+    '{"model":"chatting","questions":[{"type":"predicate","instructions":"a"}],"input":[{"role":"user","content":[{"type":"input_json","data":{',
+    '}}]}]}',
+  ],
+  'a message of MCP': ['/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{', '}}'],
+  'an indexing': ['/files/encrypted/index', '{"files":[],'],
+  speech: ['/v1/audio/speech', '{"model":"speaking","input":"a","voice":"alloy",'],
+}
+const keyed: readonly Scene[] = Object.entries(manyKeys).map(([name, [path, before, after = '}']]) =>
+  posting(`95,000 unknown keys: ${name}`, true, path, 1_030_000, () => Buffer.from(before + unknownKeys + after)),
+)
+
+/** Just under each bound: the elements that a body may have, in the objects that are dearest. */
+const underBounds: readonly Scene[] = [
+  posting('a chat with 24 objects of 4,000 keys', true, chat, 1_060_000, () =>
+    Buffer.from(
+      `{${conversation},"more":[${Array(24)
+        .fill(`{${members(4_000).toString()}}`)
+        .join()}]}`,
+    ),
+  ),
+  posting('a chat with 24,000 messages', true, chat, 720_000, (bytes) =>
+    body(
+      '{"model":"chatting","messages":[',
+      '{"role":"user","content":"a"},',
+      '{"role":"user","content":"a"}]}',
+      bytes,
+    ),
+  ),
+  posting('embeddings of 90,000 tokens', true, '/v1/embeddings', 180_000, (bytes) =>
+    body('{"model":"embedding","input":[', '1,', '1]}', bytes),
+  ),
+  posting('a response about 1.8 MB of text', true, '/v1/responses', 1_800_000, (bytes) =>
+    body('{"model":"chatting","store":false,"input":"', 'ab cd ', '"}', bytes),
+  ),
+]
+
+const chunked = (name: string, path: string, chunks: number): Scene => ({
+  name,
+  short: chunks <= 1_000_000,
+  play: async (stage) => ({ sent: Math.min(4 * mebibyte, await inTinyChunks(stage, path, chunks)) }),
+})
+
+const chunks: readonly Scene[] = [
+  chunked('a chat in 500,000 chunks of one byte', chat, 500_000),
+  chunked('a chat in 12 million chunks of one byte', chat, 12_000_000),
+  chunked('an upload in 500,000 chunks of one byte', '/files/encrypted/upload', 500_000),
+  chunked('a form in 500,000 chunks of one byte', '/v1/audio/transcriptions', 500_000),
+]
+
 const pipelining = (name: string, line: string, connections: number): Scene => ({
   name,
-  short: true,
+  // Node makes an error for each request that is cut, which takes longer than the bound; the bench shows it.
+  short: connections === 1,
   memory: 64 * mebibyte,
   async play(stage) {
     await pipelined(stage, line, 63 * 1024, connections, 2_000)
@@ -144,4 +233,14 @@ const connections: readonly Scene[] = [
 ]
 
 /** What was seen of 1.0.0, each as it was done. */
-export const scenes: readonly Scene[] = [...faults, ...pipelines, ...largeJson, ...connections, ...lanes]
+export const scenes: readonly Scene[] = [
+  ...faults,
+  ...keyed,
+  ...underBounds,
+  ...chunks,
+  ...pipelines,
+  ...largeJson,
+  ...connections,
+  ...lanes,
+  ...victims,
+]

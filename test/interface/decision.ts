@@ -251,11 +251,11 @@ export const decisions: readonly Row[] = [
     },
   ],
   [
-    '7 a backend that fails is a 502 of the decision route',
+    '7 a backend that fails is a 503 of the decision route',
     async (t, scene) => {
       const { status, body } = await ask(scene, { q: yes }, { model: 'broken' })
-      t.equal(status, 502)
-      t.equal(body.status, 502)
+      t.equal(status, 503)
+      t.equal(body.status, 503)
     },
   ],
   [

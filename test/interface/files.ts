@@ -74,6 +74,27 @@ export const storedFiles: readonly Row[] = [
       const found = async () => (await client.send(`${path}/${kept.data.id}`)).body.data.rag_status
       await until(async () => !/running|pending/.test(await found()), 60_000)
       t.equal(await found(), 'completed')
+      const given: Readonly<Record<string, string>> = body
+      const other = await client.agree()
+      const wrong = { 'one byte less': (hex: string) => hex.slice(2), 'two bytes': () => 'abab', 'no hex': () => 'zz' }
+      for (const field of ['cipher_text', 'file_nonce', 'rag_dek_nonce', 'encrypted_file_dek'] as const)
+        for (const [way, broken] of Object.entries(wrong)) {
+          if (field === 'encrypted_file_dek' && way === 'one byte less') continue
+          const refused = await client.send(`${path}/upload`, {
+            body: { ...given, [field]: broken(given[field] ?? '') },
+          })
+          t.same([refused.status, Object.keys(refused.body.validator ?? {})], [400, [field]], `${field}: ${way}`)
+        }
+      const unread = {
+        ...client.fileFields(dek, labels, poem),
+        ...client.part(other, 'encrypted_file_dek', 'file_nonce', new Uint8Array(32)),
+        ...client.part(other, 'encrypted_rag_dek', 'rag_dek_nonce', client.ragDek),
+        cipher_text: other.cipherText,
+      }
+      const { body: failed } = await client.send(`${path}/upload`, { body: unread })
+      const recordOf = async () => (await client.send(`${path}/${failed.data.id}`)).body.data
+      await until(async () => !/running|pending/.test((await recordOf()).rag_status), 60_000)
+      t.match(await recordOf(), { rag_status: 'failed', rag_error: 'unreadable_file' }, 'and the record tells why not')
     },
   ],
   [

@@ -1,3 +1,4 @@
+import { survey } from '../../adapters/production/survey.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
@@ -188,11 +189,12 @@ const errors: readonly Row[] = [
     },
   ],
   [
-    '7 after a 502 no client needs to try again: the gateway did',
+    '7 a fault that time heals is a 503 with the time of the next try',
     async (t, { client, plays, asked }) => {
       plays(refusing(500, 'Down'))
       const { status, headers } = await client.send('/std/chat/completions', { body: { model: 'lone', messages } })
-      t.same([status, headers.get('x-should-retry'), asked()], [502, 'false', [2, 0]])
+      t.same([status, headers.get('x-should-retry'), asked()], [503, null, [2, 0]])
+      t.ok(Number(headers.get('retry-after')) >= 2)
     },
   ],
   [
@@ -229,7 +231,7 @@ const errors: readonly Row[] = [
     },
   ],
   [
-    '7 a body that something else has read is a 503, and no second try',
+    '7 a body that something else has read is a 500 that names the mend, and no second try',
     async (t) => {
       const middleware = [
         async (ctx: { req: AsyncIterable<unknown> }, next: () => Promise<void>) => {
@@ -241,7 +243,11 @@ const errors: readonly Row[] = [
       const client = literalClient(it.base, it.key)
       for (const path of ['/std/chat/completions', '/files/encrypted/upload', '/rvenc/audio/transcriptions']) {
         const { status, headers, body } = await client.send(path, { body: { model: 'lone', messages } })
-        t.match([status, body.error], [503, /Another reader took the body/], path)
+        t.match(
+          [status, body.error],
+          [500, /Another reader took the body first: put the gateway before any body parser/],
+          path,
+        )
         t.same([headers.get('x-should-retry'), headers.get('retry-after')], ['false', null])
       }
     },
@@ -263,11 +269,12 @@ const models: readonly Row[] = [
         const answer = await client.send(path, { body })
         t.match([answer.status, JSON.stringify(answer.body)], [503, /The model list is not known yet/], path)
         t.ok(Number(answer.headers.get('retry-after')) >= 1)
-        t.notMatch(JSON.stringify(answer.body), /key|401/i)
+        // Ids have any digits.
+        t.notMatch(JSON.stringify(answer.body).replace(/[\da-f]{8}-[\da-f-]{27}/g, ''), /key|401/i)
       }
       t.equal((await client.send('/v1/models/small')).status, 503)
       t.match((await client.chat({ model: 'small', messages })).body, { code: 'unavailable' })
-      t.match((await it.gateway.survey(AbortSignal.timeout(10_000))).backends, [
+      t.match((await survey(it.gateway.supply, AbortSignal.timeout(10_000))).backends, [
         { name: 'one', fault: { answered: 401 } },
       ])
       for (const event of ['models.unlisted', 'provider.refused'])
@@ -364,7 +371,7 @@ const streams: readonly Row[] = [
     async (t, { client, plays }) => {
       plays(refusing(500, 'Down'))
       const failed = await client.chatStream({ model: 'lone', messages })
-      t.same([failed.at(-1)!.event, failed.at(-1)!.opened.error.code], ['error', 'upstream_failed'])
+      t.same([failed.at(-1)!.event, failed.at(-1)!.opened.error.code], ['error', 'unavailable'])
       t.notOk(failed.some(({ event }) => event === 'done' || event === 'data'))
       plays(refusing(400, { message: 'The heron is too long', code: 'context_length_exceeded' }))
       const refused = await client.chatStream({ model: 'lone', messages })

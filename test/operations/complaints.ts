@@ -1,4 +1,4 @@
-import ts from 'typescript'
+import ts from 'typescript-api'
 import type { Manifest } from './files.ts'
 
 const options: ts.CompilerOptions = {

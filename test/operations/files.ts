@@ -73,6 +73,7 @@ export const raw = await both(
 )
 interface Raw {
   readonly enclave: object
+  readonly limits?: object
 }
 export const config = await both(async (side) => checkedConfig(raw[side], env[side]))
 /** The names that the configuration wants of the environment. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { type Agent, fetch } from 'undici'
-import { connect } from '../../core/sealed/client/client.ts'
-import { SealgateError } from '../../core/sealed/client/error.ts'
+import { connect } from '../../plugins/sealed/client/client.ts'
+import { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { uploadOf } from '../fakes/uploads.ts'
 
 export const families = [

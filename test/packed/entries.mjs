@@ -1,22 +1,23 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Every path that `exports` of an unpacked package leads to, but for its JSON, as `sealgate/…`. */
+/** Every path that `exports` of an unpacked package promises, but for its JSON, as `sealgate/…`. Of plugins, those of one level. */
 export const entriesOf = (unpacked) => {
   const { exports } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'))
   const shipped = readdirSync(unpacked, { recursive: true }).map((file) => `./${file}`)
   const paths = Object.entries(exports).flatMap(([name, target]) => {
-    // The programs of threads and processes are no entries.
-    if (target === null || name.endsWith('.json')) return []
-    const [before, after] = target.split('*')
+    if (name.endsWith('.json')) return []
+    const [before, after] = target.default.split('*')
     if (after === undefined) return [name]
-    const of = shipped.filter((file) => file.startsWith(before) && file.endsWith(after))
-    return of.map((file) => name.replace('*', file.slice(before.length, -after.length)))
+    const levels = name === './plugins/*' ? 2 : 1
+    const found = shipped.filter((file) => file.startsWith(before) && file.endsWith(after))
+    return found
+      .map((file) => file.slice(before.length, -after.length))
+      .filter((path) => path.split('/').length === levels)
+      .filter((path) => !/^(shared|sealed|usage)\//.test(path))
+      .map((path) => name.replace('*', path))
   })
-  const hidden = Object.keys(exports).filter((name) => exports[name] === null)
-  const isHidden = (path) =>
-    hidden.some((name) => (name.endsWith('*') ? path.startsWith(name.slice(0, -1)) : path === name))
-  return [...new Set(paths)].filter((path) => !isHidden(path)).map((path) => `sealgate${path.slice(1)}`)
+  return paths.map((path) => `sealgate${path.slice(1)}`)
 }
 
 /** A program that loads each entry by `import` or by `require`, and prints what could not be loaded. */

@@ -19,6 +19,7 @@ export const served = async (cwd, program) => {
     })
     const ready = await fetch(`${base}/health/ready`)
     if (ready.status !== 200) throw new Error(`not ready: ${ready.status}`)
+    await shown(base)
     await asked(base, cwd)
     const ended = new Promise((resolve) => server.once('exit', resolve))
     server.kill('SIGTERM')
@@ -26,6 +27,19 @@ export const served = async (cwd, program) => {
   } finally {
     server.kill('SIGKILL')
   }
+}
+
+/** The console with all of its scripts, and the pages that are made from the code. */
+const shown = async (base) => {
+  const text = async (path) => {
+    const answer = await fetch(base + path)
+    if (answer.status !== 200) throw new Error(`no ${path}: ${answer.status}`)
+    return answer.text()
+  }
+  await Promise.all(['/docs', '/llms.txt', '/openapi.json'].map(text))
+  const scripts = [...(await text('/console')).matchAll(/[\w./-]+\.js/g)].map(([path]) => path)
+  if (scripts.length < 5) throw new Error('the console names no scripts')
+  for (const path of new Set(scripts)) await text(new URL(path, `${base}/`).pathname)
 }
 
 /** A user's own program: a sealed file and two tools by the client of the package that is installed. */
@@ -40,14 +54,17 @@ const sealing = `import { setTimeout as sleep } from 'node:timers/promises'
   const read = await client.tools.call('getTextDocumentContent', { fileId: id })
   await client.files.index([id])
   while ((await client.files.list({ search: id })).files[0].rag_status !== 'completed') await sleep(50)
+  const table = Buffer.from('keeper,lamps\\nIda,2\\n')
+  const { id: rows } = await client.files.upload({ name: 'log.csv', mime: 'text/csv', bytes: table })
+  const parsed = await client.tools.call('getTextDocumentContent', { fileId: rows })
   const found = await client.tools.call('searchRag', { query: 'Who mended the lamp?' })
   const tells = (it) => JSON.stringify(it).includes('brass lamp')
-  console.log(tells(read), tells(found))`
+  console.log(tells(read), tells(found), JSON.stringify(parsed).includes('Ida'))`
 
 const sealed = (base, key, cwd) => {
   writeFileSync(join(cwd, 'sealing.mjs'), sealing)
   const told = execFileSync('node', ['sealing.mjs', base, key], { cwd, timeout: 60_000 }).toString().trim()
-  if (told !== 'true true') throw new Error(`a sealed file was read and found: ${told}`)
+  if (told !== 'true true true') throw new Error(`a sealed file was read and found: ${told}`)
 }
 
 /** A chat and a sealed file always work, and a decision where its model was installed. */

@@ -38,6 +38,9 @@ const install = (prefix: string, name: string, PATH: string) =>
     env: { ...process.env, PATH },
   })
 
+/** The Node that stands first on the path: a program may be a script of a library. */
+const nodeOf = (path: string): string => join(path.split(delimiter)[0]!, 'node')
+
 /** The newest release, by npm, under the Node that it asks for. */
 export const installed = async (t: Test, { command, node, package: name, ...program }: Program): Promise<Installed> => {
   const place = await mkdtemp(join(tmpdir(), 'sealgate-program-'))
@@ -48,7 +51,7 @@ export const installed = async (t: Test, { command, node, package: name, ...prog
     path = join(place, 'node/node_modules/node/bin') + delimiter + path
   }
   await install(place, name, path)
-  const bin = join(place, 'node_modules/.bin', command)
+  const bin = command === 'node' ? nodeOf(path) : join(place, 'node_modules/.bin', command)
   const own = (HOME: string) => ({ PATH: path, HOME, TERM: 'dumb', CI: '1' })
   return {
     bin,

@@ -22,6 +22,8 @@ export interface Program {
   readonly node?: number
   /** Whether it sums up a conversation that a backend refuses as too long. */
   readonly compacts?: true
+  /** Whether it tries again until an outage of seconds is over. */
+  readonly patient?: true
   /** The models that it asks for. */
   readonly models: readonly string[]
   readonly reads: (file: string) => Use
@@ -31,19 +33,26 @@ export interface Program {
   sealed(home: string, prompt: string): Promise<Start>
 }
 
+/** Its current models orchestrate tools by a script, which is one free text. */
+const orchestrated = (cmd: string): Use => ({
+  call: 'exec',
+  args: { input: `text((await tools.exec_command({ cmd: ${JSON.stringify(cmd)} })).output)` },
+})
+
 const codex: Program = {
   name: 'Codex',
   package: '@openai/codex',
   command: 'codex',
-  models: ['gpt-5.1'],
-  reads: (file) => ({ call: 'exec_command', args: { cmd: `cat ${file}` } }),
-  runs: (cmd) => ({ call: 'exec_command', args: { cmd } }),
+  patient: true,
+  models: ['gpt-5.6-luna'],
+  reads: (file) => orchestrated(`cat ${file}`),
+  runs: orchestrated,
   async start({ base, key }, _, prompt) {
-    const own = `{name="gateway",base_url="${base}/v1",env_key="KEY",wire_api="responses",supports_websockets=true,request_max_retries=0}`
-    const named = ['-m', 'gpt-5.1', '-c', 'model_provider="gateway"', '-c', `model_providers.gateway=${own}`]
+    const own = `{name="gateway",base_url="${base}/v1",env_key="KEY",wire_api="responses",supports_websockets=true}`
+    const named = ['-m', 'gpt-5.6-luna', '-c', 'model_provider="gateway"', '-c', `model_providers.gateway=${own}`]
     return { args: ['exec', ...free, ...named, prompt], env: { KEY: key } }
   },
-  sealed: async (_, prompt) => ({ args: ['exec', ...free, '-m', 'gpt-5.1', prompt] }),
+  sealed: async (_, prompt) => ({ args: ['exec', ...free, '-m', 'gpt-5.6-luna', prompt] }),
 }
 
 const free = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
@@ -52,6 +61,7 @@ const claude: Program = {
   name: 'Claude Code',
   package: '@anthropic-ai/claude-code',
   command: 'claude',
+  patient: true,
   compacts: true,
   node: 22,
   models: ['claude-opus-4-8'],
@@ -146,4 +156,42 @@ const continues: Program = {
   sealed: async (_, prompt) => ({ args: ['--auto', '-p', prompt] }),
 }
 
-export const programs: readonly Program[] = [codex, claude, gemini, qwen, opencode, continues]
+/** A library, so that a script of a few lines is the program. */
+const agents: Program = {
+  name: 'Agents SDK',
+  package: '@openai/agents',
+  command: 'node',
+  node: 22,
+  models: ['talk'],
+  reads: (file) => ({ call: 'read', args: { file } }),
+  runs: (command) => ({ call: 'run', args: { command } }),
+  async start({ base, key }, home, prompt) {
+    const env = { OPENAI_BASE_URL: `${base}/v1`, OPENAI_API_KEY: key }
+    return { ...(await agents.sealed(home, prompt)), env }
+  },
+  async sealed(home, prompt) {
+    await writeFile(join(home, 'agent.mjs'), agentScript)
+    return { args: [join(home, 'agent.mjs'), prompt] }
+  },
+}
+
+const agentScript = `
+import { execSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Agent, Runner, setTracingDisabled, tool } from '@openai/agents'
+setTracingDisabled(true)
+const made = (name, member, execute) => {
+  const parameters = { type: 'object', properties: { [member]: { type: 'string' } }, required: [member] }
+  const strict = { ...parameters, additionalProperties: false }
+  return tool({ name, description: name, parameters: strict, strict: true, execute: async (args) => execute(args[member]) })
+}
+const tools = [
+  made('read', 'file', (file) => readFileSync(file, 'utf8')),
+  made('run', 'command', (command) => execSync(command).toString()),
+]
+const agent = new Agent({ name: 'Reader', instructions: 'Be brief.', model: 'talk', tools })
+const result = await new Runner().run(agent, process.argv[2])
+console.log(result.finalOutput)
+`
+
+export const programs: readonly Program[] = [codex, claude, gemini, qwen, opencode, continues, agents]

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { PostgresServer } from '../fakes/postgres.ts'
-import { backend } from '../fakes/stage.ts'
+import { backend } from '../contracts/stage.ts'
 import { until } from '../until.ts'
 import type { Installed } from './installed.ts'
 

@@ -14,15 +14,34 @@ const command = 'echo it-ran | tr a-z A-Z'
 const script =
   ({ reads, runs }: Program, note: string): Script =>
   (turn, tools) => {
-    const reading = reads(note)
-    if (!tools.includes(reading.call)) return [{ say: 'A title' }]
+    const using = (use: ReturnType<Program['reads']>) => {
+      // A tool of a namespace has a longer name before backends of other dialects.
+      const call = tools.find((name) => name === use.call || name.endsWith(`__${use.call}`))
+      return call === undefined ? null : { ...use, call }
+    }
+    const [reading, running] = [using(reads(note)), using(runs(command))]
+    if (reading === null || running === null) return [{ say: 'A title' }]
     if (turn === 0) return [{ think: 'First the file.', signature: 'Zmlyc3Q=' }, { say: 'I read.' }, reading]
-    return turn === 1
-      ? [{ think: 'Now the command.', signature: 'c2Vjb25k' }, runs(command)]
-      : [{ say: 'All is done.' }]
+    return turn === 1 ? [{ think: 'Now the command.', signature: 'c2Vjb25k' }, running] : [{ say: 'All is done.' }]
   }
 
 export const working = (program: Program, note: string): ((asked: Asked) => Take) => scripted(script(program, note))
+
+/** Ms for which every backend is overloaded. */
+const outage = 6_000
+
+/** The same behind an outage that begins with the first request. */
+export const interrupted = (program: Program, note: string): ((asked: Asked) => Take) => {
+  const works = working(program, note)
+  let until = 0
+  return (asked) => {
+    if (asked.method !== 'POST') return works(asked)
+    if (until === 0) until = Date.now() + outage
+    if (Date.now() > until) return works(asked)
+    const body = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+    return { status: 529, headers: { 'content-type': 'application/json' }, body }
+  }
+}
 
 const sums = scripted(() => [{ say: words.summary }])
 

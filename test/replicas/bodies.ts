@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { sealRequest } from '../../core/sealed/client/seal-request.ts'
+import { sealRequest } from '../../plugins/sealed/client/seal-request.ts'
 import { estimateOf } from '../../core/inference/metering/tokens.ts'
-import type { EnclaveKey } from '../../core/sealed/wire/keyset.ts'
-import { toHex } from '../../core/sealed/wire/hex.ts'
+import type { EnclaveKey } from '../../plugins/sealed/wire/keyset.ts'
+import { toHex } from '../../plugins/sealed/wire/hex.ts'
 
 export const kinds = ['chat', 'stream', 'decision', 'sealed', 'sealed stream'] as const
 export type Kind = (typeof kinds)[number]

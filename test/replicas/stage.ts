@@ -8,9 +8,9 @@ import { clock, log, random } from '../../adapters/memory/platform.ts'
 import { Keyring, keyring } from '../../core/access/keyring.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Settings, SettingsShape } from '../../core/settings.ts'
-import { type EnclaveKey, newest, parseKeyset } from '../../core/sealed/wire/keyset.ts'
-import { fromHex } from '../../core/sealed/wire/hex.ts'
-import { kems } from '../../core/sealed/wire/kem.ts'
+import { type EnclaveKey, newest, parseKeyset } from '../../plugins/sealed/wire/keyset.ts'
+import { fromHex } from '../../plugins/sealed/wire/hex.ts'
+import { kems } from '../../plugins/sealed/wire/kem.ts'
 import postgres from '../../plugins/storage/postgres.ts'
 import { type PostgresServer, startPostgres } from '../fakes/postgres.ts'
 import { type RedisServer, startRedis } from '../fakes/redis.ts'
@@ -100,7 +100,8 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
       }),
     },
     decision: { places: deciding },
-    timeouts: { total: ms, firstToken: ms, idle: ms, decision: ms },
+    // A revoked key's calls end as the plan says, and not by the clock.
+    timeouts: { total: ms, firstToken: ms, idle: ms, decision: ms, revoked: ms },
     routing: { retries: 0, breaker: { faults: 1_000_000, ratio: 1 } },
   }
   await writeFile(file, JSON.stringify(config))

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sampled, seed } from '../whole.ts'
+import { isWhole } from '../whole.ts'
 
 /** Files that one process plays, one after another. */
 export type Turn = readonly string[]
@@ -45,11 +45,11 @@ const longest: readonly string[] = [
   'suite',
 ]
 
-/** So many days play all files that take turns. Samples inside of them take other numbers of days, so each meets each. */
-const everyDays = 7
-
-/** Files with browsers, many processes or engines of tools. They take turns: each has its day of the week, and the night plays all. */
-const byDay: readonly string[] = [
+/** Files that take long: browsers, many processes, engines of tools, hunts. `npm run test:long` plays them, as CI and the night do. */
+const long: readonly string[] = [
+  'frameworks',
+  'hostile',
+  'production-example',
   'console-browser',
   'plugins/tools/imageDescribeAndCaptionFallback',
   'plugins/tools/getFileContentOCR',
@@ -85,6 +85,36 @@ const byDay: readonly string[] = [
   'plugins/readers/shared/files',
   'plugins/tools/getDataFileContent',
   'plugins/tools/videoDescribeAndCaption/video',
+  'tools',
+  'hunt',
+  'snippets',
+  'mcp',
+  'outages',
+  'commands',
+  'counts',
+  'proof',
+  'plugins/storage/redis',
+  'plugins/storage/postgres',
+  'model',
+  'seal-admission',
+  'faults/drill',
+  'seal-guards',
+  'lint',
+  'client-package',
+  'adapters/production/enclave/enclave',
+  'plugins/usage/usage-sums',
+  'sdk-retries',
+  'seal-doors',
+  'chained',
+  'lab/suites/wycheproof',
+  'seal-canary',
+  'sealed-canary',
+  'plugins/sealed/evidence/tdx-real',
+  'pages',
+  'verified-backends',
+  'receipt-log',
+  'visited',
+  'adapters/production/enclave/harden',
 ]
 
 /** Rooms whose files share processes: they leave nothing behind. */
@@ -126,6 +156,7 @@ const gateways: readonly string[] = [
   'mcp-http',
   'mcp-programs',
   'media',
+  'memory-groups',
   'models-for-tools',
   'mutations',
   'named-providers',
@@ -161,7 +192,7 @@ const gateways: readonly string[] = [
 ]
 
 /** Most files of one process. */
-const most = 12
+const most = 6
 
 const chunked = (files: readonly string[]): readonly Turn[] => {
   const count = Math.ceil(files.length / most)
@@ -171,20 +202,25 @@ const chunked = (files: readonly string[]): readonly Turn[] => {
 
 export interface Plan {
   readonly turns: readonly Turn[]
-  /** Files that have another day. */
+  /** Files that another command plays. */
   readonly resting: readonly string[]
 }
 
-/** The files of tests that a day plays, as the turns in which they are played. */
-export const planned = async (day = seed): Promise<Plan> => {
+/** Which files are played: all but the long ones, the long ones alone, or all. */
+export type Share = 'short' | 'long' | 'all'
+
+/** The files of tests that a command plays, as the turns in which they are played. */
+export const planned = async (share: Share = isWhole ? 'all' : 'short'): Promise<Plan> => {
   const files = (await readdir('dist/test', { recursive: true }))
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => file.slice(0, -'.test.js'.length))
     .sort()
-  const missing = [...longest, ...byDay, ...gateways].filter((file) => !files.includes(file))
+  const missing = [...longest, ...long, ...gateways].filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`No such tests: ${missing.join(', ')}`)
-  const ofToday = sampled(byDay, everyDays, day)
-  const resting = byDay.filter((file) => !ofToday.includes(file))
+  const others: Readonly<Record<Share, readonly string[]>> = {
+    ...{ short: long, long: files.filter((file) => !long.includes(file)), all: [] },
+  }
+  const resting = others[share]
   const first = longest.filter((file) => !resting.includes(file))
   const rest = files.filter((file) => !longest.includes(file) && !resting.includes(file))
   const isShared = (file: string) => rooms.test(file) || gateways.includes(file)

@@ -23,7 +23,7 @@ export default plugin({
 import pigeon from '../../../plugins/providers/pigeon.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged } from '../../fakes/stage.ts'
+import { eventStream, staged } from '../../contracts/stage.ts'
 
 t.test('contract', (t) =>
   conform(t, upstream.contract, (t) =>

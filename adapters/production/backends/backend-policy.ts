@@ -1,23 +1,44 @@
-import { type PlatformPolicy, type TestRoots, parsePolicy, readPolicy } from '../../../core/sealed/evidence/policy.ts'
-import { rulesOf } from '../../../core/sealed/evidence/rules.ts'
+import {
+  type PlatformPolicy,
+  type TestRoots,
+  parsePolicy,
+  readPolicy,
+} from '../../../plugins/sealed/evidence/policy.ts'
+import { rulesOf } from '../../../plugins/sealed/evidence/rules.ts'
+import type { ServiceLists } from '../../../plugins/sealed/evidence/services/service-policy.ts'
+
+/** What a configuration accepts. `services` is for a service that exists. */
+interface AcceptedBackend {
+  readonly policy: PlatformPolicy
+  readonly services?: ServiceLists
+}
 
 /** The policy of a configuration. A policy that cannot be used, or would verify nothing, throws with its path. */
-export const backendPolicy = (said: object, path: string, testRoots?: TestRoots): PlatformPolicy => {
-  const policy = checked(said, path)
-  if (policy.measurements === undefined && (policy.releases === undefined || Array.isArray(policy.releases)))
+export const backendPolicy = async (said: object, path: string, testRoots?: TestRoots): Promise<AcceptedBackend> => {
+  const { policy, services } = await checked(said, path)
+  const namesCode = policy.measurements !== undefined || (policy.releases && !Array.isArray(policy.releases))
+  if (services === undefined && !namesCode)
     throw new Error(`${path} names neither measurements nor a signed list of releases`)
-  return { ...policy, ...(testRoots && { testRoots }) }
+  return { policy: { ...policy, ...(testRoots && { testRoots }) }, ...(services && { services }) }
 }
 
 /**
  * The rules are made once here, so that a policy that cannot be used fails at the start and not at a call.
  */
-const checked = (said: object, path: string): PlatformPolicy => {
+const checked = async (said: object, path: string): Promise<AcceptedBackend> => {
   try {
-    const policy = parsePolicy(JSON.stringify(said))
-    rulesOf(readPolicy(policy), Date.now())
-    return policy
+    const accepted = await parsed(said)
+    rulesOf(readPolicy(accepted.policy), Date.now())
+    return accepted
   } catch (cause) {
     throw new Error(`${path}: ${(cause as Error).message}`, { cause })
   }
+}
+
+const parsed = async (said: object): Promise<AcceptedBackend> => {
+  const text = JSON.stringify(said)
+  if (!('services' in said)) return { policy: parsePolicy(text) }
+  const { parseServicePolicy } = await import('../../../plugins/sealed/evidence/services/service-policy.ts')
+  const { platform: policy, lists: services } = parseServicePolicy(text)
+  return { policy, services }
 }

@@ -2,8 +2,6 @@
 export interface Opened {
   /** In ms: the end of the evidence. */
   readonly ends: number
-  /** True after the backend showed another key, so that new evidence is needed. */
-  isMoved(): boolean
   /** Takes no new calls, and resolves after the running ones. */
   retire(): Promise<void>
   /** Ends the running calls. */
@@ -21,8 +19,8 @@ export interface Held<T> {
 
 /** Calls keep the line with which they began, while later calls get the newest one. */
 export interface HeldLines<T> {
-  /** The newest line; null when none counts. */
-  newest(): Held<T> | null
+  /** The newest line; null when none counts at this time, in Unix ms. */
+  standing(now: number): Held<T> | null
   /** Puts this line in the place of the one before. */
   hold(it: T, until: number): Held<T>
   /** Gives calls no line any more. */
@@ -54,7 +52,7 @@ export const heldLines = <T extends Opened>(): HeldLines<T> => {
   }
 
   return {
-    newest: () => newest,
+    standing: (now) => (newest !== null && now < newest.until ? newest : null),
     hold(it, until) {
       const line = { it, until, calls: 0, replaced: false }
       alive.add(it)

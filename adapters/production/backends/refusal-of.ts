@@ -1,5 +1,5 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
-import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
+import { Refusal } from '../../../plugins/sealed/evidence/reasons.ts'
 
 /** The reason for which a backend's document is refused, a word of our own. Null when the backend gave none. */
 export const refusalOf = (fault: unknown): string | null => {

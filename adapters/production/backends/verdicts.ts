@@ -17,50 +17,54 @@ const pauseMs = 5_000
 
 /**
  * Holds the newest evidence that was accepted, and renews it before its end. Refused evidence ends the evidence before
- * it; a backend without an answer keeps it to its end.
+ * it; a backend without an answer keeps it to its end. A line calls `moved` when a later connection of it is refused.
  */
-export const verdicts = <T extends Opened>(clock: Clock, renew: number, verify: () => Promise<T>): Verdicts<T> => {
+export const verdicts = <T extends Opened>(
+  clock: Clock,
+  renew: number,
+  verify: (moved: () => void) => Promise<T>,
+): Verdicts<T> => {
   const lines = heldLines<T>()
   let asking: Promise<Held<T>> | null = null
   let refusal: { readonly fault: UpstreamFailed; readonly until: number } | null = null
-  let alarm: Alarm | null = null
-  let over = false
-
-  const standing = (): Held<T> | null => {
-    const line = lines.newest()
-    return line !== null && clock.now() < line.until && !line.it.isMoved() ? line : null
-  }
-
-  const renewIn = (ms: number): void => {
-    alarm?.off()
-    // The next call meets the fault of a renewal by itself.
-    if (!over) alarm = clock.alarm(ms, () => void asked().catch(() => undefined))
-  }
+  let moves = 0
+  // The next call meets the fault of a renewal by itself.
+  const renewal = laterAgain(clock, () => void asked().catch(() => undefined))
 
   const failed = (cause: unknown): UpstreamFailed => {
-    const fault = new UpstreamFailed('The backend could not be verified', { code: unverified, again: true, cause })
-    const isAnswer = !(cause instanceof UpstreamFailed)
-    if (isAnswer) refusal = { fault, until: clock.now() + pauseMs }
-    if (isAnswer || standing() === null) lines.drop()
-    else renewIn(pauseMs)
+    const fault = unverifiedBackend(cause)
+    const isSilent = cause instanceof UpstreamFailed
+    if (!isSilent) refusal = { fault, until: clock.now() + pauseMs }
+    if (isSilent && lines.standing(clock.now()) !== null) renewal.in(pauseMs)
+    else lines.drop()
     return fault
   }
 
+  /** Ends evidence that was asked for before, and that of a renewal which runs. */
+  const moved = (): void => {
+    moves++
+    lines.drop()
+  }
+
   const verified = async (): Promise<Held<T>> => {
-    const it = await verify().catch((cause: unknown) => {
+    const before = moves
+    const it = await verify(moved).catch((cause: unknown) => {
       throw failed(cause)
     })
+    if (moves !== before) {
+      await it.close()
+      return verified()
+    }
     const now = clock.now()
     const line = lines.hold(it, Math.min(it.ends, now + 2 * renew))
     refusal = null
-    if (!over) renewIn(Math.max(1, Math.min(renew, (line.until - now) / 2)))
+    renewal.in(Math.max(1, Math.min(renew, (line.until - now) / 2)))
     return line
   }
 
   const asked = (): Promise<Held<T>> => (asking ??= verified().finally(() => (asking = null)))
-
   const current = async (signal: AbortSignal): Promise<Held<T>> => {
-    const line = standing()
+    const line = lines.standing(clock.now())
     if (line !== null) return line
     if (refusal !== null && clock.now() < refusal.until) throw refusal.fault
     return unlessAborted(asked(), signal)
@@ -69,10 +73,28 @@ export const verdicts = <T extends Opened>(clock: Clock, renew: number, verify: 
   return {
     use: async (signal, call) => lines.use(await current(signal), call),
     async dispose() {
-      over = true
-      alarm?.off()
+      renewal.end()
       await asking?.catch(() => undefined)
       await lines.close()
+    },
+  }
+}
+
+const unverifiedBackend = (cause: unknown): UpstreamFailed =>
+  new UpstreamFailed('The backend could not be verified', { code: unverified, again: true, cause })
+
+/** One alarm that each new time puts off, until its end. */
+const laterAgain = (clock: Clock, ring: () => void) => {
+  let alarm: Alarm | null = null
+  let over = false
+  return {
+    in(ms: number): void {
+      alarm?.off()
+      if (!over) alarm = clock.alarm(ms, ring)
+    },
+    end(): void {
+      over = true
+      alarm?.off()
     },
   }
 }

@@ -5,7 +5,30 @@ import { Clock, type Door, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
 import { type Verdicts, verdicts } from './verdicts.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type BackendDemand, type VerifiedLine, verifyBackend } from './verify-backend.ts'
+import type { BackendDemand } from './backend-demand.ts'
+import { type VerifiedLine, verifyBackend } from './verify-backend.ts'
+import type { ServiceLists } from '../../../plugins/sealed/evidence/services/service-policy.ts'
+import type { CollateralSettings } from '../config/collateral.ts'
+import { completing } from '../evidence/completing.ts'
+import { folderSource, keptSource, serviceSource } from '../evidence/sources.ts'
+
+/** What an upstream demands, before its parts are there. */
+export interface DemandedBackend extends Omit<BackendDemand, 'services'> {
+  readonly services?: ServiceLists
+  /** Where certificates and lists come from that a service does not lay beside its evidence. */
+  readonly collateral?: CollateralSettings
+}
+
+/** Certificates and lists for the evidence of a service; none are needed for another form. */
+const serviceDemand = (
+  { services: lists, collateral, policy }: DemandedBackend,
+  door: Door,
+): Pick<BackendDemand, 'services'> => {
+  if (lists === undefined || collateral === undefined) return {}
+  const { folder, ...makers } = collateral
+  const source = keptSource(folder === undefined ? serviceSource(door) : folderSource(folder))
+  return { services: { lists, complete: (now) => completing(source, policy, now, makers) } }
+}
 
 type Supply = <N extends Needs>(needs: N) => Supplied<N>
 
@@ -69,18 +92,22 @@ const gated = (shape: Upstream, reached: Verdicts<Reached>): Upstream => {
 export const verifiedUpstream = (
   fitting: Fitting<Upstream>,
   form: Fitting<BackendEvidence>,
-  demand: BackendDemand,
+  demanded: DemandedBackend,
 ): Fitting<Upstream> => ({
   ...fitting,
   make(supply) {
-    const { clock, log } = supply({ clock: Clock, log: Log })
+    const { clock, log, fetch } = supply({ clock: Clock, log: Log, fetch: Fetch })
     const evidence = form.make(supply)
+    if ('service' in evidence !== (demanded.services !== undefined))
+      throw new Error(`${fitting.name}: services of a policy are for evidence of services that exist, and for no other`)
+    const { services: _, ...common } = demanded
+    const demand: BackendDemand = { ...common, ...serviceDemand(demanded, fetch.upstream) }
     let hasDoor = false
     const made = (door: Door) => fitting.make(withDoor(supply, door, () => (hasDoor = true)))
     const shape = made(closed)
     if (!hasDoor) throw new Error(`${fitting.name} has no use for evidence: it asks no backend over the network`)
-    const reach = async (): Promise<Reached> => {
-      const line = await verifyBackend(demand, evidence, clock).catch((fault: unknown) => {
+    const reach = async (moved: () => void): Promise<Reached> => {
+      const line = await verifyBackend(demand, evidence, clock, moved).catch((fault: unknown) => {
         const reason = refusalOf(fault)
         if (reason !== null) log.warn('backend.refused', { provider: fitting.name, reason })
         throw fault

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Ability, abilities, languageSpecs, specsOf } from '../../../core/optional-package.ts'
+import { type Ability, abilities, languageSpecs, specsOf } from '../../../plugins/shared/optional-package.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
 

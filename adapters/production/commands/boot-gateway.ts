@@ -2,7 +2,7 @@ import { type Gateway, createGateway } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
 import type { LentEnclave } from '../enclave/connect-enclave.ts'
 import { type Config, settingsOf } from '../config/config.ts'
-import { type ReadConfiguration, configuration, dataFolder, firstConfiguration } from '../config/read-config.ts'
+import { type ReadConfiguration, configuration, dataFolder, placingFaults } from '../config/read-config.ts'
 import { ownConfiguration } from '../own-configuration.ts'
 import { type RunningStand, production, renewed } from '../index.ts'
 import type { WorkerLink, WorkerConfig } from '../workers/worker.ts'
@@ -23,7 +23,7 @@ export const bootGateway = async (
   surfaces: readonly string[] | null = null,
   workerLink: WorkerLink | null = null,
 ): Promise<Booted> => {
-  const { socket, ...first } = workerLink?.told ?? { ...(await firstConfiguration(env)), socket: null }
+  const { socket, ...first } = workerLink?.told ?? { ...(await configuration(env)), socket: null }
   const narrowed = <T extends object>(it: T): T => (surfaces === null ? it : { ...it, surfaces: [...surfaces] })
   const narrowedRead = ({ config, written, readAt }: ReadConfiguration): ReadConfiguration => ({
     config: narrowed(config),
@@ -36,21 +36,31 @@ export const bootGateway = async (
     socket === null || workerLink === null ? null : { socket, back: () => workerLink.back(socket) }
   const data = dataFolder(env)
   const lent = lentAt(socket)
-  const parts = await production(config, data, lent)
-  let stands: RunningStand = { config, lent, parts }
+  const adapters = await placingFaults(env, () => production(config, data, lent))
+  let stands: RunningStand = { config, lent, parts: adapters }
 
   const renew = async ({ socket, ...told }: WorkerConfig): Promise<void> => {
     const next = narrowedRead(told)
     const { config } = next
     const lent = lentAt(socket)
-    const parts = await renewed(config, lent, stands)
-    await gateway.renew({ settings: settingsOf(config), ...parts })
+    const parts = await placingFaults(
+      env,
+      async () => {
+        const parts = await renewed(config, lent, stands)
+        await gateway.renew({ settings: settingsOf(config), ...parts })
+        return parts
+      },
+      true,
+    )
     stands = { config, lent, parts }
     read = next
   }
-  const again = workerLink?.reload ?? (async () => renew({ ...(await configuration(env)), socket: null }))
+  const again =
+    workerLink?.reload ?? (async () => renew({ ...(await configuration(env, stands.config)), socket: null }))
   const siblings = workerLink && { siblings: workerLink.siblings }
-  const shown = { configuration: use(ownConfiguration({ env, inEffect: () => read, narrowed })) }
-  const gateway: Gateway = createGateway({ ...parts, ...shown, ...siblings }, settingsOf(config), again)
+  const shown = use(ownConfiguration({ env, inEffect: () => read, narrowed }))
+  const gateway: Gateway = await placingFaults(env, async () =>
+    createGateway({ ...adapters, parts: [...adapters.parts, shown], ...siblings }, settingsOf(config), again),
+  )
   return { gateway, config, data, renew }
 }

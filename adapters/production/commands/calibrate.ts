@@ -1,17 +1,19 @@
+import { calibrationNeeds, uncalibrated } from '../../../plugins/shared/decisions/uncalibrated.ts'
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { seededFractions, randomHalves } from '../../../plugins/surfaces/console/browser/chance.ts'
 import { figuresOf, isRight, type Judged } from '../../../plugins/surfaces/console/browser/figures.ts'
 import {
+  checkedPromise,
   type KeptPromise,
   thresholdFor,
   type ScoredAnswer,
   type PromiseOptions,
 } from '../../../plugins/surfaces/console/browser/promise.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { calibrated } from '../../../core/inference/decisions/calibration.ts'
-import { confidenceOf } from '../../../core/inference/decisions/decision-answer.ts'
+import { calibrated } from '../../../plugins/shared/decisions/calibration.ts'
+import { confidenceOf } from '../../../plugins/shared/decisions/decision-answer.ts'
 import type { Calibration } from '../../../core/settings.ts'
 import { type Case, readCases } from './calibrate/cases.ts'
 import { plotOf } from './calibrate/plot.ts'
@@ -39,6 +41,9 @@ export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv)
   if (model === undefined || values.cases === undefined) throw new Error(commandUsages.calibrate)
   const wish = { errors: share(values.errors, '--errors'), certainty: share(values.certainty, '--certainty') }
   const [seed, samples] = [whole(values.seed, '--seed'), whole(values.samples, '--samples')]
+  const from = values.check === undefined ? null : share(values.check, '--check')
+  if (from !== null && (values.write || values.plot !== undefined))
+    throw new Error('--check fits nothing: it takes neither --write nor --plot')
   const file = env['SEALGATE_CONFIG'] || null
   if (values.write && file === null) throw new Error('--write needs SEALGATE_CONFIG: the file to write to')
   const cases = await readCases(values.cases)
@@ -47,6 +52,7 @@ export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv)
   if (values.write) withCalibration(await readFile(file!, 'utf8'), model, { id: '-', temperature: 1, byOptions: {} })
   await withGateway(env, async (gateway) => {
     const asked = await askAll(gateway, model, cases, samples)
+    if (from !== null) return tellDrift(model, await driftOf(gateway, model, asked, from, wish), wish, values.json)
     const report = reportOf(asked, wish, seed)
     if (values.plot !== undefined) await writeFile(values.plot, plotOf(report.before.bins, report.after.bins))
     process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : wordsOf(model, report))
@@ -62,6 +68,7 @@ const options = {
   certainty: { type: 'string', default: '0.95' },
   samples: { type: 'string', default: '1' },
   seed: { type: 'string', default: '1' },
+  check: { type: 'string' },
   plot: { type: 'string' },
   write: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
@@ -83,7 +90,7 @@ const whole = (said: string, option: string): number => {
 
 /** In the order of the cases, whichever lane asked first. The first failure rejects and ends all lanes. */
 const askAll = async (
-  gateway: Pick<Gateway, 'opinion'>,
+  gateway: Pick<Gateway, 'supply'>,
   model: string,
   cases: readonly Case[],
   samples: number,
@@ -93,7 +100,11 @@ const askAll = async (
   const waiting = cases.entries()
   const lane = async (): Promise<void> => {
     for (const [at, { state, question, truth }] of waiting) {
-      const probabilities = await gateway.opinion({ model, state, question, samples }, failed.signal)
+      const probabilities = await uncalibrated(
+        gateway.supply(calibrationNeeds),
+        { model, state, question, samples },
+        failed.signal,
+      )
       answers[at] = { probabilities, truth, question }
     }
   }
@@ -104,6 +115,39 @@ const askAll = async (
     failed.abort()
   }
   return answers
+}
+
+/** What the calibration in use keeps of the promise, by all cases: nothing is fitted to them. */
+const driftOf = async (
+  gateway: Pick<Gateway, 'supply'>,
+  model: string,
+  asked: readonly AnsweredCase[],
+  from: number,
+  wish: PromiseOptions,
+) => {
+  const { catalog } = gateway.supply(calibrationNeeds)
+  const inUse = (await catalog.find(model, new AbortController().signal))?.settings.calibration
+  const scored = calibrated(asked, inUse).map(({ probabilities }, at): ScoredAnswer => {
+    const it = { ...asked[at]!, probabilities }
+    return { confidence: confidenceOf(it.question, it), right: isRight(it) }
+  })
+  return { cases: asked.length, calibration: inUse?.id ?? null, ...checkedPromise(scored, from, wish), wish }
+}
+
+/** A promise that the cases do not prove ends the command with 1. */
+const tellDrift = (
+  model: string,
+  drift: Awaited<ReturnType<typeof driftOf>>,
+  { errors, certainty }: PromiseOptions,
+  json: boolean,
+): void => {
+  const { cases, calibration, confidence, automated, wrong, atMost, kept } = drift
+  const verdict = kept ? 'the promise is kept' : `the promise of ${percent(errors)} is not kept`
+  const words = `${model}: ${cases} cases, ${calibration === null ? 'no calibration' : `calibration ${calibration}`}
+of answers with a confidence of at least ${confidence}, ${percent(automated)} of all, ${percent(wrong)} are wrong, and at most ${percent(atMost)} with ${percent(certainty)} certainty
+${verdict}\n`
+  process.stdout.write(json ? `${JSON.stringify(drift)}\n` : words)
+  if (!kept) process.exitCode = 1
 }
 
 /** The report covers the held-out half alone, except for the temperatures and the order of the search. */

@@ -21,7 +21,8 @@ export const tryEnclaveBackends = async (
   const demanding = Object.entries(enclave.providers ?? {}).filter(([, { evidence }]) => evidence !== undefined)
   const container = new Container()
   for (const fitting of [use(clock), use(random), use(fetch), use(silence)]) container.fit<unknown>(fitting)
-  for (const [name, choice] of demanding) container.fit(await chosenUpstream(`enclave.providers.${name}`, name, choice))
+  for (const [name, choice] of demanding)
+    container.fit(await chosenUpstream(['enclave', 'providers', name], name, choice))
   const { upstreams } = container.supply({ upstreams: Upstream })
   try {
     return await Promise.all(

@@ -1,12 +1,16 @@
 import { parseArgs } from 'node:util'
-import type { Survey } from '../../../core/survey.ts'
+import type { Gateway } from '../../../core/gateway.ts'
+import type { Holder } from '../../../core/ports/usage-observer.ts'
+import type { Budgets } from '../../../core/settings.ts'
+import { pricesIn } from '../prices-check.ts'
+import { type Survey, survey } from '../survey.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { configFromEnv } from '../config/env-config.ts'
-import { allFaults, faultLine } from '../config/file-faults.ts'
+import { everyFault } from '../config/every-fault.ts'
 import { pluginNames } from '../config/load-plugin.ts'
-import { dataFolder, readConfig } from '../config/read-config.ts'
+import { dataFolder, faultLines, namedFile, withOverrides } from '../config/read-config.ts'
 import { reasonOf } from '../screen/reasons.ts'
-import { errorText } from './error-text.ts'
+import { errorText } from '../../local/error-text.ts'
 import { tryEnclaveBackends } from './check-backends.ts'
 import { commandUsages } from './help.ts'
 import { refuseMoreArguments } from './with-gateway.ts'
@@ -25,24 +29,17 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   })
   refuseMoreArguments(positionals, 1, commandUsages.check)
   const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
-  const parsed = file === '' ? null : await readConfig(file).catch((error: Error) => named(file, error))
-  const said = parsed?.value ?? configFromEnv(env, pluginNames('tools'))
-  const faults = await allFaults(said, env)
+  const parsed = file === '' ? null : await namedFile(file)
+  const said = withOverrides((parsed?.value ?? configFromEnv(env, pluginNames('tools'))) as object, env)
+  const faults = await everyFault(said, env)
   const shown = file === '' ? 'environment' : file
   if (faults.length > 0) {
     process.exitCode = 1
-    return print([...faults.map((fault) => faultLine(shown, fault, parsed)), counted(faults.length)].join('\n'))
+    return print(faultLines(shown, faults, parsed))
   }
   print(`${shown}: no faults`)
   if (!values.offline) await reach(checkedConfig(said, env), env)
 }
-
-/** Puts the file's name in front of the fault. */
-const named = (file: string, error: Error): never => {
-  throw new Error(`${file}: ${error.message}`, { cause: error })
-}
-
-const counted = (count: number): string => `${count} fault${count === 1 ? '' : 's'}`
 
 /** Makes a gateway without a port, asks what it reaches, and closes it again. */
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
@@ -55,10 +52,15 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
     const signal = AbortSignal.timeout(patienceMs)
-    const [survey, tried] = await Promise.all([gateway.survey(signal), tryEnclaveBackends(config, signal)])
+    const [found, tried, unpriced] = await Promise.all([
+      survey(gateway.supply, signal),
+      tryEnclaveBackends(config, signal),
+      holdsMoney(config) ? unpricedModels(gateway, signal) : [],
+    ])
     const lines = [
-      ...reached(config, survey),
+      ...reached(config, found),
       ...tried.map(({ name, fault }) => triedPart(`enclave.providers.${name}`, fault, 'verified')),
+      ...unpriced,
     ]
     print(
       lines.map(({ name, fault, fine }) => (fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)).join('\n'),
@@ -69,6 +71,37 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   }
 }
 
+const moneyOf = ({ costPerDay = null, costPerWeek = null, costPerMonth = null }: Partial<Budgets>): boolean =>
+  costPerDay !== null || costPerWeek !== null || costPerMonth !== null
+
+/** Whether a budget refuses calls of models without a price. */
+const holdsMoney = ({ limits, organizations }: Config): boolean => {
+  const { soft, unknownPrice } = limits.budgets
+  const own = Object.values(organizations)
+  const budgets = {
+    key: [limits.key],
+    team: [limits.team, ...own.flatMap(({ teams }) => Object.values(teams))],
+    organization: [limits.organization, ...own.map(({ limits }) => limits)],
+    gateway: [limits.gateway],
+  }
+  const hard = Object.entries(budgets).filter(([holder]) => !soft.includes(holder as Holder))
+  return unknownPrice === 'refuse' && hard.some(([, each]) => each.some(moneyOf))
+}
+
+/** Models whose calls are refused because their price is unknown. The enclave is tried apart. */
+const unpricedModels = async (gateway: Gateway, signal: AbortSignal) => {
+  const { models } = await pricesIn(gateway.supply, signal).catch(() => ({ models: [] }))
+  return models
+    .filter(({ known }) => !known)
+    .map(({ model, mode, backend }) => ({
+      name: `models.${model}`,
+      fault:
+        `has no ${mode} price${backend === null ? '' : ` at ${backend}`}, and budgets hold: every call is refused as ` +
+        `price_unknown; set price_config.${mode} of the model, or limits.budgets.unknownPrice to "count"`,
+      fine: '',
+    }))
+}
+
 /** What was tried: `fault` in words for an operator, null when it is fine. */
 const triedPart = (name: string, fault: unknown, fine: string) => ({
   name,
@@ -76,14 +109,14 @@ const triedPart = (name: string, fault: unknown, fine: string) => ({
   fine,
 })
 
-const reached = ({ storage }: Config, { backends, evidence, enclaveFault, stores }: Survey) => {
+const reached = ({ storage, sealing }: Config, { backends, evidence, enclaveFault, stores }: Survey) => {
   return [
     triedPart('storage.metadata', stores.metadata, storage.metadata?.use ?? 'sqlite'),
     triedPart('storage.blobs', stores.blobs, storage.blobs?.use ?? 'fs'),
     ...backends.map(({ name, models, fault }) =>
       triedPart(`providers.${name}`, fault, `${models?.length ?? 0} models`),
     ),
-    triedPart('enclave', enclaveFault, evidence ?? ''),
+    ...(sealing ? [triedPart('enclave', enclaveFault, evidence ?? '')] : []),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
-import type { Gateway } from '../../../core/gateway.ts'
+import type { ConsoleSessions } from '../../../plugins/surfaces/console/console-sessions.ts'
 
-type Sessions = Gateway['consoleSessions']
+type Sessions = Pick<ConsoleSessions, 'link'>
 
 /** Where a gateway listens and what it serves. */
 export interface Served {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { abilities, specsOf } from '../../../core/optional-package.ts'
+import { abilities, specsOf } from '../../../plugins/shared/optional-package.ts'
 import { isInstalled, isThere } from '../config/installed-packages.ts'
 import { commandUsages } from './help.ts'
 import { refuseMoreArguments } from './with-gateway.ts'

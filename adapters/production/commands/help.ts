@@ -76,7 +76,11 @@ sealgate keys show ID [--organization O] [--json]
 sealgate keys update ID [--name N] [--models a,b|all] [--addresses a,b|all] [--days N|never] [--json]
 sealgate keys rotate ID [--keep] [--json]
 sealgate keys revoke ID [--organization O] [--json]
-  --scopes a,b                   chat, models, files and tools by default; all names every one
+  --cost-per-month AMOUNT        a budget of the key; also --cost-per-week and --cost-per-day
+  --requests-per-second N        a limit of the key; also --bytes-per-minute, --concurrent-requests, --tokens-per-minute,
+                                 --tokens-per-day and --audio-minutes-per-day; none takes a limit away, default is the
+                                 configuration's; create, update and rotate take them
+  --scopes a,b                   chat, sound, models, files and tools by default; all names every one
   --keep                         leaves the old key valid beside the new one
 These read the same environment as sealgate serve.`,
 
@@ -113,10 +117,17 @@ It prints an address with a new token. A program with the token uses your key, a
 
   verify: `sealgate verify URL [--json] [--save FILE]
 sealgate verify --evidence FILE [--at TIME] [--json]
+sealgate verify --service tinfoil|dstack|near --evidence FILE [--policy FILE] [--nonce HEX] [--at TIME] [--json]
+sealgate verify --boot FOLDER [--collateral FOLDER] [--json]
   --json                         prints the result as JSON
   --save FILE                    keeps the answer, the challenge and the time
-  --evidence FILE                verifies a kept answer, without a network
+  --evidence FILE                verifies a kept answer, without a network; a service's document, or a recording's folder
   --at TIME                      as of this moment; as of the answer's own by default
+  --service NAME                 judges the document of a service that exists; docs/services.md describes the policy
+  --nonce HEX                    the 32 bytes that the service was asked with
+  --collateral FOLDER            certificates and lists of the makers; without it the makers are asked
+  --gpu-tokens FILE              what NVIDIA's service said of the GPUs, with --gpu-keys FILE, its keys
+  --boot FOLDER                  judges what examples/record-boot.sh recorded of a confidential guest
 It ends with 0 when the enclave is verified, 1 when it is refused, 2 when it cannot be reached.${client}`,
 
   releases: `sealgate releases digest CONFIG
@@ -151,7 +162,7 @@ sealgate receipt prove FILE [--save PROOF] [--base-url U] [--key K] [--policy FI
   --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
   --measurements HEX,HEX         the enclave must be one of these
   --allow-insecure-dev           accepts a development enclave too, which proves nothing
-prove asks the gateway for the place of the receipt in its log, and checks it. Both end with 0 when the receipt holds, 1 when it is refused.`,
+prove asks the gateway for the place of the receipt in its log, and checks it. Both end with 0 when the receipt holds, 1 when it is refused, 2 for a file that can't be read.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]
@@ -181,15 +192,17 @@ It prints the command that installs what is not there.`,
   --dry-run                      prints the command alone
 It uses the package manager of the project in the working folder, npm by default.`,
 
-  calibrate: `sealgate calibrate MODEL --cases FILE [--errors S] [--certainty S] [--plot FILE] [--write] [--json]
+  calibrate: `sealgate calibrate MODEL --cases FILE [--errors S] [--certainty S] [--check S] [--plot FILE] [--write] [--json]
   --cases FILE                   questions with their right answers, one JSON a line; docs/operations.md describes it
   --errors S                     the share of automated answers that may be wrong; 0.05 by default
   --certainty S                  how surely that shall hold; 0.95 by default
   --samples N                    reads that are averaged, as callers will ask for; 1 by default
   --seed N                       draws the held-out half; 1 by default
+  --check CONFIDENCE             fits nothing; tells whether answers of at least this confidence keep --errors as calibrated now
   --plot FILE                    draws claims against truth, as SVG
   --write                        writes models.MODEL.calibration into the file that SEALGATE_CONFIG names
-It reads the same environment as sealgate serve, and ends with 1 where the held-out half is answered no better.`,
+It reads the same environment as sealgate serve, and ends with 1 where the held-out half is answered no better, or with --check
+where the cases do not prove the promise.`,
 
   prices: `sealgate prices check
 It reads the same environment as sealgate serve, and ends with 1 where a served model has no price.`,

@@ -1,7 +1,10 @@
+import * as v from 'valibot'
 import { type Scope, plainScopes, scopes } from '../../../core/access/caller.ts'
 import type { Mode } from '../../../core/access/credential.ts'
 import type { KeyChange, NewKey } from '../../../core/access/keyring.ts'
-import { isName } from '../../../core/access/names.ts'
+import type { KeyRow } from '../../../core/access/key-row.ts'
+import { OwnLimits } from '../../../core/settings.ts'
+import { isName } from '../../../plugins/shared/names.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 
 /** The options of all verbs of `keys`; each verb reads those that concern it. */
@@ -15,6 +18,15 @@ export const keyOptions = {
   models: { type: 'string' },
   addresses: { type: 'string' },
   days: { type: 'string' },
+  'requests-per-second': { type: 'string' },
+  'bytes-per-minute': { type: 'string' },
+  'concurrent-requests': { type: 'string' },
+  'tokens-per-minute': { type: 'string' },
+  'tokens-per-day': { type: 'string' },
+  'audio-minutes-per-day': { type: 'string' },
+  'cost-per-day': { type: 'string' },
+  'cost-per-week': { type: 'string' },
+  'cost-per-month': { type: 'string' },
   keep: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const
@@ -40,16 +52,48 @@ export const newKeyOf = (values: KeyValues): NewKey => {
     models: listOf(values.models),
     addresses: listOf(values.addresses),
     expires_at: expiryOf(values.days),
+    limits: limitsOf(values, {}),
   }
 }
 
 /** The changes that `keys update` names; all other fields stay. */
-export const changeOf = ({ name, models, addresses, days }: KeyValues): KeyChange => ({
+export const changeOf = (values: KeyValues, own: KeyRow['limits']): KeyChange => ({
+  ...changesOf(values),
+  ...(limitFlags.some((flag) => values[flag] !== undefined) && { limits: limitsOf(values, own) }),
+})
+
+const changesOf = ({ name, models, addresses, days }: KeyValues): KeyChange => ({
   ...(name !== undefined && { name }),
   ...(models !== undefined && { models: listOf(models) }),
   ...(addresses !== undefined && { addresses: listOf(addresses) }),
   ...(days !== undefined && { expires_at: expiryOf(days) }),
 })
+
+type LimitFlag = Extract<keyof KeyValues, `${string}-per-${string}` | 'concurrent-requests'>
+
+const limitFlags = Object.keys(keyOptions).filter(
+  (flag): flag is LimitFlag => flag.includes('-per-') || flag === 'concurrent-requests',
+)
+
+/** `cost-per-day` as the configuration names it: `costPerDay`. */
+const nameOfLimit = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** The key's own limits with those that flags name: `none` takes a limit away, `default` leaves it to the configuration. */
+const limitsOf = (values: KeyValues, own: KeyRow['limits']): KeyRow['limits'] => {
+  const limits: Record<string, unknown> = { ...own }
+  for (const flag of limitFlags) {
+    const text = values[flag]
+    if (text === undefined) continue
+    const name = nameOfLimit(flag)
+    if (text === 'default') delete limits[name]
+    else limits[name] = text === 'none' ? null : Number(text)
+    if (!v.is(OwnLimits, limits)) {
+      const number = flag.startsWith('cost') ? 'an amount above 0' : 'a whole number from 1'
+      throw new Error(`--${flag} takes ${number}, none or default`)
+    }
+  }
+  return limits
+}
 
 const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
 

@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util'
 import { operator } from '../../../core/access/audit.ts'
 import { type KeyRow, lives } from '../../../core/access/key-row.ts'
+import { teamsOf } from '../../../core/access/caller.ts'
+import type { NewKey } from '../../../core/access/keyring.ts'
 import type { Gateway } from '../../../core/gateway.ts'
+import { Settings } from '../../../core/settings.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
 import { type KeyValues, changeOf, keyOptions, newKeyOf } from './key-options.ts'
@@ -40,6 +43,7 @@ const unknown = (name: string): string =>
 const create = async ({ gateway, values }: KeyCommand): Promise<void> => {
   const { keys, audit } = gateway
   const wanted = newKeyOf(values)
+  requireTeam(gateway, wanted)
   const make = () => keys.create(wanted)
   const made = await audit.record(
     operator('command', wanted.organization),
@@ -49,6 +53,18 @@ const create = async ({ gateway, values }: KeyCommand): Promise<void> => {
     ({ row }) => row.id,
   )
   show(made.row, values, made.credential)
+}
+
+/** A team without a place in the configuration has no budget and no report. Throws with the teams that there are. */
+const requireTeam = (gateway: Gateway, { organization = 'default', team }: NewKey): void => {
+  if (team == null) return
+  const { settings } = gateway.supply({ settings: Settings })
+  const teams = Object.keys(teamsOf(organization, settings.organizations))
+  if (teams.includes(team)) return
+  const known = teams.length === 0 ? 'none' : teams.join(', ')
+  throw new Error(
+    `there is no team ${team}${didYouMean(team, teams)}; teams of ${organization} in the configuration: ${known}`,
+  )
 }
 
 const list = async ({ gateway, values, organization }: KeyCommand): Promise<void> => {
@@ -65,9 +81,11 @@ const list = async ({ gateway, values, organization }: KeyCommand): Promise<void
 }
 
 const update = async (command: KeyCommand): Promise<void> => {
-  const change = changeOf(command.values)
-  if (Object.keys(change).length === 0) throw new Error('keys update takes --name, --models, --addresses or --days')
-  const { id, organization } = await known(command)
+  const before = await known(command)
+  const change = changeOf(command.values, before.limits)
+  if (Object.keys(change).length === 0)
+    throw new Error('keys update takes --name, --models, --addresses, --days and limits such as --cost-per-month')
+  const { id, organization } = before
   const { keys, audit } = command.gateway
   const row = await audit.record(operator('command', organization), 'key.update', id, () =>
     keys.change(id, organization, change),
@@ -86,7 +104,7 @@ const rotate = async (command: KeyCommand): Promise<void> => {
     actor,
     'key.create',
     null,
-    () => keys.create({ ...same, ...changeOf(command.values) }),
+    () => keys.create({ ...same, ...changeOf(command.values, old.limits) }),
     ({ row }) => row.id,
   )
   if (!command.values.keep) await audit.record(actor, 'key.revoke', old.id, () => keys.revoke(old.id, null))
@@ -132,10 +150,17 @@ const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null
       scopes: row.scopes.join(', '),
       models: row.models?.join(', ') ?? 'all',
       addresses: row.addresses?.join(', ') ?? 'all',
+      limits: limitWords(row),
       expires: row.expires_at === null ? 'never' : new Date(row.expires_at).toISOString(),
     }),
   )
 }
+
+/** The limits of the key's own; the configuration tells the others. */
+const limitWords = ({ limits }: KeyRow): string =>
+  Object.entries(limits)
+    .map(([name, limit]) => `${name} ${limit ?? 'none'}`)
+    .join(', ') || 'as configured'
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 

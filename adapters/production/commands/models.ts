@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { survey } from '../survey.ts'
 import { reasonOf } from '../screen/reasons.ts'
 import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
@@ -16,7 +17,7 @@ export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): P
   })
   refuseMoreArguments(positionals, 0, commandUsages.models)
   await withGateway(env, async (gateway, config) => {
-    const { models, backends } = await gateway.survey(AbortSignal.timeout(patienceMs))
+    const { models, backends } = await survey(gateway.supply, AbortSignal.timeout(patienceMs))
     const listing = (name: string) => backends.filter((it) => it.models?.some(({ id }) => id === name))
     const rows = models.map(({ name, type }) => ({
       model: name,

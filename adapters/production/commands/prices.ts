@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { bootGateway } from './boot-gateway.ts'
+import { errorText } from '../../local/error-text.ts'
+import { pricesIn } from '../prices-check.ts'
 import { commandUsages } from './help.ts'
 
 /** In ms: the longest wait for the model lists of providers. */
@@ -11,9 +13,13 @@ export const prices = async (args: readonly string[], env: NodeJS.ProcessEnv): P
   if (positionals.length !== 1 || positionals[0] !== 'check') throw new Error(commandUsages.prices)
   const { gateway } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
-    const { models: all, lists } = await gateway.prices(AbortSignal.timeout(patienceMs))
+    const { models: all, lists, withoutEnclave } = await pricesIn(gateway.supply, AbortSignal.timeout(patienceMs))
     for (const { model, mode, backend, known } of all)
       if (!known) print(['no price', model, mode, backend ?? ''].join('\t'))
+    if (withoutEnclave !== null)
+      process.stderr.write(
+        `The enclave does not answer, so its models are not in this list: ${errorText(withoutEnclave)}\n`,
+      )
     const missing = all.filter(({ known }) => !known).length
     const dates = Object.entries(lists).map(([vendor, day]) => `${vendor} of ${day}`)
     print(`${all.length - missing} of ${all.length} have a price; shipped prices: ${dates.join(', ')}`)

@@ -5,7 +5,7 @@ import { refused } from './release/refused.ts'
 import { type BundleOptions, askedBundle, bundleLine, bundleOptions, checkBundle } from './release/sigstore-bundle.ts'
 import { addSignature, signaturesOf, signersOf, timeOf } from './release/signatures.ts'
 import { entryIn, writeRelease } from './write-releases.ts'
-import { type Releases, readReleases, releasesFormat } from '../../../core/sealed/evidence/releases.ts'
+import { type Releases, readReleases, releasesFormat } from '../../../plugins/sealed/evidence/releases.ts'
 
 const options = {
   ...bundleOptions,

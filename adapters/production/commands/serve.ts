@@ -1,3 +1,5 @@
+import { Metrics } from '../../../plugins/observers/prometheus/metrics.ts'
+import { ConsoleSessions } from '../../../plugins/surfaces/console/console-sessions.ts'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +24,8 @@ export const serve = async (
   workerLink: WorkerLink | null = null,
 ): Promise<void> => {
   const { gateway, config, data, renew } = await bootGateway(env, surfaces, workerLink)
-  collectDefaultMetrics({ register: gateway.metrics.registry })
+  const { metrics, sessions } = gateway.supply({ metrics: Metrics, sessions: ConsoleSessions })
+  collectDefaultMetrics({ register: metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const given = env['SEALGATE_KEY']
@@ -36,8 +39,7 @@ export const serve = async (
     // The key is made last: a key of a failed start would never be shown.
     const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
     const place = { address, url: origin.url, prefix: config.prefix, surfaces: origin.surfaces }
-    const link = async (key: string) =>
-      (await import('./console-link.ts')).consoleLink(gateway.consoleSessions, key, place)
+    const link = async (key: string) => (await import('./console-link.ts')).consoleLink(sessions, key, place)
     if (made !== null) await orEndStart(shown(made, data, link, workerLink === null ? draw : null))
     else if (workerLink === null && isTerminal()) await printWhole(await draw(null, true))
     begun()
@@ -48,7 +50,7 @@ export const serve = async (
       process.on('SIGHUP', () => void reload())
       announce(address, () => draw(null, false))
     } else {
-      const measured = () => gateway.metrics.registry.getMetricsAsJSON()
+      const measured = () => metrics.registry.getMetricsAsJSON()
       workerLink.begin({ renew, reload, measured, drawn: (terminal) => draw(null, terminal) })
     }
     await drained(gateway, server, config.server, await left)
@@ -130,6 +132,6 @@ export const announce = (address: Address, draw: () => Promise<string>): void =>
 }
 
 const complain = async (error: unknown): Promise<void> => {
-  const { errorText } = await import('./error-text.ts')
+  const { errorText } = await import('../../local/error-text.ts')
   process.stderr.write(`sealgate: ${errorText(error)}\n`)
 }

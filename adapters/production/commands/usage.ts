@@ -2,14 +2,13 @@ import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
-import { csvOf } from '../../../core/csv.ts'
+import { type UsageSum, UsageSums } from '../../../plugins/usage/usage-sums.ts'
+import { csvOf } from '../../../plugins/surfaces/admin/csv.ts'
 import { tableOf } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
 const groups = ['organization', 'team', 'user', 'key', 'model', 'backend', 'tag', 'day'] as const
 type Group = (typeof groups)[number]
-
-type UsageSum = Awaited<ReturnType<Gateway['usageSums']>>[number]
 
 /** Around every day of a gateway. */
 const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']
@@ -53,7 +52,7 @@ const added = async (gateway: Gateway, by: Group, from = firstDay, to = lastDay)
   const sums: UsageSum[] = []
   for (let after: string | null = ''; after !== null;) {
     const question = { by, organization: null, from, to, ...(after !== '' && { after }), limit: page }
-    const found: readonly UsageSum[] = await gateway.usageSums(question)
+    const found: readonly UsageSum[] = await gateway.supply({ sums: UsageSums }).sums.ask(question)
     sums.push(...found)
     after = found.length < page ? null : (found.at(-1)?.name ?? null)
   }

@@ -11,7 +11,7 @@ export const namingStore = async <T>(config: Config, work: () => Promise<T>): Pr
     return await work()
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
-    const { errorText } = await import('./error-text.ts')
+    const { errorText } = await import('../../local/error-text.ts')
     throw new Error(`${rowsIn(config)}: ${errorText(error)}`, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { timeOf } from './release/signatures.ts'
-import { releasesFormat } from '../../../core/sealed/evidence/releases.ts'
+import { releasesFormat } from '../../../plugins/sealed/evidence/releases.ts'
 
 /** A release of a list; `digest` is its release digest in hex, and other members stay as they are. */
 export interface Entry {

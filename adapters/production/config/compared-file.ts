@@ -1,16 +1,20 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { ConfigurationComparison, EffectiveConfiguration } from '../../../core/ports/configuration.ts'
+import { lazy } from '../../../core/lazy.ts'
+import type { ConfigurationComparison, EffectiveConfiguration } from '../../../plugins/surfaces/admin/configuration.ts'
 import { ConfigShape, checkedConfig } from './config.ts'
 import { configurationChanges } from './configuration-changes.ts'
 import { configFromEnv } from './env-config.ts'
 import type { Fault } from './faults.ts'
-import { allFaults, faultLine, shapeFaults } from './file-faults.ts'
+import { faultLine, shapeFaults } from './file-faults.ts'
 import type { Parsed } from './jsonc.ts'
 import { pluginNames } from './load-plugin.ts'
 import { pluginShapesOf } from './plugin-shapes.ts'
 import { type ReadConfiguration, readConfig, withOverrides } from './read-config.ts'
 import { type Leaf, shownSettings } from './shown-settings.ts'
+
+/** A check makes every part, which nothing else here does. */
+const everything = lazy(() => import('./every-fault.ts'))
 
 /** Where the configuration of a gateway comes from, and what of it is in effect. */
 export interface ConfigurationSource {
@@ -29,8 +33,9 @@ const fileNameIn = ({ SEALGATE_CONFIG: file }: NodeJS.ProcessEnv): string | null
 /** The settings of what is written, as the process takes them. `$schema` configures nothing. */
 const leavesOf = async (written: object, env: NodeJS.ProcessEnv): Promise<readonly Leaf[]> => {
   const config = checkedConfig(written, env)
-  const { $schema: _, ...settings } = config
-  return shownSettings(ConfigShape, settings, written, await pluginShapesOf(config))
+  const { $schema: _, sealing, ...settings } = config
+  const shown = sealing ? settings : { ...settings, enclave: null }
+  return shownSettings(ConfigShape, shown, written, await pluginShapesOf(config))
 }
 
 const kept = new WeakMap<object, Promise<readonly Leaf[]>>()
@@ -93,6 +98,7 @@ export const comparedFile = async (source: ConfigurationSource): Promise<Configu
 
 /** All faults of the file, in the sentences of `sealgate check`. */
 export const checkedFile = async ({ env }: ConfigurationSource): Promise<readonly string[]> => {
-  const faults = await withFile(env, async ({ parsed, said }) => linesOf(env, parsed, await allFaults(said, env)))
+  const { everyFault } = await everything()
+  const faults = await withFile(env, async ({ parsed, said }) => linesOf(env, parsed, await everyFault(said, env)))
   return typeof faults === 'string' ? [faults] : faults
 }

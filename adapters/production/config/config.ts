@@ -1,11 +1,12 @@
 import * as v from 'valibot'
-import { InsideShape } from '../../../core/enclave-settings.ts'
+import { InsideShape } from '../../../plugins/sealed/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
 import { SurfaceName, nameOfSurface } from './surfaces.ts'
 import { withVariables } from './variables.ts'
+import { sectionShapes } from '../../memory/sections.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const upstream = v.looseObject({
@@ -35,6 +36,7 @@ export const ConfigShape = v.strictObject({
   /** The JSON schema of this file, for editors. */
   $schema: v.optional(v.string()),
   ...SettingsShape.entries,
+  ...sectionShapes,
   /** Chapters and surfaces. An own surface is the path or the package of its plugin, or that with its settings. */
   surfaces: v.optional(v.array(v.union([SurfaceName, choice]))),
   server: v.optional(
@@ -51,13 +53,21 @@ export const ConfigShape = v.strictObject({
   log: v.optional(v.strictObject({ level: v.optional(v.picklist(['info', 'warn', 'error', 'silent']), 'info') }), {}),
   outside: v.optional(v.looseObject({}), {}),
   /** The keys are the names that a request may pin. */
-  providers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), upstream), {}),
+  providers: v.optional(
+    v.record(
+      v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'a name of lower-case letters, digits and dashes')),
+      upstream,
+    ),
+    {},
+  ),
   storage: v.optional(v.strictObject({ blobs: v.optional(choice), metadata: v.optional(choice) }), {}),
   limits: v.optional(
     v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
       /** The Redis that shares limits and cache. Without it, each process has its own. */
-      redis: v.optional(v.string()),
+      redis: v.optional(
+        v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
+      ),
       /**
        * In ms: after this time without an answer, Redis counts as down. A request waits at most this long for Redis.
        */
@@ -74,28 +84,31 @@ export const ConfigShape = v.strictObject({
     }),
     {},
   ),
+  /** Null serves without sealing: no enclave is started, and sealed routes say that there is none. */
   enclave: v.optional(
-    v.strictObject({
-      ...InsideShape.entries,
-      /** Running enclave processes: unix sockets or host:port. The gateway starts one when absent. */
-      connect: v.optional(v.pipe(v.array(place), v.minLength(1))),
-      /** The address where the enclave process listens. */
-      listen: v.optional(place),
-      /** Files. Both sides need them unless the line is a unix socket. */
-      tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
-      /** The enclave's own providers; the gateway's providers when absent. */
-      providers: v.optional(v.record(v.string(), upstream)),
-      evidence: v.optional(choice),
-      /** Guards of sealed chats by name, with their settings, in their order; none when absent. */
-      guards: v.optional(v.record(v.string(), v.looseObject({}))),
-      /** The sources of certificates, lists and platform data that the gateway adds to evidence. */
-      collateral: v.optional(CollateralShape),
-      /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
-      releases: v.optional(v.string()),
-      notices: v.optional(v.string()),
-      /** Serves development evidence in production. */
-      allowDev: v.optional(v.boolean(), false),
-    }),
+    v.nullable(
+      v.strictObject({
+        ...InsideShape.entries,
+        /** Running enclave processes: unix sockets or host:port. The gateway starts one when absent. */
+        connect: v.optional(v.pipe(v.array(place), v.minLength(1))),
+        /** The address where the enclave process listens. */
+        listen: v.optional(place),
+        /** Files. Both sides need them unless the line is a unix socket. */
+        tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
+        /** The enclave's own providers; the gateway's providers when absent. */
+        providers: v.optional(v.record(v.string(), upstream)),
+        evidence: v.optional(choice),
+        /** Guards of sealed chats by name, with their settings, in their order; none when absent. */
+        guards: v.optional(v.record(v.string(), v.looseObject({}))),
+        /** The sources of certificates, lists and platform data that the gateway adds to evidence. */
+        collateral: v.optional(CollateralShape),
+        /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
+        releases: v.optional(v.string()),
+        notices: v.optional(v.string()),
+        /** Serves development evidence in production. */
+        allowDev: v.optional(v.boolean(), false),
+      }),
+    ),
     {},
   ),
   /** The served tools by name, with their settings; all tools when absent. */
@@ -106,14 +119,24 @@ export const ConfigShape = v.strictObject({
   guards: v.optional(v.record(v.string(), v.looseObject({}))),
 })
 
+type Whole = v.InferOutput<typeof ConfigShape>
+
 /** A configuration with its variables replaced and all defaults filled in. */
-export type Config = v.InferOutput<typeof ConfigShape>
+export type Config = Omit<Whole, 'enclave'> & {
+  readonly enclave: NonNullable<Whole['enclave']>
+  /** False where `enclave` is null. */
+  readonly sealing: boolean
+}
+
+/** The settings of an enclave that stands nowhere. */
+const noEnclave = { enclave: {} } as const
 
 /** Throws at the first fault, with its path. A fault never shows the value, which may be a secret. */
 export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config => {
   const result = v.safeParse(ConfigShape, withVariables(config, env))
   if (!result.success) throw new Error(flaw(result.issues[0]))
-  return result.output
+  const { enclave, ...rest } = result.output
+  return { ...rest, enclave: enclave ?? v.parse(ConfigShape, noEnclave).enclave!, sealing: enclave !== null }
 }
 
 /** The settings of the gateway itself. The rest of the file configures stores, processes and plugins. */
@@ -124,6 +147,7 @@ export const settingsOf = ({
   providers,
   storage,
   enclave,
+  sealing,
   tools,
   readers,
   guards,

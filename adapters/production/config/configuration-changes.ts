@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigurationChange } from '../../../core/ports/configuration.ts'
+import type { ConfigurationChange } from '../../../plugins/surfaces/admin/configuration.ts'
 import { isFixed } from './fixed-paths.ts'
 import type { Leaf } from './shown-settings.ts'
 

@@ -5,9 +5,3 @@ export const splitEnclaveSettings = ({ collateral, releases, notices, ...inside 
   beside: { ...(collateral && { collateral }), ...(releases && { releases }), ...(notices && { notices }) },
   inside,
 })
-
-/** Throws when production would serve evidence that proves nothing. `allowDev` permits it. */
-export const refuseDev = ({ env, enclave: { evidence, allowDev } }: Config): void => {
-  if (env === 'production' && (evidence?.use ?? 'dev') === 'dev' && !allowDev)
-    throw new Error('enclave.evidence is dev, which proves nothing; enclave.allowDev serves it in production')
-}

@@ -1,7 +1,8 @@
-import { type Config, checkedConfig } from './config.ts'
-import { type Fault, faultsOf, spelledSecrets } from './faults.ts'
+import { type Config, ConfigShape, checkedConfig } from './config.ts'
+import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf, spelledSecrets } from './faults.ts'
 import type { Parsed } from './jsonc.ts'
 import { pluginFaults } from './plugin-faults.ts'
+import { senseFaults } from './sense-faults.ts'
 import { unsetVariablesIn, withVariables } from './variables.ts'
 
 /** The line that names a fault and its place. `file` is how the reader knows the file; `parsed` is null for none. */
@@ -15,6 +16,8 @@ export const faultLine = (file: string, { path, words }: Fault, parsed: Parsed |
 interface Looked {
   readonly faults: readonly Fault[]
   readonly sound: Config | null
+  /** Whether a fault is another than that its variable is unset. */
+  isSet(fault: Fault): boolean
 }
 
 const look = (said: unknown, env: NodeJS.ProcessEnv): Looked => {
@@ -22,20 +25,34 @@ const look = (said: unknown, env: NodeJS.ProcessEnv): Looked => {
   // An unset variable counts as valid here; it is reported on its own below.
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
   const ready = withVariables(said, standing)
+  const missing = unset.map(({ path, name }) => ({ path, words: `${dotted(path)}: $${name} is not set` }))
+  const isSet = ({ path }: Fault) => !missing.some((it) => dotted(it.path) === dotted(path))
   const shape = [...spelledSecrets(said), ...faultsOf(ready)]
-  const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
   const sound = soundPartOf(ready, shape)
-  return { faults: [...missing, ...shape], sound: sound === null ? null : checkedConfig(sound, standing) }
+  return {
+    faults: [...missing, ...shape.filter(isSet)],
+    sound: sound === null ? null : checkedConfig(sound, standing),
+    isSet,
+  }
 }
 
 /** Faults of the shape and unset variables. No plugin is asked. */
 export const shapeFaults = (said: unknown, env: NodeJS.ProcessEnv): readonly Fault[] => look(said, env).faults
 
-/** All faults. The plugins that the configuration names are loaded. */
-export const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
-  const { faults, sound } = look(said, env)
-  return [...faults, ...(sound === null ? [] : await pluginFaults(sound))]
+/** All faults. Plugins are loaded, and those of the operator's own are made; `running` has some of them already. */
+export const allFaults = async (
+  said: unknown,
+  env: NodeJS.ProcessEnv,
+  running: Config | null = null,
+): Promise<readonly Fault[]> => {
+  const { faults, sound, isSet } = look(said, env)
+  if (sound === null) return faults
+  const [plugins, sense] = await Promise.all([pluginFaults(sound, running), senseFaults(sound, said, env)])
+  return [...faults, ...plugins.filter(isSet), ...sense]
 }
+
+/** All faults in the shape of a configuration. */
+const faultsOf = (config: unknown): readonly Fault[] => shapeFaultsOf(ConfigShape, config)
 
 /** Sections that plugins read. */
 const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
@@ -46,4 +63,12 @@ const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
   if (typeof config !== 'object' || config === null || [...faulty].some((it) => pluginSections.has(it))) return null
   const rest = Object.fromEntries(Object.entries(config).filter(([section]) => !faulty.has(section)))
   return faultsOf(rest).length === 0 ? rest : null
+}
+
+/** What made a start fail, as faults of the configuration. */
+export const faultsOfStart = (error: unknown): readonly Fault[] => {
+  if (error instanceof FaultyConfiguration) return error.faults
+  const words = (error instanceof Error ? error.message : String(error)).replace(/^settings: /, '')
+  const [path = ''] = /^[\w-]+(?:\.[\w-]+)*(?=[ :])/.exec(words) ?? []
+  return [{ path: path.split('.'), words }]
 }

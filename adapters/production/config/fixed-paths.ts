@@ -1,8 +1,10 @@
-import { fixedSettings } from '../../../core/fixed-settings.ts'
+import { sections } from '../../memory/sections.ts'
+import { fixedSettings } from '../../../core/generations/fixed-settings.ts'
 
 /** What a gateway keeps as long as it runs: its own settings, and parts of its environment. */
 export const fixedPaths: readonly string[] = [
   ...fixedSettings,
+  ...sections.flatMap(({ fixed = [] }) => fixed),
   'server',
   'log',
   'outside',

@@ -6,9 +6,9 @@ import { chosenPlugin } from './load-plugin.ts'
 export type NamedGuards = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** The guards that `path` of a configuration names. */
-export const guardsOf = (guards: NamedGuards = {}, path: string): Promise<readonly Fitting<Guard>[]> =>
+export const guardsOf = (guards: NamedGuards = {}, path: readonly string[]): Promise<readonly Fitting<Guard>[]> =>
   Promise.all(
     Object.entries(guards).map(([name, settings]) =>
-      chosenPlugin(Guard, 'guards', `${path}.${name}`, { ...settings, use: name }),
+      chosenPlugin(Guard, 'guards', [...path, name], { ...settings, use: name }),
     ),
   )

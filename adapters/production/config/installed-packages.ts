@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Ability, abilities } from '../../../core/optional-package.ts'
+import { type Ability, abilities } from '../../../plugins/shared/optional-package.ts'
 
 /** Whether the package stands in a folder of packages that this program would find. */
 export const isInstalled = (name: string, from = dirname(fileURLToPath(import.meta.url))): boolean => {

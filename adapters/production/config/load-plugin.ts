@@ -1,6 +1,9 @@
+import * as v from 'valibot'
 import { readdirSync } from 'node:fs'
 import type { Fitting, Port } from '../../../core/container.ts'
-import { type AnyPlugin, isPlugin, use } from '../../../core/plugin.ts'
+import { type AnyPlugin, WrongSettings, isPlugin, use } from '../../../core/plugin.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf } from './faults.ts'
 
 /** The folders of `plugins`. */
 export type Family =
@@ -15,9 +18,23 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  */
 export const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
   const from = name.includes('/') ? foreign(name) : own(family, name)
-  const found: unknown = ((await import(from)) as { default?: unknown }).default
-  if (!isPlugin(found)) throw new Error(`${name} does not export a plugin by default`)
+  const found: unknown = ((await import(from).catch((cause: unknown) => unloaded(name, cause))) as Module).default
+  if (!isPlugin(found))
+    throw new Error(`${name} does not export a plugin by default; write export default plugin({ … })`)
   return found
+}
+
+interface Module {
+  readonly default?: unknown
+}
+
+/** The message of a syntax error names no file, and that of a missing file is long. */
+const unloaded = (name: string, cause: unknown): never => {
+  const { code, message } = cause as NodeJS.ErrnoException
+  if (!name.includes('/')) throw cause
+  const reason =
+    code === 'ERR_MODULE_NOT_FOUND' ? 'is not found, or a module that it imports is not' : `can't be loaded: ${message}`
+  throw new Error(`${name} ${reason}`, { cause })
 }
 
 /** The ending is that of this file: `.ts` in the sources, `.js` in the compiled package. */
@@ -43,6 +60,9 @@ export const pluginNames = (family: Family): readonly string[] =>
     .map((file) => file.slice(0, -3))
     .sort()
 
+/** A place in a configuration. */
+export type Path = readonly string[]
+
 /** The name of a plugin, with the plugin's own settings beside it. */
 export interface Choice {
   readonly use: string
@@ -55,19 +75,50 @@ const misfit = (name: string, fits: Port<unknown>, wanted: Port<unknown>): strin
     ? `${name} fits ${fits.name} of another installed copy of sealgate; it must import the running copy`
     : `${name} fits ${fits.name}, not ${wanted.name}`
 
+/** A plain name that is nearly one of this package; empty when none is near. */
+const hintOf = (family: Family, name: string): string => {
+  const all = pluginNames(family)
+  return name.includes('/') || all.includes(name) ? '' : didYouMean(name, all)
+}
+
+/** The faults that keep a chosen plugin from its place. */
+const faultsIn = (path: Path, error: unknown, settings: object, found: AnyPlugin | null): readonly Fault[] => {
+  if (error instanceof FaultyConfiguration) return error.faults
+  if (error instanceof WrongSettings) return shapeFaultsOf(found?.settings ?? v.strictObject({}), settings, path)
+  return [{ path, words: `${dotted(path)}: ${error instanceof Error ? error.message : String(error)}` }]
+}
+
+/** The same fitting, whose make names the place and the file of a part that can't be made. */
+const placed = <T>(fitting: Fitting<T>, path: Path, name: string): Fitting<T> => ({
+  ...fitting,
+  make(supply) {
+    try {
+      return fitting.make(supply)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message.replace(`${fitting.name}: `, '') : String(cause)
+      throw new FaultyConfiguration([{ path, words: `${dotted(path)}: ${name}: ${message}` }], undefined, { cause })
+    }
+  },
+})
+
 /** Loads the plugin that the configuration chooses at `path`. Checks its settings and its port. */
 export const chosenPlugin = async <T>(
   port: Port<T>,
   family: Family,
-  path: string,
+  path: Path,
   { use: name, ...settings }: Choice,
   as = name,
 ): Promise<Fitting<T>> => {
+  let found: AnyPlugin | null = null
   try {
-    const fitting = use(await loadPlugin(family, name), settings, as) as Fitting<unknown>
+    found = await loadPlugin(family, name)
+    const fitting = use(found, settings, as) as Fitting<unknown>
     if (fitting.port.key !== port.key) throw new Error(misfit(name, fitting.port, port))
-    return fitting as Fitting<T>
+    return placed(fitting as Fitting<T>, path, name)
   } catch (cause) {
-    throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    const faults = faultsIn(path, cause, settings, found)
+    const [first, ...others] = faults
+    const hinted = first === undefined ? [] : [{ ...first, words: first.words + hintOf(family, name) }]
+    throw new FaultyConfiguration([...hinted, ...others], undefined, { cause })
   }
 }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Port } from '../../../core/container.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Guard } from '../../../core/ports/guard.ts'
@@ -7,12 +9,14 @@ import { Reader } from '../../../core/ports/reader.ts'
 import { Surface } from '../../../core/ports/surface.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
-import { didYouMean } from './did-you-mean.ts'
 import type { Config } from './config.ts'
-import type { Fault } from './faults.ts'
-import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plugin.ts'
+import { type Fault, FaultyConfiguration } from './faults.ts'
+import { type Choice, type Family, chosenPlugin } from './load-plugin.ts'
 import { chosenSurfaces } from './surfaces.ts'
 import { chosenUpstream } from './upstreams.ts'
+
+/** Loaded with the first plugin of an operator's own. */
+const drying = lazy(() => import('./dry-make.ts'))
 
 /** A plugin that the configuration names, and the place where it does. */
 interface Named {
@@ -62,34 +66,31 @@ export const namedPlugins = ({
   })),
 ]
 
-/** Loading the plugin is the check: its module, its settings and its port can each be wrong. */
-const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {
+/**
+ * Loading the plugin is the check: its module, its settings and its port can each be wrong. A part of an operator's own is
+ * made, too, unless the running gateway has it already.
+ */
+const faultsIn = async (
+  { port, family, path, choice }: Named,
+  running: readonly Named[],
+): Promise<readonly Fault[]> => {
   try {
     const name = path.at(-1)!
-    if (port.key === Upstream.key) await chosenUpstream(path.join('.'), name, choice)
-    else await chosenPlugin(port, family, path.join('.'), choice, name)
+    const fitting =
+      port.key === Upstream.key
+        ? await chosenUpstream(path, name, choice)
+        : await chosenPlugin(port, family, path, choice, name)
+    const isRunning = running.some((other) => isDeepStrictEqual([other.path, other.choice], [path, choice]))
+    if (choice.use.includes('/') && !isRunning) await (await drying()).makeDry(fitting)
     return []
   } catch (error) {
-    const all = pluginNames(family)
-    const hint = choice.use.includes('/') || all.includes(choice.use) ? '' : didYouMean(choice.use, all)
-    return [{ path, words: (error as Error).message + hint }]
+    if (error instanceof FaultyConfiguration) return error.faults
+    throw error
   }
 }
 
-/** Models that name an unknown provider. */
-const strangersIn = ({ models, providers, enclave }: Config): readonly Fault[] => {
-  const known = [...Object.keys(providers), ...Object.keys(enclave.providers ?? {})]
-  return Object.entries(models).flatMap(([model, { upstreams }]) =>
-    upstreams.flatMap(({ provider }, at) => {
-      if (known.includes(provider)) return []
-      const path = ['models', model, 'upstreams', String(at), 'provider']
-      return [{ path, words: `${path.join('.')} is not a provider${didYouMean(provider, known)}` }]
-    }),
-  )
+/** The faults of the plugins in a well-shaped configuration. `running` is that of the gateway before a reload. */
+export const pluginFaults = async (config: Config, running: Config | null): Promise<readonly Fault[]> => {
+  const made = running === null ? [] : namedPlugins(running)
+  return (await Promise.all(namedPlugins(config).map((named) => faultsIn(named, made)))).flat()
 }
-
-/** The faults of plugins in a well-shaped configuration: missing plugins, bad settings, unknown providers. */
-export const pluginFaults = async (config: Config): Promise<readonly Fault[]> => [
-  ...(await Promise.all(namedPlugins(config).map(faultOf))).flat(),
-  ...strangersIn(config),
-]

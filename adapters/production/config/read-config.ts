@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { makeFolder } from '../../../core/fsync.ts'
+import { basename } from 'node:path'
+import { makeFolder } from '../../../plugins/storage/shared/fsync.ts'
+import { RefusedConfiguration } from '../../../core/generations/reload.ts'
 import { type Config, checkedConfig } from './config.ts'
 import { configFromEnv } from './env-config.ts'
 import type { Parsed } from './jsonc.ts'
-import { faultsOf, spelledSecrets } from './faults.ts'
+import { type Fault, FaultyConfiguration } from './faults.ts'
+import { allFaults, faultLine, faultsOfStart } from './file-faults.ts'
 import { pluginNames } from './load-plugin.ts'
-import { withVariables } from './variables.ts'
 
 /** The folder of the embedded stores; made when it is missing. */
 export const dataFolder = (env: NodeJS.ProcessEnv): string => {
@@ -27,12 +29,6 @@ export interface ReadConfiguration {
   readonly readAt: number
 }
 
-/** Reads the configuration at the start. A fault is reported with its place. */
-export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<ReadConfiguration> =>
-  configuration(env).catch((cause) => {
-    throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
-  })
-
 /** What a file or the environment says, with what variables of the gateway itself put in its place. */
 export const withOverrides = (said: { server?: object; log?: object }, env: NodeJS.ProcessEnv): object => {
   const { SEALGATE_LOG: level, HOST, PORT } = env
@@ -40,17 +36,77 @@ export const withOverrides = (said: { server?: object; log?: object }, env: Node
   return { ...said, server, log: { ...said.log, ...(level && { level }) } }
 }
 
-/** Reads the file in `SEALGATE_CONFIG`, or the environment. */
-export const configuration = async (env: NodeJS.ProcessEnv): Promise<ReadConfiguration> => {
+/**
+ * Reads the file in `SEALGATE_CONFIG`, or the environment. Throws with the place of each fault. `running` is the
+ * configuration before a reload.
+ */
+export const configuration = async (
+  env: NodeJS.ProcessEnv,
+  running: Config | null = null,
+): Promise<ReadConfiguration> => {
   const { SEALGATE_CONFIG: file } = env
   const readAt = Date.now()
-  const said = file ? ((await readConfig(file)).value as object) : configFromEnv(env, pluginNames('tools'))
-  const written = withOverrides(said, env)
-  const ready = withVariables(written, env)
-  const faults = [...spelledSecrets(written), ...faultsOf(ready)]
-  if (faults.length > 0) throw new Error(faults.map(({ words }) => words).join('; '))
-  return { config: checkedConfig(ready, env), written, readAt }
+  const parsed = file ? await namedFile(file, nameFor(env, running !== null)) : null
+  const written = withOverrides((parsed?.value ?? configFromEnv(env, pluginNames('tools'))) as object, env)
+  const config = await soundConfig(written, env, { file: nameFor(env, running !== null), parsed, running })
+  return { config, written, readAt }
 }
+
+/** The configuration in a file or in an object. Throws with the place of each fault. */
+export const configurationIn = async (source: string | object, env: NodeJS.ProcessEnv): Promise<Config> => {
+  const parsed = typeof source === 'string' ? await namedFile(source) : null
+  const file = typeof source === 'string' ? source : 'configuration'
+  return soundConfig(parsed?.value ?? source, env, { file, parsed, running: null })
+}
+
+interface Origin {
+  readonly file: string
+  readonly parsed: Parsed | null
+  readonly running: Config | null
+}
+
+const soundConfig = async (
+  written: unknown,
+  env: NodeJS.ProcessEnv,
+  { file, parsed, running }: Origin,
+): Promise<Config> => {
+  const faults = await allFaults(written, env, running)
+  if (faults.length > 0) throw new FaultyConfiguration(faults, faultLines(file, faults, parsed))
+  return checkedConfig(written, env)
+}
+
+/** The caller of a reload learns the name of the file, and not where it lies. */
+const nameFor = ({ SEALGATE_CONFIG: file }: NodeJS.ProcessEnv, isReload: boolean): string =>
+  file ? (isReload ? basename(file) : file) : 'environment'
+
+/** Does what may fail by the configuration, and names the place of a failure as `sealgate check` does. */
+export const placingFaults = async <T>(
+  env: NodeJS.ProcessEnv,
+  work: () => Promise<T>,
+  isReload = false,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    const { SEALGATE_CONFIG: file } = env
+    const parsed = file ? await readConfig(file).catch(() => null) : null
+    const faults = faultsOfStart(error)
+    throw new FaultyConfiguration(faults, faultLines(nameFor(env, isReload), faults, parsed), { cause: error })
+  }
+}
+
+/** One line for each fault, and how many there are. */
+export const faultLines = (file: string, faults: readonly Fault[], parsed: Parsed | null): string =>
+  [
+    ...faults.map((fault) => faultLine(file, fault, parsed)),
+    `${faults.length} fault${faults.length === 1 ? '' : 's'}`,
+  ].join('\n')
+
+/** As `readConfig`, with the file's name in front of a fault. */
+export const namedFile = (file: string, name = file): Promise<Parsed> =>
+  readConfig(file).catch((error: Error) => {
+    throw new RefusedConfiguration(`${name}: ${error.message}`, [], { cause: error })
+  })
 
 /** The object in a file. Comments and trailing commas are allowed. */
 export const readConfig = async (file: string): Promise<Parsed> => {

@@ -8,7 +8,7 @@ export const readersOf = async ({ readers }: Config): Promise<readonly Fitting<R
   const named = readers ?? Object.fromEntries(pluginNames('readers').map((name) => [name, {}]))
   return Promise.all(
     Object.entries(named).map(([name, settings]) =>
-      chosenPlugin(Reader, 'readers', `readers.${name}`, { ...settings, use: name }),
+      chosenPlugin(Reader, 'readers', ['readers', name], { ...settings, use: name }),
     ),
   )
 }

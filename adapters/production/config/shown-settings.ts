@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ShownSetting } from '../../../core/ports/configuration.ts'
+import type { ShownSetting } from '../../../plugins/surfaces/admin/configuration.ts'
 import { type Shape, bareShape } from './config-shape.ts'
 import { isShownValue, namedMembers } from './shown-strings.ts'
 import { nameIn } from './variables.ts'

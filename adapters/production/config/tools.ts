@@ -8,7 +8,7 @@ export const toolsOf = async ({ tools }: Config): Promise<readonly Fitting<Tool>
   const named = tools ?? Object.fromEntries(pluginNames('tools').map((name) => [name, {}]))
   return Promise.all(
     Object.entries(named).map(([name, settings]) =>
-      chosenPlugin(Tool, 'tools', `tools.${name}`, { ...settings, use: name }),
+      chosenPlugin(Tool, 'tools', ['tools', name], { ...settings, use: name }),
     ),
   )
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Fitting } from '../../../core/container.ts'
-import { flaw } from '../../../core/plugin.ts'
 import { BackendEvidence } from '../../../core/ports/backend-evidence.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
-import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 import { type BackendEvidenceSettings, BackendEvidenceShape } from './backend-evidence.ts'
-import { type Choice, chosenPlugin } from './load-plugin.ts'
+import { FaultyConfiguration, dotted, shapeFaultsOf } from './faults.ts'
+import { type Choice, type Path, chosenPlugin } from './load-plugin.ts'
 
 /** The settings of an upstream, and the evidence that it demands of its backend. */
 export interface UpstreamChoice extends Choice {
@@ -17,7 +17,7 @@ export interface UpstreamChoice extends Choice {
  * verified. Only code can set test roots.
  */
 export const chosenUpstream = async (
-  path: string,
+  path: Path,
   name: string,
   { evidence, ...choice }: UpstreamChoice,
   testRoots?: TestRoots,
@@ -25,7 +25,7 @@ export const chosenUpstream = async (
   const fitting = await chosenPlugin(Upstream, 'providers', path, choice, name)
   if (evidence === undefined) return fitting
   const { kind, policy, ...settings } = demanded(evidence, path)
-  const form = await chosenPlugin(BackendEvidence, 'backend-evidence', `${path}.evidence.kind`, { use: kind })
+  const form = await chosenPlugin(BackendEvidence, 'backend-evidence', [...path, 'evidence', 'kind'], { use: kind })
   const [{ backendPolicy }, { verifiedUpstream }] = await Promise.all([
     import('../backends/backend-policy.ts'),
     import('../backends/verified-upstream.ts'),
@@ -33,21 +33,25 @@ export const chosenUpstream = async (
   const demand = {
     ...settings,
     origin: originOf(choice['baseUrl'], path),
-    policy: backendPolicy(policy, `${path}.evidence.policy`, testRoots),
+    ...(await backendPolicy(policy, `${dotted(path)}.evidence.policy`, testRoots)),
   }
   return verifiedUpstream(fitting, form, demand)
 }
 
-/** Throws with the path of the first fault. */
-const demanded = (evidence: unknown, path: string): BackendEvidenceSettings => {
+/** Throws with the paths of all faults. */
+const demanded = (evidence: unknown, path: Path): BackendEvidenceSettings => {
   const checked = v.safeParse(BackendEvidenceShape, evidence)
-  if (!checked.success) throw new Error(`${path}.evidence: ${flaw(checked.issues[0])}`)
+  if (!checked.success)
+    throw new FaultyConfiguration(shapeFaultsOf(BackendEvidenceShape, evidence, [...path, 'evidence']))
   return checked.output
 }
 
 /** The only origin that the upstream may reach. */
-const originOf = (baseUrl: unknown, path: string): string => {
+const originOf = (baseUrl: unknown, path: Path): string => {
   const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : null
-  if (url?.protocol !== 'https:') throw new Error(`${path}.baseUrl: evidence needs an https URL of the backend`)
-  return url.origin
+  if (url?.protocol === 'https:') return url.origin
+  const place = [...path, 'baseUrl']
+  throw new FaultyConfiguration([
+    { path: place, words: `${dotted(place)}: evidence needs an https URL of the backend` },
+  ])
 }

@@ -4,14 +4,16 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { chmod, readFile, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildEnclave } from '../../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../../plugins/sealed/enclave/assemble.ts'
 import { use } from '../../../core/plugin.ts'
 import type { Enclave } from '../../../core/ports/enclave.ts'
 import { Prover } from '../../../core/ports/attester.ts'
-import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 import memoryCache from '../../memory/cache.ts'
 import { clock, log as silence, random } from '../../memory/platform.ts'
-import { splitEnclaveSettings, refuseDev } from '../config/enclave-parts.ts'
+import { splitEnclaveSettings } from '../config/enclave-parts.ts'
+import { FaultyConfiguration } from '../config/faults.ts'
+import { devFaults } from '../config/sense-faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { chosenPlugin } from '../config/load-plugin.ts'
 import { chosenUpstream } from '../config/upstreams.ts'
@@ -78,7 +80,8 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
 
 /** The same parts as in the gateway, with what the configuration names for inside and without any log. */
 const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRoots): Promise<Enclave> => {
-  refuseDev(config)
+  const faults = devFaults(config)
+  if (faults.length > 0) throw new FaultyConfiguration(faults)
   const {
     providers,
     evidence,
@@ -97,13 +100,13 @@ const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRo
     // The log is off, so that nothing inside the enclave is recorded.
     log: use(silence),
     cache: use(memoryCache),
-    prover: await chosenPlugin(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
+    prover: await chosenPlugin(Prover, 'evidence', ['enclave', 'evidence'], evidence ?? { use: 'dev' }),
     upstreams: await Promise.all(
-      named.map(([name, choice]) => chosenUpstream(`enclave.providers.${name}`, name, choice, testRoots)),
+      named.map(([name, choice]) => chosenUpstream(['enclave', 'providers', name], name, choice, testRoots)),
     ),
     tools: await toolsOf(config),
     readers: await readersOf(config),
-    guards: await guardsOf(guards, 'enclave.guards'),
+    guards: await guardsOf(guards, ['enclave', 'guards']),
   }
   return buildEnclave(enclaveParts, settingsOf(config), own, await releaseDigest(config, start))
 }

@@ -3,8 +3,8 @@ import { NotFound } from '../../../core/errors.ts'
 import type { Enclave, Keyset } from '../../../core/ports/enclave.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
-import { platformOf } from '../../../core/sealed/evidence/platforms.ts'
-import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import { platformOf } from '../../../plugins/sealed/evidence/platforms.ts'
+import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 
 /** In ms: the first check after the start, and the pause between checks. */
 const pauseMs = { first: 1_000, next: 60_000 }
@@ -24,9 +24,9 @@ const refusalOf = async (
   const platform = platformOf(evidence.type)
   if (platform === null) return null
   const [{ inspect }, { Refusal }, { reportData }] = await Promise.all([
-    import('../../../core/sealed/evidence/appraise.ts'),
-    import('../../../core/sealed/evidence/reasons.ts'),
-    import('../../../core/sealed/wire/keyset.ts'),
+    import('../../../plugins/sealed/evidence/appraise.ts'),
+    import('../../../plugins/sealed/evidence/reasons.ts'),
+    import('../../../plugins/sealed/wire/keyset.ts'),
   ])
   const keysetHash = reportData(new Uint8Array(Buffer.from(keyset, 'hex')), challenge).subarray(0, 32)
   const policy = { platforms: [platform], ...(testRoots && { testRoots }) }

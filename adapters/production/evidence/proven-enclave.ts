@@ -3,8 +3,8 @@ import type { Enclave, Evidence, Keyset, SignedFile } from '../../../core/ports/
 import type { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import type { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
-import { platformOf } from '../../../core/sealed/evidence/platforms.ts'
-import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import { platformOf } from '../../../plugins/sealed/evidence/platforms.ts'
+import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 import type { CollateralSettings } from '../config/collateral.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { checkOwnKeysets } from './own-check.ts'
@@ -43,8 +43,8 @@ const completing = async (needs: ProofNeeds, collateral: CollateralSettings, pol
     import('./complete-evidence.ts'),
     import('./piece-store.ts'),
     import('./sources.ts'),
-    import('../../../core/sealed/evidence/policy.ts'),
-    import('../../../core/sealed/evidence/rules.ts'),
+    import('../../../plugins/sealed/evidence/policy.ts'),
+    import('../../../plugins/sealed/evidence/rules.ts'),
   ])
   const { amd, intel, intelRootList, folder } = collateral
   const source = folder === undefined ? sources.serviceSource(needs.fetch.upstream) : sources.folderSource(folder)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { boundedBody } from '../../../core/bounded-body.ts'
+import { boundedBody } from '../../../plugins/shared/bounded-body.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Door } from '../../../core/ports/platform.ts'
 import type { RawPiece, WantedPiece } from './piece.ts'
@@ -39,3 +39,19 @@ export const folderSource =
     body: await readFile(join(at, file)),
     chain: header === undefined ? '' : await readFile(join(at, file.replace(/\.json$/, '.pem')), 'latin1'),
   })
+
+/** In ms: the age at which a piece is fetched anew. */
+const freshMs = 600_000
+
+/** The same source, which is asked for a piece once in ten minutes. */
+export const keptSource = (source: Source): Source => {
+  const kept = new Map<string, { readonly piece: Promise<RawPiece>; readonly until: number }>()
+  return (wanted) => {
+    const found = kept.get(wanted.file)
+    if (found !== undefined && performance.now() < found.until) return found.piece
+    const piece = source(wanted)
+    kept.set(wanted.file, { piece, until: performance.now() + freshMs })
+    piece.catch(() => kept.delete(wanted.file))
+    return piece
+  }
+}

@@ -1,7 +1,9 @@
-import { write, writeSync } from 'node:fs'
+import { fstatSync, write, writeSync } from 'node:fs'
 
 /** In bytes: a pipe takes one write of this size whole, even with other writers. */
-const whole = 4096
+const pipe = 4096
+/** In bytes: a file takes any. */
+const filed = 64 * 1024
 /** In bytes: the limit of waiting lines. Further lines are lost. */
 const mostWaitingBytes = 16 * 1024 * 1024
 /** In ms: how long a line waits for more lines, and the pause after a failed write. */
@@ -30,7 +32,7 @@ export interface WrittenLines {
 const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY'
 
 /** Waiting lines, joined into chunks. */
-const lineQueue = () => {
+const lineQueue = (whole: number) => {
   const waiting: { text: string; size: number }[] = []
   /** Chunks that are unwritten or partly written. */
   const rests: Buffer[] = []
@@ -65,6 +67,7 @@ const lineQueue = () => {
 /** The state of one log. */
 interface Writing {
   readonly fd: number
+  readonly whole: number
   readonly door: FileWriter
   readonly queue: ReturnType<typeof lineQueue>
   /** Lines that found no room since the last line with room. */
@@ -84,9 +87,18 @@ interface Writing {
  * Collects lines and writes them together, after at most a quarter of a second and at the exit. A full disk stops no
  * request: lines wait for space, and a later line counts the lost ones.
  */
+const isFile = (fd: number): boolean => {
+  try {
+    return fstatSync(fd).isFile()
+  } catch {
+    return false
+  }
+}
+
 export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync }): WrittenLines => {
+  const whole = isFile(fd) ? filed : pipe
   const it: Writing = {
-    ...{ fd, door, queue: lineQueue(), lost: 0, writing: false, failing: false, gone: false },
+    ...{ fd, door, whole, queue: lineQueue(whole), lost: 0, writing: false, failing: false, gone: false },
     ...{ timer: null, watched: false, rested: null, flushSync: () => writeAtOnce(it) },
   }
   return {
@@ -127,7 +139,7 @@ const leave = (it: Writing): void => {
 }
 
 const go = (it: Writing): void => {
-  if (it.queue.bytes() >= whole / 2) put(it)
+  if (it.queue.bytes() >= it.whole / 2) put(it)
   else if (it.queue.bytes() > 0)
     it.timer ??= setTimeout(() => {
       it.timer = null

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
+import type { Answer, Ask, Door, Push } from '../../../core/ports/platform.ts'
 import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
@@ -11,7 +11,16 @@ const pauseAtBytes = 64 * 1024
 const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 
 /** A pattern instead of URL parsing, which would cost as much as the rest of the call. */
+const places = new Map<string, { origin: string; path: string }>()
 const place = (url: string): { origin: string; path: string } => {
+  let it = places.get(url)
+  if (it === undefined) {
+    if (places.size > 1000) places.clear()
+    places.set(url, (it = placeOf(url)))
+  }
+  return it
+}
+const placeOf = (url: string): { origin: string; path: string } => {
   const parts = plain.exec(url)
   if (parts?.[1]) return { origin: parts[1], path: parts[2] ?? '/' }
   const { origin, pathname, search, username, password } = new URL(url)
@@ -174,14 +183,6 @@ class Exchange
   }
 }
 
-/** The only party to which a line may connect. */
-export interface Peer {
-  /** False closes the connection before it carries a call. `key` is the DER of the public key in which it ends. */
-  isPeer(key: Uint8Array): boolean
-  /** True when the key counts alone, under any certificate. */
-  readonly anyCertificate: boolean
-}
-
 /** A door, and the two ways to close it. */
 export interface UpstreamLine {
   readonly door: Door
@@ -191,49 +192,50 @@ export interface UpstreamLine {
   close(): Promise<void>
 }
 
+/** A line that hands bytes on by events too. */
+export interface PushingLine extends UpstreamLine {
+  readonly push: Push
+}
+
 /** In ms until a connection stands. */
 const dialTimeout = 5_000
 
 /** The public key of a TLS connection; null for any other connection. */
-const keyOf = (socket: Socket | TLSSocket): Uint8Array | null => {
+export const keyOf = (socket: Socket | TLSSocket): Uint8Array | null => {
   const certificate = 'getPeerX509Certificate' in socket ? socket.getPeerX509Certificate() : undefined
   return certificate ? new Uint8Array(certificate.publicKey.export({ type: 'spki', format: 'der' })) : null
 }
 
 /** Each connection makes a whole handshake, in which the peer proves its key; none resumes an earlier session. */
-const dialer = (build: typeof buildConnector, { isPeer, anyCertificate }: Peer): buildConnector.connector => {
-  const dial = build({
+export const dialer = (build: typeof buildConnector, anyCertificate: boolean): buildConnector.connector =>
+  build({
     timeout: dialTimeout,
     rejectUnauthorized: !anyCertificate,
     minVersion: 'TLSv1.3',
     maxCachedSessions: 0,
   })
-  return (options, done) =>
-    dial(options, (error, socket) => {
-      if (error !== null) return done(error, null)
-      const key = keyOf(socket)
-      if (key !== null && isPeer(key)) return done(null, socket)
-      socket.destroy()
-      done(new Error('The connection ends in another key'), null)
-    })
-}
 
-/** Connections are kept and shared. The caller watches for a silent backend. A line without a peer connects to all hosts. */
-export const openUpstream = (peer: Peer | null = null): UpstreamLine => {
+/** Connections are kept and shared. The caller watches for a silent backend. */
+export const openUpstream = (): PushingLine => {
   // The explicit option overrides any environment variable that disables verification.
   const plainConnect = { timeout: dialTimeout, rejectUnauthorized: true }
   let agent: Agent | null = null
   let closed = false
   // The library is loaded with the first call, so that it does not slow the start.
   const opened = async (): Promise<Agent> => {
-    const { Agent, buildConnector } = await import('undici')
-    const connect = peer === null ? plainConnect : dialer(buildConnector, peer)
-    agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+    const { Agent } = await import('undici')
+    agent ??= new Agent({ connections: 4096, connect: plainConnect, headersTimeout: 0, bodyTimeout: 0 })
     if (closed) await agent.destroy()
     return agent
   }
   return {
     door: (url, ask) => (agent === null ? opened().then((it) => send(it, url, ask)) : send(agent, url, ask)),
+    push(url, headers, body, reader) {
+      if (agent === null) return false
+      const { origin, path } = place(url)
+      agent.dispatch({ origin, path, method: 'POST', headers, body }, reader as Dispatcher.DispatchHandler)
+      return true
+    },
     async retire() {
       closed = true
       await agent?.close()
@@ -246,7 +248,7 @@ export const openUpstream = (peer: Peer | null = null): UpstreamLine => {
 }
 
 /** Rejects with the signal's reason when the signal has fired before, and sends nothing then. */
-const send = (agent: Agent, url: string, ask: Ask): Promise<Answer> =>
+export const send = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promise<Answer> =>
   new Promise((resolve, reject) => {
     if (ask.signal.aborted) return reject(ask.signal.reason)
     let where: ReturnType<typeof place>

@@ -97,9 +97,9 @@ export default plugin({
   port: RateLimiter,
   name: 'redis',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.url()),
+    url: v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
     /** The prefix of every key. */
-    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
+    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** `open` passes requests and counts nothing; `closed` refuses with 503. */
     whenDown: v.optional(
       v.strictObject({ places: mode('closed'), tokens: mode('closed'), requests: mode('open'), money: mode('closed') }),

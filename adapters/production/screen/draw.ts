@@ -1,5 +1,6 @@
+import { Unconfigured } from '../../../core/errors.ts'
 import { styleText } from './style.ts'
-import type { Survey, Surveyed } from '../../../core/survey.ts'
+import type { Survey, Surveyed } from '../survey.ts'
 import { reasonOf } from './reasons.ts'
 
 /** The facts that a start shows. */
@@ -13,8 +14,8 @@ export interface StartFacts {
   readonly configuration: string | null
   /** The folder of the embedded stores. */
   readonly data: string
-  /** Abilities without their packages, and the command that installs them; null when none is missing. */
-  readonly lacks: { readonly names: readonly string[]; readonly command: string } | null
+  /** Names of abilities without their packages. */
+  readonly lacks: readonly string[]
   /** The new first key with a link to the console, if any, or the file that holds the key; null when no key was made. */
   readonly key: { readonly credential: string; readonly link: string | null } | { readonly file: string } | null
 }
@@ -52,9 +53,11 @@ const proofs: Readonly<Record<string, string>> = {
 }
 
 const enclaveLine = ({ evidence, enclaveFault }: Survey, colour: boolean): string =>
-  evidence === null
-    ? `${styleText('red', '✗', colour)} ${reasonOf(enclaveFault)}`
-    : styleText('yellow', proofs[evidence] ?? `${evidence}: its evidence is checked by sealgate verify`, colour)
+  enclaveFault instanceof Unconfigured
+    ? 'none: this gateway serves without sealing'
+    : evidence === null
+      ? `${styleText('red', '✗', colour)} ${reasonOf(enclaveFault)}`
+      : styleText('yellow', proofs[evidence] ?? `${evidence}: its evidence is checked by sealgate verify`, colour)
 
 const apiLines = ({ url, surfaces, names }: StartFacts): readonly string[] => [
   ...(surfaces.includes('v1')
@@ -87,6 +90,9 @@ const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: S
   ]
 }
 
+/** The command that installs abilities: the names of their packages would not fit a line. */
+const adding = (names: readonly string[]): string => `sealgate add ${names.join(' ')}`
+
 const keyRows = (key: StartFacts['key']): readonly Row[] => {
   if (key === null) return []
   if ('file' in key) return [['key', exportLine(key)]]
@@ -106,7 +112,7 @@ const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Ro
     ['data', data],
     ['configuration', configuration ?? 'none: the environment decides'],
     ['enclave', enclaveLine(survey, colour)],
-    ...(start.lacks === null ? [] : [['lacks', start.lacks.names.join(', '), start.lacks.command] as Row]),
+    ...(start.lacks.length === 0 ? [] : [['lacks', start.lacks.join(', '), adding(start.lacks)] as Row]),
     ...keyRows(key),
     ...(curl === null ? [] : [['try', ...curl] as Row]),
   ]
@@ -134,7 +140,7 @@ export const plainLines = (start: StartFacts, survey: Survey): string => {
     `models: ${modelsLine(survey)}`,
     `data: ${data}; configuration: ${configuration ?? 'none'}`,
     `enclave ${enclaveLine(survey, false)}`,
-    ...(start.lacks === null ? [] : [`lacks ${start.lacks.names.join(', ')}: ${start.lacks.command}`]),
+    ...(start.lacks.length === 0 ? [] : [`lacks ${start.lacks.join(', ')}: ${adding(start.lacks)}`]),
   ]
     .map((line) => `sealgate ${line}\n`)
     .join('')

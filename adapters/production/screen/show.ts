@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import type { Gateway } from '../../../core/gateway.ts'
-import { type Ability, specsOf } from '../../../core/optional-package.ts'
 import { missingAbilities } from '../config/installed-packages.ts'
 import type { Config } from '../config/config.ts'
 import type { ShownKey } from '../commands/show-key.ts'
 import { version } from '../config/version.ts'
 import { type StartFacts, plainLines, firstScreen } from './draw.ts'
+import { survey } from '../survey.ts'
 import { takesColour } from './style.ts'
 
 /** In ms: the longest wait for backends and the enclave. */
@@ -20,11 +20,6 @@ export interface StartOrigin {
   readonly url: string
 }
 
-const lacksOf = (missing: readonly Ability[]): StartFacts['lacks'] =>
-  missing.length === 0
-    ? null
-    : { names: missing.map(({ name }) => name), command: `npm i ${specsOf(missing).join(' ')}` }
-
 const startOf = async (
   { env, config, surfaces, data, url }: StartOrigin,
   key: ShownKey | null,
@@ -37,7 +32,7 @@ const startOf = async (
     names: config.names,
     configuration: file ? resolve(file) : null,
     data: resolve(data),
-    lacks: lacksOf(missingAbilities()),
+    lacks: missingAbilities().map((it) => it.name),
     key,
   }
 }
@@ -45,10 +40,13 @@ const startOf = async (
 /** The first screen, or its plain lines, after backends and the enclave have answered or time is up. */
 export const drawnScreen = async (
   origin: StartOrigin,
-  gateway: Pick<Gateway, 'survey'>,
+  gateway: Pick<Gateway, 'supply'>,
   key: ShownKey | null,
   terminal: boolean,
 ): Promise<string> => {
-  const [start, survey] = await Promise.all([startOf(origin, key), gateway.survey(AbortSignal.timeout(patienceMs))])
-  return terminal ? firstScreen(start, survey, takesColour(origin.env)) : plainLines(start, survey)
+  const [start, found] = await Promise.all([
+    startOf(origin, key),
+    survey(gateway.supply, AbortSignal.timeout(patienceMs)),
+  ])
+  return terminal ? firstScreen(start, found, takesColour(origin.env)) : plainLines(start, found)
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Measured } from '../../../core/ports/cluster.ts'
 import type { Log } from '../../../core/ports/platform.ts'
-import { type ReadConfiguration, configuration, firstConfiguration } from '../config/read-config.ts'
+import { type ReadConfiguration, configuration } from '../config/read-config.ts'
 import { enclaveConfig, isSameEnclave } from '../enclave/connect-enclave.ts'
 import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'
@@ -46,15 +46,15 @@ const begun = ({ workers }: Leader): readonly Member[] =>
 
 const others = (leader: Leader, member: Member): readonly Member[] => begun(leader).filter((it) => it !== member)
 
-/** Null when the configuration names enclave processes of its own. */
-const opened = async (config: Config, log: Log): Promise<EnclaveProcess | null> =>
-  config.enclave.connect === undefined ? enclaveProcess(await enclaveConfig(config), log) : null
+/** Null when the configuration names running enclaves, or none. */
+const opened = (config: Config, log: Log): EnclaveProcess | null =>
+  config.sealing && config.enclave.connect === undefined ? enclaveProcess(enclaveConfig(config), log) : null
 
 /** The first worker checks the configuration. When it accepts, the others accept as well or are replaced. */
 const reload = async (leader: Leader): Promise<void> => {
   const { env, log, leases, workers, enclave } = leader
-  const next = leader.together(await configuration(env))
-  const inside = isSameEnclave(leader.read.config, next.config) ? enclave : await opened(next.config, log)
+  const next = leader.together(await configuration(env, leader.read.config))
+  const inside = isSameEnclave(leader.read.config, next.config) ? enclave : opened(next.config, log)
   const workerConfig: WorkerConfig = { ...next, socket: inside?.socket ?? null }
   const renew = (member: Member) => {
     if (inside !== null) leases.lend(inside, member)
@@ -138,11 +138,11 @@ export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promis
     ...read,
     config: { ...config, keepsakes: { secret, ...config.keepsakes } },
   })
-  const read = together(await firstConfiguration(env))
+  const read = together(await configuration(env))
   const { config } = read
   if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
   const log = writeLog(config.log.level, standardOutput(), isTerminal())
-  const enclave = await opened(config, log)
+  const enclave = opened(config, log)
   const workers = workerPool(
     answering(() => leader),
     log,

@@ -1,7 +1,8 @@
+import type { ReachedShare } from '../../ports/observer.ts'
 import type { Log } from '../../ports/platform.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import type { Soon } from '../../ports/soon.ts'
 import type { UsageObserver } from '../../ports/usage-observer.ts'
-import type { ReachedShare } from './budget-webhook.ts'
 import type { Budget } from './budgets.ts'
 
 const percents = [50, 80, 100] as const
@@ -16,31 +17,35 @@ export const budgetWarnings = (
   log: Log,
   observers: readonly UsageObserver[],
   tell: (share: ReachedShare) => void,
-): ((budget: Budget, left: number, now: number) => Promise<void>) => {
+): ((budget: Budget, left: number, now: number) => Soon<void>) => {
   const told = new Map<string, number>()
-  return async (budget, left, now) => {
+  const warn = async (budget: Budget, percent: number, now: number): Promise<void> => {
     const { allowance, of, whose, period } = budget
     const { name, until, per } = allowance
-    const part = Math.max(0, 1 - left / allowance.most)
-    for (const observer of observers) observer.stands(of, whose, period, part)
-    const reached = percents.filter((percent) => part * 100 >= percent - 1e-9)
-    const before = told.get(name) ?? 0
-    const news = reached.filter((percent) => percent > before)
-    if (news.length === 0) return
-    if (told.size >= mostNames) told.clear()
-    told.set(name, news.at(-1)!)
-    for (const percent of news) {
-      // The process that takes the place is the first of all. No process gives the place back before the window ends.
-      const first = await limiter.take(
-        `warned/${name}/${percent}`,
-        1,
-        until === undefined ? per : until - now,
-        'requests',
-      )
-      if (first === null) continue
-      log.warn('budget.share', { of, whose, period, percent })
-      for (const observer of observers) observer.warned(of, whose, period, percent)
-      tell({ budget, percent, at: now })
-    }
+    const place = `warned/${name}/${percent}`
+    // The process that takes the place is the first of all. No process gives the place back before the window ends.
+    const first = await limiter.take(place, 1, until === undefined ? per : until - now, 'requests')
+    if (first === null) return
+    log.warn('budget.share', { of, whose, period, percent })
+    for (const observer of observers) observer.warned(of, whose, period, percent)
+    tell({ of, whose, period, name, ...(until !== undefined && { until }), percent, at: now })
   }
+
+  return (budget, left, now) => {
+    const { allowance, of, whose, period } = budget
+    const { name, most } = allowance
+    const part = Math.max(0, 1 - left / most)
+    for (const observer of observers) observer.stands(of, whose, period, part)
+    const before = told.get(name) ?? 0
+    const news = percents.filter((percent) => part * 100 >= percent - 1e-9 && percent > before)
+    const last = news.at(-1)
+    if (last === undefined) return
+    if (told.size >= mostNames) told.clear()
+    told.set(name, last)
+    return inOrder(news, (percent) => warn(budget, percent, now))
+  }
+}
+
+const inOrder = async <T>(all: readonly T[], work: (it: T) => Promise<void>): Promise<void> => {
+  for (const it of all) await work(it)
 }

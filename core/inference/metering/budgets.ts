@@ -54,7 +54,11 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
 
 /** The refusal of a call: it names the owner of the budget and the time of its renewal. */
 export const spentBudget = ({ of, period, allowance }: Budget, wait: number, now: number, headers: object): TooMany => {
-  const facts = { code: 'budget_exceeded', headers: { ...headers, 'x-sealgate-budget': `${of}/${period}` } }
+  const facts = {
+    code: 'budget_exceeded',
+    limit: 'budget',
+    headers: { ...headers, 'x-sealgate-budget': `${of}/${period}` },
+  }
   const whose = `The budget of the ${of} for the ${period}`
   if (wait === Infinity)
     return new TooMany('The request costs more than its budget', { ...facts, validator: { budget: whose } })

@@ -1,17 +1,17 @@
 import { one } from '../../container.ts'
 import { lazy } from '../../lazy.ts'
-import { CurrentTrace } from '../../live/following.ts'
 import { plugin } from '../../plugin.ts'
+import { Ledger } from '../../ports/ledger.ts'
+import { CurrentTrace, Observer } from '../../ports/observer.ts'
 import { Clock, Log } from '../../ports/platform.ts'
 import { RateLimiter } from '../../ports/rate-limiter.ts'
 import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
-import { BudgetWebhook } from './budget-webhook.ts'
-import { Ledger } from './ledger.ts'
+import { PriceList } from './price-list.ts'
 import type { Reservations } from './reservation.ts'
 
 export type { BilledModel } from './prices.ts'
-export type { Reservation } from './reservation.ts'
+export type { Reservation, SealedModels } from './reservation.ts'
 
 /**
  * What keys and organisations use: taken from their allowances and budgets before a call and counted after it. What a key
@@ -35,15 +35,19 @@ export const meter = plugin({
     clock: Clock,
     log: Log,
     observers: UsageObserver,
-    webhook: BudgetWebhook,
+    watchers: Observer,
+    lists: PriceList,
     traces: CurrentTrace,
   },
   create: (supplied): Meter => {
     let made: Reservations | null = null
     const all = lazy(async () => (made ??= (await reserving()).reservations(supplied)))
     return {
-      reserve: async (...it) => (await all()).reserve(...it),
-      spendAudio: async (...it) => (await all()).spendAudio(...it),
+      reserve: (...it) => (made === null ? all().then((they) => they.reserve(...it)) : made.reserve(...it)),
+      open: (...it) => (made === null ? all().then((they) => they.open(...it)) : made.open(...it)),
+      keep: () => made?.keep(),
+      waits: (call) => made?.waits(call),
+      spendAudio: (...it) => (made === null ? all().then((they) => they.spendAudio(...it)) : made.spendAudio(...it)),
       dispose: async () => made?.dispose(),
     }
   },

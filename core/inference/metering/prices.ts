@@ -1,7 +1,7 @@
 import type { ModelSettings, Settings } from '../../settings.ts'
 import type { Candidate, Entry } from '../models/catalog-entry.ts'
 import { type Consumption, costOf, type Price } from './price.ts'
-import { shippedPrice } from './shipped-prices.ts'
+import type { PriceList } from './price-list.ts'
 
 /** Which column of the price table a call falls under. */
 export type Mode = 'standard' | 'confidential'
@@ -11,20 +11,23 @@ export type BilledModel = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry,
 
 type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
 
-/** What calls cost: as configured for the model, and otherwise as the table says that ships with the package. */
+/** What calls cost: as configured for the model, and otherwise as a list says. */
 export interface Prices {
   /** Millionths of the currency; null when a price that it needs is unknown. */
   costOf(entry: BilledModel, backend: string | null, mode: Mode, used: Consumption): number | null
-  /** The most that it may cost, whichever backend answers; null when one of them has no price. */
-  mostOf(entry: BilledModel | null, mode: Mode, used: Consumption): number | null
+  /**
+   * The most that a call may cost, whichever backend answers; null when one of them has no price. A sealed call, whose
+   * entry is null, may ask for the dearest of `sealed`.
+   */
+  mostOf(entry: BilledModel | null, mode: Mode, used: Consumption, sealed?: readonly BilledModel[]): number | null
 }
 
-/** Prices by these settings. A configured price of a model replaces the shipped one as a whole. */
-export const prices = (settings: Settings): Prices => {
-  const ships = shipsPrices(settings)
+/** Prices by these settings. A configured price of a model replaces a listed one as a whole. */
+export const prices = (settings: Settings, lists: readonly PriceList[]): Prices => {
+  const takesLists = areDollars(settings)
 
   const priceOf = ({ settings }: BilledModel, candidate: Candidate | null, mode: Mode): Price | null =>
-    configured(settings, mode) ?? (ships && mode === 'standard' && candidate ? listed(candidate) : null)
+    configured(settings, mode) ?? (takesLists && mode === 'standard' && candidate ? listed(lists, candidate) : null)
 
   const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
     const price = priceOf(entry, candidate, mode)
@@ -34,20 +37,26 @@ export const prices = (settings: Settings): Prices => {
   const mostOf = (entry: BilledModel, mode: Mode, used: Consumption): number | null => {
     const { candidates = [] } = entry
     if (candidates.length === 0) return cost(entry, null, mode, used)
+    if (candidates.length === 1) return cost(entry, candidates[0]!, mode, used)
     return highestCost(candidates.map((candidate) => cost(entry, candidate, mode, used)))
   }
 
+  const served = (mode: Mode): readonly BilledModel[] =>
+    Object.entries(settings.models)
+      .filter(([, model]) => model[mode])
+      .map(([name, settings]) => ({ name, settings }))
+
   return {
     costOf: (entry, backend, mode, used) => {
+      if (entry.candidates?.length === 1 && entry.candidates[0]!.provider === backend)
+        return cost(entry, entry.candidates[0]!, mode, used)
       const candidates = (entry.candidates ?? []).filter(({ provider }) => provider === backend)
       return mostOf({ ...entry, candidates }, mode, used)
     },
-    mostOf(entry, mode, used) {
+    mostOf(entry, mode, used, sealed = served(mode)) {
       if (entry !== null) return mostOf(entry, mode, used)
-      // Which model a sealed request asks for is not known out here: it may be the dearest.
-      const served = Object.entries(settings.models).filter(([, it]) => it[mode])
-      const known = served.map(([name, settings]) => cost({ name, settings }, null, mode, used))
-      return highestCost(known.filter((it) => it !== null))
+      const costs = sealed.map((model) => cost(model, null, mode, used))
+      return highestCost(costs.filter((cost) => cost !== null))
     },
   }
 }
@@ -59,11 +68,18 @@ const highestCost = (costs: readonly (number | null)[]): number | null =>
     null,
   )
 
-const listed = ({ upstream, model }: Candidate): Price | null =>
-  upstream.vendor === undefined ? null : shippedPrice(upstream.vendor, model)
+/** Of the first list that knows the model. */
+const listed = (lists: readonly PriceList[], { upstream: { vendor }, model }: Candidate): Price | null => {
+  if (vendor === undefined) return null
+  for (const list of lists) {
+    const price = list.price(vendor, model)
+    if (price !== null) return price
+  }
+  return null
+}
 
-/** The table is in US dollars, and is not added to prices of which nobody said that they are. */
-const shipsPrices = ({ prices: { currency }, models }: Settings): boolean =>
+/** Lists are in US dollars, and are not added to prices of an unknown currency. */
+export const areDollars = ({ prices: { currency }, models }: Settings): boolean =>
   currency === undefined
     ? Object.values(models).every(({ price_config }) => Object.keys(price_config).length === 0)
     : currency === 'USD'

@@ -1,6 +1,9 @@
 import type { Caller } from '../../access/caller.ts'
 import type { Consumption } from './price.ts'
-import type { BilledModel, Mode } from './prices.ts'
+import type { BilledModel } from './prices.ts'
+import type { RequestRecord } from '../../ports/observer.ts'
+import type { Soon } from '../../ports/soon.ts'
+import type { WaitingCall } from './kept-calls.ts'
 import type { Estimate } from './tokens.ts'
 
 /** What one call has taken from allowances and budgets until its true use is known. */
@@ -14,17 +17,28 @@ export interface Reservation<Truth> {
    * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
    * where it was not known before.
    */
-  settle(truth: Truth | null, backend: string | null, served?: BilledModel | null): Promise<void>
+  settle(truth: Truth | null, backend: string | null, served?: BilledModel | null): Soon<void>
   /** No model was asked: all is handed back and nothing is counted. */
-  cancel(): Promise<void>
+  cancel(): Soon<void>
 }
 
-/** What is reserved before calls, and settled after them. */
+/** The models that the enclave serves, with their prices. A sealed call asks for one of them. */
+export type SealedModels = () => Promise<readonly BilledModel[]>
+
+/** What a call asks for. A function stands for a sealed call: it is asked where a budget holds. */
+export type Billed = BilledModel | SealedModels
+
+/** What is reserved before calls, and settled after them. The record of a request takes the figures of its calls. */
 export interface Reservations {
+  /** As `reserve`, for a caller that lets nothing go out before `keep`, or before `waits` goes on with its call. */
+  open(caller: Caller, entry: BilledModel, estimate: Estimate, record?: RequestRecord): Soon<Reservation<Consumption>>
+  keep(): void
+  /** Keeps the lines of all calls of this turn of the loop in one write, and goes on with the calls. */
+  waits(call: WaitingCall): void
   /** Throws TooMany, or Forbidden where a budget holds and the price is unknown; then nothing was taken. */
-  reserve(caller: Caller, entry: BilledModel | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Consumption>>
+  reserve(caller: Caller, billed: Billed, estimate: Estimate, record?: RequestRecord): Soon<Reservation<Consumption>>
   /** As `reserve`, by the length of audio in seconds. */
-  spendAudio(caller: Caller, entry: BilledModel | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
+  spendAudio(caller: Caller, billed: Billed, seconds: number, record?: RequestRecord): Soon<Reservation<number>>
   /** Resolves when nothing is being settled any more. */
   dispose(): Promise<void>
 }

@@ -1,22 +1,24 @@
 import type { Caller } from '../../access/caller.ts'
 import { TooMany } from '../../errors.ts'
-import type { CurrentTrace } from '../../live/following.ts'
-import type { Trace } from '../../live/trace.ts'
+import type { Counts, Ledger } from '../../ports/ledger.ts'
+import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../ports/observer.ts'
 import type { Clock, Log } from '../../ports/platform.ts'
+import { type Soon, isLater, soon } from '../../ports/soon.ts'
 import type { RateLimiter, Charge, Spent } from '../../ports/rate-limiter.ts'
 import type { UsageObserver } from '../../ports/usage-observer.ts'
 import type { Settings } from '../../settings.ts'
+import { keptCalls } from './kept-calls.ts'
+import type { Estimate } from './tokens.ts'
 import { allowances } from './allowances.ts'
 import { budgetWarnings } from './budget-warnings.ts'
-import type { BudgetWebhook } from './budget-webhook.ts'
 import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
-import type { Ledger } from './ledger.ts'
 import type { Consumption } from './price.ts'
+import type { PriceList } from './price-list.ts'
+import { placeOf } from './places.ts'
 import { type BilledModel, type Mode, prices } from './prices.ts'
-import type { Reservation, Reservations } from './reservation.ts'
-import { tariffOfAudio, unansweredCall, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
+import type { Billed, Reservation, Reservations, SealedModels } from './reservation.ts'
+import { tariffOfAudio, unansweredCall, tariffOfTokens, type Tariff } from './tariffs.ts'
 import { allowanceHeaders, overdrawnHeaders } from './token-headers.ts'
-import type { Counts, Place } from './usage-rows.ts'
 
 type Granted = Spent & { readonly ok: true }
 
@@ -35,6 +37,11 @@ interface Call<Truth> {
   readonly entry: BilledModel | null
   readonly mode: Mode
   readonly guess: Truth
+  /** The models that a sealed call may ask for; absent where no budget holds. */
+  readonly sealed?: readonly BilledModel[]
+  /** True where the caller keeps the ledger's lines by itself. */
+  readonly keepsLater?: boolean
+  readonly record: RequestRecord | undefined
 }
 
 interface MeterNeeds {
@@ -44,14 +51,14 @@ interface MeterNeeds {
   readonly clock: Clock
   readonly log: Log
   readonly observers: readonly UsageObserver[]
-  readonly webhook: BudgetWebhook
+  readonly watchers: readonly Observer[]
+  readonly lists: readonly PriceList[]
   readonly traces: readonly CurrentTrace[]
 }
 
 /** What all reservations of one generation share. */
 const tillOf = (needs: MeterNeeds) => {
-  const { limiter, settings, log, observers, webhook } = needs
-  const { webhook: receiver } = settings.limits.budgets
+  const { limiter, settings, log, observers, watchers, lists } = needs
   let settling = 0
   let settled = () => {}
   const done = () => {
@@ -63,16 +70,22 @@ const tillOf = (needs: MeterNeeds) => {
   }
   return {
     ...needs,
-    ...prices(settings),
+    ...prices(settings, lists),
     allowancesOf: allowances(settings),
     budgetsOf: budgets(settings),
     warn: budgetWarnings(limiter, log, observers, (share) => {
-      if (receiver !== undefined) webhook.tell(receiver, share)
+      for (const watcher of watchers) watcher.reached?.(share, settings)
     }),
-    /** The work never rejects: what fails is logged. */
-    settling(work: () => Promise<void>): Promise<void> {
+    /** The work never fails: its fault is logged. */
+    settling(work: () => Soon<void>): Soon<void> {
       settling++
-      return work().then(done, undone)
+      try {
+        const going = work()
+        if (isLater(going)) return going.then(done, undone)
+        done()
+      } catch (fault) {
+        undone(fault)
+      }
     },
     /** Resolves when nothing is being settled any more. */
     async rest(): Promise<void> {
@@ -89,16 +102,16 @@ type Till = ReturnType<typeof tillOf>
  */
 const payment = (
   { budgetsOf, mostOf, settings, clock }: Till,
-  { caller, entry, mode }: Call<unknown>,
+  { caller, entry, mode, sealed }: Call<unknown>,
   work: readonly Charge[],
   used: Consumption,
 ): Payment => {
   const its = budgetsOf(caller, clock.now())
   if (its.length === 0) return { work, budgets: its, money: [] }
-  const cost = mostOf(entry, mode, used)
+  const cost = mostOf(entry, mode, used, sealed)
   const holds = its.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
-  const asked = mostOf(entry, mode, { ...used, output: 0 }) ?? 0
+  const asked = mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0
   const money = its.map(({ allowance }) => ({ allowance, amount: amountWithin(allowance.most, asked, cost ?? 0) }))
   return { work, budgets: its, money }
 }
@@ -107,25 +120,29 @@ const payment = (
  * Takes all charges in one step, or none of them. Throws TooMany for the first that does not fit. Null for a
  * call that no limit holds.
  */
-const spend = async (
-  { limiter, clock }: Till,
-  { work, budgets, money }: Payment,
-  tell: typeof allowanceHeaders,
-): Promise<Granted | null> => {
-  const charges = [...work, ...money]
+const spend = (till: Till, paid: Payment, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted | null> => {
+  const { work, money } = paid
+  const charges = money.length === 0 ? work : [...work, ...money]
   if (charges.length === 0) return null
-  const spent = await limiter.spend(charges)
-  if (spent.ok) return spent
-  const { refused, wait } = spent
-  // Only who is refused waits for this second look.
-  const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
-  const now = clock.now()
-  const headers = tell(work, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
-  const budget = budgets[refused - work.length]
-  if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
-  if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
-  throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers })
+  return soon(till.limiter.spend(charges), (spent) => (spent.ok ? spent : refuse(till, paid, charges, spent, kind)))
 }
+
+/** Only a refused caller waits for this second look. */
+const refuse = (
+  { limiter, clock }: Till,
+  { work, budgets }: Payment,
+  charges: readonly Charge[],
+  { refused, wait }: Extract<Spent, { readonly ok: false }>,
+  { tell, limit }: Pick<Kind<never>, 'tell' | 'limit'>,
+): Soon<never> =>
+  soon(limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 }))), (seen) => {
+    const now = clock.now()
+    const headers = tell(work, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
+    const budget = budgets[refused - work.length]
+    if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
+    if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers, limit })
+    throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers, limit })
+  })
 
 /** Of the request, where it is listened to. */
 const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace | null => {
@@ -134,114 +151,209 @@ const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace
   return trace
 }
 
+/** How a kind of call is paid and told. */
+interface Kind<Truth> {
+  readonly tariff: Tariff<Truth>
+  readonly tell: typeof allowanceHeaders
+  readonly limit: 'tokens' | 'audio'
+}
+
 /**
  * Reserves, and gives back what settles the reservation later. From here on, a journal counts the call if the
  * process dies.
  */
-const open = async <Truth>(
+const open = <Truth>(
   till: Till,
   call: Call<Truth>,
   work: readonly Charge[],
-  tariff: Tariff<Truth>,
-  tell: typeof allowanceHeaders,
-): Promise<Reservation<Truth>> => {
-  const { ledger, clock, observers, costOf, mostOf } = till
-  const { caller, entry, mode, guess } = call
-  const paid = payment(till, call, work, tariff.consumptionOf(guess))
-  const spent = await spend(till, paid, tell)
-  const start = clock.now()
-  const trace = traceFor(till, entry)
-  let settled = false
-  const most = () => guessedCounts(tariff, guess, mostOf(entry, mode, tariff.consumptionOf(guess)))
-  const opened = ledger.open(placeOf(caller, entry, start), most)
+  kind: Kind<Truth>,
+): Soon<Reservation<Truth>> => {
+  const paid = payment(till, call, work, kind.tariff.consumptionOf(call.guess))
+  return soon(spend(till, paid, kind), (spent) => new Reserved(till, call, paid, kind, spent))
+}
 
-  const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
-    if (spent === null) return
-    const actual = [...work.map(() => amount), ...paid.money.map(({ amount }) => costOr(amount))]
-    await till.settling(async () => {
-      const left = (await spent.settle(actual)) ?? []
-      for (const [at, budget] of paid.budgets.entries()) {
-        const its = left[work.length + at]
-        if (its != null) await till.warn(budget, its, clock.now())
-      }
-    })
+/** Opens a sealed call; the enclave tells its models where a budget holds. */
+const openSealed = <Truth>(
+  till: Till,
+  caller: Caller,
+  models: SealedModels,
+  guess: Truth,
+  record: RequestRecord | undefined,
+  ...rest: readonly [work: readonly Charge[], kind: Kind<Truth>]
+): Soon<Reservation<Truth>> => {
+  const call = { caller, entry: null, mode: 'confidential', guess, record } as const
+  if (till.budgetsOf(caller, till.clock.now()).length === 0) return open(till, call, ...rest)
+  return soon(models(), (sealed) => open(till, { ...call, sealed }, ...rest))
+}
+
+/** Opens a call of a named model or of a sealed one. */
+const opened = <Truth>(
+  till: Till,
+  caller: Caller,
+  billed: Billed,
+  guess: Truth,
+  record: RequestRecord | undefined,
+  work: readonly Charge[],
+  kind: Kind<Truth>,
+): Soon<Reservation<Truth>> =>
+  typeof billed === 'function'
+    ? openSealed(till, caller, billed, guess, record, work, kind)
+    : open(till, { caller, entry: billed, mode: 'standard', guess, record }, work, kind)
+
+const nothing = {}
+
+/** A call that is paid for. A class: each call of a model makes one. */
+class Reserved<Truth> implements Reservation<Truth> {
+  readonly headers: Readonly<Record<string, string>>
+  readonly #till: Till
+  readonly #call: Call<Truth>
+  readonly #paid: Payment
+  readonly #tariff: Tariff<Truth>
+  readonly #spent: Granted | null
+  readonly #start: number
+  readonly #trace: Trace | null
+  /** The number of the call in the ledger. */
+  readonly #opened: number
+  #isSettled = false
+
+  constructor(till: Till, call: Call<Truth>, paid: Payment, { tariff, tell }: Kind<Truth>, spent: Granted | null) {
+    const { caller, entry, mode, guess, sealed, record } = call
+    this.#till = till
+    this.#call = call
+    this.#paid = paid
+    this.#tariff = tariff
+    this.#spent = spent
+    this.#start = till.clock.now()
+    this.#trace = traceFor(till, entry)
+    if (entry !== null && record !== undefined) record.model = entry.name
+    this.headers = spent === null ? nothing : tell(paid.work, spent.left, this.#start)
+    const most = () => guessedCounts(tariff, guess, till.mostOf(entry, mode, tariff.consumptionOf(guess), sealed))
+    this.#opened = till.ledger.open(placeOf(caller, entry, this.#start, null), most)
+    this.#keep()
   }
 
-  return {
-    headers: spent === null ? {} : tell(work, spent.left, start),
-    began() {
-      trace?.began()
-      for (const observer of observers) observer.began(entry?.name ?? 'unknown', clock.now() - start)
-    },
-    async cancel() {
-      if (settled) return
-      settled = true
-      ledger.cancel(opened)
-      await pay(0, () => 0)
-    },
-    async settle(counted, backend, served = entry) {
-      if (settled) return
-      settled = true
-      const truth = counted ?? (backend === null ? null : guess)
-      const place = placeOf(caller, served, clock.now())
-      if (truth === null) {
-        ledger.settle(opened, place, unansweredCall)
-        return pay(0, () => 0)
-      }
-      const used = tariff.consumptionOf(truth)
-      const cost = served && costOf(served, backend, mode, used)
-      ledger.settle(opened, backend === null ? place : { ...place, backend }, tariff.countsOf(truth, cost))
-      const told = { ...countsOf(place.model, used), cost }
-      for (const observer of observers) observer.used({ ...told, backend: backend ?? 'unknown' })
-      trace?.used({ ...told, backend })
-      await pay(tariff.amountOf(truth), (reserved) => cost ?? reserved)
-    },
+  began(): void {
+    const { observers, clock } = this.#till
+    this.#trace?.began()
+    for (const observer of observers) observer.began(this.#call.entry?.name ?? 'unknown', clock.now() - this.#start)
+  }
+
+  cancel(): Soon<void> {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#till.ledger.cancel(this.#opened)
+    return this.#pay(0, 0)
+  }
+
+  settle(counted: Truth | null, backend: string | null, served: BilledModel | null = this.#call.entry): Soon<void> {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    const { ledger, clock, costOf } = this.#till
+    const { caller, mode, guess } = this.#call
+    const truth = counted ?? (backend === null ? null : guess)
+    const place = placeOf(caller, served, clock.now(), truth === null ? null : backend)
+    if (truth === null) {
+      ledger.settle(this.#opened, place, unansweredCall)
+      this.#keep()
+      return this.#pay(0, 0)
+    }
+    const used = this.#tariff.consumptionOf(truth)
+    const cost = served && costOf(served, backend, mode, used)
+    ledger.settle(this.#opened, place, this.#tariff.countsOf(truth, cost))
+    this.#keep()
+    this.#tell(place.model, used, cost, backend)
+    return this.#pay(this.#tariff.amountOf(truth), cost)
+  }
+
+  #tell(
+    model: string,
+    { input, output, cached = 0, reasoning = 0 }: Consumption,
+    cost: number | null,
+    by: string | null,
+  ) {
+    const { observers } = this.#till
+    const { caller, record } = this.#call
+    const { organization, team = null } = caller
+    if (record !== undefined) {
+      record.model = model
+      record.backend = by
+      record.tokens += input + output
+    }
+    const used = { model, input, output, cached, reasoning, cost, backend: by ?? 'unknown', organization, team }
+    for (const observer of observers) observer.used(used)
+    this.#trace?.used({ ...used, backend: by })
+  }
+
+  #keep(): void {
+    if (this.#call.keepsLater !== true) this.#till.ledger.keep()
+  }
+
+  /** Corrects what was taken; budgets keep what they gave where the cost is unknown. */
+  #pay(amount: number, cost: number | null): Soon<void> {
+    const spent = this.#spent
+    if (spent === null) return
+    const { work, money } = this.#paid
+    const actual: number[] = []
+    for (let at = 0; at < work.length; at++) actual.push(amount)
+    for (const { amount: reserved } of money) actual.push(cost ?? reserved)
+    return this.#till.settling(() => soon(spent.settle(actual), (left) => this.#warn(left ?? [])))
+  }
+
+  #warn(left: readonly (number | null)[]): Soon<void> {
+    const { warn, clock } = this.#till
+    const { work, budgets } = this.#paid
+    let last: Soon<void> = undefined
+    for (const [at, budget] of budgets.entries()) {
+      const its = left[work.length + at]
+      if (its != null) last = soon(last, () => warn(budget, its, clock.now()))
+    }
+    return last
   }
 }
+
+const audio: Kind<number> = { tariff: tariffOfAudio, tell: () => nothing, limit: 'audio' }
 
 /** The reservations of one generation. */
 export const reservations = (needs: MeterNeeds): Reservations => {
   const till = tillOf(needs)
+  const { cachedTokens } = needs.settings.limits
+  const tokens: Kind<Consumption> = { tariff: tariffOfTokens(cachedTokens), tell: allowanceHeaders, limit: 'tokens' }
   return {
-    async reserve(caller, entry, estimate, mode = 'standard') {
-      const { input, output } = estimate
-      const work = till.allowancesOf.tokens(caller, needs.clock.now()).map((allowance): Charge => ({
-        allowance,
-        amount: amountWithin(allowance.most, input, input + output),
-      }))
-      return open(
-        till,
-        { caller, entry, mode, guess: { ...estimate, estimated: true } },
-        work,
-        tokens,
-        allowanceHeaders,
-      )
+    reserve(caller, billed, estimate, record) {
+      const guess = { ...estimate, estimated: true }
+      return opened<Consumption>(till, caller, billed, guess, record, workOf(till, caller, estimate), tokens)
     },
 
-    async spendAudio(caller, entry, seconds, mode = 'standard') {
+    open(caller, entry, estimate, record) {
+      const guess = { ...estimate, estimated: true }
+      const call = { caller, entry, mode: 'standard', guess, keepsLater: true, record } as const
+      return open(till, call, workOf(till, caller, estimate), tokens)
+    },
+
+    keep: () => till.ledger.keep(),
+    waits: keptCalls(() => till.ledger.keep()),
+
+    spendAudio(caller, billed, seconds, record) {
       const work = till.allowancesOf.audio(caller, needs.clock.now()).map((allowance): Charge => ({
         allowance,
         amount: Math.min(allowance.most, seconds),
       }))
-      return open(till, { caller, entry, mode, guess: seconds }, work, tariffOfAudio, () => ({}))
+      return opened(till, caller, billed, seconds, record, work, audio)
     },
 
     dispose: () => till.rest(),
   }
 }
 
+const workOf = ({ allowancesOf, clock }: Till, caller: Caller, { input, output }: Estimate): readonly Charge[] =>
+  allowancesOf.tokens(caller, clock.now()).map((allowance) => ({
+    allowance,
+    amount: amountWithin(allowance.most, input, input + output),
+  }))
+
 /** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
-
-/** Counts for observers; their members are never absent. */
-const countsOf = (model: string, { input, output, cached = 0, reasoning = 0 }: Consumption) => ({
-  model,
-  input,
-  output,
-  cached,
-  reasoning,
-})
 
 /** What counts for a call when its process is killed. */
 const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
@@ -249,29 +361,3 @@ const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number 
   estimated: 1,
   estimated_cost_micros: cost ?? 0,
 })
-
-/**
- * Where the call is counted: on the UTC day of this moment, and under `unknown` while its model is sealed.
- */
-const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => {
-  const place = { organization, key, user, day: dayOf(now), model: billed?.name ?? 'unknown' }
-  // Most callers have neither a team nor tags.
-  if (team === undefined && tags === undefined) return place
-  return { ...place, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) }
-}
-
-const day = 86_400_000
-
-/** UTC; a request costs little, and to write a date costs more than to look whether it is still the same. */
-const dayOf = (() => {
-  let number = -1
-  let text = ''
-  return (now: number): string => {
-    const today = Math.floor(now / day)
-    if (today !== number) {
-      number = today
-      text = new Date(now).toISOString().slice(0, 10)
-    }
-    return text
-  }
-})()

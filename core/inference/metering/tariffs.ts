@@ -1,5 +1,5 @@
 import type { Consumption } from './price.ts'
-import type { Counts } from './usage-rows.ts'
+import type { Counts } from '../../ports/ledger.ts'
 
 /** How a kind of use is counted. */
 export interface Tariff<Truth> {
@@ -16,9 +16,9 @@ export const unansweredCall: Counts = { requests: 1, unanswered: 1 }
 
 const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 })
 
-/** Allowances take input and output alike, whatever each of them costs. */
-export const tariffOfTokens: Tariff<Consumption> = {
-  amountOf: ({ input, output }) => input + output,
+/** Allowances take input and output alike, whatever each of them costs; what a prompt cache held may be free of them. */
+export const tariffOfTokens = (cachedTokens: 'free' | 'counted'): Tariff<Consumption> => ({
+  amountOf: ({ input, output, cached = 0 }) => input + output - (cachedTokens === 'free' ? Math.min(input, cached) : 0),
   consumptionOf: (used) => used,
   countsOf: ({ input, output, reasoning = 0, cached = 0, estimated = false }, cost) => ({
     requests: 1,
@@ -30,7 +30,7 @@ export const tariffOfTokens: Tariff<Consumption> = {
     ...priced(cost),
     estimated_cost_micros: estimated ? (cost ?? 0) : 0,
   }),
-}
+})
 
 /** By seconds. */
 export const tariffOfAudio: Tariff<number> = {

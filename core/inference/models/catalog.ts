@@ -7,12 +7,14 @@ import { Upstream } from '../../ports/upstream.ts'
 import { Settings, type ModelSettings } from '../../settings.ts'
 import { idsOf } from './listing.ts'
 import { modelLists } from './model-lists.ts'
-import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
+import { candidateOf, entryOf, type Ability, type Candidate, type Entry } from './catalog-entry.ts'
 
 /** The models of all upstreams as one list. */
 export interface Catalog {
-  /** By the name, or by the `id` of the catalogs in digits. */
-  find(model: string, signal: AbortSignal): Promise<Entry | null>
+  /** By the name, or by the `id` of the catalogs in digits. `ability` is what a call needs; absent for a look at the model. */
+  find(model: string, signal: AbortSignal, ability?: Ability): Promise<Entry | null>
+  /** The same at once, where the model is known now; null where `find` has to look. */
+  recall(model: string): Entry | null
   /** False while a provider has not told its models: an unlisted model may still exist. */
   isWhole(): boolean
   /** In the order of the configuration, or by name when the providers' own lists are served. */
@@ -41,7 +43,6 @@ export const catalog = plugin({
     const models = Object.entries(settings.models)
     if (models.length === 0) return modelLists({ upstreams, cache, clock, log, inside })
 
-    mustName(settings)
     const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
     const entries = new Map<string, Entry>()
     const now = Math.floor(clock.now() / 1000)
@@ -67,6 +68,7 @@ export const catalog = plugin({
     const byId = idsOf(list)
     return {
       find: async (model) => entries.get(model) ?? byId.get(model) ?? null,
+      recall: (model) => entries.get(model) ?? null,
       isWhole: () => true,
       list: async () => list,
     }
@@ -74,16 +76,3 @@ export const catalog = plugin({
 })
 
 const goesOn = ({ upstream }: Candidate): boolean => upstream.chat !== undefined && upstream.continues !== false
-
-/** A name that no model has would fail every request that rests on it, so it stops the boot. */
-const mustName = ({ models, decision }: Settings): void => {
-  const { default: byDefault, aliases, escalate } = decision
-  const named: readonly (readonly [path: string, model: string | undefined])[] = [
-    ['decision.default', byDefault],
-    ...Object.entries(aliases).map(([alias, model]) => [`decision.aliases.${alias}`, model] as const),
-    ['decision.escalate.to', escalate?.to],
-  ]
-  for (const [path, model] of named) {
-    if (model !== undefined && !Object.hasOwn(models, model)) throw new Error(`${path} is not one of the models`)
-  }
-}

@@ -1,6 +1,7 @@
 import { mayUse, type Caller } from '../../access/caller.ts'
 import { BadRequest, NotFound, Unavailable, type GatewayError } from '../../errors.ts'
 import type { Catalog } from './catalog.ts'
+import type { ChatBody } from '../../ports/upstream.ts'
 import type { Ability, Entry } from './catalog-entry.ts'
 
 /** The model that a caller of the standard routes asks for; throws when there is none that may serve it so. */
@@ -11,7 +12,7 @@ export const servedModel = async (
   ability: Ability,
   signal: AbortSignal,
 ): Promise<Entry> => {
-  const entry = await catalog.find(model, signal)
+  const entry = await catalog.find(model, signal, ability)
   if (!entry || !mayUse(caller, entry.name)) throw unknownModel(catalog, caller, model)
   if (!entry.settings.standard) {
     throw new BadRequest('The model is available for encrypted inference only', {
@@ -22,6 +23,37 @@ export const servedModel = async (
     throw new BadRequest('The model does not serve this route', { validator: { model: expected[ability] } })
   }
   return entry
+}
+
+/** What a model has to take for parts of these types. */
+const modalities: Readonly<Record<string, string>> = { image_url: 'image', video_url: 'video' }
+
+/** The first part that the model does not take, where it is known what it takes; null for none. */
+export const unseenPart = (
+  { settings: { input_modalities: takes } }: Entry,
+  { messages }: ChatBody,
+): { readonly path: string; readonly modality: string } | null => {
+  if (takes === undefined) return null
+  for (const [turn, { content }] of messages.entries()) {
+    if (!Array.isArray(content)) continue
+    for (const [at, { type }] of content.entries()) {
+      const modality = modalities[type]
+      if (modality !== undefined && !takes.includes(modality))
+        return { path: `messages.${turn}.content.${at}`, modality }
+    }
+  }
+  return null
+}
+
+/** Throws BadRequest for an image or a video before a model that takes none. */
+export const refuseUnseen = (entry: Entry, body: ChatBody): void => {
+  const unseen = unseenPart(entry, body)
+  if (unseen === null) return
+  const { path, modality } = unseen
+  throw new BadRequest('Validation failed', {
+    validator: { [path]: `Expected no ${modality}: the model takes ${entry.settings.input_modalities?.join(', ')}` },
+    code: 'unsupported_modality',
+  })
 }
 
 /** A provider that does not tell its models may have this one; why it doesn't is the operator's matter. */

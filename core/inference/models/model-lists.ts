@@ -131,6 +131,8 @@ export const modelLists = ({ upstreams, cache, clock, log, inside }: Sources) =>
       coming.catch((cause: unknown) => log.error('models.unlisted', {}, cause))
       return there
     },
+    /** Null once the list is old, so that `find` renews the list. */
+    recall: (name: string): Entry | null => (known && clock.now() < known.until ? lookUp(known, name) : null),
     isWhole: () => known?.whole === true,
     async list(signal: AbortSignal): Promise<readonly Entry[]> {
       const { entries } = known && clock.now() < known.until ? known : await unlessAborted(renew(), signal)

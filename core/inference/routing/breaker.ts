@@ -13,6 +13,8 @@ export interface Breaker {
   left(pass: Pass): void
   /** Ms until it would let a call in. */
   rest(now: number): number
+  /** Faults since the last call that went well. */
+  faultsInRow(): number
   /** Half open: the next call finds out whether the backend is back. */
   state(now: number): BreakerState
   /** The breaker lets no call in for so many ms, and then a single call that tries the backend. */
@@ -46,6 +48,7 @@ const lastCalls = () => {
     },
     areBad: (most: number, ratio: number): boolean =>
       inRow >= most || (seen >= leastCalls && bad / Math.min(seen, window) > ratio),
+    inRow: (): number => inRow,
     forget(): void {
       calls.fill(0)
       seen = bad = inRow = 0
@@ -104,6 +107,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
       if (pass === 'probe') probing = false
     },
     rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
+    faultsInRow: calls.inRow,
     state: (now) => (until === 0 ? 'closed' : leftOf(now) > 0 ? 'open' : 'half_open'),
     hold: (now, ms) => open(now, ms, true),
     wake: close,
@@ -115,6 +119,8 @@ export interface Breakers {
   of(id: string): Breaker
   /** Null for a backend's model that was not asked yet. */
   known(id: string): Breaker | null
+  /** The ids of all that were asked. */
+  ids(): Iterable<string>
 }
 
 /** Breakers are made with the first call, and stay as long as the generation. */
@@ -127,5 +133,6 @@ export const breakers = (settings: Settings['routing']['breaker']): Breakers => 
       return it
     },
     known: (id) => all.get(id) ?? null,
+    ids: () => all.keys(),
   }
 }

@@ -1,4 +1,5 @@
 import { TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
+import { mostTurns, pauseFor, type Tries } from './tries.ts'
 import type { Alarm, Clock, Random } from '../../ports/platform.ts'
 import type { BackendObserver } from '../../ports/backend-observer.ts'
 import { beginAttempt, type Attempt, type Found } from './attempt.ts'
@@ -6,7 +7,7 @@ import type { Breaker } from './breaker.ts'
 import type { Ability, Candidate } from '../models/catalog-entry.ts'
 import { overflowOf, type Overflow } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
-import type { EndAttempt, Trace } from '../../live/trace.ts'
+import type { AttemptStart, Trace } from '../../ports/observer.ts'
 
 /** What a search needs of the gateway. */
 export interface FailoverNeeds {
@@ -35,6 +36,12 @@ export interface Plan<T, A extends Ability = never> {
   readonly streams?: boolean
   /** True where the answer goes on with a broken stream. */
   readonly rescues?: boolean
+  /** What the caller tells of its own retries; null or absent when it tells nothing. */
+  readonly tries?: Tries
+  /** The id of the request, for observers. */
+  readonly request?: string | undefined
+  /** The first attempt, which failed elsewhere. */
+  readonly before?: { readonly candidate: Candidate<'chat'>; readonly fault: unknown; readonly began: number }
   ask(candidate: Candidate<A>, signal: AbortSignal): Promise<T>
   /** Lets go of an answer that came too late to be taken. */
   drop?(answer: T): void
@@ -66,6 +73,8 @@ interface Course<T, A extends Ability> {
   asked: number
   /** The time at which a pausing backend may be asked again, by place in the order. */
   peace: Map<number, number> | null
+  /** Places in the order whose backend refused in a way that no time heals. */
+  hopeless: Set<number> | null
   pause: Alarm | null
   hedge: Alarm | null
   last: unknown
@@ -90,21 +99,23 @@ const unsaid = 2_000
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
  * again, with `retries` attempts after the first or as many as reach all.
  * The search retries a backend only after its pause, and only after a fault that may pass. When all backends answer 429,
- * the search throws TooMany. A prompt that is too long for a backend goes to the larger backends.
+ * the search throws TooMany, at once for a caller that tries again by itself. A prompt that is too long for a backend goes
+ * to the larger backends.
  */
 export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan<T, A>): Search<T, A> => {
   const { order, total } = plan
   const course: Course<T, A> = {
     needs,
     plan,
-    most: Math.max(order.length, 1 + needs.retries),
-    deadline: needs.clock.now() + total,
+    most: mostTurns(order.length, needs.retries, plan.tries ?? null),
+    deadline: (plan.before?.began ?? needs.clock.now()) + total,
     overflow: overflowOf(order),
     running: new Set(),
     reader: null,
     turns: 0,
     asked: 0,
     peace: null,
+    hopeless: null,
     pause: null,
     hedge: null,
     last: null,
@@ -114,7 +125,12 @@ export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan
   }
   const found = new Promise<Found<T, A>>((resolve, reject) => (course.reader = { resolve, reject }))
   needs.hedges.called()
-  advance(course)
+  const { before } = plan
+  if (before === undefined) advance(course)
+  else {
+    course.turns = course.asked = 1
+    judge(course, 0, before.candidate as unknown as Candidate<A>, before.fault)
+  }
   startHedge(course)
   return { found, stop: (reason) => fail(course, reason) }
 }
@@ -150,9 +166,11 @@ const advance = <T, A extends Ability>(course: Course<T, A>): void => {
   const { plan, overflow, needs, deadline } = course
   course.pause = null
   for (; course.turns < course.most; course.turns++) {
+    // A caller that comes again by itself would multiply the requests that full backends refuse.
+    if (course.turns >= plan.order.length && course.asked > 0 && course.isFull && (plan.tries ?? null) !== null) break
     const at = course.turns % plan.order.length
     const candidate = plan.order[at]
-    if (candidate === undefined || overflow.passesOver(candidate)) continue
+    if (candidate === undefined || overflow.passesOver(candidate) || isLeftAlone(course, at, candidate)) continue
     const now = needs.clock.now()
     const wait = pauseBefore(course, at, now)
     if (now + wait >= deadline) continue
@@ -167,6 +185,20 @@ const advance = <T, A extends Ability>(course: Course<T, A>): void => {
     if (launch(course, at)) return void course.turns++
   }
   if (course.running.size === 0) fail(course, faultOf(course))
+}
+
+/**
+ * In a second round: a backend whose fault no time heals, and for callers that come again by themselves one that fails for
+ * other calls too.
+ */
+const isLeftAlone = <T, A extends Ability>(
+  { plan, turns, needs, hopeless }: Course<T, A>,
+  at: number,
+  { id }: Pick<Candidate, 'id'>,
+): boolean => {
+  if (hopeless?.has(at)) return true
+  const round = Math.floor(turns / plan.order.length)
+  return round > 0 && plan.tries === 'uncounted' && needs.breakerOf(id).faultsInRow() > round
 }
 
 /** Ms before the backend at this place may be asked; 0 in the first round. */
@@ -192,7 +224,8 @@ const launch = <T, A extends Ability>(course: Course<T, A>, at: number): boolean
   const begun = clock.now()
   const pass = breaker.enter(begun)
   if (pass === null) return false
-  const endAttempt = needs.trace && traceAttempt(needs.trace, candidate, plan, course.asked)
+  const start = attemptStart(candidate, plan, course.asked)
+  const endAttempt = needs.trace?.asks(start)
   if (++course.asked > 1) plan.told?.(candidate.provider, course.asked)
   const allowed = patient && at === order.length - 1 ? total : each
   const attempt = beginAttempt<T, A>(
@@ -205,7 +238,7 @@ const launch = <T, A extends Ability>(course: Course<T, A>, at: number): boolean
       ask,
       ...(drop && { drop }),
       ended(outcome, ms, status) {
-        saw(candidate.provider, outcome, ms, status, plan.streams)
+        saw(candidate.provider, outcome, ms, status, start)
         endAttempt?.(outcome, status)
       },
       answered: (found, attempt) => take(course, found, attempt),
@@ -221,13 +254,14 @@ const launch = <T, A extends Ability>(course: Course<T, A>, at: number): boolean
 }
 
 /** `before` is the number of attempts that this search has begun. */
-const traceAttempt = (
-  trace: Trace,
+const attemptStart = (
   { provider, model }: Candidate,
-  { streams = false, rescues = false }: Pick<Plan<unknown>, 'streams' | 'rescues'>,
+  { streams = false, rescues = false, request }: Pick<Plan<unknown>, 'streams' | 'rescues' | 'request'>,
   before: number,
-): EndAttempt =>
-  trace.asks({ backend: provider, model, cause: before > 0 ? 'next' : rescues ? 'rescue' : 'first', streams })
+): AttemptStart => {
+  const cause = before > 0 ? 'next' : rescues ? 'rescue' : 'first'
+  return { backend: provider, model, cause, streams, request }
+}
 
 const take = <T, A extends Ability>(course: Course<T, A>, found: Found<T, A>, attempt: Attempt): void => {
   const { reader, running } = course
@@ -240,12 +274,14 @@ const take = <T, A extends Ability>(course: Course<T, A>, found: Found<T, A>, at
 /** What a fault means for the search: the next backend, or the end. */
 const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate: Candidate<A>, fault: unknown) => {
   const { overflow, running, needs } = course
+  if (fault instanceof UpstreamFailed) fault.asked = { backend: candidate.provider, model: candidate.model }
   if (overflow.turns(candidate, fault)) course.tooLong = fault
   else {
     course.last = fault
     course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
     course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
     if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(course, fault)
+    if (fault.status === 502 && (fault.answered ?? 0) >= 400) (course.hopeless ??= new Set()).add(at)
     if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
   }
   if (running.size === 0) advance(course)
@@ -254,16 +290,34 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
 /** The fault of a search in which every backend had its turns. */
 const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
   const { last, tooLong, isFull, needs, plan } = course
-  if (last !== null) return isFull ? full(course) : last
+  if (last !== null) return isFull ? full(course) : withPause(course, last)
   const { clock, breakerOf } = needs
   const soonest = () => Math.min(...plan.order.map(({ id }) => breakerOf(id).rest(clock.now())))
   return tooLong ?? new Unavailable(undefined, { retryAfter: soonest() })
 }
 
+/** A fault that time heals, with the time of the next try. */
+const withPause = <T, A extends Ability>(course: Course<T, A>, fault: unknown): unknown => {
+  if (!(fault instanceof UpstreamFailed) || fault.status !== 503) return fault
+  const { message, again, answered, validator, told, cause, asked } = fault
+  const retryAfter = shortestPeace(course) ?? pauseFor(course.plan.tries ?? null)
+  return Object.assign(new UpstreamFailed(message, { again, answered, validator, told, cause, retryAfter }), { asked })
+}
+
+/** Ms until the first of the pauses that backends named is over; null where none named one. */
+const shortestPeace = <T, A extends Ability>({ peace, needs }: Course<T, A>): number | null => {
+  if (peace === null) return null
+  const now = needs.clock.now()
+  return Math.min(...[...peace.values()].map((until) => Math.max(0, until - now)))
+}
+
 /** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
-const full = <T, A extends Ability>({ last: cause, isUsedUp, peace, needs }: Course<T, A>): TooMany => {
+const full = <T, A extends Ability>(course: Course<T, A>): TooMany => {
+  const { last, isUsedUp, plan } = course
   const said = 'The backends take no more requests for now'
-  if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause })
-  const left = [...(peace?.values() ?? [])].map((until) => Math.max(0, until - needs.clock.now()))
-  return new TooMany(said, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
+  if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause: last, limit: 'backends' })
+  // The only backend tells its own time, as without the gateway.
+  const own = plan.order.length === 1 && last instanceof UpstreamFailed ? last.retryAfter : null
+  const retryAfter = own ?? shortestPeace(course) ?? unsaid
+  return new TooMany(said, { retryAfter, apart: own !== null, cause: last, limit: 'backends' })
 }

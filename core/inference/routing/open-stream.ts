@@ -25,7 +25,7 @@ export const openStream = async (chunks: AsyncIterable<Chunk>): Promise<OpenedSt
   return { source, held }
 }
 
-const speaks = ({ choices }: Chunk): boolean => {
+export const speaks = ({ choices }: Chunk): boolean => {
   for (const { delta, finish_reason } of choices) {
     if (finish_reason != null) return true
     for (const name in delta) if (name !== 'role' && delta[name] != null && delta[name] !== '') return true

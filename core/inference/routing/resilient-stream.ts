@@ -117,7 +117,11 @@ const begin = (run: Run): void => {
     const reason = new UpstreamFailed('The answer took too long')
     stop(run, reason, reason)
   })
-  look(run, null)
+  const { broken, given } = run.plan
+  if (broken === undefined) return look(run, null)
+  if (broken.fault instanceof UpstreamFailed && given !== null && canGoOn(run, given))
+    rescue(run, { candidate: broken.candidate, given })
+  else end(run, broken.fault)
 }
 
 /** Searches for a backend: the first one, or with `broken` the next. */
@@ -251,7 +255,8 @@ const broke = (run: Run, leg: Leg, reason: unknown): void => {
   const { clock, saw, given } = run.plan
   const now = clock.now()
   judgeFault(leg.breaker, leg.pass, reason, now)
-  saw(leg.candidate.provider, 'broke', now - leg.since, statusOf(reason), true)
+  const { provider, model } = leg.candidate
+  saw(provider, 'broke', now - leg.since, statusOf(reason), { model, streams: true, cause: null })
   run.leg = null
   close(leg, reason)
   // A failure after the finish reason does not affect the answer.

@@ -42,6 +42,8 @@ export interface StreamPlan {
   readonly choices: number
   /** Null where it may not be gone on with. */
   readonly given: StreamedSoFar | null
+  /** A stream that broke before it came here: it is gone on with, or its reader learns the fault. */
+  readonly broken?: { readonly candidate: Candidate<'chat'>; readonly fault: unknown }
   readonly signal: AbortSignal
   readonly live: StreamState
   breakerOf(id: string): Breaker

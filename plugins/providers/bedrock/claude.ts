@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { parseObject } from '../../../core/dialects/backend.ts'
+import { parseObject } from '../../shared/backend.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatCall, Chunk } from '../../../core/ports/upstream.ts'
 import { generationOf } from '../shared/messages/generations.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
+import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
 import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireUsage } from '../../../core/ports/upstream.ts'
@@ -47,10 +47,24 @@ const headOf = ({ model, clock, random }: Reading) => ({
   model,
 })
 
+/** Thoughts: whole, or a piece of them. */
+interface Thought {
+  readonly reasoningText?: { readonly text?: string; readonly signature?: string }
+  readonly redactedContent?: string
+  readonly text?: string
+  readonly signature?: string
+}
+
+/** Thoughts that come back as they are, since they are signed; nothing for others, whose text says all. */
+const signedThoughts = (thoughts: readonly Thought[]): JsonObject =>
+  thoughts.some(({ reasoningText, redactedContent }) => (reasoningText?.signature ?? redactedContent) !== undefined)
+    ? { extra_content: { bedrock: { reasoningContent: thoughts } } }
+    : {}
+
 interface Block {
   readonly text?: string
   readonly toolUse?: { readonly toolUseId?: string; readonly name?: string; readonly input?: unknown }
-  readonly reasoningContent?: { readonly reasoningText?: { readonly text?: string }; readonly text?: string }
+  readonly reasoningContent?: Thought
 }
 
 /** Throws UpstreamFailed for an answer that is not done. */
@@ -66,6 +80,7 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...signedThoughts(blocks.flatMap(({ reasoningContent }) => reasoningContent ?? [])),
     ...(calls.length > 0 && {
       tool_calls: calls.map((it) => ({
         id: String(it.toolUseId),
@@ -105,22 +120,63 @@ export const eventOf = ({ headers, payload }: Frame): { readonly kind: string; r
   throw toldFault({ code: statuses[headers.get(':exception-type') ?? ''] ?? null, message: event?.['message'] })
 }
 
+/** The thoughts of a stream, which go before what came of them. */
+const streamedThoughts = () => {
+  const ended: Thought[] = []
+  let growing: { text: string; signature?: string; redactedContent?: string } | null = null
+  return {
+    grow({ text = '', signature, redactedContent }: Thought): void {
+      growing ??= { text: '' }
+      growing.text += text
+      if (signature !== undefined) growing.signature = (growing.signature ?? '') + signature
+      if (redactedContent !== undefined) growing.redactedContent = redactedContent
+    },
+    /** The block of thoughts is over. */
+    settle(): void {
+      if (growing === null) return
+      const { redactedContent, ...reasoningText } = growing
+      growing = null
+      ended.push(redactedContent === undefined ? { reasoningText } : { redactedContent })
+    },
+    /** Tells of signed thoughts, each once. */
+    keep(into: Chunk[], chunkOf: (delta: JsonObject) => Chunk): void {
+      const kept = signedThoughts(ended.splice(0))
+      if (Object.keys(kept).length > 0) into.push(chunkOf(kept))
+    },
+  }
+}
+
+type ChunkHead = ReturnType<typeof headOf> & { readonly object: string }
+
+/** Prints chunks of one choice behind this head. */
+const chunkPrinter =
+  (head: ChunkHead) =>
+  (delta: JsonObject, finish_reason: string | null = null, more: JsonObject = {}): Chunk => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason, ...more }],
+  })
+
+/** What the last chunk tells beside its reason. */
+const endOf = ({ stopReason, additionalModelResponseFields: more }: JsonObject): JsonObject => ({
+  native_finish_reason: stopReason,
+  ...(more != null && { additionalModelResponseFields: more }),
+})
+
 /** The chunks of a stream of Converse. It ends well only behind `metadata`. */
 export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
   const head = { ...headOf(reading), object: 'chat.completion.chunk' }
   /** Places among the calls, by block. */
   const calls = new Map<unknown, number>()
   let done = false
+  const thoughts = streamedThoughts()
 
-  const chunk = (delta: JsonObject, finish_reason: string | null = null, more: JsonObject = {}): Chunk => ({
-    ...head,
-    choices: [{ index: 0, delta, finish_reason, ...more }],
-  })
+  const chunk = chunkPrinter(head)
   const called = (index: number, it: JsonObject) => chunk({ tool_calls: [{ index, ...it }] })
 
   const begin = ({ contentBlockIndex, start }: JsonObject, into: Chunk[]) => {
     const { toolUse } = (start ?? {}) as Block
     if (!toolUse) return
+    thoughts.keep(into, chunk)
     const index = calls.size
     calls.set(contentBlockIndex, index)
     const { toolUseId: id, name } = toolUse
@@ -130,8 +186,10 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
   const grow = ({ contentBlockIndex, delta }: JsonObject, into: Chunk[]) => {
     const { text, toolUse, reasoningContent } = (delta ?? {}) as Block
     const call = calls.get(contentBlockIndex)
+    if (text) thoughts.keep(into, chunk)
     if (text) into.push(chunk({ content: text }))
     if (reasoningContent?.text) into.push(chunk({ reasoning_content: reasoningContent.text }))
+    if (reasoningContent) thoughts.grow(reasoningContent)
     if (toolUse && call === undefined) throw garbled('A piece of a call that has not begun', answer.status)
     if (toolUse?.input) into.push(called(call!, { function: { arguments: String(toolUse.input) } }))
   }
@@ -148,11 +206,13 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
       case 'contentBlockDelta':
         grow(event, into)
         break
+      case 'contentBlockStop':
+        thoughts.settle()
+        break
       case 'messageStop': {
-        const { stopReason, additionalModelResponseFields: more } = event
         done = true
-        const rest = { native_finish_reason: stopReason, ...(more != null && { additionalModelResponseFields: more }) }
-        into.push(chunk({}, reasonOf(stopReason), rest))
+        thoughts.keep(into, chunk)
+        into.push(chunk({}, reasonOf(event['stopReason']), endOf(event)))
         break
       }
       case 'metadata':

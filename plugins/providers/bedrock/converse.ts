@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { fieldsBeyondMessages } from '../../../core/dialects/messages/unsupported-fields.ts'
-import { parseObject } from '../../../core/dialects/backend.ts'
+import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
+import { fieldsBeyondMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
+import { parseObject } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
+import { closed } from '../shared/messages/messages.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
 
 /** Members of a Converse request that callers may give as they are. */
@@ -23,14 +24,14 @@ const inference: Readonly<Record<string, string>> = {
 }
 
 /** The request in the form of Converse. Fields that Converse lacks go to the model itself. Throws BadRequest for parts that it can't carry. */
-export const converseBody = ({ body }: ChatCall): JsonObject => {
+export const converseBody = ({ model, body }: Pick<ChatCall, 'model' | 'body'>): JsonObject => {
   const {
     messages,
     stop,
     tools,
     tool_choice,
     parallel_tool_calls: _parallel,
-    response_format: _format,
+    response_format,
     service_tier: _tier,
     user: _user,
     metadata: _metadata,
@@ -48,14 +49,19 @@ export const converseBody = ({ body }: ChatCall): JsonObject => {
   }
   if (stop != null) chosen['stopSequences'] = Array.isArray(stop) ? stop : [stop]
   Object.assign(further, given)
-  const system = messages.filter(isSystem).flatMap(({ content }) => textsOf(content))
+  const system = messages.filter(isSystem).flatMap(({ content }) => partsOf(content).flatMap(textOf))
+  const outputConfig = outputOf(response_format)
   const toolConfig = toolConfigOf((tools ?? []) as readonly JsonObject[], tool_choice, messages)
   return {
     ...top,
-    messages: turnsOf(messages.filter((message) => !isSystem(message))),
-    ...(system.length > 0 && { system: system.map((text) => ({ text })) }),
+    messages: turnsOf(
+      messages.filter((message) => !isSystem(message)),
+      !/deepseek/.test(model),
+    ),
+    ...(system.length > 0 && { system }),
     ...(Object.keys(chosen).length > 0 && { inferenceConfig: chosen }),
     ...(toolConfig && { toolConfig }),
+    ...(outputConfig && { outputConfig }),
     ...(Object.keys(further).length > 0 && { additionalModelRequestFields: further }),
   }
 }
@@ -65,8 +71,26 @@ const isSystem = ({ role }: Message): boolean => role === 'system' || role === '
 const partsOf = (content: Message['content']): readonly Part[] =>
   typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
 
-const textsOf = (content: Message['content']): readonly string[] =>
-  partsOf(content).flatMap(({ text }) => (text ? [text] : []))
+const textOf = (part: Part): readonly JsonObject[] => (part.text ? [{ text: part.text }, ...cacheOf(part)] : [])
+
+/** The mark that a part carries for the cache of prompts stands behind the part. */
+const cacheOf = ({ cache_control: mark }: JsonObject): readonly JsonObject[] => {
+  if (!isJsonObject(mark)) return []
+  return [{ cachePoint: { type: 'default', ...(typeof mark['ttl'] === 'string' && { ttl: mark['ttl'] }) } }]
+}
+
+/** A schema for the answer goes as text. Null for any other form, which Converse has no place for. */
+const outputOf = (format: unknown): JsonObject | null => {
+  const { type, json_schema: wanted } = isJsonObject(format) ? format : {}
+  if (type !== 'json_schema' || !isJsonObject(wanted)) return null
+  const { name, description, schema } = wanted
+  const jsonSchema = {
+    schema: JSON.stringify(closed(schema ?? {})),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof description === 'string' && { description }),
+  }
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
 
 interface Turn {
   readonly role: 'user' | 'assistant'
@@ -74,11 +98,11 @@ interface Turn {
 }
 
 /** Turns alternate: answers of tools and what the user says behind them are one. */
-const turnsOf = (messages: readonly Message[]): readonly Turn[] => {
+const turnsOf = (messages: readonly Message[], thinks: boolean): readonly Turn[] => {
   const turns: Turn[] = []
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const blocks = blocksOf(message)
+    const blocks = [...(thinks && role === 'assistant' ? thoughtsOf(message) : []), ...blocksOf(message)]
     const last = turns.at(-1)
     if (blocks.length === 0) continue
     if (last?.role === role) last.content.push(...blocks)
@@ -87,14 +111,23 @@ const turnsOf = (messages: readonly Message[]): readonly Turn[] => {
   return turns
 }
 
+/** Thoughts as they were given, with their signatures; else as plain text. */
+const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message): readonly JsonObject[] => {
+  const { bedrock } = isJsonObject(extra) ? extra : {}
+  const kept = isJsonObject(bedrock) ? bedrock['reasoningContent'] : undefined
+  if (Array.isArray(kept)) return kept.map((reasoningContent: unknown) => ({ reasoningContent }))
+  return typeof text === 'string' && text !== '' ? [{ reasoningContent: { reasoningText: { text } } }] : []
+}
+
 /**
  * An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object.
  */
-const blocksOf = ({ role, content, tool_calls = [], tool_call_id }: Message): readonly JsonObject[] => {
+const blocksOf = (message: Message): readonly JsonObject[] => {
+  const { role, content, tool_calls = [], tool_call_id } = message
   const said = partsOf(content).flatMap(blockOf)
   if (role === 'tool') {
     const result = said.length > 0 ? said : [{ text: '' }]
-    return [{ toolResult: { toolUseId: tool_call_id, content: result } }]
+    return [{ toolResult: { toolUseId: tool_call_id, content: result } }, ...cacheOf(message)]
   }
   const calls = tool_calls.map(({ id, function: it }) => {
     const input = parseObject(it.arguments || '{}')
@@ -104,14 +137,45 @@ const blocksOf = ({ role, content, tool_calls = [], tool_call_id }: Message): re
   return [...said, ...calls]
 }
 
-/** Throws BadRequest for addresses of images: Converse takes bytes alone. */
-const blockOf = ({ type, text, image_url }: Part): readonly JsonObject[] => {
-  if (type === 'text' || text !== undefined) return text ? [{ text }] : []
-  const data = /^data:image\/(png|jpe?g|gif|webp);base64,/i.exec(image_url?.url ?? '')
-  if (data === null) throw new BadRequest('The model takes text and images of data URLs alone')
-  const format = data[1]!.toLowerCase().replace('jpg', 'jpeg')
-  return [{ image: { format, source: { bytes: image_url!.url.slice(data[0].length) } } }]
+/** Converse's names of formats, by the kind of the part and the type of its data. */
+const formats: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  image: { 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/jpg': 'jpeg', 'image/gif': 'gif', 'image/webp': 'webp' },
+  video: {
+    ...{ 'video/mp4': 'mp4', 'video/webm': 'webm', 'video/quicktime': 'mov', 'video/x-matroska': 'mkv' },
+    ...{ 'video/x-flv': 'flv', 'video/mpeg': 'mpeg', 'video/x-ms-wmv': 'wmv', 'video/3gpp': 'three_gp' },
+  },
+  document: {
+    ...{ 'application/pdf': 'pdf', 'text/csv': 'csv', 'text/html': 'html', 'text/plain': 'txt', 'text/markdown': 'md' },
+    ...{ 'application/msword': 'doc', 'application/vnd.ms-excel': 'xls' },
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  },
 }
+
+/** Throws BadRequest for addresses: Converse takes bytes alone. */
+const blockOf = (part: Part): readonly JsonObject[] => {
+  const { type, text, image_url, file, video_url } = part
+  if (type === 'text' || text !== undefined) return textOf(part)
+  const { file_data, filename } = isJsonObject(file) ? file : {}
+  const { url: film } = isJsonObject(video_url) ? video_url : {}
+  const [kind, url] =
+    type === 'file' ? ['document', file_data] : type === 'video_url' ? ['video', film] : ['image', image_url?.url]
+  const data = /^data:([^;,]+)(?:;[^,]*)?;base64,/.exec(typeof url === 'string' ? url : '')
+  const format = formats[kind]?.[data?.[1]?.toLowerCase() ?? '']
+  if (data === null || format === undefined)
+    throw new BadRequest('The model takes text, and images, documents and videos of data URLs alone')
+  const source = { bytes: String(url).slice(data[0].length) }
+  const named = kind === 'document' && { name: documentName(filename) }
+  return [{ [kind]: { format, ...named, source } }, ...cacheOf(part)]
+}
+
+/** Letters, digits, single blanks and a few marks, which are all that a name may have. */
+const documentName = (filename: unknown): string =>
+  String(filename ?? '')
+    .replace(/\.\w+$/, '')
+    .replace(/[^\p{L}\p{N}()[\]-]+/gu, ' ')
+    .trim()
+    .slice(0, 200) || 'document'
 
 const choices: Readonly<Record<string, JsonObject>> = { auto: { auto: {} }, required: { any: {} } }
 
@@ -125,7 +189,7 @@ const toolConfigOf = (
   if (tools.length === 0 || forbidden) return null
   const named = (choice as { function?: { name?: string } } | null | undefined)?.function?.name
   const toolChoice = named === undefined ? choices[String(choice)] : { tool: { name: named } }
-  return { tools: tools.map(toolOf), ...(toolChoice && { toolChoice }) }
+  return { tools: tools.flatMap((tool) => [toolOf(tool), ...cacheOf(tool)]), ...(toolChoice && { toolChoice }) }
 }
 
 /** Throws BadRequest for tools that are no functions. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { readObject } from '../../../core/dialects/backend.ts'
-import { printJson } from '../../../core/dialects/print-json.ts'
+import { readObject } from '../../shared/backend.ts'
+import { printJson } from '../shared/print-json.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
 import type { CountCall, TokenCount } from '../../../core/ports/upstream.ts'
 import { generationOf } from '../shared/messages/generations.ts'
@@ -21,7 +21,7 @@ export const claudeInput = async (call: CountCall): Promise<JsonObject> => {
 
 /** The prompt of a model that converses. */
 export const converseInput = (call: CountCall): JsonObject => {
-  const body = converseBody({ ...call, stream: false })
+  const body = converseBody(call)
   return { converse: Object.fromEntries(Object.entries(body).filter(([name]) => counted.has(name))) }
 }
 

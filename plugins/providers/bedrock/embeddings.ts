@@ -1,4 +1,4 @@
-import { readObject } from '../../../core/dialects/backend.ts'
+import { readObject } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
 import type { EmbedCall, Embedded } from '../../../core/ports/upstream.ts'

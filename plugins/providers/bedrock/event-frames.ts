@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { finish, garbled } from '../../../core/dialects/backend.ts'
+import { finish, garbled } from '../../shared/backend.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 

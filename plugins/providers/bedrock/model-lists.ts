@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { garbled } from '../../../core/dialects/backend.ts'
+import { garbled } from '../../shared/backend.ts'
 import type { Model, ModelType } from '../../../core/ports/upstream.ts'
 
 const strings = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])

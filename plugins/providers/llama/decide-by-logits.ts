@@ -1,9 +1,9 @@
-import { badAnswer } from '../../../core/dialects/probabilities.ts'
+import { badAnswer } from '../../shared/decisions/probabilities.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Completion, Decided, DecideCall, Distribution, Question, Usage } from '../../../core/ports/upstream.ts'
-import { marksOf, messagesFor } from '../../../core/inference/decisions/prompt.ts'
-import { average, ordersOf, type Order } from '../../../core/inference/decisions/label-orders.ts'
-import { oddsOf } from '../../../core/inference/decisions/token-odds.ts'
+import { marksOf, messagesFor } from '../../shared/decisions/prompt.ts'
+import { average, ordersOf, type Order } from '../../shared/decisions/label-orders.ts'
+import { oddsOf } from '../../shared/decisions/token-odds.ts'
 import { totalUsage } from '../../../core/inference/metering/tokens.ts'
 
 /** What a model in this process would say next. */

@@ -1,11 +1,27 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Answer } from '../../../core/ports/platform.ts'
-import type { ChatCall, Message, Model, Upstream } from '../../../core/ports/upstream.ts'
-import { accepted, garbled, parseObject, readText } from '../../../core/dialects/backend.ts'
-import { chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
-import { printJson } from '../../../core/dialects/print-json.ts'
+import type { Answer, Clock, Push } from '../../../core/ports/platform.ts'
+import type {
+  ChatAnswer,
+  ChatBody,
+  ChatCall,
+  ChatWire,
+  CommonWire,
+  CountCall,
+  Message,
+  Model,
+  Upstream,
+  WireEvents,
+} from '../../../core/ports/upstream.ts'
+import { accepted, garbled, parseObject, readText } from '../../shared/backend.ts'
+import { fieldsBeyondResponses } from '../../shared/dialects/responses/unsupported-fields.ts'
+import { chunkEvents, chunksOf, type Counts, parsed, wholeOf } from './chat-chunks.ts'
+import { chatByResponses, countByResponses, responsesWire } from './responses/responses-backend.ts'
+import type { Roads } from './responses/roads.ts'
+import { changedBy, type RequestChange } from './request-change.ts'
+import { printJson, printNow } from './print-json.ts'
 import { type MediaBackend, type MediaUpstream, type PostToBackend, mediaBackend } from './media-backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
+import { retryCount } from '../../../core/inference/routing/tries.ts'
 
 /** How a server of the common chat format differs from it. */
 export interface ChatBackend extends MediaBackend {
@@ -14,6 +30,10 @@ export interface ChatBackend extends MediaBackend {
   readonly headers: Readonly<Record<string, string>>
   /** Where a path is found when not under `baseUrl`; the model is null for the list of models. */
   url?(path: string, model: string | null): string
+  /** The roads of a server that also speaks Responses; absent where all its models chat by chat completions. */
+  readonly roads?: Roads
+  /** True for a server that may be a gateway too: requests say which try they are, so that retries do not multiply. */
+  readonly countsTries?: boolean
   /** False for a backend that ends its streams without `[DONE]`. */
   readonly marksEnd?: boolean
   /** Fields that make the backend go on from a trailing assistant message; null when it can't. */
@@ -24,8 +44,10 @@ export interface ChatBackend extends MediaBackend {
   unheard?(model: string): ReadonlySet<string>
   /** The backend's names of fields, by those of the common format. */
   readonly renames?: Readonly<Record<string, string>>
+  /** What the operator changes in the body of each chat. */
+  readonly request?: RequestChange | undefined
   /** The conversation as the backend takes it. */
-  messages?(messages: readonly Message[]): readonly Message[]
+  messages?(messages: readonly Message[], model: string): readonly Message[]
   /** Absent when the usage already has the common counts. */
   readonly counts?: Counts
   /** Fields of every chat body, behind those of the caller. */
@@ -33,7 +55,7 @@ export interface ChatBackend extends MediaBackend {
 }
 
 export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat' | 'continues'>> &
-  Pick<Upstream, 'unheard'> &
+  Pick<Upstream, 'unheard' | 'dialect' | 'countTokens' | 'wire'> &
   MediaUpstream
 
 /** The back door of the public chat format: everything that a server which speaks it may have. */
@@ -47,12 +69,43 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
 
   const post: PostToBackend = async (path, model, body, signal, type) => {
     const own = type === undefined ? typed : { ...headers, 'content-type': type }
-    return accepted(await fetch.upstream(where(path, model), { method: 'POST', headers: own, body, signal }), clock)
+    return send(path, model, body, signal, own)
   }
+
+  const send = async (
+    path: string,
+    model: string,
+    body: string | Uint8Array,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answer> =>
+    accepted(await fetch.upstream(where(path, model), { method: 'POST', headers, body, signal }), clock)
+
+  const { roads } = it
+  const unheard = omitting(it.request, roads === undefined ? it.unheard : unheardByRoad(roads, it.unheard))
+  const change = changedBy(it.request)
+  const headersOf = ({ tries }: ChatCall) =>
+    it.countsTries === true && tries !== undefined ? { ...typed, [retryCount]: `${tries}` } : typed
+
+  const byChat = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
+    const body = await printJson(change(chatBody(it, call)))
+    return answerOf(it, call, await send('/chat/completions', call.model, body, signal, headersOf(call)), clock)
+  }
+
+  const byResponses = (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> =>
+    chatByResponses(call, change, (path, body) => send(path, call.model, body, signal, headersOf(call)), clock)
 
   return {
     continues: it.continuation != null,
-    ...(it.unheard && { unheard: it.unheard }),
+    ...wiresOf(it, change, where, headersOf),
+    ...(unheard && { unheard }),
+    ...(roads && {
+      dialect: (model: string) => (roads.usual(model) === 'responses' ? 'responses' : undefined),
+      countTokens: async (call: CountCall, signal: AbortSignal) =>
+        roads.usual(call.model) === 'responses'
+          ? countByResponses(call, change, (path, body) => send(path, call.model, body, signal, typed))
+          : null,
+    }),
 
     async models(signal) {
       const data = listIn(await readText(await get('/models', signal)))
@@ -60,21 +113,137 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
       return data.map((entry) => (it.modelOf ?? plainModel)(entry as JsonObject)).filter((model) => model !== null)
     },
 
-    async chat(call, signal) {
-      const answer = await post('/chat/completions', call.model, await printJson(chatBody(it, call)), signal)
-      const type = answer.header('content-type') ?? ''
-      if (call.stream && !type.startsWith('application/json')) {
-        if (!type.startsWith('text/html'))
-          return { kind: 'chunks', chunks: chunksOf(answer, clock, it.marksEnd ?? true, it.counts) }
-        answer.discard()
-        throw garbled('The stream is a page', answer.status)
-      }
-      return wholeOf(await readText(answer), answer.status, it.counts)
-    },
+    chat: (call, signal) => byRoad(roads, call, (road) => (road === 'chat' ? byChat : byResponses)(call, signal)),
 
     ...mediaBackend(it, post),
   }
 }
+
+/** Empty where no line takes bytes by events. */
+const wiresOf = (
+  it: ChatBackend,
+  change: (body: JsonObject) => JsonObject,
+  where: (path: string, model: string) => string,
+  headersOf: (call: ChatCall) => Readonly<Record<string, string>>,
+): Pick<ChatUpstream, 'wire'> => {
+  const { roads, clock } = it
+  const { push } = it.fetch
+  if (push === undefined) return {}
+  const isUnworded = !it.messages && !it.chatFields && !it.renames && !it.request
+  const common: CommonWire | null = isUnworded
+    ? { marksEnd: it.marksEnd ?? true, parse: (event, data, numbers) => parsed(event, data, it.counts, numbers) }
+    : null
+  return {
+    wire(call) {
+      const { model } = call
+      const headers = headersOf(call)
+      if ((roads?.of(call) ?? 'chat') === 'chat')
+        return new ChatFormatWire(it, call, { url: where('/chat/completions', model), headers, push, change }, common)
+      const learn = (fault: unknown) => roads?.learn(model, 'responses', fault) != null
+      return responsesWire(call, change, { url: where('/responses', model), headers, push, learn }, clock)
+    },
+  }
+}
+
+interface WireOfChat extends Pick<ChatWire, 'url' | 'headers' | 'push'> {
+  change(body: JsonObject): JsonObject
+}
+
+/** The common format on the wire. A class: each call makes one. */
+class ChatFormatWire implements ChatWire {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly push: Push
+  readonly common?: CommonWire
+  readonly #backend: ChatBackend
+  readonly #call: ChatCall
+  readonly #change: (body: JsonObject) => JsonObject
+
+  constructor(
+    backend: ChatBackend,
+    call: ChatCall,
+    { url, headers, push, change }: WireOfChat,
+    common: CommonWire | null,
+  ) {
+    this.#backend = backend
+    this.#call = call
+    this.url = url
+    this.headers = headers
+    this.push = push
+    this.#change = change
+    if (common !== null && takesAsIs(backend, call)) this.common = common
+  }
+
+  body(): string | null {
+    return printNow(this.#change(chatBody(this.#backend, this.#call)))
+  }
+
+  streams(type: string, status: number): boolean {
+    return isStream(type, status)
+  }
+
+  whole(text: string, status: number): ReturnType<typeof wholeOf> {
+    return wholeOf(text, status, this.#backend.counts)
+  }
+
+  events(status: number): WireEvents {
+    return chunkEvents(status, this.#backend.marksEnd ?? true, this.#backend.counts)
+  }
+
+  learn(fault: unknown): boolean {
+    return this.#backend.roads?.learn(this.#call.model, 'chat', fault) != null
+  }
+}
+
+/** Whether the backend gets every field of the chat in the caller's words. */
+const takesAsIs = (it: ChatBackend, { model, body }: ChatCall): boolean => {
+  for (const name of it.unheard?.(model) ?? none) if (body[name] !== undefined) return false
+  return !body.messages.some(hasOutline)
+}
+
+/** False for a whole answer. Throws UpstreamFailed for a page. */
+const isStream = (type: string, status: number): boolean => {
+  if (type.startsWith('text/html')) throw garbled('The stream is a page', status)
+  return !type.startsWith('application/json')
+}
+
+/** The answer of the chat format: chunks for a stream, else the whole. */
+const answerOf = async (it: ChatBackend, call: ChatCall, answer: Answer, clock: Clock): Promise<ChatAnswer> => {
+  const type = answer.header('content-type') ?? ''
+  if (type.startsWith('text/html') && call.stream) answer.discard()
+  if (!call.stream || !isStream(type, answer.status)) return wholeOf(await readText(answer), answer.status, it.counts)
+  return { kind: 'chunks', chunks: chunksOf(answer, clock, it.marksEnd ?? true, it.counts) }
+}
+
+/** Asks by the model's road; a refusal that names the other road is asked once more there. */
+const byRoad = async (
+  roads: Roads | undefined,
+  call: ChatCall,
+  ask: (road: 'chat' | 'responses') => Promise<ChatAnswer>,
+): Promise<ChatAnswer> => {
+  const road = roads?.of(call) ?? 'chat'
+  try {
+    return await ask(road)
+  } catch (fault) {
+    const other = roads?.learn(call.model, road, fault) ?? null
+    if (other === null) throw fault
+    return ask(other)
+  }
+}
+
+/** A request by Responses loses the fields that chat alone knows. */
+const unheardByRoad =
+  (roads: Roads, own: ChatBackend['unheard']) =>
+  (model: string, body: ChatBody = { messages: [] }): ReadonlySet<string> =>
+    roads.of({ model, body }) === 'responses' ? fieldsBeyondResponses : (own?.(model) ?? none)
+
+/** What the operator leaves out is refused by the backend, as callers read it. */
+const omitting = (request: RequestChange | undefined, own: Upstream['unheard']): Upstream['unheard'] =>
+  request === undefined || request.omit.length === 0
+    ? own
+    : (model, body) => new Set([...(own?.(model, body) ?? []), ...request.omit])
+
+const none: ReadonlySet<string> = new Set()
 
 /** Null for a text that holds no list: some backends give the list alone, most an object with it. */
 const listIn = (text: string): readonly unknown[] | null => {
@@ -95,7 +264,8 @@ const chatBody = (it: ChatBackend, call: ChatCall): JsonObject => {
   const { model, stream, prefix, body } = call
   // New fields stand in front, and undefined fields are not printed: adding to a copy, or leaving out of it, is slow.
   const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
-  Object.assign(asked, it.messages && { messages: it.messages(body.messages) }, it.chatFields?.(call))
+  Object.assign(asked, it.messages && { messages: it.messages(body.messages, model) }, it.chatFields?.(call))
+  if (body.messages.some(hasOutline)) asked['messages'] = (asked['messages'] as readonly Message[]).map(withoutOutline)
   asked['stream'] = stream || undefined
   asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
   for (const name of it.unheard?.(model) ?? []) if (name in asked) asked[name] = undefined
@@ -113,3 +283,8 @@ const chatBody = (it: ChatBackend, call: ChatCall): JsonObject => {
     messages: [...(asked['messages'] as readonly Message[]), { role: 'assistant', content: prefix }],
   }
 }
+
+/** The outline of an answer by Responses, which no server of chat completions knows. */
+const hasOutline = (message: Message): boolean => message['response_items'] !== undefined
+
+const withoutOutline = ({ response_items: _, ...message }: Message): Message => message as Message

@@ -1,7 +1,7 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { ChatAnswer, Chunk, Completion } from '../../../core/ports/upstream.ts'
-import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
-import { type Parsed, chunkReader } from '../../../core/dialects/repeated-chunks.ts'
+import type { CallNumbers, ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
+import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
+import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsOf } from './event-items.ts'
 
 /** What the backend's JSON may leave out. */
@@ -17,10 +17,10 @@ interface LooseChunk extends JsonObject {
 export type Counts = (told: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 /**
- * The chunks of an event stream. It ends well only behind the end mark, or, for a backend that never sends one, when every
+ * Reads the events of one stream. It ends well only behind the end mark, or, for a backend that never sends one, when every
  * choice has its finish reason.
  */
-export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts?: Counts): AsyncIterable<Chunk> => {
+export const chunkEvents = (status: number, marksEnd: boolean, counts?: Counts): WireEvents => {
   const open = new Set<number>()
   let spoken = false
 
@@ -32,26 +32,36 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts
     }
   }
 
-  const read = chunkReader((data) => parsed(null, data, counts))
+  const numbers: CallNumbers = new Map()
+  const read = chunkReader((data) => parsed(null, data, counts, numbers))
 
-  return itemsOf<Chunk>(
-    answer,
-    clock,
-    ({ event, data }, into) => {
+  return {
+    read({ event, data }, into) {
       if (data.startsWith('[DONE]')) return true
-      const chunk = event === null ? read(data) : parsed(event, data, counts).chunk
+      const chunk = event === null ? read(data) : parsed(event, data, counts, numbers).chunk
       if (!marksEnd) note(chunk)
       into.push(chunk)
       return false
     },
-    () => {
-      if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', answer.status)
+    cut() {
+      if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', status)
     },
-  )
+  }
+}
+
+/** The chunks of an event stream. */
+export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts?: Counts): AsyncIterable<Chunk> => {
+  const { read, cut } = chunkEvents(answer.status, marksEnd, counts)
+  return itemsOf<Chunk>(answer, clock, read, cut)
 }
 
 /** `isAsSent` is true when nothing was changed, so that the backend's own text can go on. */
-const parsed = (event: string | null, data: string, counts?: Counts): Parsed => {
+export const parsed = (
+  event: string | null,
+  data: string,
+  counts: Counts | undefined,
+  numbers: CallNumbers,
+): Parsed => {
   const chunk = parseObject(data)
   if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
   if (chunk['error'] != null || event === 'error') throw toldFault(chunk['error'] ?? chunk)
@@ -62,10 +72,27 @@ const parsed = (event: string | null, data: string, counts?: Counts): Parsed => 
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
+    if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
   }
   return { chunk: loose as unknown as Chunk, isAsSent }
+}
+
+/** Numbers pieces of calls that came without a number, by the ids that begin them. True where a piece had none. */
+const numbered = (calls: unknown, choice: number, numbers: CallNumbers): boolean => {
+  if (!Array.isArray(calls)) return false
+  let isChanged = false
+  const ids = numbers.get(choice) ?? []
+  for (const call of calls as JsonObject[]) {
+    if (Number.isInteger(call['index'])) continue
+    isChanged = true
+    const { id } = call
+    if (typeof id === 'string' && id !== '' && !ids.includes(id)) ids.push(id)
+    call['index'] = typeof id === 'string' && id !== '' ? ids.indexOf(id) : Math.max(0, ids.length - 1)
+  }
+  if (isChanged) numbers.set(choice, ids)
+  return isChanged
 }
 
 /** An answer that came whole. Throws UpstreamFailed when it is none. */
@@ -80,6 +107,10 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Extract<
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
+    if (choice.message['content'] === undefined) {
+      choice.message['content'] = null
+      asSent = false
+    }
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) asSent = false
   }
@@ -90,6 +121,7 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Extract<
 /** A chunk with usage may lack its choices. Throws UpstreamFailed for other bodies without choices. */
 const checked = (body: Record<string, unknown>, counts?: Counts): LooseChunk => {
   if (counts && body['usage'] != null) body['usage'] = counts(body['usage'] as JsonObject)
+  if (typeof body['usage'] === 'object') withCached(body['usage'] as JsonObject | null)
   if (body['choices'] == null && body['usage'] != null) body['choices'] = []
   if (!Array.isArray(body['choices'])) throw garbled('No choices in the answer')
   for (const choice of body['choices']) {
@@ -97,6 +129,12 @@ const checked = (body: Record<string, unknown>, counts?: Counts): LooseChunk => 
     if (choice.error != null) throw toldFault(choice.error)
   }
   return body as LooseChunk
+}
+
+/** Some backends tell what the cache held beside the other counts, and not in their details. */
+const withCached = (usage: JsonObject | null): void => {
+  if (usage === null || typeof usage['cached_tokens'] !== 'number') return
+  usage['prompt_tokens_details'] ??= { cached_tokens: usage['cached_tokens'] }
 }
 
 /** Other names of ends. */

@@ -1,9 +1,9 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { Decided, DecideCall, OrderedJson, Question, Upstream } from '../../../core/ports/upstream.ts'
-import { accepted, readBytes } from '../../../core/dialects/backend.ts'
-import { asksAnything, isOpen, parseDecisions, printDecisions, wordsOf } from '../../../core/dialects/decisions.ts'
-import { parseSystemOne, printSystemOne, stateWithImages, type Read } from '../../../core/dialects/systemone.ts'
+import { accepted, readBytes } from '../../shared/backend.ts'
+import { asksAnything, isOpen, parseDecisions, printDecisions, wordsOf } from '../../shared/decisions/decisions.ts'
+import { parseSystemOne, printSystemOne, stateWithImages, type Read } from '../../shared/decisions/systemone.ts'
 
 /** How a backend wants to be asked, and how it answers. */
 export interface DecisionForm {

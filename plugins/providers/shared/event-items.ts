@@ -1,20 +1,35 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { Chunk, Dialect } from '../../../core/ports/upstream.ts'
-import { finish, garbled } from '../../../core/dialects/backend.ts'
+import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
+import { finish, garbled } from '../../shared/backend.ts'
 import { sseUnpacker, type SseEvent } from '../../../core/dialects/sse.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */
 type Read<T> = (event: SseEvent, into: T[]) => boolean
 
+/** Throws UpstreamFailed when the answer says of itself that it is no event stream. */
+export const mustBeEvents = (type: string, status: number): void => {
+  if (!type.startsWith('text/event-stream')) throw garbled('The stream is none', status)
+}
+
 /** As `itemsOf`. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
 export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
-  if (!(answer.header('content-type') ?? '').startsWith('text/event-stream')) {
+  try {
+    mustBeEvents(answer.header('content-type') ?? '', answer.status)
+  } catch (fault) {
     answer.discard()
-    throw garbled('The stream is none', answer.status)
+    throw fault
   }
   return itemsOf(answer, clock, read, cut)
 }
+
+/** The events of a stream that ends well only behind its last event. */
+export const markedEvents = (read: WireEvents['read'], status: number): WireEvents => ({
+  read,
+  cut() {
+    throw garbled('The stream ended without its end mark', status)
+  },
+})
 
 /** Characters of events that wait for the next chunk. */
 const mostWaiting = 8 * 1024 * 1024

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../../core/dialects/backend.ts'
+import { BaseUrl } from '../../shared/backend.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { Clock, Fetch } from '../../../core/ports/platform.ts'
+import { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
+import type { MoreAbilities } from '../../shared/more-abilities.ts'
+import { RequestChange } from './request-change.ts'
 import { chatBackend, type ChatBackend, type ChatUpstream } from './chat-backend.ts'
 
-const needs = { fetch: Fetch, clock: Clock }
+const needs = { fetch: Fetch, clock: Clock, log: Log }
 
 /** What a provider has when its plugin is made. */
 export interface Account extends Supplied<typeof needs> {
@@ -23,9 +25,11 @@ export interface HostedChat<Entries extends v.ObjectEntries> {
   /** What differs from the common format. */
   words(
     settings: { readonly baseUrl: string } & v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+    ports: Supplied<typeof needs>,
+    name: string,
   ): Partial<ChatBackend>
   /** The methods that the vendor has beside chat. */
-  offers?(backend: ChatUpstream, account: Account): Partial<Upstream>
+  offers?(backend: ChatUpstream, account: Account): Partial<Upstream & MoreAbilities>
 }
 
 /** The settings, needs and methods of a provider that chats by a key and goes on from no prefix. */
@@ -38,22 +42,27 @@ export const hostedChat = <Entries extends v.ObjectEntries = {}>({
   settings: v.strictObject({
     apiKey: v.pipe(v.string(), v.minLength(1)),
     baseUrl: v.optional(BaseUrl, address),
+    request: v.optional(RequestChange),
     ...(settings as Entries),
   }),
   needs,
   create(
-    { fetch, clock }: Supplied<typeof needs>,
-    own: { readonly apiKey: string; readonly baseUrl: string } & v.InferOutput<
-      v.StrictObjectSchema<Entries, undefined>
-    >,
+    ports: Supplied<typeof needs>,
+    own: {
+      readonly apiKey: string
+      readonly baseUrl: string
+      readonly request?: RequestChange | undefined
+    } & v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
     name: string,
   ): Upstream {
-    const { apiKey, baseUrl } = own
+    const { fetch, clock } = ports
+    const { apiKey, baseUrl, request } = own
     const headers = { authorization: `Bearer ${apiKey}` }
-    const backend = chatBackend({ fetch, clock, baseUrl, headers, ...words(own) })
-    const { models, chat, unheard } = backend
-    const account = { fetch, clock, baseUrl, headers }
-    return { name, models, chat, continues: false, ...(unheard && { unheard }), ...offers?.(backend, account) }
+    const backend = chatBackend({ fetch, clock, baseUrl, headers, request, ...words(own, ports, name) })
+    const { models, chat, unheard, dialect, wire } = backend
+    const account = { ...ports, baseUrl, headers }
+    const spoken = { ...(unheard && { unheard }), ...(dialect && { dialect }), ...(wire && { wire }) }
+    return { name, models, chat, continues: false, ...spoken, ...offers?.(backend, account) }
   },
 })
 

@@ -1,7 +1,7 @@
 import { BadRequest } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { Media, Spoken, Transcript } from '../../../core/ports/upstream.ts'
-import { accepted, garbled, readBytes } from '../../../core/dialects/backend.ts'
+import { accepted, garbled, readBytes } from '../../shared/backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
 /** One vector a text in their order, from base64 of little-endian floats or from plain numbers. */

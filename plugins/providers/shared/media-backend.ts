@@ -1,6 +1,6 @@
-import { printJson } from '../../../core/dialects/print-json.ts'
-import { transcriptEvents } from '../../../core/dialects/transcript-events.ts'
-import { garbled, readBytes, readObject } from '../../../core/dialects/backend.ts'
+import { printJson } from './print-json.ts'
+import { transcriptEvents } from '../../shared/transcript-events.ts'
+import { garbled, readBytes, readObject } from '../../shared/backend.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
 import type {

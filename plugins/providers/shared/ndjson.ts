@@ -1,5 +1,5 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import { finish, garbled, parseObject } from '../../../core/dialects/backend.ts'
+import { finish, garbled, parseObject } from '../../shared/backend.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
 
 /** Characters of one line. */

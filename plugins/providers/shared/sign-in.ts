@@ -1,5 +1,5 @@
 import { unlessAborted } from '../../../core/abort.ts'
-import { garbled, readObject, retryAfterOf } from '../../../core/dialects/backend.ts'
+import { garbled, readObject, retryAfterOf } from '../../shared/backend.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Ask, Clock, Fetch } from '../../../core/ports/platform.ts'
 

@@ -1,4 +1,4 @@
-import { garbled } from '../../../core/dialects/backend.ts'
+import { garbled } from '../../shared/backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
 

@@ -1,4 +1,4 @@
-import { finish, garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
+import { finish, garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { sseUnpacker } from '../../../core/dialects/sse.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { TranscriptEvent } from '../../../core/ports/upstream.ts'

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Embed } from './similarity.ts'
+import type { Embed } from '../shared/similarity.ts'
 
 /** What the thread sends back: the vectors one behind the other. */
 type Embedded = { readonly vectors: Float32Array } | { readonly fault: unknown }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { readKept, readObject } from '../../../core/dialects/backend.ts'
+import { readKept, readObject } from '../../shared/backend.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatCall, Upstream } from '../../../core/ports/upstream.ts'

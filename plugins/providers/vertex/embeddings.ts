@@ -1,4 +1,4 @@
-import { garbled, readObject } from '../../../core/dialects/backend.ts'
+import { garbled, readObject } from '../../shared/backend.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
 import type { EmbedCall, Embedded } from '../../../core/ports/upstream.ts'
 import { vectorsOf } from '../shared/media-answers.ts'

@@ -1,6 +1,6 @@
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import * as v from 'valibot'
-import { parseObject } from '../../../core/dialects/backend.ts'
+import { parseObject } from '../../shared/backend.ts'
 import type { TokenRequest } from '../shared/sign-in.ts'
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
@@ -12,7 +12,14 @@ const KeyFile = v.object({
   client_email: v.pipe(v.string(), v.minLength(1)),
   private_key: v.string(),
   private_key_id: v.optional(v.string()),
-  token_uri: v.optional(v.pipe(v.string(), v.regex(/^https?:\/\//), v.url()), 'https://oauth2.googleapis.com/token'),
+  token_uri: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^https?:\/\//, 'an address that begins with http:// or https://'),
+      v.url('an address that begins with http:// or https://'),
+    ),
+    'https://oauth2.googleapis.com/token',
+  ),
 })
 
 const base64 = (it: object): string => Buffer.from(JSON.stringify(it)).toString('base64url')

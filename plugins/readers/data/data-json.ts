@@ -1,4 +1,3 @@
-import { endOfString } from '../../../core/dialects/json.ts'
 import { Unreadable } from '../../../core/errors.ts'
 
 /** Deeper texts are refused. */
@@ -60,13 +59,30 @@ const spared = (text: string): string => {
     if (found === '"') token.lastIndex = endOfString(text, match.index)
     else if (found === '[' || found === '{') depth += 1
     else if (found === ']' || found === '}') depth -= 1
-    else if (isMisread(found)) {
+    else if (isMisread(found) && !isKey(text, token.lastIndex)) {
       pieces.push(text.slice(done, match.index), `"${found}"`)
       done = token.lastIndex
     }
     if (depth > deepestNesting) throw new Unreadable()
   }
   return pieces.length === 0 ? text : [...pieces, text.slice(done)].join('')
+}
+
+/** A colon follows: a quoted number would become a name that the text does not have. */
+const isKey = (text: string, at: number): boolean => {
+  const colon = /[ \t\n\r]*:/y
+  colon.lastIndex = at
+  return colon.test(text)
+}
+
+/** Behind the quote that ends the string which begins there. */
+const endOfString = (text: string, start: number): number => {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote
+    while (text[before - 1] === '\\') before -= 1
+    if ((quote - before) % 2 === 0) return quote + 1
+  }
+  return text.length
 }
 
 const isMisread = (number: string): boolean =>

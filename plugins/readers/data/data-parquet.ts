@@ -6,7 +6,7 @@ import { parsers, cellFormatter } from './data-parquet-cells.ts'
 import { lz4Block, lz4Blocks } from './data-parquet-lz4.ts'
 import { guardPages } from './data-parquet-pages.ts'
 import type { Table } from '../../../core/ports/file-content.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
 /** Further columns are left out, and the result counts as truncated. */

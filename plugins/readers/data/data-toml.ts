@@ -1,4 +1,4 @@
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 
 /** Throws when the text is not TOML. Dates and times are objects that print as written. */
 export const parseToml = async (text: string): Promise<unknown> => {

@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 
 /** The library compares every alias with all earlier anchors and aliases: this many comparisons are fast. */
 const mostLooks = 20_000_000

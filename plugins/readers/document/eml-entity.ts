@@ -1,4 +1,5 @@
 import { decodeBytes } from '../../shared/charset.ts'
+import { unquoted } from './quoted-printable.ts'
 
 /** A mail or a part of one. */
 export interface Entity {
@@ -12,6 +13,8 @@ export interface Entity {
   readonly name: string
   readonly isAttached: boolean
   readonly body: Buffer
+  /** True when a transfer encoding stands between the body and its content. */
+  readonly isCoded: boolean
   /** The body without its transfer encoding. */
   content(): Buffer
 }
@@ -38,6 +41,7 @@ export const entityOf = (bytes: Buffer): Entity => {
     name: decodedWords(file.get('filename') ?? about.get('name') ?? ''),
     isAttached: disposition === 'attachment',
     body,
+    isCoded: /^(base64|quoted-printable)$/.test(coding),
     content: () => uncoded(body, coding),
   }
 }
@@ -100,7 +104,10 @@ const decodedWords = (head: string): string => {
   return plain
     .replace(/(=\?[^?]+\?[BQ]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
     .replace(/=\?([^?*]+)(?:\*[^?]*)?\?([BQ])\?([^?]*)\?=/gi, (_, charset: string, way: string, text: string) => {
-      const bytes = way.toUpperCase() === 'B' ? Buffer.from(text, 'base64') : unquoted(text.replaceAll('_', ' '))
+      const bytes =
+        way.toUpperCase() === 'B'
+          ? Buffer.from(text, 'base64')
+          : unquoted(Buffer.from(text.replaceAll('_', ' '), 'latin1'))
       return decodeBytes(bytes, `text/plain;charset=${charset}`, 'text').text
     })
 }
@@ -108,17 +115,5 @@ const decodedWords = (head: string): string => {
 /** Takes the transfer encoding of RFC 2045 away; other encodings leave the bytes as they are. */
 const uncoded = (body: Buffer, coding: string): Buffer => {
   if (coding === 'base64') return Buffer.from(body.toString('latin1'), 'base64')
-  return coding === 'quoted-printable' ? unquoted(body.toString('latin1')) : body
+  return coding === 'quoted-printable' ? unquoted(body) : body
 }
-
-/**
- * Quoted-printable by RFC 2045: blanks at the end of a line are dropped, and a soft break joins two lines.
- */
-const unquoted = (text: string): Buffer =>
-  Buffer.from(
-    text
-      .replace(/[ \t]+(?=\r?\n)/g, '')
-      .replace(/=\r?\n/g, '')
-      .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-    'latin1',
-  )

@@ -1,5 +1,6 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { decodeBytes } from '../../shared/charset.ts'
+import { markedEncoding, wideEncoding } from '../../shared/wide-encoding.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Entity, entityOf, partsOf } from './eml-entity.ts'
 import { writeHtml } from './html.ts'
@@ -13,7 +14,7 @@ const mostParts = 1_000
 /** Reads a mail: its heads, its text, the names of its attachments. Of alternatives the plain one counts. */
 export const readEml = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const writing = documentWriter()
-  await writeMail({ writing, left: { parts: mostParts } }, Buffer.from(bytes), 0)
+  await writeMail({ writing, left: { parts: mostParts }, isRecoded: false }, Buffer.from(bytes), 0)
   return writing.finish()
 }
 
@@ -21,10 +22,14 @@ export const readEml = async (bytes: Uint8Array): Promise<WrittenDocument> => {
 interface Reading {
   readonly writing: DocumentWriter
   readonly left: { parts: number }
+  /** True when plain bodies are UTF-8 here, whatever their heads name. */
+  readonly isRecoded: boolean
 }
 
-const writeMail = async (reading: Reading, bytes: Buffer, depth: number): Promise<void> => {
-  const mail = entityOf(bytes)
+const writeMail = async (outer: Reading, bytes: Buffer, depth: number): Promise<void> => {
+  const narrow = narrowed(bytes)
+  const reading = narrow === null ? outer : { ...outer, isRecoded: true }
+  const mail = entityOf(narrow ?? unmarked(bytes))
   if (!mail.head('from') && !mail.head('subject') && !mail.head('received')) throw new Unreadable()
   const { writing } = reading
   const [from, to, cc, bcc, date, subject] = ['from', 'to', 'cc', 'bcc', 'date', 'subject'].map(mail.head)
@@ -42,9 +47,10 @@ const writeEntity = async (reading: Reading, entity: Entity, files: string[], de
     const chosen = entity.type === 'multipart/alternative' ? chosenOf(parts) : parts
     for (const part of chosen) await writeEntity(reading, part, files, depth + 1)
   } else if (entity.isAttached) files.push(entity.name)
-  else if (entity.type === 'message/rfc822') await writeMail(reading, entity.content(), depth + 1)
-  else if (entity.type === 'text/html') await writeHtml(writing, textOf(entity, 'page'))
-  else if (entity.type.startsWith('text/')) writeLines(writing, textOf(entity, 'text'))
+  else if (entity.type === 'message/rfc822')
+    await writeMail({ ...reading, isRecoded: isRecodedIn(reading, entity) }, entity.content(), depth + 1)
+  else if (entity.type === 'text/html') await writeHtml(writing, textOf(reading, entity, 'page'))
+  else if (entity.type.startsWith('text/')) writeLines(writing, textOf(reading, entity, 'text'))
   else if (entity.name !== '') files.push(entity.name)
 }
 
@@ -54,5 +60,19 @@ const chosenOf = (parts: readonly Entity[]): readonly Entity[] => {
   return [parts.find(isSaid) ?? parts.at(-1)].flatMap((part) => part ?? [])
 }
 
-const textOf = (entity: Entity, kind: 'page' | 'text'): string =>
-  decodeBytes(entity.content(), entity.charset === '' ? '' : `text/plain;charset=${entity.charset}`, kind).text
+const textOf = (reading: Reading, entity: Entity, kind: 'page' | 'text'): string => {
+  const charset = isRecodedIn(reading, entity) ? 'utf-8' : entity.charset
+  return decodeBytes(entity.content(), charset === '' ? '' : `text/plain;charset=${charset}`, kind).text
+}
+
+/** A transfer encoding keeps the bytes of the charset that the part names. */
+const isRecodedIn = ({ isRecoded }: Reading, { isCoded }: Entity): boolean => isRecoded && !isCoded
+
+/** A mail that an editor saved as UTF-16 or UTF-32, as UTF-8. Null for other mails. */
+const narrowed = (bytes: Buffer): Buffer | null => {
+  const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
+  return wide === null || wide.name === 'utf-8' ? null : Buffer.from(decodeBytes(bytes, '').text)
+}
+
+/** A mark of UTF-8 would belong to the name of the first head. */
+const unmarked = (bytes: Buffer): Buffer => (markedEncoding(bytes) === null ? bytes : bytes.subarray(3))

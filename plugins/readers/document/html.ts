@@ -4,7 +4,7 @@ import { type Gathering, gatherBeside, shortened } from '../shared/beside.ts'
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { type Rows, rows } from '../shared/document-rows.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { decodeBytes } from '../../shared/charset.ts'
 
 /** In bytes: the rest of a longer page is not read, and the result counts as truncated. */
@@ -180,6 +180,7 @@ const opens: ReadonlyMap<string, (it: Reading, attributes: Attributes) => void> 
       void (it.link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
     input: (it, { type = 'text', value = '' }) =>
       say(it, /^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
+    option: (it) => say(it, ' '),
     pre: (it) => void it.exact++,
     ul: beginPlainList,
     menu: beginPlainList,

@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { besideOf, outlineOf, type PdfBeside } from './pdf-beside.ts'
 import { binaryData, type Fonts } from './pdf-cmaps.ts'
 import { joinItems } from './pdf-lines.ts'

@@ -27,12 +27,32 @@ export const joinItems = () => {
 const betweenOf = (last: Item, { str, transform, height }: Item): string => {
   if (str === '' || /\s$/.test(last.str) || /^\s/.test(str) || !isUpright(last.transform) || !isUpright(transform))
     return ''
+  if (isDropCap(last, { str, height, transform })) return ''
   const size = Math.max(height, last.height)
   const [x = 0, y = 0] = transform.slice(4)
   const [left = 0, base = 0] = last.transform.slice(4)
   if (Math.abs(y - base) > size * gap.line) return '\n'
   const far = x - (left + last.width)
   return far > size * gap.word || x < left - size ? ' ' : ''
+}
+
+/** A capital over two lines or more: its height in those of the text beside it. */
+const leastDrop = 1.8
+/** Parts of the text's height: the widest gap before the rest of a word. */
+const capGap = { sure: 0.6, word: 0.15 } as const
+/** Letters that are words of their own in some language: only a narrow gap joins them. */
+const isWord = /[AEIOUYÀÈÉÓÚKSVWZ]|\p{Script=Cyrillic}/u
+
+/** True for a capital that hangs beside the lines of a paragraph, before the rest of its word in the first line. */
+const isDropCap = (cap: Item, { str, height, transform }: Pick<Item, 'str' | 'height' | 'transform'>): boolean => {
+  if (!/^["'“„‘«]?\p{Lu}$/u.test(cap.str) || !/^\p{L}['’\p{L} ]/u.test(str) || cap.height < height * leastDrop)
+    return false
+  const [x = 0, y = 0] = transform.slice(4)
+  const [left = 0, base = 0] = cap.transform.slice(4)
+  const rise = y - base
+  const far = x - (left + cap.width)
+  const most = height * (isWord.test(cap.str) ? capGap.word : capGap.sure)
+  return rise > height * 0.8 && rise + height * 0.5 < cap.height && far > -height && far <= most
 }
 
 const isUpright = ([, one, other]: readonly number[]): boolean => one === 0 && other === 0

@@ -62,7 +62,7 @@ export const readPdf = async (
 }
 
 /**
- * The OCR text of a PDF's first pages, in place of any text layer. Throws Unreadable, or Unconfigured when a program or
+ * The OCR text of a PDF's pages, from the first or a later one, in place of any text layer. Throws Unreadable, or Unconfigured when a program or
  * package is missing.
  */
 export const seePdf = async (
@@ -70,8 +70,9 @@ export const seePdf = async (
   signal: AbortSignal,
   most: number,
   languages: readonly string[] | null = null,
+  from = 1,
 ): Promise<Seen> => {
-  const { pageCount, pages } = await openPdf({ bytes, from: 1, pages: most, characters: 2_000_000 }, signal)
+  const { pageCount, pages } = await openPdf({ bytes, from, pages: most, characters: 2_000_000 }, signal)
   const readings = await readScans(bytes, pages, signal, languages)
   return {
     ...languagesOf(languages, readings),
@@ -79,7 +80,7 @@ export const seePdf = async (
       const { text, confidence, language } = readings[at] ?? { text: '', confidence: 0 }
       return { number, text, confidence, ...(language !== undefined && { language }) }
     }),
-    truncated: pages.length < pageCount || readings.includes(null),
+    truncated: from + pages.length <= pageCount || readings.includes(null),
   }
 }
 

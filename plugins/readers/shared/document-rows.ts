@@ -55,7 +55,8 @@ export const rows = (writing: DocumentWriter): Rows => {
       table.within = true
       writing.enter()
     },
-    closeCell,
+    // A cell whose table is closed already stays apart from the next one.
+    closeCell: () => (top() ? closeCell() : writing.say(' ')),
     closeRow,
   }
 }

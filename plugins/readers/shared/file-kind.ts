@@ -1,5 +1,5 @@
 import type { FileToRead, Kind } from '../../../core/ports/reader.ts'
-import { imageHeadOf } from '../../../core/inference/media/image-heads.ts'
+import { imageHeadOf } from '../../shared/image-heads.ts'
 import { packageKindOf } from './package-kind.ts'
 
 /**

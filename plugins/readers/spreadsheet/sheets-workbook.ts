@@ -1,6 +1,6 @@
 import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx'
 import { Unreadable } from '../../../core/errors.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { isCompound } from '../../shared/unreadable-reason.ts'
 import { decodedReferences } from '../shared/xml-elements.ts'
 import type { Grid } from './sheets-fit.ts'

@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { imageHeadOf, type ImageFormat } from '../../../core/inference/media/image-heads.ts'
+import { imageHeadOf, type ImageFormat } from '../image-heads.ts'
 
 /** An image whose header is known and whose pixels are still packed. */
 export interface Image {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Page, PSM, Worker } from 'tesseract.js'
-import { languageData, optionalPackage } from '../../../core/optional-package.ts'
+import { languageData, optionalPackage } from '../optional-package.ts'
 import type { MissingLanguage } from '../../../core/ports/file-content.ts'
 
 export interface Line {

@@ -25,20 +25,21 @@ export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise
   return reading
 }
 
-/** The words on the first pages of an image. Without languages, the script of each page decides. */
+/** The words on pages of an image, from the first or a later one. Without languages, the script of each page decides. */
 export const readImagePages = async (
   image: Image,
   signal: AbortSignal,
   most: number,
   languages: readonly string[] | null = null,
+  from = 1,
 ): Promise<readonly Reading[]> => {
   const wish = { image, signal, languages }
   const readings: Reading[] = []
-  const pages = Math.min(image.pages, most)
+  const pages = Math.min(image.pages - from + 1, most)
   while (readings.length < pages) {
     const numbers = Array.from(
       { length: Math.min(together, pages - readings.length) },
-      (_, at) => readings.length + at + 1,
+      (_, at) => from + readings.length + at,
     )
     readings.push(...(await readAt(wish, numbers)))
   }

@@ -1,6 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Image } from './image.ts'
 import { runDecoder } from './raster.ts'
+import { widened } from './tiff-nibbles.ts'
 
 /** A drawn picture, without transparency. */
 export interface Pixels {
@@ -29,16 +30,20 @@ export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSi
   const [format, channels] = wish.colours === 'grey' ? (['gray', 1] as const) : (['rgb24', 3] as const)
   const most = width * height * channels
   const scale = image.orientation < 5 ? `scale=${width}:${height}` : `scale=${height}:${width}`
+  const wide = image.format === 'tiff' ? widened(image.bytes, wish.page ?? 1) : null
   const given = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_complex_threads', '1'],
     ...['-protocol_whitelist', 'pipe', '-f', `${image.format}_pipe`, '-frame_size', `${image.bytes.length}`],
     ...['-max_pixels', `${mostPixels}`, '-noautorotate'],
     ...(image.format === 'tiff' ? ['-page', `${wish.page ?? 1}`] : []),
     ...['-i', 'pipe:0', '-frames:v', '1', '-an', '-sn', '-dn'],
-    ...['-filter_complex', [scale, ...(turns[image.orientation] ?? []), onWhite].join(',')],
+    ...[
+      '-filter_complex',
+      [...(wide === null ? [] : [wide.filter]), scale, ...(turns[image.orientation] ?? []), onWhite].join(','),
+    ],
     ...['-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
   ]
-  const bytes = await runDecoder({ program: 'ffmpeg', given, input: image.bytes, most }, signal)
+  const bytes = await runDecoder({ program: 'ffmpeg', given, input: wide?.bytes ?? image.bytes, most }, signal)
   if (bytes.length !== most) throw new Unreadable()
   return { width, height, bytes }
 }

@@ -1,4 +1,4 @@
-import { startLimited, endOf, helperUser } from '../../../core/limited-process.ts'
+import { startLimited, endOf, helperUser } from '../limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { jobLanes } from '../job-lanes.ts'
 

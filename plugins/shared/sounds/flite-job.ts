@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../optional-package.ts'
 import { runProgram } from './wasi.ts'
 import { joined, soundOf, type Sound } from './wav.ts'
 

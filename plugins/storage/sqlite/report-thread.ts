@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
-import { groupedSums, rowSums } from '../../../core/row-sums.ts'
+import { groupedSums, rowSums } from '../../shared/row-sums.ts'
 import type { Part, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import { pageOf } from './reader.ts'
 import type { Clause } from './statement.ts'

@@ -30,6 +30,8 @@ export interface Writer {
   prepare(sql: string): Promise<Statement>
   /** Resolves when the changes of the work are on the disk. */
   run<R>(work: () => Promise<R>): Promise<R>
+  /** Whether the last write found no room on the disk. */
+  isFull(): boolean
   /** Resolves when the writes that already wait are settled; later writes reject with Unavailable. */
   close(): Promise<void>
 }
@@ -42,9 +44,13 @@ type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 /** The fault of the database stays in the cause. */
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
-/** Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. */
-const commit = async (db: Connection, writes: readonly Write[]): Promise<void> => {
+/**
+ * Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. True where
+ * the disk had no room.
+ */
+const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean> => {
   const outcomes: (() => void)[] = []
+  let full = false
   try {
     await db.exec('begin immediate')
     for (const { work, resolve, reject } of writes) {
@@ -54,6 +60,7 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<void> =
       } catch (fault) {
         // A failed statement undoes only itself, unless the whole transaction is gone.
         if (!db.inTransaction) throw fault
+        full ||= hasNoRoom(fault)
         outcomes.push(() => reject(asUnavailable(fault)))
       }
     }
@@ -63,10 +70,13 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<void> =
     const stuck = (second: unknown) => (cause = new AggregateError([fault, second], 'A transaction cannot be undone'))
     if (db.inTransaction) await db.exec('rollback').catch(stuck)
     for (const { reject } of writes) reject(asUnavailable(cause))
-    return
+    return full || hasNoRoom(fault)
   }
   for (const settle of outcomes) settle()
+  return full
 }
+
+const hasNoRoom = (fault: unknown): boolean => fault instanceof Error && 'code' in fault && fault.code === 'SQLITE_FULL'
 
 /**
  * The only writing connection. Commits wait for the disk on another thread. `patience` in ms is the wait for other
@@ -79,6 +89,7 @@ export const openWriter = (file: string, patience: number): Writer => {
   let isDurable = false
   let running: Promise<void> | null = null
   let isClosed = false
+  let isFull = false
 
   /**
    * Set once, before the first commit. `fullfsync` is for macOS, where `fsync` leaves bytes in the drive's
@@ -99,7 +110,7 @@ export const openWriter = (file: string, patience: number): Writer => {
         for (const { reject } of writes) reject(asUnavailable(fault))
         continue
       }
-      await commit(db, writes)
+      isFull = await commit(db, writes)
     }
     running = null
   }
@@ -119,6 +130,7 @@ export const openWriter = (file: string, patience: number): Writer => {
         waiting.push({ work, resolve: resolve as Write['resolve'], reject })
         running ??= drain()
       }),
+    isFull: () => isFull,
     async close() {
       isClosed = true
       await running

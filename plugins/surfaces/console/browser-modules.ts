@@ -4,9 +4,9 @@ import { dirname, join, posix, relative } from 'node:path'
 
 /** What a browser loads for a name that Node resolves otherwise. */
 const inBrowsers: Readonly<Record<string, string>> = {
-  '#aead': 'sealed/wire/aead.js',
-  '#ml-kem': 'sealed/wire/ml-kem.js',
-  '#x25519': 'sealed/wire/x25519.js',
+  '#aead': 'plugins/sealed/wire/aead.js',
+  '#ml-kem': 'plugins/sealed/wire/ml-kem.js',
+  '#x25519': 'plugins/sealed/wire/x25519.js',
 }
 
 /** What a browser needs not: comments, but for those of licences, marks for bundlers, and the space before each line. */
@@ -21,6 +21,19 @@ const ballast = [
 /** Ends of lines behind which a statement goes on, or a new one begins in any case. A comment keeps its line. */
 const needlessEnd = /^((?:(?!\/\/).)*[{,;])\n/gm
 
+/** Marks that need no space beside them; `+` and `-` may. */
+const spaced = / *([=>{}(),:?&|*<;[\]!]+) */g
+
+/** A text of one line. */
+const quotedText = /('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")/
+
+/** A line without patterns, comments and long texts keeps only the spaces that tell its words apart. */
+const tightened = (line: string): string => {
+  const parts = line.split(quotedText)
+  const isPlain = parts.every((part, at) => at % 2 === 1 || !/['"`/\\]/.test(part))
+  return isPlain ? parts.map((part, at) => (at % 2 === 1 ? part : part.replace(spaced, '$1'))).join('') : line
+}
+
 /** The name of a file that is not served. */
 const sourceMap = /^\/\/# sourceMappingURL=.*\n?$/m
 
@@ -30,7 +43,9 @@ const hasLongText = (code: string): boolean =>
 
 const lightened = (code: string): string => {
   const light = ballast.reduce((text, part) => text.replace(part, ''), code)
-  return hasLongText(light) ? code.replace(sourceMap, '') : light.replace(needlessEnd, '$1')
+  return hasLongText(light)
+    ? code.replace(sourceMap, '')
+    : light.split('\n').map(tightened).join('\n').replace(needlessEnd, '$1')
 }
 
 /** The imports of a script. */
@@ -41,21 +56,21 @@ const slashed = (path: string): string => path.replaceAll('\\', '/')
 export interface Folders {
   /** Of the console's own scripts. */
   readonly own: string
-  /** Where the client stands that they run. */
-  readonly core: string
+  /** Of all compiled code: the client that the scripts run stands in it. */
+  readonly root: string
 }
 
 /** What a script is called in a browser: as in the console's folder, and without folders below `sealed` otherwise. */
-const nameOf = ({ own, core }: Folders, path: string): string => {
+const nameOf = ({ own, root }: Folders, path: string): string => {
   const inside = slashed(relative(own, path))
   if (!inside.startsWith('.')) return inside
   const [, packaged] = /^.*\/node_modules\/@(.+)$/.exec(slashed(path)) ?? []
-  return `sealed/${(packaged ?? slashed(relative(core, path))).replaceAll('/', '.')}`
+  return `sealed/${(packaged ?? slashed(relative(root, path))).replaceAll('/', '.')}`
 }
 
-const resolved = ({ core }: Folders, specifier: string, by: string): string => {
+const resolved = ({ root }: Folders, specifier: string, by: string): string => {
   const inside = inBrowsers[specifier]
-  if (inside !== undefined) return join(core, inside)
+  if (inside !== undefined) return join(root, inside)
   return specifier.startsWith('.') ? join(dirname(by), specifier) : createRequire(by).resolve(specifier)
 }
 

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
+import { packagedCode } from '../../shared/packaged-code.ts'
 import { browserModules } from './browser-modules.ts'
 import { firstView } from './first-view.ts'
 import { consolePage } from './page.ts'
@@ -27,8 +29,20 @@ export interface Built {
 }
 
 /** A source that runs uncompiled serves what was compiled last. */
-const root = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : '../../../', import.meta.url))
-const folders = { own: join(root, 'plugins/surfaces/console/browser'), core: join(root, 'core') }
+const rootOf = (): string => {
+  const { folder, ending } = packagedCode()
+  return ending === '.ts' ? join(folder, 'dist') : folder
+}
+
+const codeByName = async (): Promise<ReadonlyMap<string, string>> => {
+  const root = rootOf()
+  /** The package holds all scripts in one file. */
+  const packed = join(root, 'plugins/surfaces/console.json.br')
+  if (existsSync(packed)) return new Map(JSON.parse(brotliDecompressSync(await readFile(packed)).toString()))
+  const own = join(root, 'plugins/surfaces/console/browser')
+  const names = (await readdir(own, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
+  return browserModules({ own, root }, names)
+}
 
 const fileOf = (content: string, type: string): ConsoleFile => {
   const bytes = Buffer.from(content)
@@ -36,9 +50,9 @@ const fileOf = (content: string, type: string): ConsoleFile => {
 }
 
 const build = async (): Promise<Built> => {
-  const names = (await readdir(folders.own, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
-  const modules = await browserModules(folders, names)
-  const scripts = [...modules].map(([name, code]) => [name, fileOf(code, 'text/javascript; charset=utf-8')] as const)
+  const scripts = [...(await codeByName())].map(
+    ([name, code]) => [name, fileOf(code, 'text/javascript; charset=utf-8')] as const,
+  )
   const files = new Map([...scripts, ['style.css', fileOf(style, 'text/css; charset=utf-8')] as const])
   const all = createHash('sha256')
   for (const [name, { integrity }] of files) all.update(`${name} ${integrity}\n`)

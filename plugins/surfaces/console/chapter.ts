@@ -1,4 +1,5 @@
-import { type Chapter, exampleEnvelope } from '../../../core/http/reference.ts'
+import type { Chapter } from '../../../core/ports/chapter.ts'
+import { exampleEnvelope } from '../shared/example-envelope.ts'
 
 const file = { 'text/javascript': 'A script of the console.', 'text/css': 'The style of the console.' } as const
 
@@ -37,6 +38,7 @@ export const chapter: Chapter = {
     link: 'What stands behind `#link=`.',
     credential: 'What opens the gateway in the place of a key.',
     expires_at: 'When it ends, as Unix time in ms.',
+    everywhere: '`true` ends every session of the key.',
   },
   operations: {
     'GET /console': { about: 'A setting turns it off.', types: { 'text/html': 'The page.' } },
@@ -54,6 +56,14 @@ export const chapter: Chapter = {
       about: 'A link is taken once, within five minutes of the first start.',
       body: { link: secret },
       answer: { ...exampleEnvelope, status: 201, data: lent },
+    },
+    'POST /console/session/key': {
+      about: 'The key stays with its reader: the console works with the credential, and forgets the key.',
+      answer: { ...exampleEnvelope, status: 201, data: lent },
+    },
+    'POST /console/session/renewal': {
+      about: 'The console asks when its page is loaded again, and while its reader uses it.',
+      answer: { ...exampleEnvelope, data: lent },
     },
     'DELETE /console/session': { about: 'The credential is refused at once by every process.' },
     'GET /console/{release}/pages/{file}': { about: 'The page names its files.', types: file },

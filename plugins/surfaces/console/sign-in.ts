@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
 import { actorOf, Audit } from '../../../core/access/audit.ts'
-import { ConsoleSessions } from '../../../core/access/console-sessions.ts'
-import { LoginCodes } from '../../../core/access/login-codes.ts'
-import { Unauthorized } from '../../../core/errors.ts'
+import { ConsoleSessions } from './console-sessions.ts'
+import { LoginCodes } from '../../shared/login-codes-port.ts'
+import { BadRequest, Unauthorized } from '../../../core/errors.ts'
 import { credentialOf } from '../../../core/http/access.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Settings } from '../../../core/settings.ts'
+import { consoleSettings } from './settings.ts'
 
 const lent = enveloped(
   v.object({
@@ -20,6 +21,8 @@ const lent = enveloped(
 
 /** Attempts a second from one address. */
 const attempts = 5
+/** Renewals a second from one address, behind which a whole office may be. */
+const renewals = 50
 
 /** Whether a page of another origin sends the request. A program that is no browser says nothing of a page. */
 const isForeign = ({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean => {
@@ -79,22 +82,77 @@ const redeem = route({
     const link = await sessions.take(input.link)
     if (link === null) throw new Unauthorized()
     const { caller } = link.holder
-    const open = () => sessions.open(link, settings.console.session)
-    return data(await audit.record(actorOf(id, caller), 'session.open', caller.key, open), null, 201)
+    const { session, idle } = consoleSettings.of(settings)
+    const open = () => sessions.open(link, session, idle)
+    const { credential, expires_at } = await audit.record(actorOf(id, caller), 'session.open', caller.key, open)
+    return data({ credential, expires_at }, null, 201)
+  },
+})
+
+const cookieName = 'sealgate_console'
+
+/** A browser sends the cookie to the routes below this one alone, and no script reads it. */
+const cookieOf = (secret: string, ms: number, { origin = '' }: IncomingHttpHeaders): string =>
+  [
+    `${cookieName}=${secret}`,
+    `Max-Age=${Math.ceil(ms / 1000)}`,
+    ...['HttpOnly', 'SameSite=Strict', ...(origin.startsWith('https:') ? ['Secure'] : [])],
+  ].join('; ')
+
+/** Null without a cookie of this form. */
+const secretIn = ({ cookie = '' }: IncomingHttpHeaders): string | null =>
+  new RegExp(`(?:^|; ?)${cookieName}=([\\w-]{43})(?:;|$)`).exec(cookie)?.[1] ?? null
+
+const hold = route({
+  method: 'POST',
+  path: '/console/session/key',
+  summary: 'Opens a session for the key that is shown, and gives the browser a cookie that renews the session.',
+  access: 'any-key',
+  answer: lent,
+  status: 201,
+  needs: { sessions: ConsoleSessions, audit: Audit, settings: Settings },
+  async handle({ id, caller, headers }, { sessions, audit, settings }) {
+    if (isForeign(headers)) throw new Unauthorized()
+    const { session, idle } = consoleSettings.of(settings)
+    const open = () => sessions.hold(credentialOf({ headers }) ?? '', session, idle)
+    const opened = await audit.record(actorOf(id, caller), 'session.open', caller.key, open)
+    if (opened === null) throw new BadRequest('A login of an issuer has no session of the console')
+    const { secret, credential, expires_at } = opened
+    return {
+      ...data({ credential, expires_at }, null, 201),
+      headers: { 'set-cookie': cookieOf(secret, session, headers) },
+    }
+  },
+})
+
+const renew = route({
+  method: 'POST',
+  path: '/console/session/renewal',
+  summary: 'Gives the session of the cookie again, for as long as somebody uses it. No other route takes the cookie.',
+  access: 'unasked',
+  attempts: renewals,
+  answer: lent,
+  needs: { sessions: ConsoleSessions, settings: Settings },
+  async handle({ headers }, { sessions, settings }) {
+    const secret = isForeign(headers) ? null : secretIn(headers)
+    const session = secret && (await sessions.renew(secret, consoleSettings.of(settings).idle))
+    if (!session) throw new Unauthorized()
+    return data(session)
   },
 })
 
 const leave = route({
   method: 'DELETE',
   path: '/console/session',
-  summary: 'Ends the session whose credential is shown. A key is no session, and stays.',
+  summary: 'Ends the session whose credential is shown, or all of its key. A key is no session, and stays.',
   access: 'any-key',
+  query: v.strictObject({ everywhere: v.optional(v.picklist(['true'])) }),
   needs: { sessions: ConsoleSessions },
-  async handle({ headers }, { sessions }) {
-    await sessions.close(credentialOf({ headers }) ?? '')
+  async handle({ headers, query }, { sessions }) {
+    await sessions.close(credentialOf({ headers }) ?? '', query.everywhere === 'true')
     return data({}, 'Session ended')
   },
 })
 
 /** Each route that gives a credential refuses pages of other origins and bounds the attempts. */
-export const signInRoutes = [logins, login, redeem, leave] as const
+export const signInRoutes = [logins, login, redeem, hold, renew, leave] as const

@@ -1,7 +1,7 @@
 /** One accent, two schemes; every colour of text stands at 4.5 to 1 or more on its ground. */
 export const style = `
-:root{color-scheme:light dark;--page:#f6f7f8;--card:#fff;--line:#dfe3e6;--text:#16202a;--dim:#55616c;--accent:#0b6570;--on-accent:#fff;--soft:#e7f1f2;--good:#17693a;--mixed:#8a5300;--bad:#a9222b;--wash-good:#e6f4ea;--wash-mixed:#fdf1dc;--wash-bad:#fbe9ea;--code:#f0f2f4}
-@media(prefers-color-scheme:dark){:root{--page:#0e1316;--card:#151b1f;--line:#2a3339;--text:#e5eaed;--dim:#9ba8b1;--accent:#63c5cf;--on-accent:#07191c;--soft:#17292d;--good:#78d297;--mixed:#e8b35f;--bad:#ff9aa0;--wash-good:#14291c;--wash-mixed:#2c2413;--wash-bad:#331a1d;--code:#1c2429}}
+:root{color-scheme:light dark;--page:#f6f7f8;--card:#fff;--line:#dfe3e6;--text:#16202a;--dim:#55616c;--accent:#0b6570;--on-accent:#fff;--soft:#e7f1f2;--good:#17693a;--mixed:#8a5300;--bad:#a9222b;--wash-good:#e6f4ea;--wash-mixed:#fdf1dc;--wash-bad:#fbe9ea;--code:#f0f2f4;--edge:rgb(22 32 42/.25)}
+@media(prefers-color-scheme:dark){:root{--page:#0e1316;--card:#151b1f;--line:#2a3339;--text:#e5eaed;--dim:#9ba8b1;--accent:#63c5cf;--on-accent:#07191c;--soft:#17292d;--good:#78d297;--mixed:#e8b35f;--bad:#ff9aa0;--wash-good:#14291c;--wash-mixed:#2c2413;--wash-bad:#331a1d;--code:#1c2429;--edge:rgb(0 0 0/.7)}}
 *{box-sizing:border-box}
 body{margin:0;font:14px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:var(--text);background:var(--page);font-variant-numeric:tabular-nums;display:grid;grid-template-columns:13.5rem minmax(0,1fr);min-height:100vh}
 h1,h2,p,dl,dd,ul,ol,figure,fieldset{margin:0;padding:0}
@@ -54,7 +54,7 @@ summary{cursor:pointer}
 .copied>div{display:flex;align-items:center;gap:.6rem}
 pre{margin:0;padding:.7rem .85rem;background:var(--code);border-radius:7px;overflow-x:auto;white-space:pre}
 .secret pre{font-size:14px;white-space:pre-wrap;border:1px dashed var(--accent)}
-.scroll{overflow-x:auto;margin:0 -1.15rem -1rem;border-top:1px solid var(--line);border-radius:0 0 9px 9px}
+.scroll{overflow-x:auto;margin:0 -1.15rem -1rem;border-top:1px solid var(--line);border-radius:0 0 9px 9px;background:linear-gradient(90deg,var(--card) 40%,transparent) left/2.5rem 100% no-repeat local,linear-gradient(270deg,var(--card) 40%,transparent) right/2.5rem 100% no-repeat local,linear-gradient(90deg,var(--edge),transparent) left/.9rem 100% no-repeat scroll,linear-gradient(270deg,var(--edge),transparent) right/.9rem 100% no-repeat scroll}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.46rem .7rem;border-bottom:1px solid var(--line);vertical-align:baseline;font-weight:400}
 th:first-child,td:first-child{padding-left:1.15rem}
@@ -65,6 +65,12 @@ thead th{color:var(--dim);font-size:.82rem;white-space:nowrap;font-weight:550}
 tbody th{font-weight:550;min-width:8.5rem;max-width:28rem;overflow-wrap:anywhere}
 td{white-space:nowrap}
 .number{text-align:right}
+.order{border:0;background:none;padding:0;min-height:1.5rem;font:inherit;color:inherit;border-radius:3px}
+.order:hover{color:var(--text)}
+[aria-sort=ascending] .order::after{content:' ↑'}
+[aria-sort=descending] .order::after{content:' ↓'}
+.own-scopes .pair{margin-top:.5rem}
+details>.field,details>.pair,details>details{margin-top:.8rem}
 .empty{color:var(--dim);padding:1.4rem 1.15rem}
 .badge{display:inline-flex;align-items:center;gap:.42em;white-space:nowrap}
 .badge.plain,.badge.accent{border:1px solid var(--line);border-radius:99px;padding:0 .55em;font-size:.82rem;color:var(--dim)}
@@ -113,6 +119,20 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .plot .solid{fill:var(--accent)}
 .plot .hatched[height='0']{display:none}
 .plot rect.hatched{stroke:var(--accent);stroke-width:1}
+.places{list-style:none;display:flex;flex-direction:column}
+.places a{display:block;padding:.4rem .6rem;border-radius:6px;text-decoration:none;overflow-wrap:anywhere}
+.places a:hover,.places a:focus{background:var(--soft)}
+.time-plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem 1.6rem}
+.time-plot svg{display:block;border-bottom:1px solid var(--line);touch-action:pan-y}
+.time-plot figcaption{display:flex;justify-content:space-between;gap:.2rem 1rem;flex-wrap:wrap;font-size:.86rem;margin-bottom:.3rem}
+.time-plot b{font-weight:570}
+.line{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round;stroke:var(--accent)}
+.line.pale{stroke:var(--dim);stroke-dasharray:5 3}
+.bar-solid{fill:var(--accent)}
+.bar-bad{fill:var(--bad)}
+.cross{stroke:var(--dim);visibility:hidden}
+.cross.shown{visibility:visible}
+.mark{stroke:var(--mixed);stroke-width:2;stroke-dasharray:2 2}
 .halves{display:grid;gap:1.1rem;align-items:start}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:.7rem}
 .pair>:only-child{max-width:26rem}

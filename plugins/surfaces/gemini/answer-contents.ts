@@ -1,24 +1,25 @@
+import { type GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import type { Caller } from '../../../core/access/caller.ts'
-import type { Keepsakes } from '../../../core/access/keepsakes.ts'
+import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { googleError } from '../../../core/dialects/generate-content/error.ts'
-import { generateEvents } from '../../../core/dialects/generate-content/events.ts'
-import { translateContent } from '../../../core/dialects/generate-content/request.ts'
-import type { GenerateRequest } from '../../../core/dialects/generate-content/shape.ts'
-import { thinksAloud } from '../../../core/dialects/generate-content/thinking.ts'
+import { googleError } from '../../shared/dialects/generate-content/error.ts'
+import { generateEvents } from '../../shared/dialects/generate-content/events.ts'
+import { translateContent } from '../../shared/dialects/generate-content/request.ts'
+import type { GenerateRequest } from '../../shared/dialects/generate-content/shape.ts'
+import { thinksAloud } from '../../shared/dialects/generate-content/thinking.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import type { Seal } from '../../../core/dialects/keepsake.ts'
-import { type Reply, bytes, events, json, text } from '../../../core/http/reply.ts'
+import type { Seal } from '../../shared/dialects/keepsake.ts'
+import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
+import { type Reply, bytes, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Log } from '../../../core/ports/platform.ts'
-import { streamedAnswer, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
-import type { chatNeeds, countNeeds } from '../../../core/inference/chat-needs.ts'
-import { countedChat } from '../../../core/inference/count-chat.ts'
-import { sessionOf } from '../../../core/inference/routing/session.ts'
-import { waitingComment } from '../shared/dialect-route.ts'
+import { streamedAnswer, type DialectChat } from '../shared/answer-chat.ts'
+import type { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
+import { countedChat } from '../shared/count-chat.ts'
+import { sessionOf } from '../shared/session.ts'
+import { triesOf } from '../../../core/inference/routing/tries.ts'
+import type { Asked, Talk } from '../shared/talk.ts'
 import { jsonArrayOf } from './json-array.ts'
-
-type Asked<Input, Query = unknown> = Request<Input, Query, Caller, '{model}'>
 
 interface OfDialect {
   readonly keepsakes: Keepsakes
@@ -26,47 +27,49 @@ interface OfDialect {
 
 /** The model comes from the path, since the dialect's body names none. */
 const talkOf = (
-  { params, caller, headers }: Pick<Asked<unknown>, 'params' | 'caller' | 'headers'>,
+  { params, record, caller, headers }: Pick<Asked<unknown>, 'params' | 'record' | 'caller' | 'headers'>,
   input: GenerateRequest,
   seal: Seal,
 ): DialectChat => ({
-  caller,
-  model: params.model,
+  ...{ caller, record },
+  model: params['model'] ?? '',
   provider: null,
   session: sessionOf(headers),
-  understand: (to) => translateContent(input, to, seal),
+  tries: triesOf(headers),
+  understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
 })
 
-/** The whole answer of contents. */
-export const answerContents = async (
-  request: Asked<GenerateRequest>,
-  { keepsakes, ...given }: OfDialect & Supplied<typeof chatNeeds>,
-): Promise<Reply> => {
-  const seal = keepsakes.for(request.caller.organization)
-  const { answer, model, headers } = await wholeAnswer(talkOf(request, request.input, seal), given, request.signal)
-  const writer = generateEvents({ model, seal, thinks: thinksAloud(request.input) })
-  return text(printKept(writer.whole(answer.completion, answer.native)), undefined, 200, headers)
-}
-
-/** The pieces of an answer of contents: as events, or as the items of one JSON array. */
-export const streamContents = async (
-  request: Asked<GenerateRequest, { readonly alt: 'sse' | 'json' }>,
-  { keepsakes, log, ...given }: OfDialect & { readonly log: Log } & Supplied<typeof chatNeeds>,
-): Promise<Reply> => {
-  const { id, input, caller, signal, query } = request
-  const seal = keepsakes.for(caller.organization)
-  const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
-  const it = await streamedAnswer(talkOf(request, input, seal), given, writing, signal)
-  if (query.alt === 'sse') {
-    return events(
-      it.events,
-      (error) => ({ data: JSON.stringify(googleError(error)) }),
-      waitingComment,
-      it.headers,
-      it.late,
-    )
+/** Contents, and the printers of their answer. */
+export const contentsTalk =
+  (streams: boolean) =>
+  (asked: Asked<GenerateRequest>, { keepsakes }: OfDialect): Talk => {
+    const { input, caller } = asked
+    const seal = keepsakes.for(caller.organization)
+    const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
+    return {
+      ...talkOf(asked, input, seal),
+      streams,
+      whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
+      writing,
+      broken: (error) => ({ data: JSON.stringify(googleError(error)) }),
+    }
   }
-  const list = jsonArrayOf(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
+
+/** The pieces of an answer of contents as the items of one JSON array. */
+export const listContents = async (
+  request: Request<GenerateRequest, unknown, Caller>,
+  given: OfDialect & { readonly log: Log } & Supplied<typeof chatNeeds>,
+): Promise<Reply> => {
+  const { id, signal } = request
+  const talk = contentsTalk(true)(request, given)
+  const it = await streamedAnswer(talk, given, (model) => talk.writing(model), signal)
+  const failed = (error: GatewayError) =>
+    given.log.error(
+      'fault',
+      { request: id, status: error.status, ...(error instanceof UpstreamFailed && error.asked) },
+      error.cause,
+    )
+  const list = jsonArrayOf(it.events, failed)
   // The status reports a backend that fails before its first chunk.
   const begun = await list.begun()
   return bytes(begun, 'application/json; charset=utf-8', null, 200, { ...it.headers, ...it.late() })
@@ -74,7 +77,7 @@ export const streamContents = async (
 
 /** The count of the tokens of contents. */
 export const countContents = async (
-  request: Asked<unknown>,
+  request: Request<unknown, unknown, Caller>,
   contents: GenerateRequest,
   { keepsakes, ...given }: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { dropped, session } from '../../../core/calls/reference/chat.ts'
-import type { Chapter, Operation } from '../../../core/http/reference.ts'
+import { dropped, session } from '../shared/chat-words.ts'
+import type { Chapter, Operation } from '../../../core/ports/chapter.ts'
 import { estimated, faultWords } from '../shared/reference.ts'
 
 const generated = v.looseObject({
@@ -15,6 +15,8 @@ const generated = v.looseObject({
     v.looseObject({ promptTokenCount: v.number(), candidatesTokenCount: v.number(), totalTokenCount: v.number() }),
   ),
 })
+
+const vector = v.object({ values: v.array(v.number()) })
 
 const googleModel = v.looseObject({
   name: v.string(),
@@ -64,6 +66,24 @@ const operations: Readonly<Record<string, Operation>> = {
     answer: { totalTokens: 9 },
     tells: estimated,
   },
+  'POST /v1beta/models/{model}:embedContent': {
+    about: 'The text of all parts becomes one vector, by any embedding model.',
+    path: { model: 'rehearsal-embedding' },
+    body: { content: { parts: [{ text: 'A heron waits.' }] }, outputDimensionality: 4 },
+    shape: v.object({ embedding: vector }),
+    answer: { embedding: { values: [0.1, 0.2, 0.3, 0.4] } },
+    tells: dropped,
+    statuses: [502],
+  },
+  'POST /v1beta/models/{model}:batchEmbedContents': {
+    about: 'All requests name the model of the path, or none.',
+    path: { model: 'rehearsal-embedding' },
+    body: { requests: [{ content: { parts: [{ text: 'A heron waits.' }] }, outputDimensionality: 4 }] },
+    shape: v.object({ embeddings: v.array(vector) }),
+    answer: { embeddings: [{ values: [0.1, 0.2, 0.3, 0.4] }] },
+    tells: dropped,
+    statuses: [502],
+  },
   'GET /v1beta/models': { shape: v.object({ models: v.array(googleModel) }), answer: { models: [googleSample] } },
   'GET /v1beta/models/{model}': { path: { model: 'rehearsal' }, shape: googleModel, answer: googleSample },
 }
@@ -99,6 +119,18 @@ export const chapter: Chapter = {
     candidatesTokenCount: 'Tokens of the answer.',
     totalTokenCount: 'Tokens of both together.',
     totalTokens: 'Tokens of the request.',
+    'body.requests': 'Contents, each of which becomes a vector.',
+    'body.model': 'The model of the path.',
+    'requests.model': 'The model of the path.',
+    'body.content': 'The content that becomes a vector.',
+    'requests.content': 'The content that becomes a vector.',
+    'content.parts.text': 'The text.',
+    taskType: 'What the vector is for. It is left out and told.',
+    title: 'The title of the text. It is left out and told.',
+    outputDimensionality: 'How many numbers the vector has; the same for all requests.',
+    'answer.embedding': 'The vector.',
+    'answer.embeddings': 'The vectors in the order of the requests.',
+    values: 'The numbers of the vector.',
     'answer.models': 'The models.',
     name: 'The name, with `models/` before it.',
     displayName: 'The name to show to people.',

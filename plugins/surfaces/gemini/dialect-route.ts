@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { googleError } from '../../../core/dialects/generate-content/error.ts'
+import { googleError } from '../../shared/dialects/generate-content/error.ts'
 import { rendering } from '../shared/dialect-route.ts'
 
 /** Errors as Google words them: a numeric code and a status in capitals. */

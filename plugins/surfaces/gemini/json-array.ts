@@ -1,4 +1,4 @@
-import { googleError } from '../../../core/dialects/generate-content/error.ts'
+import { googleError } from '../../shared/dialects/generate-content/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { knownError } from '../../../core/http/http-errors.ts'
 import type { ServerEvent } from '../../../core/http/reply.ts'

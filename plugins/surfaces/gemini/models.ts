@@ -7,14 +7,17 @@ import { asGoogle, googleFaults } from './dialect-route.ts'
 
 const finding = lazy(() => import('../shared/usable-models.ts'))
 
-/** A model that does not chat is listed without methods, so that clients do not offer it. */
+/** A model is listed with what it can do, so that clients offer nothing else. */
 const asGoogleModel = ({ name, settings, does }: Entry) => ({
   name: `models/${name}`,
   baseModelId: name,
   version: '1',
   displayName: settings.name ?? name,
   description: settings.description,
-  supportedGenerationMethods: does.has('chat') ? ['generateContent', 'streamGenerateContent', 'countTokens'] : [],
+  supportedGenerationMethods: [
+    ...(does.has('chat') ? ['generateContent', 'streamGenerateContent', 'countTokens'] : []),
+    ...(does.has('embed') ? ['embedContent', 'batchEmbedContents'] : []),
+  ],
 })
 
 const list = route({

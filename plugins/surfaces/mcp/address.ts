@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { Forbidden } from '../../../core/errors.ts'
 import type { Settings } from '../../../core/settings.ts'
-
-type Place = Pick<Settings, 'mcp' | 'cors' | 'prefix'>
+import { mcpSettings } from './settings.ts'
 
 /** What a header names, without its port; null for what is no host. */
 const hostOf = (host: string | undefined): string | null =>
@@ -16,16 +15,18 @@ const isPlain = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || isIP(host.replace(/^\[|\]$/g, '')) !== 0
 
 /** A header that names no host (null) is never the own one. */
-const isOwn = (host: string | null, { mcp }: Place): boolean =>
-  host !== null && (isPlain(host) || (mcp.url !== undefined && new URL(mcp.url).hostname === host))
+const isOwn = (host: string | null, settings: Settings): boolean => {
+  const { url } = mcpSettings.of(settings)
+  return host !== null && (isPlain(host) || (url !== undefined && new URL(url).hostname === host))
+}
 
 /** Throws Forbidden for a page of another origin, and for a name that the configuration doesn't give to this endpoint. */
-export const admitPlace = ({ host, origin }: IncomingHttpHeaders, place: Place): void => {
-  if (!isOwn(hostOf(host), place))
+export const admitPlace = ({ host, origin }: IncomingHttpHeaders, settings: Settings): void => {
+  if (!isOwn(hostOf(host), settings))
     throw new Forbidden('The endpoint is not known by this host', { validator: { host: 'Expected that of mcp.url' } })
-  if (origin === undefined || place.cors.origins.includes(origin)) return
+  if (origin === undefined || settings.cors.origins.includes(origin)) return
   const own = URL.canParse(origin) ? new URL(origin) : null
-  const sameHost = own !== null && hostOf(own.host) === hostOf(host) && isOwn(hostOf(own.host), place)
+  const sameHost = own !== null && hostOf(own.host) === hostOf(host) && isOwn(hostOf(own.host), settings)
   if (!sameHost)
     throw new Forbidden('Pages of this origin may not call', { validator: { origin: 'Expected one of cors.origins' } })
 }
@@ -34,5 +35,7 @@ export const admitPlace = ({ host, origin }: IncomingHttpHeaders, place: Place):
 export const metadataPath = '/.well-known/oauth-protected-resource/mcp'
 
 /** What a 401 adds, so that clients find the metadata. */
-export const challengeOf = ({ mcp: { url }, prefix }: Place): string =>
-  url === undefined ? '' : `, resource_metadata="${new URL(url).origin}${prefix}${metadataPath}"`
+export const challengeOf = (settings: Settings): string => {
+  const { url } = mcpSettings.of(settings)
+  return url === undefined ? '' : `, resource_metadata="${new URL(url).origin}${settings.prefix}${metadataPath}"`
+}

@@ -1,4 +1,4 @@
-import type { Chapter } from '../../../core/http/reference.ts'
+import type { Chapter } from '../../../core/ports/chapter.ts'
 
 const tool = {
   name: 'getTime',

@@ -1,24 +1,29 @@
 import * as v from 'valibot'
-import { rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
+import { rpcErrorCodes } from '../../shared/dialects/mcp/rpc.ts'
 import { NotFound } from '../../../core/errors.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route, type Render } from '../../../core/http/route.ts'
-import { decisionNeeds } from '../../../core/inference/decisions/decision-needs.ts'
+import { decisionNeeds } from '../../shared/decisions/decision-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { Settings } from '../../../core/settings.ts'
 import { challengeOf, metadataPath } from './address.ts'
+import { mcpSettings } from './settings.ts'
+import { decisionSettings } from '../../shared/decisions/settings.ts'
 
 const answering = lazy(() => import('./answer-call.ts'))
 
 /** Bytes of a message: the questions of a decision are the longest. */
 const mostMessage = 1024 * 1024
 
-const errorSchema = v.object({
-  jsonrpc: v.literal('2.0'),
-  error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.looseObject({})) }),
-})
+const errorSchema = v.pipe(
+  v.object({
+    jsonrpc: v.literal('2.0'),
+    error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.looseObject({})) }),
+  }),
+  v.title('RpcError'),
+)
 
 /** What goes wrong before a message is understood has no id. */
 const asRpc: Render = ({ id }, { status, message, code, validator }) => ({
@@ -54,7 +59,7 @@ const answer = route({
   body: { read: 'ordered', schema: messageSchema, bytes: mostMessage, check: (body) => body },
   answer: v.looseObject({ jsonrpc: v.literal('2.0') }),
   // A decision by a tool is a decision: both have the same places.
-  places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
+  places: { name: 'decision', most: (settings: Settings) => decisionSettings.of(settings).places },
   errors: asRpc,
   faults: { default: errorSchema },
   needs: { ...decisionNeeds, tools: Tool },
@@ -85,10 +90,11 @@ const metadata = route({
     scopes_supported: v.array(v.string()),
   }),
   needs: { settings: Settings },
-  handle(_, { settings: { mcp } }) {
-    if (mcp.url === undefined) throw new NotFound('mcp.url is not set')
+  handle(_, { settings }) {
+    const { url } = mcpSettings.of(settings)
+    if (url === undefined) throw new NotFound('mcp.url is not set')
     return json({
-      resource: mcp.url,
+      resource: url,
       resource_name: 'sealgate',
       bearer_methods_supported: ['header'],
       scopes_supported: ['tools.execute', 'chats.completion'],

@@ -1,5 +1,7 @@
+import * as v from 'valibot'
 import { BadRequest, TooLarge, type GatewayError } from '../../../core/errors.ts'
 import type { Render } from '../../../core/http/route.ts'
+import { openaiError } from '../../shared/dialects/responses/error.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 
 /** Headers in which clients of the public dialects put their key. */
@@ -17,11 +19,29 @@ const sized = (error: GatewayError): GatewayError => {
 
 /** Renders errors as a dialect tells them. */
 export const rendering =
-  (print: (error: GatewayError, id: string) => unknown): Render =>
+  (print: (error: GatewayError, id: string) => unknown, statusOf = ({ status }: GatewayError) => status): Render =>
   ({ id }, error) => {
     const told = sized(error)
-    return { status: told.status, body: print(told, id) }
+    return { status: statusOf(told), body: print(told, id) }
   }
 
 /** Signs of life while the first event is awaited. */
 export const waitingComment = () => ({ comment: 'waiting' })
+
+/** Errors with a message, a type, the field that is wrong, and a code. */
+export const asOpenai = rendering(openaiError)
+
+/** The schema of such an error in the reference. */
+export const openaiFaults = {
+  default: v.pipe(
+    v.object({
+      error: v.object({
+        message: v.string(),
+        type: v.string(),
+        param: v.nullable(v.string()),
+        code: v.nullable(v.string()),
+      }),
+    }),
+    v.title('OpenaiError'),
+  ),
+}

@@ -1,4 +1,4 @@
-import type { Sentences } from '../../../core/http/reference.ts'
+import type { Sentences } from '../../../core/ports/chapter.ts'
 
 /** The header of answers that count tokens. */
 export const estimated = { 'x-sealgate-estimated': 'The word `true`: the count is an estimate.' }

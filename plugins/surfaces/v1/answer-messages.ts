@@ -1,25 +1,25 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import type { Keepsakes } from '../../../core/access/keepsakes.ts'
+import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import type { Seal } from '../../../core/dialects/keepsake.ts'
-import { printMessage } from '../../../core/dialects/messages/answer.ts'
-import { refuseBetas } from '../../../core/dialects/messages/betas.ts'
-import { messagesError } from '../../../core/dialects/messages/error.ts'
-import { messageEvents } from '../../../core/dialects/messages/events.ts'
-import { translateMessages } from '../../../core/dialects/messages/request.ts'
-import type { CountRequest, MessagesRequest } from '../../../core/dialects/messages/shape.ts'
-import type { GatewayError } from '../../../core/errors.ts'
-import { type Reply, events, json, text } from '../../../core/http/reply.ts'
+import type { Seal } from '../../shared/dialects/keepsake.ts'
+import { printMessage } from '../../shared/dialects/messages/answer.ts'
+import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
+import { messagesError } from '../../shared/dialects/messages/error.ts'
+import { messageEvents } from '../../shared/dialects/messages/events.ts'
+import { translateMessages } from '../../shared/dialects/messages/request.ts'
+import type { CountRequest, MessagesRequest } from '../../shared/dialects/messages/shape.ts'
+import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
+import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Settings } from '../../../core/settings.ts'
-import { streamedAnswer, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
-import type { chatNeeds, countNeeds } from '../../../core/inference/chat-needs.ts'
-import { countedChat } from '../../../core/inference/count-chat.ts'
-import { sessionOf } from '../../../core/inference/routing/session.ts'
-import { waitingComment } from '../shared/dialect-route.ts'
-
-type Asked<Input> = Request<Input, unknown, Caller>
+import type { DialectChat } from '../shared/answer-chat.ts'
+import type { countNeeds } from '../shared/chat-needs.ts'
+import { countedChat } from '../shared/count-chat.ts'
+import { sessionOf } from '../shared/session.ts'
+import { triesOf } from '../../../core/inference/routing/tries.ts'
+import { betas } from './settings.ts'
+import type { Asked, Talk } from '../shared/talk.ts'
 
 interface OfDialect {
   readonly keepsakes: Keepsakes
@@ -28,41 +28,45 @@ interface OfDialect {
 
 /** Headers belong to the dialect: betas change how a request is read. */
 const talkOf = (
-  { input, caller, headers }: Pick<Asked<MessagesRequest | CountRequest>, 'input' | 'caller' | 'headers'>,
+  {
+    input,
+    record,
+    caller,
+    headers,
+  }: Pick<Asked<MessagesRequest | CountRequest>, 'input' | 'record' | 'caller' | 'headers'>,
+  { settings }: OfDialect,
   seal: Seal,
-): DialectChat => ({
-  caller,
-  model: input.model,
-  provider: null,
-  session: sessionOf(headers),
-  understand: (to) => translateMessages(input, to, seal, headers),
-})
-
-/** The answer of a conversation, whole or as a stream of events. */
-export const answerMessages = async (
-  { id, input, caller, headers, signal }: Asked<MessagesRequest>,
-  { keepsakes, settings, ...given }: OfDialect & Supplied<typeof chatNeeds>,
-): Promise<Reply> => {
-  refuseBetas(headers, settings.betas.refused)
-  const seal = keepsakes.for(caller.organization)
-  const talk = talkOf({ input, caller, headers }, seal)
-  if (input.stream !== true) {
-    const { answer, model, headers } = await wholeAnswer(talk, given, signal)
-    return text(printMessage(answer.completion, model, seal, answer.native), undefined, 200, headers)
+): DialectChat => {
+  refuseBetas(headers, betas.of(settings).refused)
+  return {
+    ...{ caller, record },
+    model: input.model,
+    provider: null,
+    session: sessionOf(headers),
+    tries: triesOf(headers),
+    understand: alsoSealed((to, model) => translateMessages(input, to, seal, headers, model.serverTools)),
   }
-  const it = await streamedAnswer(talk, given, (model) => messageEvents(model, seal), signal)
-  const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
-  return events(it.events, broken, waitingComment, it.headers, it.late)
+}
+
+/** A conversation, and the printers of its answer. */
+export const messagesTalk = (asked: Asked<MessagesRequest>, given: OfDialect): Talk => {
+  const seal = given.keepsakes.for(asked.caller.organization)
+  return {
+    ...talkOf(asked, given, seal),
+    streams: asked.input.stream === true,
+    whole: ({ completion, native }, model) => printMessage(completion, model, seal, native),
+    writing: (model) => messageEvents(model, seal),
+    broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, asked.id)) }),
+  }
 }
 
 /** The count of a conversation's tokens. */
 export const countMessages = async (
-  { id, input, caller, headers, signal }: Asked<CountRequest>,
-  { keepsakes, settings, ...given }: OfDialect & Supplied<typeof countNeeds>,
+  request: Request<CountRequest, unknown, Caller>,
+  given: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {
-  refuseBetas(headers, settings.betas.refused)
-  const seal = keepsakes.for(caller.organization)
-  const talk = talkOf({ input, caller, headers }, seal)
+  const { id, caller, signal } = request
+  const talk = talkOf(request, given, given.keepsakes.for(caller.organization))
   const it = await countedChat(talk, { id, door: 'messages' }, given, signal)
   return it.native === undefined
     ? json({ input_tokens: it.tokens }, 200, it.headers)

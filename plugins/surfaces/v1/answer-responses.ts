@@ -1,45 +1,59 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import type { Keepsakes } from '../../../core/access/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { responseEvents } from '../../../core/dialects/responses/events.ts'
-import { translateResponses } from '../../../core/dialects/responses/request.ts'
-import type { ResponsesRequest } from '../../../core/dialects/responses/shape.ts'
-import { type Reply, events, json } from '../../../core/http/reply.ts'
+import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
+import type { countNeeds } from '../shared/chat-needs.ts'
+import { countedChat } from '../shared/count-chat.ts'
+import { printKept } from '../../../core/dialects/json-text.ts'
+import { sessionOf } from '../shared/session.ts'
+import { triesOf } from '../../../core/inference/routing/tries.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
-import { sessionOf } from '../../../core/inference/routing/session.ts'
-import { streamedAnswer, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
-import type { chatNeeds } from '../../../core/inference/chat-needs.ts'
-import { waitingComment } from '../shared/dialect-route.ts'
+import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
+import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
+import { responseEvents } from '../../shared/dialects/responses/events.ts'
+import { translateResponses } from '../../shared/dialects/responses/request.ts'
+import type { ResponsesRequest } from '../../shared/dialects/responses/shape.ts'
+import type { Asked, Talk } from '../shared/talk.ts'
 
-interface Given extends Supplied<typeof chatNeeds> {
+interface OfDialect {
   readonly keepsakes: Keepsakes
   readonly clock: Clock
   readonly random: Random
 }
 
-/** The answer of a list of items, whole or as a stream of events. */
-export const answerResponses = async (
-  { input, caller, headers, signal }: Request<ResponsesRequest, unknown, Caller>,
-  { keepsakes, clock, random, ...given }: Given,
-): Promise<Reply> => {
+/** A list of items, and the printers of its answer. */
+export const responsesTalk = (
+  { input, record, caller, headers }: Asked<ResponsesRequest>,
+  { keepsakes, clock, random }: OfDialect,
+): Talk => {
   const seal = keepsakes.for(caller.organization)
-  const talk: DialectChat = {
-    caller,
-    model: input.model,
-    provider: null,
-    session: sessionOf(headers, input.prompt_cache_key),
-    understand: (to) => translateResponses(input, to, seal),
-  }
   const now = () => Math.floor(clock.now() / 1000)
   const id = (kind: string) => `${kind}_${Buffer.from(random.bytes(20)).toString('hex')}`
   const created = now()
   const answering = (model: string) => responseEvents({ request: input, model, seal, created, now, id })
-  if (input.stream !== true) {
-    const { answer, model, headers } = await wholeAnswer(talk, given, signal)
-    return json(answering(model).whole(answer.completion), 200, headers)
+  let writer: ReturnType<typeof answering> | null = null
+  return {
+    ...{ caller, record },
+    model: input.model,
+    provider: null,
+    session: sessionOf(headers, input.prompt_cache_key),
+    tries: triesOf(headers),
+    understand: alsoSealed((to, model) => translateResponses(input, to, seal, model.serverTools)),
+    streams: input.stream === true,
+    whole: ({ completion, native }, model) => printKept(answering(model).whole(completion, native)),
+    writing: (model) => (writer = answering(model)),
+    broken: (error) => (writer ?? answering(input.model)).broken(error),
   }
-  let writer = answering(input.model)
-  const it = await streamedAnswer(talk, given, (model) => (writer = answering(model)), signal)
-  return events(it.events, (error) => writer.broken(error), waitingComment, it.headers, it.late)
+}
+
+/** The count of the tokens of a list of items. */
+export const countResponses = async (
+  request: Request<ResponsesRequest, unknown, Caller>,
+  given: OfDialect & Supplied<typeof countNeeds>,
+): Promise<Reply> => {
+  const { id, signal } = request
+  const it = await countedChat(responsesTalk(request, given), { id, door: 'responses' }, given, signal)
+  return it.native === undefined
+    ? json({ object: 'response.input_tokens', input_tokens: it.tokens }, 200, it.headers)
+    : text(printKept(it.native.body), undefined, 200, it.headers)
 }

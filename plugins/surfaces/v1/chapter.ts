@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { chatOperation, chatWords, dropped, session } from '../../../core/calls/reference/chat.ts'
-import { mediaOperations, mediaWords } from '../../../core/calls/reference/media.ts'
-import type { Chapter, Operation } from '../../../core/http/reference.ts'
+import { chatOperation, chatWords, dropped, session } from '../shared/chat-words.ts'
+import { mediaOperations, mediaWords } from '../shared/media-words.ts'
+import type { Chapter, Operation } from '../../../core/ports/chapter.ts'
 import { estimated, faultWords } from '../shared/reference.ts'
 
 const message = v.looseObject({
@@ -77,6 +77,79 @@ const speaksMessages = { 'anthropic-version': 'Any value asks for the form of th
 const underV1 = Object.fromEntries(
   Object.entries(mediaOperations).map(([name, it]) => [name.replace(' /std/', ' /v1/'), { ...it, words: mediaWords }]),
 )
+
+const ranking: Operation = {
+  about:
+    'A model whose name has `rerank` in it is asked by its backend’s own route, where there is one. ' +
+    'Any other embedding model compares the vectors of query and documents, and `meta.engine` says so.',
+  body: { model: 'rehearsal-embedding', query: 'Where do herons wait?', documents: ['By the river.', 'In a bank.'] },
+  shape: v.object({
+    id: v.string(),
+    object: v.literal('rerank'),
+    model: v.string(),
+    results: v.array(
+      v.object({
+        index: v.number(),
+        relevance_score: v.number(),
+        document: v.optional(v.object({ text: v.string() })),
+      }),
+    ),
+    usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
+    meta: v.object({ engine: v.picklist(['native', 'embeddings']) }),
+  }),
+  answer: {
+    ...{ id: '0198f0f5-0000-7000-8000-000000000000', object: 'rerank', model: 'rehearsal-embedding' },
+    results: [
+      { index: 0, relevance_score: 0.61, document: { text: 'By the river.' } },
+      { index: 1, relevance_score: 0.12, document: { text: 'In a bank.' } },
+    ],
+    usage: { prompt_tokens: 14, total_tokens: 14 },
+    meta: { engine: 'embeddings' },
+  },
+  statuses: [502],
+  words: {
+    'body.query': 'What the documents shall answer.',
+    'body.documents': 'Texts, or objects with a `text`; 1,000 at most.',
+    'documents.text': 'The text.',
+    'body.top_n': 'How many of the best are told; all when absent.',
+    'body.return_documents': 'False for answers without the texts.',
+    'answer.results': 'The documents, the best one first.',
+    'results.index': 'The place of the document in the request.',
+    'results.relevance_score': 'How well the document answers the query, from 0 to 1; the scale is the model’s own.',
+    'results.document': 'The document.',
+    'document.text': 'The text.',
+    'answer.usage': 'The tokens that were read.',
+    'usage.prompt_tokens': 'Tokens of query and documents.',
+    'usage.total_tokens': 'The same.',
+    'answer.meta': 'How the answer came about.',
+    'meta.engine': '`native` for a reranker, `embeddings` for compared vectors.',
+  },
+}
+
+const judgements: Readonly<Record<string, Operation>> = {
+  'POST /v1/rerank': ranking,
+  'POST /v2/rerank': ranking,
+  'POST /v1/moderations': {
+    about: 'A model whose backend has no such route is a 400.',
+    body: { model: 'omni-moderation-latest', input: 'A text that somebody wrote.' },
+    answer: { model: 'omni-moderation-latest', results: [{ flagged: false }] },
+    shape: v.looseObject({
+      model: v.string(),
+      results: v.array(v.looseObject({ flagged: v.optional(v.boolean()) })),
+    }),
+    statuses: [502],
+    words: {
+      'body.model': 'The name of a model; `omni-moderation-latest` when absent.',
+      'body.input': 'A text, several, or parts of text and images.',
+      'input.type': 'The kind of the part.',
+      'input.text': 'The text.',
+      'input.image_url': 'The image.',
+      'image_url.url': 'The address of the image, or a data URL.',
+      'answer.results': 'A verdict for each input.',
+      'results.flagged': 'Whether the vendor’s rules forbid the content.',
+    },
+  },
+}
 
 /** Gemini has the same name for its chapter, so that the reference shows both as one. */
 export const chapter: Chapter = {
@@ -169,6 +242,15 @@ export const chapter: Chapter = {
         usage: { input_tokens: 9, output_tokens: 2, total_tokens: 11 },
       },
       types: { 'text/event-stream': 'With `stream`: events from `response.created` to `response.completed`.' },
+    },
+    ...judgements,
+    'POST /v1/responses/input_tokens': {
+      about:
+        'The backend that would answer counts, where it can; no token is charged. Elsewhere the answer is an estimate.',
+      body: { model: 'rehearsal', input: 'Say hello.' },
+      shape: v.object({ object: v.literal('response.input_tokens'), input_tokens: v.number() }),
+      answer: { object: 'response.input_tokens', input_tokens: 9 },
+      tells: estimated,
     },
     ...messages,
     'GET /v1/models': {

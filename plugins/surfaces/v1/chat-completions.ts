@@ -1,4 +1,4 @@
-import { chatCall } from '../../../core/calls/chat.ts'
+import { chatCall } from '../shared/chat.ts'
 import { printChunk } from '../../../core/dialects/chat-completions.ts'
 import { renamed } from '../../../core/dialects/rename-model.ts'
 

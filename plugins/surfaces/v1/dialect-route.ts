@@ -1,29 +1,15 @@
 import * as v from 'valibot'
-import { messagesError } from '../../../core/dialects/messages/error.ts'
-import { openaiError } from '../../../core/dialects/responses/error.ts'
-import type { AnyRoute } from '../../../core/http/route.ts'
-import { keyHeaders, rendering } from '../shared/dialect-route.ts'
+import { messagesError, messagesStatus } from '../../shared/dialects/messages/error.ts'
+import { NotFound } from '../../../core/errors.ts'
+import type { AnyRoute, Render } from '../../../core/http/route.ts'
+import { asOpenai, keyHeaders, rendering, openaiFaults } from '../shared/dialect-route.ts'
 
-/** Errors with a message, a type, the field that is wrong, and a code. */
-export const asOpenai = rendering(openaiError)
+/** An error about a path that no route has: no model is missing there. */
+export const asUnknownUrl: Render = (about, error) =>
+  asOpenai(about, error instanceof NotFound ? new NotFound(error.message, { code: 'unknown_url' }) : error)
 
 /** Errors with a type and the id of the request, as Anthropic's clients expect. */
-export const asMessages = rendering(messagesError)
-
-/** The form of errors in each dialect. */
-export const openaiFaults = {
-  default: v.pipe(
-    v.object({
-      error: v.object({
-        message: v.string(),
-        type: v.string(),
-        param: v.nullable(v.string()),
-        code: v.nullable(v.string()),
-      }),
-    }),
-    v.title('OpenaiError'),
-  ),
-}
+export const asMessages = rendering(messagesError, messagesStatus)
 
 /** The schema of such an error in the reference. */
 export const messagesFaults = {

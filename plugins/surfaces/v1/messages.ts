@@ -1,13 +1,19 @@
-import { Keepsakes } from '../../../core/access/keepsakes.ts'
-import { CountRequest, MessagesRequest } from '../../../core/dialects/messages/shape.ts'
+import { Keepsakes } from '../../shared/dialects/keepsakes.ts'
+import { CountRequest, MessagesRequest } from '../../shared/dialects/messages/shape.ts'
 import { route } from '../../../core/http/route.ts'
-import { chatNeeds, countNeeds } from '../../../core/inference/chat-needs.ts'
+import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
 import { keyHeaders } from '../shared/dialect-route.ts'
+import { straightDoor } from '../shared/straight-door.ts'
 import { asMessages, messagesFaults } from './dialect-route.ts'
 
 const answering = lazy(() => import('./answer-messages.ts'))
+
+const { straight, answer } = straightDoor(async () => {
+  const { messagesTalk } = await answering()
+  return { schema: MessagesRequest, relays: true, talk: messagesTalk }
+})
 
 /** Anthropic's clients read the id of a request from `request-id`. */
 const shared = {
@@ -25,7 +31,8 @@ const create = route({
   summary: 'Answers a conversation in the Messages dialect, whole or as a stream of events.',
   body: { read: 'relayed', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...chatNeeds, keepsakes: Keepsakes, settings: Settings },
-  handle: async (request, given) => (await answering()).answerMessages(request, given),
+  straight,
+  handle: answer,
 })
 
 const count = route({

@@ -2,9 +2,8 @@ import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { listing } from '../shared/dialect-route.ts'
+import { asOpenai, listing, openaiFaults } from '../shared/dialect-route.ts'
 import type { ModelsRequest } from '../shared/usable-models.ts'
-import { asOpenai, openaiFaults } from './dialect-route.ts'
 
 const finding = lazy(() => import('../shared/usable-models.ts'))
 

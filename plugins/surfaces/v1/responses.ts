@@ -1,16 +1,34 @@
-import { Keepsakes } from '../../../core/access/keepsakes.ts'
-import { ResponsesRequest } from '../../../core/dialects/responses/shape.ts'
+import { Keepsakes } from '../../shared/dialects/keepsakes.ts'
+import { ResponsesRequest } from '../../shared/dialects/responses/shape.ts'
 import { route } from '../../../core/http/route.ts'
-import { chatNeeds } from '../../../core/inference/chat-needs.ts'
+import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
-import { keyHeaders } from '../shared/dialect-route.ts'
-import { asOpenai, openaiFaults } from './dialect-route.ts'
+import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
+import { straightDoor } from '../shared/straight-door.ts'
 
 const answering = lazy(() => import('./answer-responses.ts'))
 
+const { straight, answer } = straightDoor(async () => {
+  const { responsesTalk } = await answering()
+  return { schema: ResponsesRequest, relays: false, talk: responsesTalk }
+})
+
+const count = route({
+  method: 'POST',
+  path: '/v1/responses/input_tokens',
+  summary: 'Counts the tokens of a list of items by the model’s backend; x-sealgate-estimated marks an estimate.',
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asOpenai,
+  faults: openaiFaults,
+  body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...countNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
+  handle: async (request, given) => (await answering()).countResponses(request, given),
+})
+
 /** Codex tries a WebSocket first; its refusal by 426 leads Codex to plain HTTP at once. */
-export const responses = route({
+const create = route({
   method: 'POST',
   path: '/v1/responses',
   summary: 'Answers a list of items, whole or as a stream of events; nothing is stored.',
@@ -21,5 +39,9 @@ export const responses = route({
   webSocket: 'refused',
   body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...chatNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
-  handle: async (request, given) => (await answering()).answerResponses(request, given),
+  straight,
+  handle: answer,
 })
+
+/** Both routes take the same items, so that a count and its answer agree. */
+export const responses = [create, count] as const

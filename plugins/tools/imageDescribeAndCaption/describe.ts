@@ -1,5 +1,5 @@
 import type { Supplied } from '../../../core/container.ts'
-import type { workNeeds } from '../../../core/inference/work-needs.ts'
+import type { workNeeds } from '../../shared/work-needs.ts'
 import { askAboutImages, imagePart } from '../shared/describe-images.ts'
 import { truncatingReader, firstSentence } from '../shared/truncate.ts'
 import { imageForModel } from './image-for-model.ts'

@@ -1,4 +1,4 @@
-import { type LimitedProcess, startLimited, endOf } from '../../../core/limited-process.ts'
+import { type LimitedProcess, startLimited, endOf } from '../../shared/limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 
 /** In seconds of work, for one process. */

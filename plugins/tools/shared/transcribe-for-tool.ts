@@ -1,7 +1,7 @@
 import type { Supplied } from '../../../core/container.ts'
 import type { TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
-import { runForTool } from '../../../core/inference/run-for-tool.ts'
-import type { workNeeds } from '../../../core/inference/work-needs.ts'
+import { runForTool } from '../../shared/run-for-tool.ts'
+import type { workNeeds } from '../../shared/work-needs.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 
 /** Transcribes pieces of a sound with a model, and names the model at the end. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { frameSize, voiceFrames } from './speakers-voice.ts'
 
 /** A stretch of at most five minutes, which bounds the memory of one process. */

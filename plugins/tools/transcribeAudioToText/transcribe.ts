@@ -1,5 +1,5 @@
 import type { Supplied } from '../../../core/container.ts'
-import type { workNeeds } from '../../../core/inference/work-needs.ts'
+import type { workNeeds } from '../../shared/work-needs.ts'
 import { firstItems, transcribeSound } from '../shared/audio-transcript.ts'
 import { pieceTranscriber } from '../shared/transcribe-for-tool.ts'
 import { longestTranscript as most, type TranscriptionWish } from '../shared/transcription.ts'

@@ -1,6 +1,6 @@
 import type { Supplied } from '../../../core/container.ts'
 import { Unconfigured } from '../../../core/errors.ts'
-import type { workNeeds } from '../../../core/inference/work-needs.ts'
+import type { workNeeds } from '../../shared/work-needs.ts'
 import {
   attributeByBackend,
   attributeByVoice,

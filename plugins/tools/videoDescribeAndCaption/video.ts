@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { giveFilesTo, helperUser } from '../../../core/limited-process.ts'
+import { giveFilesTo, helperUser } from '../../shared/limited-process.ts'
 import { Unreadable } from '../../../core/errors.ts'
 import { runDecoder } from '../../shared/pictures/raster.ts'
 import type { Sound } from '../../shared/sounds/wav.ts'

@@ -1,4 +1,4 @@
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 
 type Parse = (source: string) => Document
 

@@ -1,4 +1,4 @@
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { decodePage } from '../../shared/charset.ts'
 import { pageParser } from './page-document.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'

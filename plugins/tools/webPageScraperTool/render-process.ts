@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core'
 import { unwantedOptions, offlineOptions, removeInterfaces } from './chromium.ts'
-import { optionalPackage } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 
 /** The first message to the driving process. */
 export interface RenderJob {

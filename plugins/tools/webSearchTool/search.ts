@@ -1,4 +1,4 @@
-import { accepted, garbled, readObject } from '../../../core/dialects/backend.ts'
+import { accepted, garbled, readObject } from '../../shared/backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest, Unconfigured, UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'

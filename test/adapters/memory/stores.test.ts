@@ -40,6 +40,8 @@ t.test('a reader that leaves is not read on for', async (t) => {
 })
 
 t.test('knows no settings', async (t) => {
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(rows, { file: 'x' }), /file is not a known setting/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(blobs, { folder: 'x' }), /folder is not a known setting/)
 })

@@ -6,12 +6,12 @@ import t, { type Test } from 'tap'
 import { program } from '../../fakes/served.ts'
 
 /** Each module costs a start about a millisecond; the gateway has to be ready within half a second. */
-const mostModules = 310
+const mostModules = 367
 
 /** Code that a first call loads, by the names of its modules. */
 const neededLater = {
   'a chat': [
-    'core/calls/chat/answering',
+    'plugins/surfaces/shared/answering',
     'core/inference/answer-chat',
     'core/inference/calls',
     'core/inference/metering/reservations',
@@ -19,7 +19,7 @@ const neededLater = {
     'plugins/surfaces/v1/answer-responses',
     'plugins/surfaces/gemini/answer-contents',
   ],
-  'a decision': ['core/routes/decision-answers', 'core/inference/decisions/uncalibrated'],
+  'a decision': ['plugins/surfaces/decision/decision-answers', 'plugins/shared/decisions/uncalibrated'],
   'a call of an agent': ['plugins/surfaces/mcp/answer-call'],
   'a call of a tool': [
     'plugins/shared/run-apart',
@@ -34,14 +34,18 @@ const neededLater = {
     'plugins/tools/webPageScraperTool/render',
     'plugins/tools/webSearchTool/search',
   ],
-  'a look at the tools': ['core/tool-schema'],
+  'a look at the tools': ['plugins/surfaces/shared/tool-schema'],
   'a view of the console': ['plugins/surfaces/console/built'],
-  'a view of the front page': ['core/routes/front-page'],
-  'a login': ['core/access/proved-logins', 'core/access/exchanged-codes', 'core/access/public-keys'],
-  'a file': ['core/routes/sent-file'],
-  'a receipt': ['core/receipts/tiles'],
-  'a listener': ['core/live/stage'],
-  'the first screen': ['adapters/production/screen/draw', 'core/survey'],
+  'a view of the front page': ['plugins/surfaces/docs/front-page'],
+  'a login': [
+    'plugins/credentials/oidc/proved-logins',
+    'plugins/credentials/oidc/exchanged-codes',
+    'plugins/credentials/oidc/public-keys',
+  ],
+  'a file': ['plugins/surfaces/files/sent-file'],
+  'a receipt': ['plugins/sealed/log/tiles'],
+  'a listener': ['plugins/observers/live/stage'],
+  'the first screen': ['adapters/production/screen/draw', 'adapters/production/survey'],
 } as const
 
 const built = new URL('../../../', import.meta.url).href

@@ -98,7 +98,9 @@ t.test('production', async (t) => {
 t.test('a setting that is wrong stops the boot', async (t) => {
   t.throws(() => use(production.fetch, { outside: { allow: ['10.0.0.0/33'] } }), /allow.*expected a host name/)
   t.throws(() => use(production.fetch, { outside: { ports: [0] } }), /ports/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(production.fetch, { upstream: {} }), /not a known setting/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(production.log, { level: 'all' }), /level/)
   t.doesNotThrow(() => use(production.fetch, { outside: { allow: ['10.0.0.0/8', '::1', 'wiki.internal'] } }))
 })

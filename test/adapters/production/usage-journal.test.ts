@@ -6,15 +6,17 @@ import t from 'tap'
 import memory from '../../../adapters/memory/metadata-store.ts'
 import { system } from '../../../adapters/memory/platform.ts'
 import usageJournal from '../../../adapters/production/usage-journal.ts'
-import { Ledger, ledger } from '../../../core/inference/metering/ledger.ts'
-import { type Place, shares, usages } from '../../../core/inference/metering/usage-rows.ts'
+import { Ledger } from '../../../core/ports/ledger.ts'
+import { type UsageLedger, ledger } from '../../../plugins/usage/ledger.ts'
+import type { Place } from '../../../core/ports/ledger.ts'
+import { shares, usages } from '../../../plugins/usage/usage-rows.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
-import { type Journal, UsageJournal } from '../../../core/ports/usage-journal.ts'
+import { type Journal, UsageJournal } from '../../../plugins/usage/usage-journal.ts'
 import { type FakeClock, fakeClock, settled } from '../../fakes/clock.ts'
 import { fitted } from '../../fitted.ts'
-import { chance } from '../../hunt/damage.ts'
+import { chance } from '../../lab/hunt/damage.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 90_210)
 const lives = Number(process.env['SEALGATE_LIVES'] ?? 60)
@@ -35,7 +37,7 @@ const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
       return it
     }
     return {
-      append: (line) => void own().lines.push(line),
+      append: (lines) => void own().lines.push(...lines),
       replace: (lines) => void (own().lines = [...lines]),
       beat: () => kept.get(name)?.owner === owner,
       remove: () => void (kept.get(name)?.owner === owner && kept.delete(name)),
@@ -108,7 +110,8 @@ const processOf = (store: MetadataStore, clock: FakeClock, journals: string | Sh
       for (const ring of late) ring()
     }
   }
-  return { ...parts.supply({ ledger: Ledger }), events, dispose: () => parts.dispose(), kill, pause }
+  const its = parts.supply({ ledger: Ledger }).ledger as UsageLedger
+  return { ledger: its, events, dispose: () => parts.dispose(), kill, pause }
 }
 
 const placeOf = (draw: (below: number) => number): Place => ({
@@ -156,6 +159,7 @@ t.test('counts of killed processes are written once, whenever they are killed', 
       case 2:
       case 3:
         open[at]!.push([it.ledger.open(place, () => ({ requests: 1, input: amount })), place, amount])
+        it.ledger.keep()
         break
       case 4:
       case 5: {
@@ -165,6 +169,7 @@ t.test('counts of killed processes are written once, whenever they are killed', 
         if (draw(3) === 0) it.ledger.cancel(call)
         else {
           it.ledger.settle(call, place, { requests: 1, input: guess + 1 })
+          it.ledger.keep()
           counted(place, guess + 1)
         }
         break
@@ -213,6 +218,7 @@ t.test('a process whose journal was taken counts its calls no more, and begins a
   const quiet = processOf(store, clock, shelf, () => false)
   const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
   const call = quiet.ledger.open(place, () => ({ requests: 1, estimated: 1 }))
+  quiet.ledger.keep()
   const other = processOf(store, clock, shelf, () => false)
   quiet.ledger.add(place, { requests: 1_000 })
   const resume = quiet.pause()
@@ -221,6 +227,7 @@ t.test('a process whose journal was taken counts its calls no more, and begins a
   shelf.gone.clear()
   quiet.ledger.add(place, { requests: 10 })
   quiet.ledger.settle(call, place, { requests: 1 })
+  quiet.ledger.keep()
   resume()
   await clock.pass(2_000)
   t.ok(quiet.events.includes('usage.taken'))
@@ -234,7 +241,7 @@ t.test('the journal of a process that is gone is taken at once, by one alone', a
   const [one, other] = [made(), made()]
   t.equal(one.take(), null, 'there is no folder yet')
   const journal = one.open()!
-  journal.append('kept')
+  journal.append(['kept'])
   t.equal(other.take(), null, 'its process lives')
   t.equal(statSync(folder).mode & 0o077, 0)
   const [name] = readdirSync(folder)
@@ -246,14 +253,14 @@ t.test('the journal of a process that is gone is taken at once, by one alone', a
   const taken = [one.take(), other.take()]
   t.same(taken[0]?.lines, ['first', 'second'])
   t.equal(taken[1], null)
-  taken[0]?.journal.append('third')
+  taken[0]?.journal.append(['third'])
   const rest = readdirSync(folder).find((it) => it !== name)!
   t.match(readFileSync(join(folder, rest), 'utf8'), /third\n$/)
   taken[0]?.journal.remove()
   t.same(readdirSync(folder), [name])
 
   journal.replace(['a', 'b'])
-  journal.append('c')
+  journal.append(['c'])
   t.equal(readFileSync(join(folder, name!), 'utf8'), 'a\nb\nc\n')
   t.equal(journal.beat(), true)
   const late = made({ ...system.clock, now: () => Date.now() + 61_000 })
@@ -270,6 +277,7 @@ t.test('a journal that cannot be written stops no call, and is no second copy', 
   const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
   const call = it.ledger.open(place, () => ({ requests: 1 }))
   it.ledger.settle(call, place, { requests: 1 })
+  it.ledger.keep()
   await clock.pass(1_000)
   t.equal((await store.get(usages, 'k/2030-01-31/m'))?.requests, 1)
   t.ok(it.events.includes('usage.unkept'))

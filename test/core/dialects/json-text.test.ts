@@ -1,11 +1,18 @@
 import t from 'tap'
-import { decodeJson, type Relayed } from '../../../core/dialects/decode-json.ts'
+import { JsonScan, usualBounds } from '../../../core/dialects/json-scan.ts'
 import { keepTexts, keptText, memberTexts } from '../../../core/dialects/json-text.ts'
-import { printJson } from '../../../core/dialects/print-json.ts'
+import { printJson } from '../../../plugins/providers/shared/print-json.ts'
+import { type Relayed, readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import { chance, type Chance } from '../../bench/retrieval/chance.ts'
+import { chance, type Chance } from '../../lab/bench/retrieval/chance.ts'
 
-const relayed = (text: string) => decodeJson({ bytes: Buffer.from(text), form: 'relayed', most: 100_000 }) as Relayed
+const relayed = (text: string) => readJson(Buffer.from(text), 'relayed') as Relayed
+
+const texts = (text: string, value: unknown, made: number) => {
+  const scan = new JsonScan(Buffer.from(text), usualBounds)
+  scan.read(text.length)
+  return memberTexts(scan, value, made)
+}
 
 /** What a backend is asked for this body, when its model is renamed on the way. */
 const sent = async (text: string): Promise<string> => {
@@ -37,7 +44,7 @@ t.test('a name that stands twice is refused, however it is written', async (t) =
     t.throws(() => relayed(text), { constructor: BadRequest, message: 'A key stands twice in one JSON object' }, text)
   }
   t.throws(() => relayed('{"model":1,"model":2}'), /A key stands twice/)
-  t.equal(memberTexts('{"a":1,"a":2}', { a: 2 }), null, 'nobody is told, and nothing goes on as it came')
+  t.equal(texts('{"a":1,"a":2}', { a: 2 }, 1), null, 'nobody is told, and nothing goes on as it came')
 })
 
 t.test('an object within that names a member twice is printed as it was checked', async (t) => {
@@ -57,10 +64,10 @@ t.test('names of JavaScript are names like others', async (t) => {
 
 t.test('what is no object has no members', async (t) => {
   for (const text of ['[{"a":1,"a":2}]', '"a"', '1', 'null', ' true ']) {
-    t.equal(memberTexts(text, JSON.parse(text)), null)
+    t.equal(texts(text, JSON.parse(text), 0), null)
     t.equal(relayed(text).members, null)
   }
-  t.same(memberTexts(' { } ', {}), new Map())
+  t.same(texts(' { } ', {}, 0), new Map())
 })
 
 /** JSON as no printer writes it: spaces, escapes, numbers in many forms, now and then a name twice. */

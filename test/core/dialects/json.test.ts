@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { print, readOrdered, readPlain } from '../../../core/dialects/json.ts'
+import { print, readOrdered } from '../../../core/dialects/json.ts'
+import { readPlain } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 

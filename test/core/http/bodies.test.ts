@@ -1,5 +1,6 @@
 import '../../fakes/unwatched.ts'
-import { request } from 'node:http'
+import { IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import t from 'tap'
 import blobStore from '../../../adapters/memory/blob-store.ts'
 import { memory } from '../../../adapters/memory/index.ts'
@@ -7,6 +8,7 @@ import { plugin, use } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { running, unhurried } from '../../environments.ts'
 import { formOf } from '../../fakes/uploads.ts'
+import { until } from '../../until.ts'
 
 t.test('a download that breaks in the store is cut', async (t) => {
   const inner: BlobStore = blobStore.create({}, {}, 'blobs')
@@ -61,4 +63,115 @@ t.test('a body of exactly the limit is taken, and one byte more is not', async (
     t.equal(await send(most, chunked), 200, `${most} bytes, chunked: ${chunked}`)
     t.equal(await send(most + 1, chunked), 400, `${most + 1} bytes, chunked: ${chunked}`)
   }
+})
+
+t.test(
+  'a body in tiny chunks is refused after its first 64 KiB, however it is read',
+  { timeout: 120_000 },
+  async (t) => {
+    const it = await running(t, memory(), unhurried)
+    const text = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
+    /** Sends a body of so many bytes in chunks; gives back status and body of the answer. */
+    const send = (path: string, type: string, body: string, chunk: number) =>
+      new Promise<string>((done) => {
+        const { hostname, port } = new URL(it.base)
+        const socket = connect({ host: hostname, port: Number(port) })
+        let answer = ''
+        socket.on('data', (part: Buffer) => (answer += part.toString()))
+        socket.on('error', () => undefined).once('close', () => done(answer))
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer ${it.key}\r\n` +
+            `content-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`,
+        )
+        const parts: string[] = []
+        for (let at = 0; at < body.length; at += chunk) {
+          const part = body.slice(at, at + chunk)
+          parts.push(`${part.length.toString(16)}\r\n${part}\r\n`)
+        }
+        socket.write(`${parts.join('')}0\r\n\r\n`)
+      })
+    const chat = (length: number, chunk: number) =>
+      send('/std/chat/completions', 'application/json', text.padEnd(length), chunk)
+    const refused = /^HTTP\/1\.1 400 .*The body comes in chunks of less than 64 bytes/s
+    t.match(await chat(4_000, 1), /^HTTP\/1\.1 200 /, 'a short body may come in any chunks')
+    t.match(await chat(100_000, 64), /^HTTP\/1\.1 200 /)
+    t.match(await chat(100_000, 32), refused)
+    const boundary = 'multipart/form-data; boundary=a'
+    const file = `--a\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n${' '.repeat(200_000)}\r\n--a--\r\n`
+    t.match(await send('/v1/audio/transcriptions', boundary, file, 16), refused, 'a form')
+    t.match(await send('/files/encrypted/upload', boundary, file, 8), refused, 'a body that is read as it comes')
+    t.notMatch(await send('/files/encrypted/upload', boundary, file.padEnd(300_000), 1_000), refused)
+  },
+)
+
+t.test('what comes behind the refusal of tiny chunks is parsed no further', { timeout: 60_000 }, async (t) => {
+  const it = await running(t, memory(), unhurried)
+  let parsed = 0
+  const push = IncomingMessage.prototype.push
+  t.teardown(() => void (IncomingMessage.prototype.push = push))
+  IncomingMessage.prototype.push = function (part: unknown) {
+    parsed++
+    return push.call(this, part)
+  }
+  const { hostname, port } = new URL(it.base)
+  for (const [path, key] of [
+    ['/std/chat/completions', it.key],
+    ['/files/encrypted/upload', it.key],
+    ['/std/chat/completions', 'none'],
+  ]) {
+    parsed = 0
+    const socket = connect({ host: hostname, port: Number(port) })
+    let answer = ''
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    socket.on('data', (part: Buffer) => (answer += part.toString())).on('error', () => undefined)
+    const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ntransfer-encoding: chunked\r\n\r\n`
+    socket.write(head + '1\r\n \r\n'.repeat(300_000))
+    await closed
+    t.match(answer, /^HTTP\/1\.1 40[01] /)
+    t.ok(parsed < 60_000, `${parsed} of 300,000 chunks`)
+  }
+})
+
+t.test('what is left of a refused body keeps no later request of its connection', async (t) => {
+  const it = await running(t, memory(), unhurried)
+  const { hostname, port } = new URL(it.base)
+  const socket = connect({ host: hostname, port: Number(port) })
+  t.teardown(() => socket.destroy())
+  let said = ''
+  socket.on('data', (part: Buffer) => (said += part.toString()))
+  const body = '['.padEnd(40_000)
+  socket.write(
+    `POST /files/encrypted/upload HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${it.key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  t.ok(await until(() => said.startsWith('HTTP/1.1 400 '), 5_000), said)
+  socket.write('GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n')
+  t.ok(await until(() => said.includes('HTTP/1.1 200 '), 5_000), said)
+})
+
+t.test('a content that is shorter than its record is no answer, and one that ends early is cut', async (t) => {
+  const inner: BlobStore = blobStore.create({}, {}, 'blobs')
+  let told = 30_000
+  async function* half() {
+    yield Buffer.alloc(30_000)
+  }
+  const blobs: BlobStore = {
+    ...inner,
+    get: async (...given) => (await inner.get(...given)) && { size: told, bytes: half() },
+  }
+  const kept = use(plugin({ port: BlobStore, name: 'short', create: () => blobs }))
+  const it = await running(t, { ...memory(), blobStore: kept }, unhurried)
+  const headers = { authorization: `Bearer ${it.key}` }
+  const body = formOf(Buffer.alloc(200_000, 1))
+  const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+  const { data } = (await sent.json()) as { data: { id: string; size?: number } }
+  const content = () =>
+    fetch(`${it.base}/files/encrypted/${data.id}/content`, { headers, signal: AbortSignal.timeout(3_000) })
+  const refused = await content()
+  t.equal(refused.status, 503)
+  t.match(await refused.json(), { error: 'The content of the file is not whole' })
+  told = 1_000_000
+  const cut = await content()
+  t.equal(cut.status, 200)
+  await t.rejects(cut.bytes(), { name: 'TypeError', message: 'terminated' })
 })

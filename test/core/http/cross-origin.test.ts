@@ -54,7 +54,7 @@ t.test('no other origin is told anything', async (t) => {
   const others = ['https://app.example.org.evil.test', 'http://app.example.org', 'https://app.example.org:444', 'null']
   for (const origin of others) {
     const first = await options(it.base, chat, { ...asks, origin })
-    t.equal(first.status, 404, origin)
+    t.equal(first.status, 405, origin)
     const answer = await it.call('GET', '/v1/models', undefined, { origin })
     for (const { headers } of [first, answer]) {
       t.equal(headers.get('access-control-allow-origin'), null, origin)
@@ -66,7 +66,7 @@ t.test('no other origin is told anything', async (t) => {
 t.test('administration and metrics are closed to every page', async (t) => {
   const it = await opened(t)
   for (const path of ['/admin/keys', '/metrics']) {
-    t.equal((await options(it.base, path, { ...asks, 'access-control-request-method': 'GET' })).status, 404, path)
+    t.equal((await options(it.base, path, { ...asks, 'access-control-request-method': 'GET' })).status, 405, path)
     const answer = await it.call('GET', path, undefined, { origin: page })
     t.equal(answer.status, 200)
     t.equal(answer.headers.get('access-control-allow-origin'), null, path)
@@ -77,7 +77,7 @@ t.test('without a listed origin nothing is said', async (t) => {
   const it = await opened(t, [])
   const answer = await it.call('GET', '/v1/models', undefined, { origin: page })
   t.same([answer.headers.get('vary'), answer.headers.get('access-control-allow-origin')], [null, null])
-  t.equal((await options(it.base, chat, asks)).status, 404)
+  t.equal((await options(it.base, chat, asks)).status, 405)
 })
 
 t.test('a setting names origins to the letter', (t) => {

@@ -32,10 +32,15 @@ t.test('clients that try again by themselves are told where that is in vain', as
     new Unauthorized(),
     new Forbidden(),
     new NotFound(),
-    new UpstreamFailed(undefined, { again: true, retryAfter: 5 }),
+    new UpstreamFailed(undefined, { again: true, answered: 404, retryAfter: 5 }),
     new TooMany('larger than its allowance'),
     new Unavailable('read before', { retryAfter: null }),
   ])
     t.ok(hopeless(error), error.name)
-  for (const error of [new Unavailable(), new TooMany('', { retryAfter: 5 })]) t.notOk(hopeless(error), error.name)
+  for (const error of [
+    new Unavailable(),
+    new TooMany('', { retryAfter: 5 }),
+    new UpstreamFailed(undefined, { again: true, answered: 529, retryAfter: 5 }),
+  ])
+    t.notOk(hopeless(error), error.name)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import type { Chunk } from '../../../core/ports/upstream.ts'
-import { mergedChunk } from '../../../core/sealed/enclave/merge-chunks.ts'
+import { mergedChunk } from '../../../plugins/sealed/enclave/merge-chunks.ts'
 
 const chunk = (delta: string, more: object = {}): Chunk =>
   ({

@@ -290,18 +290,29 @@ t.test('run', async (t) => {
   t.test('waits as told, and fails at once when that is too long', async (t) => {
     const clock = fakeClock()
     const gateway = infer(clock)
-    const { ask, seen } = asks(failed(429, 5000), 'yes')
+    const { ask, seen } = asks(failed(503, 5000), 'yes')
     const call = gateway.run({ entry: lone, ability: 'chat' }, ask, never)
     await clock.pass(4999)
     t.equal(seen.length, 1)
     await clock.pass(1)
     t.equal((await call).answer, 'yes')
-    const late = asks(failed(429, 200_000))
+    const late = asks(failed(503, 200_000))
     t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((it: unknown) => it), {
       retryAfter: 200_000,
     })
     t.equal(late.seen.length, 1)
     t.equal(clock.armed(), 0)
+  })
+
+  t.test('a caller that tries again by itself never waits for a lone backend that is full', async (t) => {
+    for (const wait of [5_000, 10]) {
+      const { ask, seen } = asks(failed(429, wait), 'yes')
+      const end = await infer(fakeClock())
+        .run({ entry: lone, ability: 'chat', tries: 0 }, ask, never)
+        .catch((fault: unknown) => fault)
+      t.match(end, { name: 'TooMany', retryAfter: wait, apart: true })
+      t.equal(seen.length, 1)
+    }
   })
 
   t.test('the pause is a full jitter', async (t) => {
@@ -897,7 +908,7 @@ t.test('where every backend is full', async (t) => {
       [failed(429, 10), failed(500)],
     ] as const)
       // prettier-ignore
-      t.match(await endOf(...faults), { name: 'UpstreamFailed', status: 502 })
+      t.match(await endOf(...faults), { name: 'UpstreamFailed', status: 503 })
   })
 
   t.test('accounts that are used up name no time, as long as no other backend does', async (t) => {

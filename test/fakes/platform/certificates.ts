@@ -1,5 +1,5 @@
 import { type KeyObject, constants, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
-import { concat } from '../../../core/sealed/wire/bytes.ts'
+import { concat } from '../../../plugins/sealed/wire/bytes.ts'
 import { bitString, der, hex, integer, name, octetString, oid, sequence, utcTime } from './der.ts'
 import { published } from './published-keys.ts'
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { curveSigner, makeCertificate, pemOf } from './certificates.ts'
 import { type SnpOptions, makeSnp } from './snp.ts'
@@ -20,22 +21,39 @@ export const tlsIdentity = () => {
   return { info: key.info, key: key.secret.export({ type: 'pkcs8', format: 'pem' }) as string, cert }
 }
 
-/** The report data that the documentation of `attested-tls` asks for. */
-export const boundTo = (info: Uint8Array, nonce: string, release = Buffer.alloc(32)): Uint8Array => {
+/** The keying material of the connection on which a backend was asked. */
+export const exporterOf = ({ req }: ServerResponse, nonce: string): Buffer =>
+  (req.socket as TLSSocket).exportKeyingMaterial(32, 'EXPORTER-sealgate-backend-evidence', Buffer.from(nonce, 'hex'))
+
+/** The report data that the documentation of `attested-tls` asks for; of version 1 without a connection. */
+export const boundTo = (info: Uint8Array, nonce: string, exporter: Buffer | null): Uint8Array => {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(info.length)
-  const hash = createHash('sha256').update('sealgate-backend-tls/1\0').update(length).update(info).update(release)
+  const hash = createHash('sha256').update(`sealgate-backend-tls/${exporter === null ? 1 : 2}\0`)
+  hash.update(length).update(info).update(Buffer.alloc(32))
+  if (exporter !== null) hash.update(exporter)
   return new Uint8Array(Buffer.concat([hash.digest(), Buffer.from(nonce, 'hex')]))
 }
 
-/** The document of a machine of the test platform over this key and this nonce. */
-export const documentOver = (info: Uint8Array, nonce: string, change: Partial<SnpOptions> = {}): string =>
-  JSON.stringify({ evidence: makeSnp({ now: madeAt, reportData: boundTo(info, nonce), ...change }).evidence })
+/** The document of a machine of the test platform over this key, this nonce and this connection. */
+export const documentOver = (
+  info: Uint8Array,
+  nonce: string,
+  exporter: Buffer | null,
+  change: Partial<SnpOptions> = {},
+): string => {
+  const { evidence } = makeSnp({ now: madeAt, reportData: boundTo(info, nonce, exporter), ...change })
+  return JSON.stringify(exporter === null ? { evidence } : { version: 2, evidence })
+}
 
 /** Answers the question for evidence. */
 export type Attest = (nonce: string, response: ServerResponse, info: Uint8Array) => unknown
 
-export const honest: Attest = (nonce, response, info) => response.end(documentOver(info, nonce))
+export const honest: Attest = (nonce, response, info) =>
+  response.end(documentOver(info, nonce, exporterOf(response, nonce)))
+
+/** Version 1: a document of the key alone. */
+export const keyAlone: Attest = (nonce, response, info) => response.end(documentOver(info, nonce, null))
 
 const part = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ id: 'one', object: 'chat.completion.chunk', created: 1, model: 'quiet', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
@@ -53,8 +71,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 }
 
 /** A backend on the loopback over TLS, which speaks the common chat format and gives the evidence that a test wants. */
-export const confidentialBackend = async (t: Test, attest: Attest = honest) => {
-  const own = tlsIdentity()
+export const confidentialBackend = async (t: Test, attest: Attest = honest, own = tlsIdentity()) => {
   const state = { attest, info: own.info, streams: Promise.resolve() as Promise<unknown> }
   const asked: string[] = []
   const documents: string[] = []
@@ -95,6 +112,7 @@ export const confidentialBackend = async (t: Test, attest: Attest = honest) => {
     prompts,
     state,
     info: own.info,
+    own,
     /** Takes this key for new connections, and cuts the old ones. */
     turn(to: ReturnType<typeof tlsIdentity>) {
       server.setSecureContext(to)

@@ -1,5 +1,5 @@
-import { concat, number } from '../../../core/sealed/wire/bytes.ts'
-import { fromHex } from '../../../core/sealed/wire/hex.ts'
+import { concat, number } from '../../../plugins/sealed/wire/bytes.ts'
+import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
 
 /** Writers of DER, for the certificates and lists of the test platform. */
 export const der = (tag: number, ...content: readonly Uint8Array[]): Uint8Array => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { concat } from '../../../core/sealed/wire/bytes.ts'
-import { toHex } from '../../../core/sealed/wire/hex.ts'
+import { concat } from '../../../plugins/sealed/wire/bytes.ts'
+import { toHex } from '../../../plugins/sealed/wire/hex.ts'
 import {
   type CertificateParts,
   type Signer,

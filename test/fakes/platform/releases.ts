@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
-import type { SignedText } from '../../../core/sealed/evidence/policy.ts'
+import type { SignedText } from '../../../plugins/sealed/evidence/policy.ts'
 
 export interface ReleaseSigner {
   /** Hex. */

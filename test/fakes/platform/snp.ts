@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Product, Tcb } from '../../../core/sealed/evidence/snp-tcb.ts'
-import { concat } from '../../../core/sealed/wire/bytes.ts'
-import { toHex } from '../../../core/sealed/wire/hex.ts'
+import type { Product, Tcb } from '../../../plugins/sealed/evidence/snp-tcb.ts'
+import { concat } from '../../../plugins/sealed/wire/bytes.ts'
+import { toHex } from '../../../plugins/sealed/wire/hex.ts'
 import {
   type CertificateParts,
   type ListParts,

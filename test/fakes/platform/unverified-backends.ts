@@ -1,6 +1,6 @@
 import { get } from 'node:https'
 import type { Test } from 'tap'
-import { type Attest, confidentialBackend, documentOver, madeAt } from './confidential-backend.ts'
+import { type Attest, confidentialBackend, documentOver, exporterOf, keyAlone, madeAt } from './confidential-backend.ts'
 import { makeSnp } from './snp.ts'
 
 const day = 86_400_000
@@ -10,9 +10,9 @@ export const measurements = ['ab'.repeat(48)]
 
 /** Evidence that holds but for one thing. */
 export const changed =
-  (change: Parameters<typeof documentOver>[2]): Attest =>
+  (change: Parameters<typeof documentOver>[3]): Attest =>
   (nonce, response, info) =>
-    response.end(documentOver(info, nonce, change))
+    response.end(documentOver(info, nonce, exporterOf(response, nonce), change))
 
 export interface Case {
   readonly attest?: Attest
@@ -39,8 +39,19 @@ export const unverifiedBackends = async (t: Test): Promise<Readonly<Record<strin
       attest: async (nonce, response) => response.end(await relayed(nonce)),
       reason: 'report_data_mismatch',
     },
+    'evidence of the key alone': { attest: keyAlone, reason: 'policy_refused' },
+    'evidence of the key alone that says version 2': {
+      attest: (nonce, response, info) =>
+        response.end(JSON.stringify({ ...JSON.parse(documentOver(info, nonce, null)), version: 2 })),
+      reason: 'report_data_mismatch',
+    },
+    'an unknown version': {
+      attest: (nonce, response, info) =>
+        response.end(JSON.stringify({ ...JSON.parse(documentOver(info, nonce, null)), version: 3 })),
+      reason: 'Error',
+    },
     'evidence over another nonce': {
-      attest: (_, response, info) => response.end(documentOver(info, '07'.repeat(32))),
+      attest: (nonce, response, info) => response.end(documentOver(info, '07'.repeat(32), exporterOf(response, nonce))),
       reason: 'report_data_mismatch',
     },
     'another measurement': {
@@ -58,12 +69,18 @@ export const unverifiedBackends = async (t: Test): Promise<Readonly<Record<strin
     },
     'a release that no evidence binds': {
       attest: (nonce, response, info) =>
-        response.end(JSON.stringify({ ...JSON.parse(documentOver(info, nonce)), release: '01'.repeat(32) })),
+        response.end(
+          JSON.stringify({
+            ...JSON.parse(documentOver(info, nonce, exporterOf(response, nonce))),
+            release: '01'.repeat(32),
+          }),
+        ),
       reason: 'report_data_mismatch',
     },
     'a document that is no JSON': { attest: (_, response) => response.end('<html>'), reason: 'SyntaxError' },
     'a document that is too long': {
-      attest: (nonce, response, info) => response.end(documentOver(info, nonce) + ' '.repeat(512 * 1024)),
+      attest: (nonce, response, info) =>
+        response.end(documentOver(info, nonce, exporterOf(response, nonce)) + ' '.repeat(512 * 1024)),
       reason: 'Error',
     },
     'no document': { attest: (_, response) => response.writeHead(404).end(), reason: null },
@@ -73,7 +90,8 @@ export const unverifiedBackends = async (t: Test): Promise<Readonly<Record<strin
       reason: null,
     },
     'a document under another status': {
-      attest: (nonce, response, info) => response.writeHead(203).end(documentOver(info, nonce)),
+      attest: (nonce, response, info) =>
+        response.writeHead(203).end(documentOver(info, nonce, exporterOf(response, nonce))),
       reason: null,
     },
     'no answer in time': { attest: () => undefined, settings: { timeout: 300 }, reason: null },

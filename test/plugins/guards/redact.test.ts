@@ -5,7 +5,7 @@ import { Guard } from '../../../core/ports/guard.ts'
 import redact from '../../../plugins/guards/redact.ts'
 import { conform } from '../../contracts/contract.ts'
 import { guard as contract } from '../../contracts/guard.ts'
-import { chance } from '../../hunt/damage.ts'
+import { chance } from '../../lab/hunt/damage.ts'
 
 const guardOf = (settings: Parameters<typeof use<Guard, {}, NonNullable<typeof redact.settings>>>[1] = {}): Guard => {
   const container = new Container()
@@ -146,4 +146,36 @@ t.test('long texts take turns, and time that grows with them alone', async (t) =
   clearInterval(tick)
   t.ok(text.endsWith(' [EMAIL_1]'))
   t.ok(turns > 0, 'others had their turn')
+})
+
+t.test('no text makes the search take more than its length', { timeout: 120_000 }, async (t) => {
+  const length = 200_000
+  const units = [
+    'a@',
+    'a@a.',
+    'a.a',
+    '4',
+    '4 ',
+    '4111-',
+    'DE89 ',
+    'DE',
+    '1.',
+    '1.1.1.',
+    'f:',
+    '::',
+    'fe80::',
+    'sk_',
+    'sk-a',
+    '[',
+    '[EMAIL_',
+    '_',
+    'A1',
+  ]
+  for (const unit of units) {
+    const text = `${unit.repeat(Math.ceil(length / unit.length))}!`
+    const before = process.cpuUsage()
+    await redacted(text, { restore: true })
+    const { user } = process.cpuUsage(before)
+    t.ok(user < 5_000_000, `${length} times ${unit}: ${user} µs`)
+  }
 })

@@ -5,11 +5,11 @@ import { Guard } from '../../../core/ports/guard.ts'
 import words from '../../../plugins/guards/words.ts'
 import { conform } from '../../contracts/contract.ts'
 import { guard as contract } from '../../contracts/guard.ts'
-import { chance } from '../../hunt/damage.ts'
+import { chance } from '../../lab/hunt/damage.ts'
 
 const guardOf = (settings: object): Guard => {
   const container = new Container()
-  container.fit(use(words, settings))
+  container.fit(use(words, settings as never))
   return container.supply({ guards: Guard }).guards[0]!
 }
 

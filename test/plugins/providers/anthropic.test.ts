@@ -18,7 +18,7 @@ import {
   stagedCount,
   vector,
   type Recording,
-} from '../../fakes/stage.ts'
+} from '../../contracts/stage.ts'
 
 const recording: Recording = {
   provider: anthropic,
@@ -130,6 +130,40 @@ t.test('answers have the common format', async (t) => {
       },
     })
   }
+})
+
+const head = (id: string, more: object = {}) => ({
+  type: 'message_start',
+  message: { id, role: 'assistant', content: [], model: 'm', usage: { input_tokens: 3 }, ...more },
+})
+const saying = (text: string) => [
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+  { type: 'content_block_stop', index: 0 },
+]
+const ending = [
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+  { type: 'message_stop' },
+]
+
+t.test('a head that comes twice is one, and a second answer in a stream is none', async (t) => {
+  const streamed = async (events: readonly object[]) => {
+    const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const server = await backend(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }))
+    const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url })
+    return whole(await it.chat!({ model: 'm', stream: true, body: { messages } }, signal))
+  }
+  const twice = await streamed([head('one'), head('one'), ...saying('Hi'), ...ending])
+  t.match(twice, { id: 'one', choices: [{ message: { content: 'Hi' } }], usage: { prompt_tokens: 3 } })
+  await t.rejects(streamed([head('one'), ...saying('Hi'), head('two'), ...saying('Ho'), ...ending]), UpstreamFailed)
+  await t.rejects(streamed([head('one'), saying('')[0]!, head('two'), ...saying('Ho'), ...ending]), UpstreamFailed)
+
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'roll', input: { die: 6 }, caller: { type: 'code' } }
+  const { choices } = await streamed([head('one', { content: [call], stop_reason: 'tool_use' }), ending[1]!])
+  t.match(choices, [
+    { finish_reason: 'tool_calls', message: { tool_calls: [{ id: 'toolu_1', caller: { type: 'code' } }] } },
+  ])
+  t.equal(choices[0]!.message.tool_calls![0]!.function.arguments, '{"die":6}', 'a call that stands in the head')
 })
 
 t.test('requests equal those of the vendor’s own client', async (t) => {
@@ -523,7 +557,9 @@ t.test('a request beyond the vendor’s format is the caller’s mistake', async
 })
 
 t.test('wrong settings are refused', async (t) => {
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(anthropic, {}), /apiKey/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(anthropic, { apiKey: 'k', generation: { thinks: 'hard' } }), /generation.thinks/)
   const own = { betas: ['a-1', 'b-2'], generation: { thinks: 'never', maxTokens: 77, samples: true } }
   const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/chat.json') }))

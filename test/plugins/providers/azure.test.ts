@@ -5,7 +5,7 @@ import azure from '../../../plugins/providers/azure.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
 
 const deployments = {

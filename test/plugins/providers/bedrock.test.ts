@@ -1,5 +1,6 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import type { ChatBody } from '../../../core/ports/upstream.ts'
 import bedrock from '../../../plugins/providers/bedrock.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
@@ -15,7 +16,7 @@ import {
   stagedCount,
   vector,
   type Recording,
-} from '../../fakes/stage.ts'
+} from '../../contracts/stage.ts'
 import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
@@ -196,12 +197,13 @@ t.test('a conversation becomes that of Converse', async (t) => {
     guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' },
   }
   await completed(it, { model: 'openai.gpt-oss-120b-1:0', stream: false, body })
+  const thought = { reasoningText: { text: 'Hm' } }
   const toolUse = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather', input: { city: 'Lima' } } })
   t.same(JSON.parse(server.asked[0]!.body.toString()), {
     system: [{ text: 'Be short.' }],
     messages: [
       { role: 'user', content: [{ text: 'What?' }, { image: { format: 'jpeg', source: { bytes: 'AAEC' } } }] },
-      { role: 'assistant', content: [toolUse('a'), toolUse('b')] },
+      { role: 'assistant', content: [{ reasoningContent: thought }, toolUse('a'), toolUse('b')] },
       {
         role: 'user',
         content: [
@@ -222,6 +224,94 @@ t.test('a conversation becomes that of Converse', async (t) => {
   t.ok(it.unheard?.('openai.gpt-oss-120b-1:0').has('seed'), 'what is left out is told')
   const far = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x/y.png' } }] }] }
   await t.rejects(completed(it, { model: recording.model, stream: false, body: far }), BadRequest)
+})
+
+t.test('documents, videos, marks of caches and schemas have their places in Converse', async (t) => {
+  const { it, server } = await region(t, keys)
+  const asked = async (body: ChatBody, model = recording.model) => {
+    await completed(it, { model, stream: false, body })
+    return JSON.parse(server.asked.at(-1)!.body.toString())
+  }
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const cachePoint = { cachePoint: { type: 'default', ttl: '1h' } }
+  const schema = { type: 'object', properties: { n: { type: 'number' } } }
+  const body: ChatBody = {
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be short.', ...mark }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'file', file: { filename: 'my__report.v2.pdf', file_data: 'data:application/pdf;base64,AAEC' } },
+          { type: 'video_url', video_url: { url: 'data:video/quicktime;base64,BBBB' } },
+          { type: 'text', text: 'What?', ...mark },
+        ],
+      },
+    ],
+    tools: [{ type: 'function', function: { name: 'look' }, ...mark }],
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', description: 'One.', schema } },
+  }
+  const { system, messages: [turn], toolConfig, outputConfig } = await asked(body) // prettier-ignore
+  t.same(system, [{ text: 'Be short.' }, cachePoint])
+  t.same(turn.content, [
+    { document: { format: 'pdf', name: 'my report v2', source: { bytes: 'AAEC' } } },
+    { video: { format: 'mov', source: { bytes: 'BBBB' } } },
+    { text: 'What?' },
+    cachePoint,
+  ])
+  t.same(toolConfig.tools.slice(1), [cachePoint])
+  const { name, description, schema: text } = outputConfig.textFormat.structure.jsonSchema
+  t.same([outputConfig.textFormat.type, name, description], ['json_schema', 'answer', 'One.'])
+  t.same(JSON.parse(text), { ...schema, additionalProperties: false })
+  t.notOk(it.unheard?.(recording.model, body).has('response_format'))
+  const loose = { ...body, response_format: { type: 'json_object' } }
+  t.ok(it.unheard?.(recording.model, loose).has('response_format'), 'another form is told')
+  t.notOk('outputConfig' in (await asked(loose)))
+  const odd = [{ type: 'file', file: { file_data: 'data:application/zip;base64,AAEC' } }]
+  await t.rejects(asked({ messages: [{ role: 'user', content: odd }] }), BadRequest)
+})
+
+t.test('thoughts of Converse come back with their signatures', async (t) => {
+  const thought = { reasoningText: { text: 'We count.', signature: 'c2ln' } }
+  const hidden = { redactedContent: 'aGlk' }
+  const whole = {
+    output: {
+      message: { content: [{ reasoningContent: thought }, { reasoningContent: hidden }, { text: 'Hi' }] },
+    },
+    stopReason: 'end_turn',
+  }
+  const events = [
+    { type: 'messageStart', payload: {} },
+    { type: 'contentBlockDelta', payload: { contentBlockIndex: 0, delta: { reasoningContent: { text: 'We ' } } } },
+    { type: 'contentBlockDelta', payload: { contentBlockIndex: 0, delta: { reasoningContent: { text: 'count.' } } } },
+    {
+      type: 'contentBlockDelta',
+      payload: { contentBlockIndex: 0, delta: { reasoningContent: { signature: 'c2ln' } } },
+    },
+    { type: 'contentBlockStop', payload: { contentBlockIndex: 0 } },
+    { type: 'contentBlockDelta', payload: { contentBlockIndex: 1, delta: { reasoningContent: hidden } } },
+    { type: 'contentBlockStop', payload: { contentBlockIndex: 1 } },
+    { type: 'contentBlockDelta', payload: { contentBlockIndex: 2, delta: { text: 'Hi' } } },
+    { type: 'messageStop', payload: { stopReason: 'end_turn' } },
+    { type: 'metadata', payload: { usage: {} } },
+  ]
+  const lines = Buffer.from(events.map((event) => JSON.stringify(event)).join('\n'))
+  const server = await backend(t, ({ path }) =>
+    path.endsWith('stream')
+      ? { headers: { 'content-type': type }, body: Buffer.from(framesOf(lines)) }
+      : { headers: json, body: JSON.stringify(whole) },
+  )
+  const it = await provided(t, bedrock, recording.settings(server.url))
+  const told = () => JSON.parse(server.asked.at(-1)!.body.toString()).messages[1].content
+  for (const stream of [false, true]) {
+    const { choices } = await completed(it, { model: recording.model, stream, body: { messages } })
+    const { message } = choices[0]!
+    t.equal(message['reasoning_content'], 'We count.')
+    const next = { messages: [...messages, message, ...messages] }
+    await completed(it, { model: recording.model, stream: false, body: next })
+    t.same(told(), [{ reasoningContent: thought }, { reasoningContent: hidden }, { text: 'Hi' }], `streamed: ${stream}`)
+    await completed(it, { model: 'us.deepseek.r1-v1:0', stream: false, body: next })
+    t.same(told(), [{ text: 'Hi' }], 'a model that refuses thoughts gets none')
+  }
 })
 
 t.test('Claude gets its own dialect, and a caller’s own request as it is', async (t) => {

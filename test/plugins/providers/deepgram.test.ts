@@ -5,7 +5,7 @@ import type { TranscribeCall, Upstream } from '../../../core/ports/upstream.ts'
 import deepgram from '../../../plugins/providers/deepgram.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { backend, eventStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
@@ -114,5 +114,6 @@ t.test('the list names each model once', async (t) => {
     { id: 'nova-2-medical', type: 'AUDIO_TRANSCRIPTION' },
   ])
   t.equal(server.asked[0]!.headers.authorization, 'Token dg-1')
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(deepgram, {}), /apiKey/)
 })

@@ -3,7 +3,7 @@ import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import deepseek from '../../../plugins/providers/deepseek.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
 import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {

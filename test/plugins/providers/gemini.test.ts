@@ -18,7 +18,7 @@ import {
   stagedCount,
   vector,
   type Recording,
-} from '../../fakes/stage.ts'
+} from '../../contracts/stage.ts'
 
 const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
 
@@ -526,6 +526,56 @@ t.test('images, code and calls without an id have the common format', async (t) 
   t.same(found[0]!['parts'], [parts[2]])
 })
 
+/** A stream of parts, each in an event of its own. */
+const inPieces = (parts: readonly object[]): string =>
+  parts
+    .map((part) => said({ content: { parts: [part] } }))
+    .concat(said({ content: { parts: [{ text: '' }] }, finishReason: 'STOP' }))
+    .map((body) => `data: ${body}\n\n`)
+    .join('')
+
+const piece = (jsonPath: string, value: object, willContinue = true) => ({
+  functionCall: { partialArgs: [{ jsonPath, ...value }], ...(willContinue && { willContinue }) },
+})
+
+t.test('a call whose arguments come in pieces is a whole one', async (t) => {
+  const body = inPieces([
+    { functionCall: { name: 'now' }, thoughtSignature: 'c2ln' },
+    { functionCall: { name: 'cook', willContinue: true } },
+    piece('$.dishes[0].name', { stringValue: 'Lasa', willContinue: true }),
+    piece('$.dishes[0].name', { stringValue: 'gna' }),
+    piece("$.dishes[0]['for two']", { boolValue: true }),
+    { functionCall: { willContinue: true } },
+    piece('$.dishes[1].name', { stringValue: '' }),
+    piece('$.__proto__.cost', { numberValue: 0.5 }),
+    piece('$.note', { nullValue: 'NULL_VALUE' }),
+    { functionCall: {} },
+    { functionCall: {} },
+    { functionCall: { name: 'serve', willContinue: true } },
+    piece('$.at', { stringValue: 'eight' }, false),
+    { functionCall: { name: 'wash', willContinue: true } },
+  ])
+  const { choices } = await (await exchange(t, { headers: sse, body })).chat({}, true)
+  t.same(
+    choices[0]!.message.tool_calls!.map(({ function: { name, arguments: json } }) => `${name} ${json}`),
+    [
+      'now {}',
+      'cook {"dishes":[{"name":"Lasagna","for two":true},{"name":""}],"__proto__":{"cost":0.5},"note":null}',
+      'serve {"at":"eight"}',
+      'wash {}',
+    ],
+  )
+  t.equal(choices[0]!.finish_reason, 'tool_calls')
+  for (const path of ['$.a[9]', '$', 'a', '$.a..b', '$[0]', 7]) {
+    const wrong = inPieces([
+      { functionCall: { name: 'f', willContinue: true } },
+      piece(path as string, { numberValue: 1 }),
+    ])
+    const answer = await exchange(t, { headers: sse, body: wrong })
+    await t.rejects(answer.chat({}, true), UpstreamFailed, `no place: ${path}`)
+  }
+})
+
 t.test('faults of the backend become errors of the gateway', async (t) => {
   const key = await exchange(t, { status: 400, headers: json, body: await vector('gemini/error-key.json') })
   await t.rejects(key.chat(), new UpstreamFailed(undefined, { again: true, answered: 400 }), 'our key')
@@ -628,5 +678,6 @@ t.test('a request beyond the vendor’s format is the caller’s mistake', async
     },
   ]
   for (const body of wrong) await t.rejects(chat(body), BadRequest)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(gemini, {}), /apiKey/)
 })

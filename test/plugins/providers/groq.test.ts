@@ -3,7 +3,7 @@ import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import groq from '../../../plugins/providers/groq.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
 import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
@@ -32,9 +32,11 @@ t.test('a request has the words of Groq alone', async (t) => {
   t.equal(sent.headers.authorization, 'Bearer key-1')
   t.same(sent.body, {
     model: recording.model,
-    messages: [{ role: 'assistant', content: 'So' }, ...messages],
+    messages: [{ role: 'assistant', content: 'So', reasoning: 'Hm' }, ...messages],
     reasoning_effort: 'low',
   })
+  const other = await wording(t, recording, { model: 'llama-3.3-70b-versatile', body })
+  t.same(other.body['messages'], [{ role: 'assistant', content: 'So' }, ...messages], 'a model that does not think')
 })
 
 t.test('reasoning and cached tokens', async (t) => {

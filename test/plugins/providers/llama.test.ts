@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
-import { messagesFor } from '../../../core/inference/decisions/prompt.ts'
+import { messagesFor } from '../../../plugins/shared/decisions/prompt.ts'
 import { isMark } from '../../../plugins/providers/llama/decide-by-logits.ts'
 import { use } from '../../../core/plugin.ts'
 import {
@@ -51,8 +51,10 @@ t.test('the refusal names a missing package', async (t) => {
 })
 
 t.test('wrong settings are refused', async (t) => {
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(llama, {}), /file/)
   t.throws(() => use(llama, { file: 'x', contextSize: 1 }), /contextSize/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(llama, { file: 'x', url: 'y' }), /url is not a known setting/)
 })
 

@@ -3,7 +3,7 @@ import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import mistral from '../../../plugins/providers/mistral.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
 import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
@@ -53,7 +53,8 @@ t.test('a request has the words of Mistral alone', async (t) => {
     nobody_knows: 1,
   })
   t.equal(said[0].role, 'system')
-  t.same(Object.keys(said[2]).sort(), ['content', 'role', 'tool_calls'], 'no thoughts of others')
+  t.same(Object.keys(said[2]).sort(), ['content', 'role', 'tool_calls'], 'no member of others')
+  t.same(said[2].content, [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }], 'thoughts have a type')
   t.match(said[2].tool_calls[0].id, /^[A-Za-z0-9]{9}$/)
   t.equal(said[3].tool_call_id, said[2].tool_calls[0].id, 'an answer keeps its call')
   t.equal(said[4].tool_calls[0].id, 'a1B2c3D4e', 'an id of its own form stays')

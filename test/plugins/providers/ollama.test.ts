@@ -8,7 +8,7 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, questions, systemOneAnswer, waiting } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { until } from '../../until.ts'
 
 const recording: Recording = {

@@ -8,7 +8,7 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 
 const recording: Recording = {
   provider: openai,
@@ -252,6 +252,7 @@ t.test('requests to Azure name the deployment', async (t) => {
 })
 
 t.test('wrong settings are refused', async (t) => {
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(openai, { apiKey: 'k', apikey: 'k' }), /apikey is not a known setting/)
   t.throws(() => use(openai, { baseUrl: 'nowhere' }), /baseUrl/)
 })

@@ -8,7 +8,7 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 
 const recording: Recording = {
   provider: openrouter,

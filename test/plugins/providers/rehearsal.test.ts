@@ -1,5 +1,6 @@
 import t from 'tap'
 import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
+import { clock } from '../../../adapters/memory/platform.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type ChatCall } from '../../../core/ports/upstream.ts'
 import rehearsal from '../../../plugins/providers/rehearsal.ts'
@@ -8,7 +9,7 @@ import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
 import { fitted } from '../../fitted.ts'
 
 const signal = new AbortController().signal
-const it = fitted(use(rehearsal)).supply({ upstreams: Upstream }).upstreams[0]!
+const it = fitted(use(rehearsal), use(clock)).supply({ upstreams: Upstream }).upstreams[0]!
 const ask = async (content: string, more: object = {}, stream = false, prefix?: string) => {
   const body = { messages: [{ role: 'user', content }], ...more }
   const answer = await it.chat!({ model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) }, signal)
@@ -129,4 +130,16 @@ t.test('vectors of texts with common words are near each other', async (t) => {
   t.same((await it.embed!({ model: 'm', texts }, signal)).vectors, vectors)
   t.equal((await it.embed!({ model: 'm', texts: ['a'], dimensions: 8 }, signal)).vectors[0]!.length, 8)
   t.same(usage, { input: 16, output: 0 })
+  const longest = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4096 }, signal)
+  t.equal(longest.vectors[0]!.length, 4096)
+  const longer = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4097 }, signal).catch((fault) => fault)
+  t.match(longer, { status: 400, validator: { dimensions: 'Expected at most 4096' } }, 'no vector stalls the loop')
+})
+
+t.test('an answer tells when it was made, whole and in a stream', async (t) => {
+  for (const stream of [false, true]) {
+    const before = Math.floor(Date.now() / 1000)
+    const { created } = await ask('When?', {}, stream)
+    t.ok(Number(created) >= before && Number(created) <= Date.now() / 1000, `${created}`)
+  }
 })

@@ -5,7 +5,7 @@ import typesafe from '../../../plugins/providers/typesafe.ts'
 import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
-import { backend, provided } from '../../fakes/stage.ts'
+import { backend, provided } from '../../contracts/stage.ts'
 
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }

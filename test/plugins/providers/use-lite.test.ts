@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import { answersOf } from '../../../plugins/providers/use-lite/similarity.ts'
+import { answersOf } from '../../../plugins/providers/shared/similarity.ts'
 import { embedIn } from '../../../plugins/providers/use-lite/thread.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type DecideCall, type Question } from '../../../core/ports/upstream.ts'
@@ -121,11 +121,19 @@ t.test('a long state counts to its end, and every state has an answer', async (t
   const [before] = (await decide(long, [team])).distributions
   const [after] = (await decide(long + 'The parcel was not delivered to my door. '.repeat(15), [team])).distributions
   t.ok(after!.probabilities[1]! > before!.probabilities[1]! + 0.1)
-  for (const odd of [null, '', 7, true, [], new Map(), 'x'.repeat(100_000), '\u{1f600}'.repeat(3000)]) {
+  for (const odd of [null, '', 7, true, [], new Map(), 'x'.repeat(4800), '\u{1f600}'.repeat(2400)]) {
     const { distributions } = await decide(odd, [team, refund])
     t.ok(distributions.every(({ probabilities }) => probabilities.every(Number.isFinite)))
   }
 })
+
+t.test('a state beyond the window is refused, and nothing of it is cut off', (t) =>
+  t.rejects(decide('x'.repeat(4801), [team]), {
+    name: 'BadRequest',
+    code: 'context_length_exceeded',
+    validator: { state: 'expected 4800 characters at most for this model' },
+  }),
+)
 
 t.test('a question becomes statements', async (t) => {
   t.same(answersOf(refund), ['the customer ask for a refund', 'does not the customer ask for a refund'])

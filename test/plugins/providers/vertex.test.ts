@@ -6,7 +6,7 @@ import vertex from '../../../plugins/providers/vertex.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { completed, failed, json, messages } from '../../fakes/vendor.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -16,7 +16,7 @@ import {
   stagedCount,
   vector,
   type Recording,
-} from '../../fakes/stage.ts'
+} from '../../contracts/stage.ts'
 
 const recording: Recording = {
   provider: vllm,

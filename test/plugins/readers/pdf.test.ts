@@ -71,6 +71,24 @@ t.test('pages are chosen', async (t) => {
   t.match((await made(pdf).read(two, soon(), { from: 9 })).content, { pages: { length: 0 }, truncated: false })
 })
 
+t.test('a drop cap is joined to the rest of its word, and to nothing else', async (t) => {
+  const { content } = await contentOf('drop-caps')
+  t.match(content.pages[0]?.text, /^Once the tide had turned[^]*\nTHE SECOND boat[^]*\nA lamp without/)
+  const cap = { str: 'T', hasEOL: false, width: 28, height: 46, transform: [46, 0, 0, 46, 0, 100] }
+  const rest = (str: string, x: number, y: number, height = 12): Item => ({
+    ...{ str, hasEOL: false, width: 100, height },
+    transform: [height, 0, 0, height, x, y],
+  })
+  const said = (first: Item, item: Item) => [first, item].map(joinItems()).join('')
+  t.equal(said(cap, rest('he tide', 30, 128)), 'The tide')
+  t.equal(said(cap, rest('he tide', 40, 128)), 'T\nhe tide', 'too far')
+  t.equal(said(cap, rest('he tide', 30, 60)), 'T\nhe tide', 'below')
+  t.equal(said(cap, rest('2 tides', 30, 128)), 'T\n2 tides', 'no letters')
+  t.equal(said(cap, rest('he tide', 30, 128, 30)), 'T\nhe tide', 'nearly as large')
+  t.equal(said({ ...cap, str: 'To' }, rest('he tide', 30, 128)), 'To\nhe tide', 'no single letter')
+  t.equal(said({ ...cap, str: 'A' }, rest('lamp', 32, 128)), 'A\nlamp', 'a word of one letter')
+})
+
 t.test('pieces that stand apart on the page stay apart in the text', (t) => {
   const item = (str: string, x: number, y = 100, hasEOL = false) => ({
     ...{ str, hasEOL, width: 10 * str.length, height: 12 },

@@ -353,8 +353,10 @@ t.test('no name gets into SQL that could mean something there', async (t) => {
 })
 
 t.test('a wrong setting fails at boot', async (t) => {
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(sqlite, { file: 'x', flie: 'y' }), /flie is not a known setting/)
-  t.throws(() => use(sqlite, {}), /file expected/)
+  // @ts-expect-error The compiler refuses these settings, too.
+  t.throws(() => use(sqlite, {}), /file is missing/)
   t.throws(() => use(sqlite, { file: ':memory:' }), /file expected/)
   const folder = t.testdir({ 'no.db': 'this is no database, only text that goes on for a while'.repeat(100) })
   const cannot = (file: string, cause: RegExp) =>

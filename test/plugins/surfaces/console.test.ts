@@ -17,6 +17,7 @@ t.test('keeps the contract', (t) =>
       'GET /console/logins',
       'POST /console/logins/{issuer}',
       'POST /console/session',
+      'POST /console/session/renewal',
     ],
   })),
 )

@@ -3,7 +3,12 @@ import * as v from 'valibot'
 import { BadRequest } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool, type MadeFile } from '../../../core/ports/tool.ts'
+import { readDocument } from '../../../plugins/readers/document/document.ts'
+import { readPdf } from '../../../plugins/readers/pdf/pdf.ts'
+import { readSlides } from '../../../plugins/readers/slides/slides.ts'
+import { readSheets } from '../../../plugins/readers/spreadsheet/sheets.ts'
 import createFileForUser from '../../../plugins/tools/createFileForUser.ts'
+import { mimes } from '../../../plugins/tools/createFileForUser/formats.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
@@ -33,13 +38,11 @@ t.test('text stays text', async (t) => {
     t.equal(String(made.bytes), 'aGVsbG8=', `${mimeType} is not decoded`)
     t.equal(made.mime, mimeType.split(';')[0])
   }
-  t.equal((await make({ mimeType: 'Application/PDF', fileContent: 'My report' })).mime, 'application/pdf')
-  t.equal(String((await make({ mimeType: 'application/pdf', fileContent: 'My report' })).bytes), 'My report')
-  t.equal((await make({ fileContent: '' })).bytes.length, 0)
+  t.equal(String((await make({ mimeType: 'application/x-own', fileContent: 'My report' })).bytes), 'My report')
 })
 
 t.test('base64 of a binary type is decoded', async (t) => {
-  const bytes = Buffer.from([0x89, 0x50, 0, 255, 1])
+  const bytes = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')
   const base64 = bytes.toString('base64')
   for (const fileContent of [
     base64,
@@ -48,17 +51,50 @@ t.test('base64 of a binary type is decoded', async (t) => {
   ])
     t.same([...(await make({ mimeType: 'image/png', fileContent })).bytes], [...bytes])
   const large = Buffer.alloc(10 * mebibyte, 7).toString('base64')
-  t.equal((await make({ mimeType: 'application/zip', fileContent: large })).bytes.length, 10 * mebibyte)
+  t.equal((await make({ mimeType: 'application/x-tar', fileContent: large })).bytes.length, 10 * mebibyte)
   const more = Buffer.alloc(10 * mebibyte + 1).toString('base64')
-  const fault = await make({ mimeType: 'application/zip', fileContent: more }).catch((it: unknown) => it)
+  const fault = await make({ mimeType: 'application/x-tar', fileContent: more }).catch((it: unknown) => it)
   t.ok(fault instanceof BadRequest, 'a byte more is too much')
   t.match(fault, { validator: { fileContent: 'Expected at most 10 MiB' } })
 })
 
+t.test('text becomes a file that its readers open, or none', async (t) => {
+  const text = 'The lamp is lit.'
+  const made = async (fileExtension: string, mimeType: string, fileContent = text) =>
+    make({ fileName: 'report', fileExtension, fileContent, mimeType })
+  const soon = () => AbortSignal.timeout(60_000)
+  for (const type of [mimes.docx, 'application/octet-stream', 'text/plain']) {
+    const file = await made('docx', type)
+    t.match(JSON.stringify(await readDocument(file, soon())), text, type)
+    t.same([file.name, file.mime], ['report.docx', mimes.docx])
+  }
+  t.match(JSON.stringify(await readPdf(await made('pdf', 'Application/PDF'), soon())), text)
+  t.match(JSON.stringify(await readSlides(await made('pptx', mimes.pptx), soon())), text)
+  const rowsOf = async (content: string) =>
+    (await readSheets(await made('xlsx', mimes.xlsx, content), soon())).sheets.map(({ rows }) => rows)
+  t.same(await rowsOf('a,b\n1,2'), await rowsOf('| a | b |\n| - | - |\n| 1 | 2 |'), 'rows are CSV, a table is Markdown')
+  const whole = await made('docx', mimes.docx)
+  const again = await made('docx', mimes.docx, Buffer.from(whole.bytes).toString('base64'))
+  t.same(Buffer.from(again.bytes), Buffer.from(whole.bytes), 'a whole file in base64 stays as it is')
+  const refused: readonly (readonly [string, string, string])[] = [
+    ['png', 'image/png', text],
+    ['png', 'image/png', 'TGFtcHM='],
+    ['pdf', 'application/pdf', 'TGFtcHM='],
+    ['docx', 'application/pdf', text],
+    ['mp3', 'audio/mpeg', text],
+    ['txt', 'text/plain', ''],
+    ['docx', mimes.docx, ' \n'],
+  ]
+  for (const [extension, mime, content] of refused) {
+    const fault = await made(extension, mime, content).catch((error: unknown) => error)
+    t.match(fault, { status: 400, validator: { fileContent: /^Expected / } }, `${extension} ${mime}`)
+  }
+})
+
 t.test('names that any file system takes', async (t) => {
   const named = async (fileName: string, fileExtension = 'txt') => (await make({ fileName, fileExtension })).name
-  t.equal(await named('report.pdf', '.pdf'), 'report.pdf', 'the extension once')
-  t.equal(await named('Report.PDF', 'pdf'), 'Report.pdf')
+  t.equal(await named('report.md', '.md'), 'report.md', 'the extension once')
+  t.equal(await named('Report.MD', 'md'), 'Report.md')
   t.equal(await named('archive', 'tar.gz'), 'archive.tar.gz')
   t.equal(await named('v1.2 notes', 'md'), 'v1.2 notes.md')
   t.equal(await named('LICENSE', ''), 'LICENSE')

@@ -5,6 +5,7 @@ import t from 'tap'
 import * as v from 'valibot'
 import { Unconfigured } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
+import { Reader } from '../../../core/ports/reader.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import image from '../../../plugins/readers/image.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
@@ -48,6 +49,21 @@ t.test('OCR reads every page of a PDF, also pages with a text layer', { skip: sk
   ])
   for (const { confidence } of pages) t.ok(confidence > 0.7 && confidence <= 1, `${confidence}`)
   t.same([pages.length, truncated], [2, false])
+})
+
+t.test('reading goes on from a page', { skip: skipFor('pdftoppm') || skipFor('ffmpeg') }, async (t) => {
+  const later = await run('pdf/text-then-scan.pdf', { from: 2 })
+  t.match(later, { pages: [{ number: 2, text: /The keeper signs for the parcels/ }], truncated: false })
+  t.equal(later.pages.length, 1)
+  const fax = await run('image/two-pages-of-fax.tiff', { from: 2 })
+  t.match(fax, { pages: [{ number: 2, text: /^Outlook/ }], truncated: false })
+  t.equal(fax.pages.length, 1)
+  for (const path of ['pdf/text-then-scan.pdf', 'image/two-pages-of-fax.tiff'])
+    t.match(await run(path, { from: 3 }), { pages: [], truncated: false }, `${path} has no third page`)
+  const seen = async (path: string, reader: typeof pdf | typeof image) =>
+    fitted(use(reader)).supply({ readers: Reader }).readers[0]!.see!(await fileOf(path), 1, AbortSignal.timeout(60_000))
+  t.match(await seen('pdf/text-then-scan.pdf', pdf), { pages: { length: 1 }, truncated: true }, 'a page is left')
+  t.match(await seen('image/two-pages-of-fax.tiff', image), { pages: { length: 1 }, truncated: true })
 })
 
 t.test('without poppler the error names poppler', async (t) => {

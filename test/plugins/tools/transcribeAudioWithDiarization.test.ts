@@ -20,7 +20,7 @@ import transcribeAudioWithDiarization from '../../../plugins/tools/transcribeAud
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, type AtWork } from '../../fakes/at-work.ts'
-import { backend, vector } from '../../fakes/stage.ts'
+import { backend, vector } from '../../contracts/stage.ts'
 import { fitted } from '../../fitted.ts'
 
 const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'

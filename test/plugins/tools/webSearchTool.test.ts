@@ -103,6 +103,7 @@ t.test('the error names the setting to configure', async (t) => {
     t.ok(told instanceof Unconfigured, name)
     t.same(Object.keys(told.validator ?? {}), [name])
   }
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(webSearchTool, { provider: 'altavista' }), 'an engine that nobody knows stops the boot')
 })
 

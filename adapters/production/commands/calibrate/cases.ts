@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { readOrdered } from '../../../../core/dialects/json.ts'
-import { isOpen } from '../../../../core/dialects/decisions.ts'
-import { parseDecision } from '../../../../core/dialects/typed-decision.ts'
+import { isOpen } from '../../../../plugins/shared/decisions/decisions.ts'
+import { parseDecision } from '../../../../plugins/shared/decisions/typed-decision.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { OrderedJson, Question } from '../../../../core/ports/upstream.ts'
 

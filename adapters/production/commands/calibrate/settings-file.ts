@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { flushFolder } from '../../../../core/fsync.ts'
+import { flushFolder } from '../../../../plugins/storage/shared/fsync.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 import { type Parsed, parseJsonc } from '../../config/jsonc.ts'
 

@@ -1,5 +1,5 @@
 import { type Judged, mean } from '../../../../plugins/surfaces/console/browser/figures.ts'
-import { softened } from '../../../../core/inference/decisions/calibration.ts'
+import { softened } from '../../../../plugins/shared/decisions/calibration.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 
 type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>

@@ -1,5 +1,5 @@
-import { reasons } from '../../../../core/sealed/evidence/reason-words.ts'
-import { Refusal } from '../../../../core/sealed/evidence/reasons.ts'
+import { reasons } from '../../../../plugins/sealed/evidence/reason-words.ts'
+import { Refusal } from '../../../../plugins/sealed/evidence/reasons.ts'
 import { BundleRefusal } from './sigstore-bundle.ts'
 
 interface Refused {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Signature, signedBytes } from '../../../../core/sealed/evidence/signed.ts'
+import { type Signature, signedBytes } from '../../../../plugins/sealed/evidence/signed.ts'
 
 /** The signatures in FILE.sig; none when there is no such file. */
 export const signaturesOf = async (file: string): Promise<readonly Signature[]> => {

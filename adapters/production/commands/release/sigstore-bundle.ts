@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
-import { optionalPackage } from '../../../../core/optional-package.ts'
+import { optionalPackage } from '../../../../plugins/shared/optional-package.ts'
 import { sha256 } from './provenance.ts'
 
 /** The reasons for which a bundle is refused, each with its sentence. */

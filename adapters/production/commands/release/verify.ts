@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readReleases } from '../../../../core/sealed/evidence/releases.ts'
-import { checkSigned } from '../../../../core/sealed/evidence/signed.ts'
+import { readReleases } from '../../../../plugins/sealed/evidence/releases.ts'
+import { checkSigned } from '../../../../plugins/sealed/evidence/signed.ts'
 import { billOf } from './bill.ts'
 import { configurationDigest } from './configuration-digest.ts'
 import {

@@ -1,4 +1,4 @@
-import { readKept } from '../../../../core/dialects/backend.ts'
+import { readKept } from '../../../shared/backend.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Answer } from '../../../../core/ports/platform.ts'
 import type { CountCall, TokenCount } from '../../../../core/ports/upstream.ts'

@@ -1,35 +1,11 @@
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
-import { garbled, parseObject, toldFault } from '../../../../core/dialects/backend.ts'
+import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
+import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
 import { eventItems, withNative } from '../event-items.ts'
-import { signed } from '../../../../core/dialects/generate-content/signed.ts'
-
-interface JsonObject {
-  readonly [field: string]: unknown
-}
-
-export interface SaidPart extends JsonObject {
-  readonly text?: string
-  /** True when the text is a thought. */
-  readonly thought?: boolean
-  readonly thoughtSignature?: string
-  readonly inlineData?: { readonly mimeType?: string; readonly data?: string }
-  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown }
-}
-
-/** One of the answers that the caller asked for. */
-export interface Candidate extends JsonObject {
-  readonly index?: number
-  readonly content?: { readonly parts?: readonly SaidPart[] }
-  readonly finishReason?: string
-}
-
-/** A piece of their answer, or the whole of it. */
-export interface Said extends JsonObject {
-  readonly candidates?: readonly Candidate[]
-  readonly usageMetadata?: JsonObject
-}
+import { type CallPieces, callPieces } from './call-pieces.ts'
+import { signed } from '../../../shared/dialects/generate-content/signed.ts'
 
 /** Reasons of the common format by Gemini's reasons. */
 const reasons: Readonly<Record<string, string>> = {
@@ -129,10 +105,9 @@ const called = (part: SaidPart, id: () => string): ToolCall => {
 
 /** Gemini's parts as fields of a message: text, thoughts, calls, images, and parts that the common format lacks. */
 const messageOf = (
-  { content }: Candidate,
+  parts: readonly SaidPart[],
   id: () => string,
 ): JsonObject & { readonly tool_calls: readonly ToolCall[] } => {
-  const parts = content?.parts ?? []
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
   const thoughts = parts.filter(({ text, thought }) => text !== undefined && thought).map(({ text }) => text)
   const images = parts.filter(({ inlineData, thought }) => inlineData?.mimeType?.startsWith('image/') && !thought)
@@ -195,7 +170,7 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   const block = blockOf(said)
   if (candidates.length === 0 && block === null) throw garbled('No candidates in the answer')
   const choices = candidates.map((candidate, at) => {
-    const { tool_calls, ...fields } = messageOf(candidate, () => made(reading.random, 'call_'))
+    const { tool_calls, ...fields } = messageOf(candidate.content?.parts ?? [], () => made(reading.random, 'call_'))
     const calls = tool_calls.length > 0
     const content = calls ? null : ''
     const message: Message = { role: 'assistant', content, ...fields, ...(calls && { tool_calls }) }
@@ -219,9 +194,13 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
   /** By candidate: how many calls it has made. */
   const calls = new Map<number, number>()
   const open = new Set<number>()
+  const pieces = new Map<number, CallPieces>()
 
   const choiceOf = (candidate: Candidate, index: number): Chunk['choices'][number] => {
-    const { tool_calls, ...fields } = messageOf(candidate, () => made(reading.random, 'call_'))
+    const joining = pieces.get(index) ?? callPieces()
+    pieces.set(index, joining)
+    const parts = joining.join(candidate.content?.parts ?? [], candidate.finishReason !== undefined)
+    const { tool_calls, ...fields } = messageOf(parts, () => made(reading.random, 'call_'))
     const before = calls.get(index)
     const role = before === undefined ? { role: 'assistant' } : {}
     const made_calls = tool_calls.map((call, at) => ({ index: (before ?? 0) + at, ...call }))

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { readKept, readObject } from '../../../../core/dialects/backend.ts'
+import { readKept, readObject } from '../../../shared/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
 import type { DrawCall, Drawn, ModelType, Upstream } from '../../../../core/ports/upstream.ts'

@@ -11,8 +11,9 @@ import type {
   TranscribeOption,
   Transcript,
 } from '../../../../core/ports/upstream.ts'
-import { garbled, parseObject } from '../../../../core/dialects/backend.ts'
-import { blockOf, isFiltered, saidOf, type Said, type SaidPart } from './generate-content-answers.ts'
+import { garbled, parseObject } from '../../../shared/backend.ts'
+import { blockOf, isFiltered, saidOf } from './generate-content-answers.ts'
+import type { Said, SaidPart } from './said-parts.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 const asked = (...parts: readonly JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts }] })

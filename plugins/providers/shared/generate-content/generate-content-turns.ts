@@ -1,11 +1,8 @@
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { parseObject } from '../../../../core/dialects/backend.ts'
-import { dataUrlOf } from '../../../../core/dialects/data-url.ts'
+import { parseObject } from '../../../shared/backend.ts'
+import { dataUrlOf } from '../../../shared/data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-
-/** Users of 1.0.0 import it from here. */
-export { signed } from '../../../../core/dialects/generate-content/signed.ts'
 
 /** One turn in Gemini's form. */
 export interface Content {

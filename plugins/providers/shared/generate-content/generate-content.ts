@@ -1,4 +1,4 @@
-import { fieldsBeyondContent } from '../../../../core/dialects/generate-content/unsupported-fields.ts'
+import { fieldsBeyondContent } from '../../../shared/dialects/generate-content/unsupported-fields.ts'
 import type { ChatCall } from '../../../../core/ports/upstream.ts'
 import { conversationOf } from './generate-content-turns.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'

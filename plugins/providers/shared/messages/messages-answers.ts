@@ -1,10 +1,10 @@
 import type { Answer, Clock } from '../../../../core/ports/platform.ts'
-import type { Chunk, Completion, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
-import { garbled, parseObject, toldFault } from '../../../../core/dialects/backend.ts'
+import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { SseEvent } from '../../../../core/dialects/sse.ts'
-import { eventItems, withNative } from '../event-items.ts'
+import { eventItems, markedEvents, withNative } from '../event-items.ts'
 
 interface JsonObject {
   [field: string]: unknown
@@ -162,15 +162,21 @@ export const eventReader = (
     done: false,
   }
   const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(it, data, into)
-  return asked.native === true ? withNative('messages', read) : read
+  if (asked.native !== true) return read
+  const relay = withNative('messages', read)
+  return (event, into) => (isRepeated(it, event) ? false : relay(event, into))
 }
+
+/** Some servers send the head of an answer twice, which stock clients refuse. */
+const isRepeated = ({ head, open, begun }: Reading, { data }: SseEvent): boolean =>
+  head.id !== '' && !begun && open.size === 0 && /^\s*{\s*"type"\s*:\s*"message_start"/.test(data)
 
 const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
   const event = parseObject(data)
   if (event === null) throw garbled('A malformed event', it.status)
   switch (event['type']) {
     case 'message_start':
-      begin(it, (event['message'] ?? {}) as JsonObject)
+      begin(it, (event['message'] ?? {}) as JsonObject, into)
       break
     case 'content_block_start':
       it.open.set(Number(event['index']), start(it, event['content_block'] as Block, into))
@@ -217,10 +223,17 @@ const said = (it: Reading, text: string, into: Chunk[]): void => {
 const called = (it: Reading, index: number, call: JsonObject, into: Chunk[]): void =>
   void into.push(chunkOf(it, { tool_calls: [{ index, ...call }] }))
 
-const begin = (it: Reading, message: JsonObject): void => {
-  const { id, model: own, usage: told } = message
+/**
+ * A head may hold blocks already, and the end, where code of the vendor called a tool. Throws UpstreamFailed for a second answer
+ * behind the beginning of the first one: they don't belong together.
+ */
+const begin = (it: Reading, message: JsonObject, into: Chunk[]): void => {
+  const { id, model: own, usage: told, content, stop_reason } = message
+  if (it.begun || it.open.size > 0) throw garbled('A second answer in the stream', it.status)
   it.head = { ...it.head, id: String(id), model: String(own ?? it.asked.model) }
   it.usage = { ...(told as JsonObject) }
+  for (const block of Array.isArray(content) ? (content as Block[]) : []) stop(it, start(it, block, into), into)
+  if (typeof stop_reason === 'string') end(it, { delta: { stop_reason } }, into)
 }
 
 const start = (it: Reading, block: Block, into: Chunk[]): OpenBlock => {
@@ -283,8 +296,12 @@ const end = (it: Reading, { delta, usage: told }: JsonObject, into: Chunk[]): vo
   into.push(chunkOf(it, {}, more, reasonOf(stop_reason, it.calls > 0), present(rest)))
 }
 
-/** The chunks of a stream of events. It ends well only behind `message_stop`. */
-export const chunksOf = (answer: Answer, asked: Asked, clock: Clock): AsyncIterable<Chunk> =>
-  eventItems<Chunk>(answer, clock, eventReader(asked, clock, answer.status), () => {
-    throw garbled('The stream ended without its end mark', answer.status)
-  })
+/** The events of one stream. It ends well only behind `message_stop`. */
+export const messagesEvents = (asked: Asked, clock: Clock, status: number): WireEvents =>
+  markedEvents(eventReader(asked, clock, status), status)
+
+/** The chunks of a stream of events. */
+export const chunksOf = (answer: Answer, asked: Asked, clock: Clock): AsyncIterable<Chunk> => {
+  const { read, cut } = messagesEvents(asked, clock, answer.status)
+  return eventItems<Chunk>(answer, clock, read, cut)
+}

@@ -1,7 +1,7 @@
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { parseObject } from '../../../../core/dialects/backend.ts'
-import { dataUrlOf } from '../../../../core/dialects/data-url.ts'
+import { parseObject } from '../../../shared/backend.ts'
+import { dataUrlOf } from '../../../shared/data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** One turn in Anthropic's form. */

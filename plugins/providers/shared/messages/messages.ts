@@ -1,4 +1,4 @@
-import { fieldsBeyondMessages } from '../../../../core/dialects/messages/unsupported-fields.ts'
+import { fieldsBeyondMessages } from '../../../shared/dialects/messages/unsupported-fields.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { ChatBody, ChatCall } from '../../../../core/ports/upstream.ts'
 import { conversationOf, type Conversation, type Turn } from './messages-turns.ts'
@@ -64,16 +64,8 @@ export const messagesBody = (call: ChatCall, generation: Generation): WordedRequ
 }
 
 const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): WordedRequest => {
-  const {
-    max_tokens,
-    max_completion_tokens,
-    tools,
-    tool_choice,
-    parallel_tool_calls,
-    response_format,
-    thinking,
-    output_config,
-  } = body
+  const { max_tokens, max_completion_tokens, tools, tool_choice, parallel_tool_calls, response_format, output_config } =
+    body
   if (typeof body['n'] === 'number' && body['n'] > 1) throw new BadRequest('The model gives one answer at a time')
 
   const limit = (max_completion_tokens ?? max_tokens ?? generation.maxTokens) as number
@@ -91,7 +83,7 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
     ...(wanted?.schema && !byTool && { format: { type: 'json_schema', schema: closed(wanted.schema) } }),
     ...(output_config as JsonObject | undefined),
   }
-  const sampled = generation.samples && (thinking != null || thoughts.thinking === undefined)
+  const sampled = samples(generation, body, thoughts)
   const begun = prefix?.trimEnd() ?? ''
 
   return {
@@ -111,6 +103,22 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
     },
     asked: { model, tool: byTool ? jsonTool : null, overlap: prefix?.slice(begun.length) ?? '' },
   }
+}
+
+/** Newer models refuse fields of sampling, and older ones refuse them while they think. */
+const samples = (generation: Generation, { thinking }: ChatBody, thoughts: { readonly thinking?: unknown }): boolean =>
+  generation.samples && (thinking != null || thoughts.thinking === undefined)
+
+const fieldsOfSampling: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_k'])
+const none: ReadonlySet<string> = new Set()
+
+/** The fields of sampling, where the model would refuse them beside what else the request asks. */
+export const unsampled = (generation: Generation, body: ChatBody = { messages: [] }): ReadonlySet<string> => {
+  if ([...fieldsOfSampling].every((name) => body[name] == null)) return none
+  const limit = (body['max_completion_tokens'] ?? body['max_tokens'] ?? generation.maxTokens) as number
+  const { turns } = conversationOf(body.messages)
+  const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(body['tool_choice'])), turns, false)
+  return samples(generation, body, thoughts) ? none : fieldsOfSampling
 }
 
 /** Fields that have another name or form in Anthropic's format. */
@@ -168,7 +176,7 @@ const instructed = (system: Conversation['system']): Conversation['system'] => {
 }
 
 /** They take only schemas whose objects are closed. */
-const closed = (schema: unknown): unknown => {
+export const closed = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const inner = Object.fromEntries(

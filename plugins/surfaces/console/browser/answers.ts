@@ -5,6 +5,8 @@ export interface Key {
   readonly name: string
   readonly organization: string
   readonly user: string
+  /** Null for a key of no team. */
+  readonly team: string | null
   readonly mode: 'live' | 'test'
   readonly scopes: readonly string[]
   readonly models: readonly string[] | null
@@ -12,6 +14,8 @@ export interface Key {
   readonly limits: Readonly<Record<string, number | null>>
   readonly makers: readonly string[]
   readonly hint: string
+  /** A day of UTC; null where the key was never used. */
+  readonly last_used?: string | null
   /** Unix time in ms, as the two below. */
   readonly created_at: number
   readonly expires_at: number | null
@@ -20,6 +24,7 @@ export interface Key {
 
 export interface Usage {
   readonly key: string
+  readonly team?: string | null
   /** In UTC. */
   readonly day: string
   readonly model: string
@@ -71,7 +76,11 @@ export interface Front {
 /** What the caller's key may do. */
 export interface Self {
   readonly scopes: readonly string[]
+  /** Null for a key of no team. */
+  readonly team: string | null
   readonly operator: boolean
+  /** Three letters; null where the gateway does not name it. */
+  readonly currency: string | null
 }
 
 export interface Link {
@@ -196,4 +205,43 @@ export interface FoundText {
   readonly page: number | null
   readonly snippet: string
   readonly score: number
+}
+
+/** Figures of one span of time; times are in ms, and null without any. */
+export interface TrafficFigures {
+  readonly requests: number
+  /** Null for models and teams. */
+  readonly errors: number | null
+  readonly sealed: number
+  readonly p50_ms: number | null
+  readonly p95_ms: number | null
+  readonly first_token_p50_ms: number | null
+  readonly first_token_p95_ms: number | null
+  readonly input: number
+  readonly output: number
+  readonly cost: number
+  readonly unpriced: number
+}
+
+/** A time in which no call of a backend's model was answered. */
+export interface Incident {
+  readonly backend: string
+  /** The backend's own name of the model. */
+  readonly model: string
+  /** Unix time in ms, as the two below. */
+  readonly since: number
+  readonly last: number
+  /** Null while no call is answered. */
+  readonly until: number | null
+  readonly failed: number
+  readonly status: number | null
+}
+
+export interface Traffic {
+  readonly processes: number
+  readonly step_ms: number
+  readonly slots: readonly (TrafficFigures & { readonly at: number })[]
+  readonly sums: readonly (TrafficFigures & { readonly name: string })[]
+  readonly marks: readonly { readonly at: number; readonly what: string }[]
+  readonly incidents: readonly Incident[]
 }

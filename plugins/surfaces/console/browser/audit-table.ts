@@ -2,7 +2,7 @@ import type { Act } from './answers.ts'
 import type { Child } from './element.ts'
 import { moment } from './format.ts'
 import { badge, link } from './parts.ts'
-import { table } from './table.ts'
+import type { Table } from './table.ts'
 
 const outcomes: Readonly<Record<string, string>> = { done: 'good', refused: 'mixed', failed: 'bad' }
 
@@ -10,23 +10,22 @@ const keyLink = (id: string | null): Child =>
   id === null ? '–' : id.startsWith('key_') ? link(id, `#/keys/${encodeURIComponent(id)}`, 'id') : id
 
 /** Administrative acts, newest first. */
-export const auditTable = (title: string, rows: readonly Act[], curl: string): HTMLElement =>
-  table<Act>({
-    title,
-    file: 'audit',
-    rows,
-    curl,
-    empty: 'Nothing was done yet.',
-    columns: [
-      { head: 'When', value: ({ at }) => new Date(at).toISOString(), show: ({ at }) => moment(at) },
-      { head: 'Act', value: ({ action }) => action },
-      {
-        head: 'Outcome',
-        value: ({ outcome }) => outcome,
-        show: (it) => badge(outcomes[it.outcome] ?? 'idle', it.outcome),
-      },
-      { head: 'By', value: ({ actor }) => actor, show: ({ actor }) => keyLink(actor) },
-      { head: 'User', value: ({ user }) => user },
-      { head: 'Of', value: ({ object }) => object, show: ({ object }) => keyLink(object) },
-    ],
-  })
+export const auditRows = (title: string, rows: readonly Act[], curl: string): Table<Act> => ({
+  title,
+  file: 'audit',
+  rows,
+  curl,
+  empty: 'Nothing was done yet.',
+  columns: [
+    { head: 'When', value: ({ at }) => new Date(at).toISOString(), show: ({ at }) => moment(at) },
+    { head: 'Act', value: ({ action }) => action },
+    {
+      head: 'Outcome',
+      value: ({ outcome }) => outcome,
+      show: (it) => badge(outcomes[it.outcome] ?? 'idle', it.outcome),
+    },
+    { head: 'By', value: ({ actor }) => actor, show: ({ actor }) => keyLink(actor) },
+    { head: 'User', value: ({ user }) => user },
+    { head: 'Of', value: ({ object }) => object, show: ({ object }) => keyLink(object) },
+  ],
+})

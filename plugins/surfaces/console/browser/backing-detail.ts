@@ -2,7 +2,7 @@ import type { Backing } from './answers.ts'
 import { ageOf, faultOfCall, faultWords, faultsOf, lampOf } from './backing.ts'
 import { backingActs } from './backing-acts.ts'
 import type { Child } from './element.ts'
-import { clockTime, count, cost } from './format.ts'
+import { clockTime, cost, costWords, count } from './format.ts'
 import { curlOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
 import { badge, facts, heading, link, note, section, stack } from './parts.ts'
@@ -28,7 +28,7 @@ const about = (it: Backing, passed: number): HTMLElement => {
       ['Age of its list', ageOf(it, Date.now())],
       ['Requests', `${count(requests)}${unpriced > 0 ? `, ${count(unpriced)} unpriced` : ''}`],
       ['Tokens', `${count(input)} in, ${count(output)} out`],
-      ['Cost', sum === null ? 'unpriced' : cost(sum)],
+      [costWords(), sum === null ? 'unpriced' : cost(sum)],
       ...it.breakers.map(
         (each) =>
           [`Model ${each.model}`, badge(lampOf(each, passed).kind, lampOf(each, passed).words), 'wide'] as const,

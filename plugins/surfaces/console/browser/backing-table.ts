@@ -1,6 +1,6 @@
 import type { Backing } from './answers.ts'
 import { ageOf, faultsOf, lampOf } from './backing.ts'
-import { count, cost } from './format.ts'
+import { cost, costWords, count } from './format.ts'
 import { badge, link } from './parts.ts'
 import { timeOf } from './running.ts'
 import { type Column, table } from './table.ts'
@@ -46,7 +46,7 @@ export const backingTable = (rows: readonly Backing[], curl: string, passed: num
         number: true,
       },
       {
-        head: 'Cost',
+        head: costWords(),
         value: ({ used }) => used.cost,
         show: ({ used }) => (used.cost === null ? 'unpriced' : cost(used.cost)),
         number: true,

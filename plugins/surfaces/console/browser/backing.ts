@@ -18,8 +18,8 @@ export const faultWords = (kind: string): string => faults[kind] ?? kind
 export const lampOf = ({ state, rest_ms }: Pick<Backing, 'state' | 'rest_ms'>, passed: number) => {
   const left = Math.max(0, rest_ms - passed)
   const words = left > 90_000 ? span(left) : seconds(Math.ceil(left / 1000))
-  if (state === 'open' && left > 0) return { kind: kinds.open, words: `rests ${words}` }
-  if (state === 'closed') return { kind: kinds.closed, words: 'lets calls in' }
+  if (state === 'open' && left > 0) return { kind: kinds.open, words: `open for ${words}` }
+  if (state === 'closed') return { kind: kinds.closed, words: 'closed: calls pass' }
   return { kind: kinds.half_open, words: 'tries one call' }
 }
 

@@ -8,12 +8,12 @@ export interface Budget {
   readonly share: number
 }
 
-/** The budgets of the gateway and of organisations as a process last saw them, the tightest first. */
+/** The budgets of the gateway, of organisations and of teams as a process last saw them, the tightest first. */
 export const budgetsOf = (samples: readonly Sample[]): readonly Budget[] =>
   samples
     .filter(({ name }) => name === 'sealgate_budget_share')
     .map(({ labels: { of = '', whose = '', period = '' }, value }) => ({
-      holder: of === 'gateway' ? 'the gateway' : `organisation ${whose}`,
+      holder: of === 'gateway' ? 'the gateway' : `${of === 'team' ? 'team' : 'organisation'} ${whose}`,
       period,
       share: value,
     }))

@@ -1,6 +1,6 @@
 import { type CaseFigures, certainty } from './case-figures.ts'
 import { el } from './element.ts'
-import { cost, count, decimal, percent } from './format.ts'
+import { cost, costWords, count, decimal, percent } from './format.ts'
 import { note, section } from './parts.ts'
 import { reliabilityPlot, reliabilityTable } from './reliability.ts'
 import { type Column, table } from './table.ts'
@@ -41,7 +41,7 @@ const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
         number: true,
       },
       {
-        head: 'Cost',
+        head: costWords(),
         value: (it) => it.cost,
         show: (it) => (it.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it.cost)),
         number: true,

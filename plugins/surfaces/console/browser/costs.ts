@@ -1,5 +1,5 @@
 import { type Child, el } from './element.ts'
-import { cost, count } from './format.ts'
+import { cost, costWords, count } from './format.ts'
 import { tile } from './parts.ts'
 import type { Sum } from './sums.ts'
 
@@ -7,7 +7,7 @@ const hatched = (words: string): HTMLElement => el('span', { class: 'unpriced' }
 
 const known = ({ cost: it, unpriced, requests }: Sum): Child => {
   if (requests === 0) return '–'
-  if (it === null) return hatched(unpriced > 0 ? 'unpriced' : 'unanswered')
+  if (it === null) return hatched(unpriced > 0 ? 'unpriced' : 'errors alone')
   return cost(it)
 }
 
@@ -18,4 +18,4 @@ const more = ({ cost: it, unpriced }: Sum): Child =>
 export const shownCost = (sum: Sum): Child => [known(sum), ' ', more(sum)]
 
 export const costTile = (name: string, sum: Sum): HTMLElement =>
-  tile(name, known(sum), more(sum) || 'in the currency of the prices')
+  tile(costWords(name), known(sum), more(sum) || 'of calls with a price')

@@ -1,7 +1,7 @@
 import { type Decided, decisionCost, isEscalated, opinionOf } from './decision-answers.ts'
 import { type Draft, type DraftQuestion, labelsOf } from './decision-draft.ts'
 import { type Child, el, svg } from './element.ts'
-import { cost, count, decimal, percent } from './format.ts'
+import { cost, costWords, count, decimal, percent } from './format.ts'
 import { badge, refusal, section } from './parts.ts'
 import { timeOf } from './running.ts'
 import type { Listed } from './sight.ts'
@@ -107,7 +107,7 @@ const callTable = (answered: readonly Answered[], curl: string): HTMLElement =>
     columns: [
       { head: 'Model', value: ({ listed }) => listed.model },
       {
-        head: 'Cost',
+        head: costWords(),
         value: ({ listed, decided }) => decisionCost(listed, decided),
         show: ({ listed, decided }) => {
           const it = decisionCost(listed, decided)

@@ -12,7 +12,15 @@ export const count = (it: number): string => (it >= 1e6 ? short.format(it) : who
 export const decimal = (it: number): string => two.format(it)
 export const percent = (it: number): string => percents.format(it)
 
-/** In the currency of the configured prices, which the gateway does not name. */
+let currency: string | null = null
+
+/** Names the currency of all costs; null where the gateway does not. */
+export const costsIn = (code: string | null): void => void (currency = code)
+
+/** `Cost` with its currency, for heads and names. */
+export const costWords = (words = 'Cost'): string => (currency === null ? words : `${words}, ${currency}`)
+
+/** A cost in the currency that its head names. */
 export const cost = (it: number): string => (it !== 0 && Math.abs(it) < 0.01 ? smallMoney.format(it) : money.format(it))
 
 /** A moment in the reader's zone; `at` is Unix time in ms. */

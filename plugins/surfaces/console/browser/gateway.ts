@@ -70,6 +70,9 @@ const jsonOf = (body: object | string): string => (typeof body === 'string' ? bo
 /** The browser adds nothing of its own to a request, and keeps no answer. */
 const bare = { credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', redirect: 'error' } as const
 
+/** The routes that give the cookie of a session and renew it. */
+const ofCookie = /^\/console\/session\//
+
 /**
  * `key` is null for what needs none. `named` is where clients find the gateway, when the page asks it through the reader's
  * own machine.
@@ -85,6 +88,7 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal,
       method,
       signal: until,
       ...bare,
+      ...(ofCookie.test(path) && { credentials: 'same-origin' }),
       headers: {
         accept: 'application/json',
         ...(key !== null && { authorization: `Bearer ${key}` }),

@@ -1,7 +1,8 @@
 import { addressOf } from './address.ts'
 import { drillRuns } from './drill-run.ts'
-import { append } from './element.ts'
+import { append, el } from './element.ts'
 import { Refused, gatewayAt } from './gateway.ts'
+import { jump } from './jump.ts'
 import { liveFeed } from './live-feed.ts'
 import { isOwnPage, ownMachineOf } from './own-machine.ts'
 import type { Page, View } from './page.ts'
@@ -21,6 +22,9 @@ export interface Inside {
 
 const never = new AbortController().signal
 
+/** Ms after which the page before leaves the screen. */
+const patience = 150
+
 const shown = async (page: Page, view: View, main: HTMLElement, again: () => Promise<void>): Promise<void> => {
   const content = await page.show(view).catch((error: unknown) => {
     if (error instanceof Refused && error.status === 401) throw error
@@ -31,6 +35,15 @@ const shown = async (page: Page, view: View, main: HTMLElement, again: () => Pro
   append(main, [content])
   main.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
   scrollTo(0, 0)
+}
+
+/** Says that the page loads where it takes long. The function that comes back ends the wait. */
+const loadingIn = (main: HTMLElement, { title }: Page, signal: AbortSignal): (() => void) => {
+  const words = () => main.replaceChildren(heading(title), el('p', { class: 'note', role: 'status' }, 'Loading …'))
+  const timer = setTimeout(words, patience)
+  const end = (): void => clearTimeout(timer)
+  signal.addEventListener('abort', end, { once: true })
+  return end
 }
 
 /** Puts the console around its pages. Throws Refused where the gateway does not take the credential. */
@@ -57,6 +70,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
       return
     }
     shell.main.setAttribute('aria-busy', 'true')
+    const loaded = loadingIn(shell.main, page, signal)
     const view = {
       gateway: gatewayAt(base, credential, signal, own?.gateway),
       sight,
@@ -70,14 +84,22 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
     await shown(page, view, shell.main, turn).catch((error: unknown) => {
       if (!signal.aborted) leave(error instanceof Error ? error : null)
     })
+    loaded()
     if (!signal.aborted) shell.main.removeAttribute('aria-busy')
   }
 
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog') !== null) return
+    event.preventDefault()
+    jump(gatewayAt(base, credential, never), sight, seen)
+  }
+  addEventListener('keydown', pressed)
   document.body.replaceChildren(...shell.root)
   return {
     turn,
     end() {
       here.abort()
+      removeEventListener('keydown', pressed)
       liveFeed.forget()
       drillRuns.forget()
     },

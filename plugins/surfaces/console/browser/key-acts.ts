@@ -6,20 +6,30 @@ export type MadeKey = Key & { readonly key: string }
 
 export interface Wanted {
   readonly name: string
+  /** Null for the team of the maker. */
+  readonly team: string | null
   readonly scopes: readonly string[]
   /** Null for all. */
   readonly models: readonly string[] | null
+  /** Null for all. */
+  readonly addresses: readonly string[] | null
+  readonly limits: Key['limits']
   /** Unix time in ms; null for no end. */
   readonly expires_at: number | null
 }
 
-export const createKey = (gateway: Gateway, { models, expires_at, ...wanted }: Wanted): Promise<MadeKey> =>
+export const createKey = (gateway: Gateway, { name, scopes, limits, ...wanted }: Wanted): Promise<MadeKey> => {
   // An absent field is what the maker's own key has, which may have an end.
-  gateway.ask<MadeKey>('POST', '/admin/keys', {
-    ...wanted,
-    ...(models !== null && { models }),
-    ...(expires_at !== null && { expires_at }),
-  })
+  const given = Object.entries(wanted).filter(([, value]) => value !== null)
+  const own = Object.keys(limits).length === 0 ? {} : { limits }
+  return gateway.ask<MadeKey>('POST', '/admin/keys', { name, scopes, ...own, ...Object.fromEntries(given) })
+}
+
+/** What may be changed of a key that is active. */
+export type Change = Pick<Key, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>
+
+export const changeKey = (gateway: Gateway, id: string, change: Change): Promise<Key> =>
+  gateway.ask<Key>('PATCH', `/admin/keys/${encodeURIComponent(id)}`, change)
 
 export interface Rotated {
   readonly made: MadeKey
@@ -31,8 +41,8 @@ export interface Rotated {
 
 /** Makes a key like this one, and ends this one after so many ms: until then both work. */
 export const rotateKey = async (gateway: Gateway, old: Key, overlap: number, now: number): Promise<Rotated> => {
-  const { name, user, mode, scopes, models, addresses, limits, expires_at } = old
-  const heir = { name, user, mode, scopes, models, addresses, limits, expires_at }
+  const { name, user, team, mode, scopes, models, addresses, limits, expires_at } = old
+  const heir = { name, user, mode, scopes, models, addresses, limits, expires_at, ...(team !== null && { team }) }
   const made = await gateway.ask<MadeKey>('POST', '/admin/keys', heir)
   const until = Math.min(now + overlap, expires_at ?? Infinity)
   const fault = await gateway.ask('PATCH', `/admin/keys/${encodeURIComponent(old.id)}`, { expires_at: until }).then(

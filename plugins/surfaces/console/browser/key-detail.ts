@@ -1,10 +1,11 @@
 import type { Act, Key, Usage } from './answers.ts'
-import { auditTable } from './audit-table.ts'
+import { auditRows } from './audit-table.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
 import { type Child, el } from './element.ts'
 import { count, moment, utcDay } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
+import { keyChange } from './key-change.ts'
 import { revokeKey, rotateKey } from './key-acts.ts'
 import { secretOf } from './key-secret.ts'
 import { expiryOf, isAlive, stateOf } from './key-state.ts'
@@ -12,6 +13,7 @@ import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, refusal, section, stack } from './parts.ts'
 import { sumOf } from './sums.ts'
+import { table } from './table.ts'
 
 const hour = 3_600_000
 /** Seconds after which a revoked key is refused everywhere. */
@@ -70,7 +72,7 @@ const revocation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
     const told = el('p', { class: 'countdown', role: 'status' })
     place.replaceChildren(told)
     countdown(told, view.signal)
-    for (const it of place.parentElement?.querySelectorAll('header .actions button') ?? []) it.remove()
+    for (const act of place.parentElement?.querySelectorAll('header .actions button, form') ?? []) act.remove()
   }
   const begin = () =>
     ask({
@@ -99,11 +101,12 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
     facts([
       ['State', badge(kind, words)],
       ['Id', el('code', {}, key.id)],
-      ['Ends with', el('code', {}, `…${key.hint}`)],
+      ['Last letters', el('code', {}, `…${key.hint}`)],
       ['Mode', key.mode],
       ['Organisation, user', `${key.organization}, ${key.user}`],
+      ['Team', key.team ?? 'none'],
       ['Made', moment(key.created_at)],
-      ['Ends', expiryOf(key)],
+      ['Expires', expiryOf(key)],
       ['Last use', uses[0]?.day ?? 'not in the last 30 days'],
       ['30 days', [`${count(sum.requests)} requests, cost `, shownCost(sum)]],
       ['Scopes', listOr(key.scopes, 'none'), 'wide'],
@@ -123,7 +126,9 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
   const place = stack()
+  const region = stack(about(key, uses.rows))
   const alive = isAlive(key, Date.now())
+  const draw = (changed: Key): void => region.replaceChildren(about(changed, uses.rows))
   return [
     heading(
       key.name === '' ? 'A key without a name' : key.name,
@@ -132,12 +137,15 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
       alive && revocation(view, key, place),
     ),
     place,
-    about(key, uses.rows),
+    region,
+    alive && keyChange(view, key, draw),
     note(link('Usage of this key', pathOf('#/usage', { key: id }))),
-    auditTable(
-      'Audit of this key, among the newest 500 acts',
-      acts.rows.filter(({ object, actor }) => object === id || actor === id),
-      curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 })),
+    table(
+      auditRows(
+        'Audit of this key, among the newest 500 acts',
+        acts.rows.filter(({ object, actor }) => object === id || actor === id),
+        curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 })),
+      ),
     ),
   ]
 }

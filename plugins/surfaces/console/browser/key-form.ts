@@ -1,5 +1,7 @@
+import type { Self } from './answers.ts'
 import { el } from './element.ts'
 import { type Wanted, createKey } from './key-acts.ts'
+import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
 import type { View } from './page.ts'
 import { field, heading, link, refusal, section, stack } from './parts.ts'
@@ -8,24 +10,34 @@ import { templates } from './templates.ts'
 const day = 86_400_000
 
 const ends: readonly (readonly [days: number, words: string])[] = [
-  [0, 'when my own key does'],
+  [0, 'never later than the key in use'],
   [7, 'in 7 days'],
   [30, 'in 30 days'],
   [90, 'in 90 days'],
   [365, 'in a year'],
 ]
 
+/** The choice of scopes by hand. */
+const custom = 'Custom'
+
+const scopesOf = (fields: FormData): readonly string[] => {
+  const template = String(fields.get('template'))
+  return template === custom
+    ? fields.getAll('scope').map(String)
+    : (templates.find(({ name }) => name === template)?.scopes ?? [])
+}
+
 const wantedOf = (form: HTMLFormElement): Wanted => {
   const fields = new FormData(form)
   const text = (name: string) => String(fields.get(name) ?? '').trim()
-  const models = text('models')
-    .split(/[\s,]+/)
-    .filter((it) => it !== '')
   const days = Number(text('days'))
   return {
     name: text('name'),
-    scopes: templates.find(({ name }) => name === text('template'))?.scopes ?? [],
-    models: models.length === 0 ? null : models,
+    team: text('team') === '' ? null : text('team'),
+    scopes: scopesOf(fields),
+    models: wordList(fields, 'models'),
+    addresses: wordList(fields, 'addresses'),
+    limits: limitsOf(fields),
     expires_at: days === 0 ? null : Date.now() + days * day,
   }
 }
@@ -38,20 +50,44 @@ const choice = ({ name, words, scopes }: (typeof templates)[number], at: number)
     el('span', {}, el('b', {}, name), el('span', {}, words), el('small', {}, scopes.join(' '))),
   )
 
-const inputs = (): readonly HTMLElement[] => [
-  el('fieldset', {}, el('legend', {}, 'What is it for?'), el('div', { class: 'choose' }, templates.map(choice))),
+/** Each scope of the reader's own key: a key gives nothing that it does not have. */
+const scopeBoxes = (scopes: readonly string[]): HTMLElement =>
+  el(
+    'details',
+    { class: 'own-scopes' },
+    el('summary', {}, 'Scopes of the choice Custom'),
+    el(
+      'div',
+      { class: 'pair' },
+      scopes.map((scope) =>
+        el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'scope', value: scope }), scope),
+      ),
+    ),
+  )
+
+const inputs = ({ scopes, team }: Self): readonly HTMLElement[] => [
+  el(
+    'fieldset',
+    {},
+    el('legend', {}, 'What is it for?'),
+    el(
+      'div',
+      { class: 'choose' },
+      [...templates, { name: custom, words: 'The scopes that you mark below.', scopes: [] }].map(choice),
+    ),
+  ),
   field(
     'Name',
-    'Whoever reads the list of keys sees it.',
+    'Everybody who may read the list of keys sees the name.',
     el('input', { name: 'name', maxlength: 200, required: true, autocomplete: 'off' }),
   ),
   field(
     'Models',
-    'Names with spaces between them; empty for all that your own key may use.',
+    'Names with spaces between them; empty for all models of the key in use.',
     el('input', { name: 'models', autocomplete: 'off', spellcheck: 'false' }),
   ),
   field(
-    'It ends',
+    'Expires',
     'A key can be revoked at any time.',
     el(
       'select',
@@ -59,10 +95,28 @@ const inputs = (): readonly HTMLElement[] => [
       ends.map(([days, words]) => el('option', { value: days }, words)),
     ),
   ),
+  el(
+    'details',
+    {},
+    el('summary', {}, 'Team, budget, limits, addresses and scopes'),
+    field(
+      'Team',
+      'The team pays for the calls of the key; empty for none.',
+      el('input', { name: 'team', value: team ?? '', autocomplete: 'off', spellcheck: 'false' }),
+    ),
+    el('div', { class: 'pair' }, limitFields()),
+    field(
+      'Addresses',
+      'Addresses or CIDR ranges from which the key works; empty for all.',
+      el('input', { name: 'addresses', autocomplete: 'off', spellcheck: 'false' }),
+    ),
+    scopeBoxes(scopes),
+  ),
 ]
 
-/** Makes a key from a template; what is shown then stands in this tab alone. */
-export const keyForm = (view: View): readonly HTMLElement[] => {
+/** Makes a key; this tab alone shows the new credential. */
+export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
+  const self = await view.gateway.ask<Self>('GET', '/admin/self')
   const told = el('div')
   const place = stack()
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -88,7 +142,7 @@ export const keyForm = (view: View): readonly HTMLElement[] => {
         },
       },
     },
-    inputs(),
+    inputs(self),
     told,
     el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Make the key')),
   )

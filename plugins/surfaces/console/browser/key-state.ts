@@ -10,11 +10,11 @@ const soon = 7 * 86_400_000
 
 export const stateOf = ({ revoked_at, expires_at }: Key, now: number): KeyState => {
   if (revoked_at !== null) return { kind: 'bad', words: 'revoked' }
-  if (expires_at === null) return { kind: 'good', words: 'lives' }
+  if (expires_at === null) return { kind: 'good', words: 'active' }
   if (expires_at <= now) return { kind: 'idle', words: 'expired' }
   return expires_at - now < soon
     ? { kind: 'mixed', words: `expires in ${span(expires_at - now)}` }
-    : { kind: 'good', words: 'lives' }
+    : { kind: 'good', words: 'active' }
 }
 
 export const isAlive = (key: Key, now: number): boolean =>

@@ -1,7 +1,7 @@
 import type { Running } from './answers.ts'
 import { type Child, el } from './element.ts'
 import { count, moment } from './format.ts'
-import { type KeyNames, keyWords } from './live-table.ts'
+import { type KeyNames, keyWords, teamOf } from './live-table.ts'
 import { badge, facts, note, section } from './parts.ts'
 import { lengthOf, standOf, timeOf } from './running.ts'
 import { attemptTable, waterfall } from './waterfall.ts'
@@ -21,6 +21,7 @@ const about = (it: Running, names: KeyNames, now: number): HTMLElement => {
       ['Backend', it.backend ?? '–'],
       ['Tokens', tokens ?? '–'],
       ['Key', it.key === null ? '–' : keyWords(it.key, names)],
+      ['Team', teamOf(it, names) ?? '–'],
       ['Organisation', it.organization ?? '–'],
       ['Id', el('code', {}, it.id), 'wide'],
     ]),

@@ -8,12 +8,20 @@ import { table } from './table.ts'
 /** Rows that a table shows at once. */
 const mostRows = 100
 
-/** Names of keys by their ids. */
-export type KeyNames = ReadonlyMap<string, string>
+/** What the list shows of a key. */
+export interface NamedKey {
+  readonly name: string
+  readonly team: string | null
+}
+
+/** Keys by their ids. */
+export type KeyNames = ReadonlyMap<string, NamedKey>
+
+export const teamOf = ({ key }: Running, names: KeyNames): string | null => names.get(key ?? '')?.team ?? null
 
 /** The name of a key, or the end of its id. */
 export const keyWords = (id: string, names: KeyNames): string => {
-  const name = names.get(id) ?? ''
+  const name = names.get(id)?.name ?? ''
   return name === '' ? `…${id.slice(-8)}` : name
 }
 
@@ -54,7 +62,8 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
       { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
       { head: 'Tokens in / out', value: tokens, number: true },
       { head: 'Key', value: ({ key }) => key, show: ({ key }) => keyLink(key, names) },
-      { head: 'Route', value: ({ route }) => route, show: ({ route }) => el('code', {}, route) },
+      { head: 'Team', value: (request) => teamOf(request, names) },
+      { head: 'Route', value: ({ route }) => route, show: ({ route }) => el('code', { class: 'name' }, route) },
       { head: 'Organisation', value: ({ organization }) => organization },
     ],
   })

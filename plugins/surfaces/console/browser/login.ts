@@ -84,6 +84,14 @@ export const exchanged = async (gateway: Gateway, { name, code, verifier, nonce,
 export const redeemed = async (gateway: Gateway, link: string): Promise<Pass> =>
   passOf(await gateway.ask<Lent>('POST', '/console/session', { link }))
 
+/** A session for the key that the gateway is asked with. Throws Refused. */
+export const heldBy = async (gateway: Gateway): Promise<Pass> =>
+  passOf(await gateway.ask<Lent>('POST', '/console/session/key'))
+
+/** The session of this browser again. Throws Refused without one. */
+export const renewed = async (gateway: Gateway): Promise<Pass> =>
+  passOf(await gateway.ask<Lent>('POST', '/console/session/renewal'))
+
 interface Lent {
   readonly credential: string
   readonly expires_at: number

@@ -1,11 +1,11 @@
 import { type Arrival, arrivalAt } from './arrival.ts'
 import { el } from './element.ts'
-import { Refused, baseOf, gatewayAt } from './gateway.ts'
+import { Refused, baseOf, gatewayAt, unlessRefused } from './gateway.ts'
 import type { Inside } from './inside.ts'
 import { fetchLater } from './later.ts'
-import { exchanged, redeemed, returned } from './login.ts'
-import { takenToken } from './own-machine.ts'
-import { type Pass, isOfLink, sessionOf } from './session.ts'
+import { exchanged, heldBy, redeemed, renewed, returned } from './login.ts'
+import { isOwnPage, takenToken } from './own-machine.ts'
+import { type Pass, isKey, isSession, sessionOf } from './session.ts'
 import { signIn } from './sign-in.ts'
 
 const session = sessionOf(sessionStorage)
@@ -14,9 +14,12 @@ const outside = gatewayAt(base, null, new AbortController().signal)
 
 /** The longest time that a timer takes. */
 const mostMs = 2 ** 31 - 1
+/** The longest time between two renewals of a session in use; in ms. */
+const renewalMs = 60_000
 
 let inside: Inside | null = null
 let ending: ReturnType<typeof setTimeout> | undefined
+let nextRenewal = 0
 
 const leave = (why: Error | null): void => {
   const pass = session.pass()
@@ -25,14 +28,15 @@ const leave = (why: Error | null): void => {
   clearTimeout(ending)
   session.close()
   document.title = 'Sign in · sealgate'
-  document.body.replaceChildren(signIn({ base, gateway: outside, why, open }))
+  const openHeld = async (given: Pass): Promise<void> => open(await held(given), true)
+  document.body.replaceChildren(signIn({ base, gateway: outside, why, open: openHeld }))
   document.getElementById('key')?.focus()
   // The form is painted before the browser is busy with the rest.
   requestAnimationFrame(() => setTimeout(fetchLater))
-  if (why === null && pass !== null && isOfLink(pass)) void revoke(pass)
+  if (why === null && pass !== null && isSession(pass)) void revoke(pass)
 }
 
-/** Signing out ends the credential of a link at the gateway too. */
+/** Signing out ends the session at the gateway too. */
 const revoke = async ({ credential }: Pass): Promise<void> => {
   try {
     await gatewayAt(base, credential, new AbortController().signal).ask('DELETE', '/console/session')
@@ -43,43 +47,70 @@ const revoke = async ({ credential }: Pass): Promise<void> => {
 
 const asError = (error: unknown): Error | null => (error instanceof Error ? error : null)
 
+const endAt = (until: number | null): void => {
+  clearTimeout(ending)
+  if (until === null) return
+  const left = until - Date.now()
+  nextRenewal = Date.now() + Math.min(renewalMs, left / 4)
+  const end = (): void => leave(new Refused(401, 'The time of this sign-in is over'))
+  ending = setTimeout(end, Math.min(mostMs, left))
+}
+
+/** The use of the page renews its session. A renewal that fails leaves the end where it stands. */
+const used = (): void => {
+  const pass = session.pass()
+  if (inside === null || pass === null || !isSession(pass) || Date.now() < nextRenewal) return
+  nextRenewal = Date.now() + renewalMs
+  void renewed(outside).then(
+    ({ credential, until }) => {
+      if (session.pass()?.credential === credential) endAt(until)
+    },
+    () => endAt(pass.until),
+  )
+}
+
+/** The session of a key or a link, which the browser finds again when the page is loaded again. */
+const held = async (pass: Pass): Promise<Pass> => {
+  if (!isKey(pass.credential) && !isSession(pass)) return pass
+  const gateway = gatewayAt(base, pass.credential, new AbortController().signal)
+  return { ...(await heldBy(gateway)), ...(isKey(pass.credential) && { hint: pass.credential.slice(-4) }) }
+}
+
 const open = async (pass: Pass, keep: boolean): Promise<void> => {
   fetchLater()
   const { enter } = await import('./inside.ts')
   const entered = await enter(base, pass, leave)
   inside?.end()
-  clearTimeout(ending)
   inside = entered
   session.open(pass, keep)
-  const { until } = pass
-  const end = (): void => leave(new Refused(401, 'The time of this sign-in is over'))
-  if (until !== null) ending = setTimeout(end, Math.min(mostMs, until - Date.now()))
+  endAt(pass.until)
   await inside.turn()
 }
 
 /** Signs in by what the address brought. Throws Refused. */
 const admit = async (arrival: Arrival): Promise<void> => {
-  if (arrival.by === 'link') return open(await redeemed(outside, arrival.link), false)
+  if (arrival.by === 'link') return open(await held(await redeemed(outside, arrival.link)), false)
   const answer = returned(arrival.answer, sessionStorage)
   const pass = await exchanged(outside, answer)
   history.replaceState(null, '', answer.hash || location.pathname)
   return open(pass, answer.keep)
 }
 
-/** The token of the reader's own machine goes before what the tab has kept. */
-const givenPass = (): Pass | null => {
+/** The token of the reader's own machine goes before what the tab has kept, and both before the session of the browser. */
+const givenPass = async (): Promise<Pass | null> => {
   const token = takenToken(location, history)
-  return token === null ? session.pass() : { credential: token, until: null }
+  if (token !== null) return { credential: token, until: null }
+  return session.pass() ?? (isOwnPage(document) ? null : unlessRefused(renewed(outside), 401, 404))
 }
 
 const begin = async (): Promise<void> => {
   const arrival = arrivalAt(location, history)
-  const pass = givenPass()
-  if (arrival === null && pass === null) return leave(null)
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, 'Signing in')))
   try {
-    if (arrival !== null) await admit(arrival)
-    else if (pass !== null) await open(pass, true)
+    if (arrival !== null) return await admit(arrival)
+    const pass = await givenPass()
+    if (pass === null) return leave(null)
+    await open(pass, true)
   } catch (error) {
     leave(asError(error))
   }
@@ -92,4 +123,5 @@ const turned = (): void => {
 }
 
 addEventListener('hashchange', turned)
+for (const use of ['pointerdown', 'keydown']) addEventListener(use, used)
 void begin()

@@ -1,4 +1,5 @@
 import type { Page } from './page.ts'
+import { audit } from './pages/audit.ts'
 import { decisions } from './pages/decisions.ts'
 import { drill } from './pages/drill.ts'
 import { files } from './pages/files.ts'
@@ -11,4 +12,16 @@ import { settings } from './pages/settings.ts'
 import { usage } from './pages/usage.ts'
 
 /** All pages in the order of the navigation. */
-export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, sealed, files, drill, settings]
+export const pages: readonly Page[] = [
+  home,
+  live,
+  keys,
+  usage,
+  models,
+  decisions,
+  sealed,
+  files,
+  drill,
+  audit,
+  settings,
+]

@@ -50,6 +50,25 @@ const taken = (some: readonly ScoredAnswer[], from: number) => {
   return { tries: these.length, wrong: these.filter(({ right }) => !right).length }
 }
 
+/** What answers of at least this confidence have kept, and whether that proves the promise. */
+export interface CheckedPromise extends KeptPromise {
+  /** The share of errors that the answers leave possible. */
+  readonly atMost: number
+  readonly kept: boolean
+}
+
+/** Whether a confidence keeps the promise among answers that nothing was fitted to. */
+export const checkedPromise = (
+  answers: readonly ScoredAnswer[],
+  confidence: number,
+  { errors, certainty }: PromiseOptions,
+): CheckedPromise => {
+  const { tries, wrong } = taken(answers, confidence)
+  const atMost = upperBound(wrong, tries, certainty)
+  const shares = { automated: tries / answers.length, wrong: tries === 0 ? 0 : wrong / tries }
+  return { confidence, ...shares, atMost, kept: atMost <= errors }
+}
+
 /** Thresholds by which about a twentieth of the answers, two, … and all are taken, in four digits: from the surest down. */
 const thresholdsOf = (fit: readonly ScoredAnswer[]): readonly number[] => {
   const sorted = fit.map(({ confidence }) => confidence).sort((one, other) => other - one)

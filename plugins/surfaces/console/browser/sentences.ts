@@ -1,10 +1,14 @@
-import { type Backend, stateOf } from './backends.ts'
+import type { Chained, Incident } from './answers.ts'
 import { type Budget, budgetsOf } from './budgets.ts'
+import { clockTime, count } from './format.ts'
+import { pathOf } from './gateway.ts'
 import type { Sample } from './prometheus.ts'
 
 export interface Trouble {
   readonly grave: boolean
   readonly words: string
+  /** Where its requests are shown. */
+  readonly hash?: string
 }
 
 export interface GatewayState {
@@ -13,19 +17,38 @@ export interface GatewayState {
   /** What clients that seal would refuse. */
   readonly degraded: readonly string[]
   readonly samples: readonly Sample[]
-  readonly backends: readonly Backend[]
-  /** Of a minute ago; empty without such a reading. */
-  readonly earlier: readonly Backend[]
+  readonly incidents: readonly Incident[]
+  /** The chains of the models, as far as they were read. */
+  readonly chains: readonly Chained[]
 }
 
 const dayInSeconds = 86_400
 
-const ofBackend = (now: Backend, before: Backend | null): readonly Trouble[] => {
-  const state = stateOf(now, before)
-  const since = before === null || now.answered === 0 ? 'since the gateway started' : 'in the last minute'
-  if (state === 'bad') return [{ grave: true, words: `Backend ${now.name}: no call was answered ${since}.` }]
-  if (state === 'mixed') return [{ grave: false, words: `Backend ${now.name}: some calls failed ${since}.` }]
-  return []
+/** What failed last, in words. */
+export const statusWords = (status: number | null): string => (status === null ? 'without an answer' : `with ${status}`)
+
+const isOpen = ({ until }: Incident): boolean => until === null
+
+const isOf = ({ backend, model }: Incident, link: Chained['chain'][number]): boolean =>
+  link.backend === backend && link.model === model
+
+/** The models that callers know by the backend's one. */
+export const modelsBehind = (incident: Incident, chains: readonly Chained[]): readonly Chained[] =>
+  chains.filter(({ chain }) => chain.some((link) => isOf(incident, link)))
+
+/** An incident is grave where a model has no backend without one. */
+const ofIncident = (incident: Incident, chains: readonly Chained[], all: readonly Incident[]): Trouble => {
+  const { backend, model, since, failed, status } = incident
+  const behind = modelsBehind(incident, chains)
+  const stuck = behind.filter(({ chain }) => chain.every((link) => all.some((other) => isOf(other, link))))
+  const names = (stuck.length > 0 ? stuck : behind).map((chained) => chained.model)
+  const whose = names.length === 0 ? `Model ${model}` : `Model ${names.join(', ')}`
+  const rest = names.length === 0 || stuck.length > 0 ? '' : '; other backends answer'
+  return {
+    grave: names.length === 0 || stuck.length > 0,
+    words: `${whose}: no call of backend ${backend} is answered since ${clockTime(since)}, ${count(failed)} failed, the last ${statusWords(status)}${rest}.`,
+    hash: pathOf('#/live', { show: 'failed', ...(names.length === 1 && { model: names[0] ?? null }) }),
+  }
 }
 
 const ofBudget = ({ holder, period, share }: Budget): readonly Trouble[] =>
@@ -44,7 +67,9 @@ const ofEvidence = ({ name, labels, value }: Sample): readonly Trouble[] =>
     : []
 
 /** What is wrong now, the gravest first; empty when nothing is. */
-export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: GatewayState): readonly Trouble[] => {
+export const troublesOf = (state: GatewayState): readonly Trouble[] => {
+  const { obstacle, degraded, samples, chains } = state
+  const open = state.incidents.filter(isOpen)
   const all = [
     ...(obstacle === null ? [] : [{ grave: true, words: `The gateway is not ready: ${obstacle}.` }]),
     ...degraded.map((piece) => ({
@@ -54,7 +79,7 @@ export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: G
           ? 'The gateway refuses the evidence of its own enclave.'
           : `Clients that seal refuse this gateway: ${piece} is missing or has ended.`,
     })),
-    ...backends.flatMap((it) => ofBackend(it, earlier.find(({ name }) => name === it.name) ?? null)),
+    ...open.map((incident) => ofIncident(incident, chains, open)),
     ...budgetsOf(samples).flatMap(ofBudget),
     ...samples.flatMap(ofEvidence),
   ]

@@ -1,8 +1,7 @@
 import { el } from './element.ts'
-import { moment } from './format.ts'
 import type { Page } from './page.ts'
 import { button, link } from './parts.ts'
-import { type Pass, isKey } from './session.ts'
+import type { Pass } from './session.ts'
 
 export interface Shell {
   readonly root: readonly HTMLElement[]
@@ -12,10 +11,8 @@ export interface Shell {
 }
 
 /** How the reader is signed in. */
-const whoOf = ({ credential, until }: Pass): HTMLElement =>
-  isKey(credential)
-    ? el('span', {}, 'Key ', el('code', {}, `…${credential.slice(-4)}`))
-    : el('span', {}, until === null ? 'Signed in' : `Signed in until ${moment(until)}`)
+const whoOf = ({ hint }: Pass): HTMLElement =>
+  hint === undefined ? el('span', {}, 'Signed in') : el('span', {}, 'Key ', el('code', {}, `…${hint}`))
 
 /** What stands around every page. */
 export const shellOf = (seen: readonly Page[], pass: Pass, signOut: () => void): Shell => {

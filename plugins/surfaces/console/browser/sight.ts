@@ -1,4 +1,5 @@
 import type { Front, Model, Self } from './answers.ts'
+import { costsIn } from './format.ts'
 import { type Gateway, unlessRefused } from './gateway.ts'
 
 /** What the key of the reader may see; pages that need more are not there. */
@@ -31,6 +32,7 @@ export const sightOf = async (gateway: Gateway): Promise<Sight> => {
     // The surface may be switched off, or the key may lack the scope.
     unlessRefused(gateway.text('/metrics'), 403, 404),
   ])
+  costsIn(self?.currency ?? null)
   const measures = metrics !== null
   const may = (scope: string) => self !== null && reaches(self.scopes, scope)
   const operates = self?.operator === true && may('api_key.read')

@@ -1,10 +1,17 @@
 import { el } from './element.ts'
 import type { Gateway } from './gateway.ts'
 import { type Offer, departureTo, offersOf } from './login.ts'
-import { button, note, refusal, stack } from './parts.ts'
+import { button, note, refusal, stack, warning } from './parts.ts'
+import { isOwnToken } from './own-machine.ts'
 import { type Pass, isKey } from './session.ts'
 
 const noKey = new Error('no key')
+
+/** What is wrong with a text that can't be a key. */
+const shapeWords = (text: string): string =>
+  text.startsWith('sk_')
+    ? 'This key is not complete: sk_live_ or sk_test_ stands before 40 to 48 letters and digits.'
+    : 'A key begins with sk_live_ or sk_test_.'
 
 export interface SignIn {
   /** Where clients find the gateway. */
@@ -13,15 +20,21 @@ export interface SignIn {
   readonly gateway: Gateway
   readonly why: Error | null
   /** Throws what the gateway says against the credential. */
-  open(pass: Pass, keep: boolean): Promise<void>
+  open(pass: Pass): Promise<void>
 }
 
 /** The buttons for logins that come back to this page, and a word on those that come back to another one. */
-const ways = (offers: readonly Offer[], own: string, begin: (offer: Offer) => void): readonly HTMLElement[] => {
+const ways = (
+  offers: readonly Offer[],
+  own: string,
+  keep: HTMLElement,
+  begin: (offer: Offer) => void,
+): readonly HTMLElement[] => {
   const here = offers.filter(({ redirect }) => redirect === own)
   const elsewhere = [...new Set(offers.filter((it) => !here.includes(it)).map(({ redirect }) => redirect))]
   return [
     ...here.map((offer) => button(`Sign in with ${offer.name}`, () => begin(offer))),
+    ...(here.length === 0 ? [] : [el('label', { class: 'check' }, keep, 'Keep a login until this tab closes')]),
     ...elsewhere.map((redirect) => note('A login is at ', el('code', {}, redirect), '.')),
   ]
 }
@@ -40,14 +53,10 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
     const credential = input.value.trim()
     submit.disabled = true
     try {
-      if (!isKey(credential)) throw noKey
-      await open({ credential, until: null }, keep.checked)
+      if (!isKey(credential) && !isOwnToken(credential)) throw noKey
+      await open({ credential, until: null })
     } catch (error) {
-      told.replaceChildren(
-        error === noKey
-          ? el('p', { class: 'refusal', role: 'alert' }, 'A key begins with sk_live_ or sk_test_.')
-          : refusal(error),
-      )
+      told.replaceChildren(error === noKey ? warning(shapeWords(credential)) : refusal(error))
       submit.disabled = false
     }
   }
@@ -62,7 +71,7 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
     )
   // A key signs in without them.
   void offersOf(gateway).then(
-    (offers) => logins.replaceChildren(...ways(offers, `${base}/console`, depart)),
+    (offers) => logins.replaceChildren(...ways(offers, `${base}/console`, keep, depart)),
     () => logins.replaceChildren(),
   )
   return el(
@@ -76,8 +85,7 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
       { on: { submit: submitted } },
       el('label', { for: 'key' }, 'Key of this gateway'),
       input,
-      el('small', { id: 'key-hint' }, 'It stays in the memory of this tab, and goes to this gateway alone.'),
-      el('label', { class: 'check' }, keep, 'Keep it until this tab closes'),
+      el('small', { id: 'key-hint' }, 'It opens a session of this gateway, and is kept nowhere.'),
       told,
       submit,
     ),

@@ -23,6 +23,17 @@ export interface Table<Row> {
   readonly curl: string
   readonly empty: string
   readonly beside?: Child
+  /** The rows of the CSV where the page shows a part of them alone. */
+  readonly saved?: readonly Row[]
+  readonly order?: Order
+}
+
+/** The column that orders the rows, and what a click on a head does. */
+export interface Order {
+  /** The head of the column; empty for none. */
+  readonly by: string
+  readonly descending: boolean
+  choose(head: string): void
 }
 
 const download = (file: string, text: string): void => {
@@ -32,10 +43,10 @@ const download = (file: string, text: string): void => {
 }
 
 /** The table as it would be read in a spreadsheet. */
-const csvOfTable = <Row>({ columns, rows }: Pick<Table<Row>, 'columns' | 'rows'>): string =>
+const csvOfTable = <Row>({ columns, rows, saved = rows }: Pick<Table<Row>, 'columns' | 'rows' | 'saved'>): string =>
   csvOf(
     columns.map(({ head }) => head),
-    rows.map((row) => columns.map(({ value }) => value(row))),
+    saved.map((row) => columns.map(({ value }) => value(row))),
   )
 
 const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
@@ -54,6 +65,14 @@ const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
           ),
         ),
       )
+
+const headOf = <Row>({ head, number }: Column<Row>, order: Order | undefined): HTMLElement => {
+  const kind = number ? 'number' : null
+  if (order === undefined) return el('th', { scope: 'col', class: kind }, head)
+  const sorted = order.by === head ? (order.descending ? 'descending' : 'ascending') : null
+  const sort = button(head, () => order.choose(head), 'order')
+  return el('th', { scope: 'col', class: kind, 'aria-sort': sorted }, sort)
+}
 
 /** Heads and rows of a table; a narrow screen scrolls it sideways. */
 export const scrolled = (title: string, heads: readonly Child[], rows: readonly Child[]): HTMLElement =>
@@ -88,7 +107,7 @@ export const table = <Row>(whole: Table<Row>): HTMLElement => {
     ),
     scrolled(
       it.title,
-      it.columns.map(({ head, number }) => el('th', { scope: 'col', class: number ? 'number' : null }, head)),
+      it.columns.map((column) => headOf(column, it.order)),
       bodyOf(it),
     ),
   )

@@ -1,5 +1,5 @@
 import { shownCost } from './costs.ts'
-import { count } from './format.ts'
+import { costWords, count } from './format.ts'
 import type { Child } from './element.ts'
 import type { Sum } from './sums.ts'
 import { type Column, table } from './table.ts'
@@ -36,8 +36,8 @@ export const usageTable = (it: {
       number('Cached', ({ cached }) => cached),
       number('Output', ({ output }) => output),
       number('Reasoning', ({ reasoning }) => reasoning),
-      number('Unanswered', ({ unanswered }) => unanswered),
+      number('Errors', ({ unanswered }) => unanswered),
       number('Unpriced', ({ unpriced }) => unpriced),
-      { head: 'Cost', value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
+      { head: costWords(), value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
     ],
   })

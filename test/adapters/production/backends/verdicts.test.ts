@@ -9,12 +9,14 @@ const minute = 60_000
 /** Evidence by number. `next` is what the following question brings: evidence, no answer, a refusal, or silence. */
 const stage = () => {
   const clock = fakeClock()
-  const it = { next: 'evidence' as 'evidence' | 'nothing' | 'refusal', life: 1000 * minute, asked: 0, moved: 0 }
+  const it = { next: 'evidence' as 'evidence' | 'nothing' | 'refusal', life: 1000 * minute, asked: 0 }
+  const moves: (() => void)[] = []
   const retired: number[] = []
   const closed: number[] = []
   let hold: Promise<void> = Promise.resolve()
-  const verify = async (): Promise<Opened & { readonly number: number }> => {
+  const verify = async (moved: () => void): Promise<Opened & { readonly number: number }> => {
     const number = ++it.asked
+    moves[number] = moved
     const { next } = it
     await hold
     if (next === 'nothing') throw new UpstreamFailed()
@@ -22,7 +24,6 @@ const stage = () => {
     return {
       number,
       ends: clock.now() + it.life,
-      isMoved: () => it.moved === number,
       retire: async () => void retired.push(number),
       close: async () => void closed.push(number),
     }
@@ -35,7 +36,7 @@ const stage = () => {
     hold = new Promise((resolve) => (go = resolve))
     return go
   }
-  return { clock, it, held, called, retired, closed, wait, signal }
+  return { clock, it, held, moves, called, retired, closed, wait, signal }
 }
 
 t.test('evidence is asked for at the first call, and once for calls that wait together', async (t) => {
@@ -103,14 +104,39 @@ t.test('refused evidence ends the evidence before it at once', async (t) => {
 })
 
 t.test('another key of the backend needs evidence of its own', async (t) => {
-  const { it, called } = stage()
+  const { it, called, moves } = stage()
   await called()
-  it.moved = 1
+  moves[1]!()
   t.equal(await called(), 2)
-  it.moved = 2
+  moves[2]!()
   it.next = 'nothing'
   t.equal(await called(), 'backend_unverified')
   t.equal(await called(), 'backend_unverified')
+})
+
+t.test('a refusal on a line ends all evidence that was asked for before', async (t) => {
+  const renewed = async () => {
+    const it = stage()
+    await it.called()
+    const go = it.wait()
+    await it.clock.pass(10 * minute)
+    return { ...it, go }
+  }
+  const during = await renewed()
+  during.moves[1]!()
+  during.it.next = 'refusal'
+  during.go()
+  t.equal(await during.called(), 'backend_unverified')
+  t.equal(during.it.asked, 3)
+  t.strictSame(during.closed, [2], 'the renewal that ran')
+
+  const after = await renewed()
+  after.go()
+  await settled()
+  after.moves[1]!()
+  after.it.next = 'refusal'
+  t.equal(await after.called(), 'backend_unverified')
+  t.strictSame(after.retired, [1, 2], 'the renewal that was held')
 })
 
 t.test('a line is retired after its running calls, and closed with its owner', async (t) => {

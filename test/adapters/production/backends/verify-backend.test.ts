@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { get } from 'node:https'
 import t from 'tap'
 import * as v from 'valibot'
 import { clock } from '../../../../adapters/memory/platform.ts'
@@ -9,29 +10,32 @@ import { checkedConfig } from '../../../../adapters/production/config/config.ts'
 import { releaseDigest } from '../../../../adapters/production/config/release-digest.ts'
 import { chosenUpstream } from '../../../../adapters/production/config/upstreams.ts'
 import { Container } from '../../../../core/container.ts'
-import { type ModelUse, runErrand } from '../../../../core/errand.ts'
+import { type ModelUse, runErrand } from '../../../../plugins/shared/errand.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { defaultQueue } from '../../../../core/fair-shares.ts'
-import { summedUses } from '../../../../core/inference/metering/usage-scope.ts'
+import { defaultQueue } from '../../../../plugins/shared/fair-shares.ts'
+import { summedUses } from '../../../../plugins/sealed/usage-scope.ts'
 import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
-import { runForTool } from '../../../../core/inference/run-for-tool.ts'
+import { runForTool } from '../../../../plugins/shared/run-for-tool.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
 import { Fetch, Log } from '../../../../core/ports/platform.ts'
 import { Upstream } from '../../../../core/ports/upstream.ts'
-import { tdxMeasurement } from '../../../../core/sealed/evidence/measurement.ts'
-import type { PlatformPolicy } from '../../../../core/sealed/evidence/policy.ts'
-import { Refusal } from '../../../../core/sealed/evidence/reasons.ts'
+import { tdxMeasurement } from '../../../../plugins/sealed/evidence/measurement.ts'
+import type { PlatformPolicy } from '../../../../plugins/sealed/evidence/policy.ts'
+import { Refusal } from '../../../../plugins/sealed/evidence/reasons.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
 import attestedTls from '../../../../plugins/backend-evidence/attested-tls.ts'
 import {
   boundTo,
   confidentialBackend,
   demandingProvider,
+  exporterOf,
   honest,
+  keyAlone,
   madeAt,
   tlsIdentity,
 } from '../../../fakes/platform/confidential-backend.ts'
 import { makeTdx } from '../../../fakes/platform/tdx.ts'
+import { until } from '../../../until.ts'
 import { measurements, testRoots, unverifiedBackends } from '../../../fakes/platform/unverified-backends.ts'
 
 const day = 86_400_000
@@ -43,7 +47,12 @@ t.test('each refusal has its reason', async (t) => {
   const it = await confidentialBackend(t)
   const verified = (origin: string, settings: object = {}, policy: PlatformPolicy = { measurements }) => {
     const wanted = { ...demand, origin, policy, ...settings }
-    return verifyBackend({ ...wanted, policy: { ...wanted.policy, testRoots } }, form, clock.create({}, {}, 'clock'))
+    return verifyBackend(
+      { ...wanted, policy: { ...wanted.policy, testRoots } },
+      form,
+      clock.create({}, {}, 'clock'),
+      () => {},
+    )
   }
   const line = await verified(it.base)
   const digest = createHash('sha256').update(it.documents[0]!).digest('hex')
@@ -72,9 +81,12 @@ t.test('a backend on TDX is verified by the same form', async (t) => {
   const registers = (it: Buffer) => [328, 376, 424, 472].map((at) => new Uint8Array(it.subarray(at, at + 48)))
   const part = (it: Buffer, at: number) => new Uint8Array(it.subarray(at, at + 48))
   const it = await confidentialBackend(t, (nonce, response, info) => {
-    const { evidence, roots: tdx } = makeTdx({ now: madeAt, reportData: boundTo(info, nonce) })
+    const { evidence, roots: tdx } = makeTdx({
+      now: madeAt,
+      reportData: boundTo(info, nonce, exporterOf(response, nonce)),
+    })
     roots.tdx = tdx
-    response.end(JSON.stringify({ evidence }))
+    response.end(JSON.stringify({ version: 2, evidence }))
   })
   const said = body(makeTdx({ now: madeAt, reportData: new Uint8Array(64) }).evidence.quote)
   const measurement = await tdxMeasurement({
@@ -83,13 +95,86 @@ t.test('a backend on TDX is verified by the same form', async (t) => {
   })
   const verified = (measurements: readonly string[]) => {
     const policy = { platforms: ['tdx'] as const, measurements, testRoots: roots }
-    return verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'))
+    return verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'), () => {})
   }
   const line = await verified([measurement])
   t.match(line.proof, { platform: 'tdx', measurement })
   await line.close()
   const refusal: unknown = await verified(['00'.repeat(48)]).catch((error: unknown) => error)
   t.match(refusal, { reason: 'measurement_not_allowed' })
+})
+
+t.test('a relay of the same image and the same TLS key is refused in every profile but dev', async (t) => {
+  const own = tlsIdentity()
+  const asked = (base: string, nonce: string) =>
+    new Promise<string>((resolve, reject) => {
+      const place = `${base}/.well-known/sealgate-evidence?nonce=${nonce}`
+      get(place, { rejectUnauthorized: false, agent: false }, (answer) => {
+        let text = ''
+        answer.on('data', (part) => (text += part)).on('end', () => resolve(text))
+      }).on('error', reject)
+    })
+  const strict = {
+    ...{ profile: 'strict' as const, platforms: ['sev-snp'] as const },
+    'sev-snp': { chips: ['00'.repeat(64)], mitigations: { launch: '00'.repeat(8), current: '00'.repeat(8) } },
+  }
+  const fates: Record<string, unknown> = {}
+  for (const [version, attest] of [
+    ['version 1', keyAlone],
+    ['version 2', honest],
+  ] as const) {
+    const real = await confidentialBackend(t, attest, own)
+    // Who holds the TLS key of the fleet ends the connection, and fetches the evidence of the real machine.
+    const relay = await confidentialBackend(
+      t,
+      async (nonce, response) => response.end(await asked(real.base, nonce)),
+      own,
+    )
+    for (const [profile, policy] of Object.entries({ standard: {}, strict, dev: { profile: 'dev' as const } })) {
+      const full = { measurements, testRoots, ...policy }
+      const wanted = { ...demand, origin: relay.base, policy: full }
+      fates[`${version}, ${profile}`] = await verifyBackend(wanted, form, clock.create({}, {}, 'clock'), () => {}).then(
+        (line) => line.close().then(() => 'taken'),
+        (error: Refusal) => `${error.reason}: ${error.detail}`,
+      )
+    }
+    t.strictSame([...relay.prompts, ...real.prompts], [], 'no prompt left')
+  }
+  t.strictSame(fates, {
+    'version 1, standard': 'policy_refused: key alone',
+    'version 1, strict': 'policy_refused: key alone',
+    'version 1, dev': 'taken',
+    'version 2, standard': 'report_data_mismatch: null',
+    'version 2, strict': 'platform_not_allowed: Genoa',
+    'version 2, dev': 'report_data_mismatch: null',
+  })
+})
+
+t.test('each connection of a line brings evidence of its own', async (t) => {
+  const it = await confidentialBackend(t)
+  const policy = { measurements, testRoots }
+  let moves = 0
+  const line = await verifyBackend(
+    { ...demand, origin: it.base, policy },
+    form,
+    clock.create({}, {}, 'clock'),
+    () => moves++,
+  )
+  const signal = new AbortController().signal
+  const sent = () => line.door(`${it.base}/v1/chat`, { method: 'POST', body: secret, signal })
+  const answers = await Promise.all([sent(), sent(), sent()])
+  t.equal(it.asked.length, 3, 'three connections, three questions')
+  t.equal(new Set(it.asked).size, 3, 'under three nonces')
+  for (const answer of answers) for await (const _ of answer.body);
+  for await (const _ of (await sent()).body);
+  t.equal(it.asked.length, 3, 'a connection that rests is used again')
+  t.equal(it.prompts.length, 4)
+  it.state.attest = keyAlone
+  const [kept, refused] = [sent(), Promise.all([sent(), sent(), sent()])]
+  await kept
+  await t.rejects(refused, { code: 'backend_unverified', cause: { reason: 'policy_refused' } })
+  t.equal(moves, 1, 'the next call asks for evidence anew')
+  await line.close()
 })
 
 t.test('a model that works for a tool tells its evidence', async (t) => {
@@ -120,25 +205,35 @@ t.test('a model that works for a tool tells its evidence', async (t) => {
 t.test('every connection of a line ends in the key of its evidence', async (t) => {
   const it = await confidentialBackend(t)
   const policy = { measurements, testRoots }
-  const line = await verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'))
+  let moves = 0
+  const line = await verifyBackend(
+    { ...demand, origin: it.base, policy },
+    form,
+    clock.create({}, {}, 'clock'),
+    () => moves++,
+  )
   const signal = new AbortController().signal
   const sent = () => line.door(`${it.base}/v1/chat`, { method: 'POST', body: secret, signal })
   const first = await sent()
   first.discard()
   t.equal(it.prompts.length, 1)
-  t.notOk(line.isMoved())
+  t.equal(moves, 0)
   it.turn(tlsIdentity())
-  await t.rejects(sent(), UpstreamFailed)
+  // The first call may still find the connection that the backend closes.
+  const isMoved = async () => {
+    await t.rejects(sent(), UpstreamFailed)
+    return moves === 1
+  }
+  t.ok(await until(isMoved, 10_000, 50))
   t.equal(it.prompts.length, 1, 'no byte of the request goes out')
-  t.ok(line.isMoved())
   await line.close()
 })
 
 t.test('a configuration cannot weaken what an upstream demands', async (t) => {
   const refuses = async (choice: object, words: RegExp) =>
-    t.rejects(chosenUpstream('providers.one', 'one', choice as never), { message: words })
+    t.rejects(chosenUpstream(['providers', 'one'], 'one', choice as never), { message: words })
   const evidence = (more: object) => ({ ...demandingProvider('https://backend.example', more) })
-  await t.resolves(chosenUpstream('providers.one', 'one', evidence({})))
+  await t.resolves(chosenUpstream(['providers', 'one'], 'one', evidence({})))
   await refuses(
     { ...demandingProvider('http://backend.example') },
     /^providers\.one\.baseUrl: evidence needs an https URL/,
@@ -174,7 +269,7 @@ t.test('an upstream with evidence has no other door', async (t) => {
   const backend = await confidentialBackend(t)
   const made = async (base: string, roots?: typeof testRoots) => {
     const it = container(shared, (event, facts) => void logged.push({ event, ...facts }))
-    it.fit(await chosenUpstream('providers.one', 'one', demandingProvider(base), roots))
+    it.fit(await chosenUpstream(['providers', 'one'], 'one', demandingProvider(base), roots))
     t.teardown(() => it.dispose())
     return it.supply({ upstreams: Upstream }).upstreams[0]!
   }

@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import memoryEnclave from '../../../../adapters/memory/enclave.ts'
+import { enclaveWithin } from '../../../../adapters/memory/enclave.ts'
+import { tools } from '../../../../adapters/memory/tools.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
 import { connectedEnclaves, startedEnclave } from '../../../../adapters/production/enclave/enclave.ts'
 import { enclavePool } from '../../../../adapters/production/enclave/enclave-pool.ts'
-import { connect } from '../../../../core/sealed/client/client.ts'
+import { connect } from '../../../../plugins/sealed/client/client.ts'
 import { Unavailable } from '../../../../core/errors.ts'
 import { use } from '../../../../core/plugin.ts'
 import { Enclave, type SealedReply } from '../../../../core/ports/enclave.ts'
@@ -44,7 +45,9 @@ const inside = async (
   return child
 }
 
-t.test('in this process', (t) => conform(t, enclave.contract, (t) => opened(t, use(memoryEnclave))))
+t.test('in this process', (t) =>
+  conform(t, enclave.contract, (t) => opened(t, enclaveWithin()({ upstreams: [], tools }))),
+)
 
 t.test('in a process of its own', async (t) => {
   const it = opened(t, use(startedEnclave, { config: { providers } }))

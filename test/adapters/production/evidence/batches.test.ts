@@ -2,8 +2,8 @@ import t from 'tap'
 import { batchedAttest, treeOf } from '../../../../adapters/production/evidence/batches.ts'
 import { TooMany, Unavailable } from '../../../../core/errors.ts'
 import type { Keyset } from '../../../../core/ports/enclave.ts'
-import { checkReportData } from '../../../../core/sealed/evidence/report-data.ts'
-import { refusal } from '../../../core/evidence/samples.ts'
+import { checkReportData } from '../../../../plugins/sealed/evidence/report-data.ts'
+import { refusal } from '../../../plugins/sealed/evidence/samples.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
 
 const keysetHash = new Uint8Array(32).fill(3)

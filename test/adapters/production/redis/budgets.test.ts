@@ -114,7 +114,7 @@ t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and t
   await t.rejects(reserve(closed!, 1, 0), Unavailable, 'slow is down')
   const uncounted = await reserve(open!, 5_000_000, 0).catch((it: unknown) => it)
   t.notOk(uncounted instanceof Error, 'open lets pass')
-  await t.resolves(held.settle({ input: 50, output: 0 }, 'a'), 'settling never fails')
+  await t.resolves(async () => held.settle({ input: 50, output: 0 }, 'a'), 'settling never fails')
   server.resume()
   await until(works(closed!))
   const left = await reserve(closed!, 300, 0).then(

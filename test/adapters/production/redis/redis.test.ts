@@ -87,7 +87,8 @@ t.test('the limiter keeps its promises', (t) =>
 t.test('the cache keeps its promises', (t) => conform(t, cache.contract, (t) => cacheOn(t, server.url, patient)))
 
 t.test('two clients share one limit exactly', async (t) => {
-  const shared = { prefix: own(), ...patient }
+  // Ten thousand scripts wait for one server, which a busy machine answers late.
+  const shared = { prefix: own(), patience: 30_000 }
   const limiters = [limiterOn(t, server.url, shared), limiterOn(t, server.url, shared)]
   let [operations, inFlight, highest, given] = [0, 0, 0, 0]
   const work = async (it: RateLimiter) => {
@@ -175,24 +176,27 @@ for (const [way, break_, mend] of [
     }
     events.length = 0
     await break_()
-    for (const [known, limit] of [50, 25].entries())
-      for (const [i, late] of (await Promise.all(Object.values(calls).map((call) => lateOnes(limit, call)))).entries())
+    // 50 and 25 ms where nothing else runs; a machine that plays other tests beside it delays calls by more.
+    for (const [known, limit] of [200, 100].entries())
+      for (const [i, late] of (
+        await Promise.all(Object.values(calls).map((call) => lateOnes(limit, async () => call())))
+      ).entries())
         t.equal(late, 0, `${Object.keys(calls)[i]} within ${limit} ms${known ? ', once it is known' : ''}`)
 
     const closed = { name: 'Unavailable', status: 503, retryAfter: 1_000 }
-    await t.rejects(it.take('a', 1, 1_000), closed, 'places are closed')
-    await t.rejects(it.spend([charge('tokens')]), closed, 'tokens are closed')
-    await t.rejects(it.spend([charge('requests'), charge('tokens')]), closed, 'closed if any is')
-    await t.rejects(held.renew(), closed, 'whether a place is kept is not known')
-    await t.resolves(held.release(), 'what is not released falls free')
+    await t.rejects(async () => it.take('a', 1, 1_000), closed, 'places are closed')
+    await t.rejects(async () => it.spend([charge('tokens')]), closed, 'tokens are closed')
+    await t.rejects(async () => it.spend([charge('requests'), charge('tokens')]), closed, 'closed if any is')
+    await t.rejects(async () => held.renew(), closed, 'whether a place is kept is not known')
+    await t.resolves(async () => held.release(), 'what is not released falls free')
     const passed = await it.spend([charge('requests'), charge('requests')])
     t.match(passed, { ok: true, left: [null, null] }, 'requests are open')
-    if (passed.ok) await t.resolves(passed.settle([9, 9]))
-    if (spentBefore.ok) await t.resolves(spentBefore.settle([9]), 'settling never fails')
+    if (passed.ok) await t.resolves(async () => passed.settle([9, 9]))
+    if (spentBefore.ok) await t.resolves(async () => spentBefore.settle([9]), 'settling never fails')
     const free = (await other.take('a', 1, 1_000))!
     t.ok((await free.renew()) && (await heldOpen.renew()), 'open places pass')
-    await t.resolves(free.release())
-    await t.rejects(other.spend([charge('requests')]), closed, 'as declared, not as usual')
+    await t.resolves(async () => free.release())
+    await t.rejects(async () => other.spend([charge('requests')]), closed, 'as declared, not as usual')
     t.equal(await copies.get('copy'), undefined, 'no copy')
     await t.resolves(Promise.all([copies.set('copy', 2, 1_000), copies.remove('copy')]))
 
@@ -229,7 +233,7 @@ t.test('begins without Redis and finds it later', async (t) => {
   const it = limiterOn(t, steered.url)
   const copies = cacheOn(t, steered.url)
   const clock = quietClock()
-  await t.rejects(it.take('a', 1, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => it.take('a', 1, 1_000), { name: 'Unavailable' })
   t.equal(await copies.get('a'), undefined)
   t.ok(clock() < 500)
   await steered.start()
@@ -244,7 +248,7 @@ t.test('a line that stays silent for ever is replaced', async (t) => {
   const works = async () => (await it.take('a', 9, 100)) !== null
   await until(works)
   wire.cut()
-  await t.rejects(it.take('a', 9, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => it.take('a', 9, 1_000), { name: 'Unavailable' })
   await sleep(700)
   wire.mend()
   const back = await until(works)
@@ -256,7 +260,7 @@ t.test('a process that was busy itself does not take Redis for silent', async (t
   await until(async () => (await it.take('a', 9, 100)) !== null)
   let answered = false
   for (let tries = 0; !answered && tries < 5; tries++) {
-    const place = it.take('busy', 9, 100)
+    const place = Promise.resolve(it.take('busy', 9, 100))
     for (const began = performance.now(); performance.now() - began < 120;);
     answered = await place.then(Boolean, () => false)
     if (!answered) await until(async () => (await it.take('a', 9, 100)) !== null)
@@ -266,10 +270,10 @@ t.test('a process that was busy itself does not take Redis for silent', async (t
 
 t.test('closed is closed', async (t) => {
   const it = limiterOn(t, steered.url)
-  const asked = it.take('a', 1, 1_000).catch((fault) => fault.name)
+  const asked = Promise.resolve(it.take('a', 1, 1_000)).catch((fault: Error) => fault.name)
   await it.dispose?.()
   t.equal(await asked, 'Unavailable')
-  await t.rejects(it.take('a', 1, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => it.take('a', 1, 1_000), { name: 'Unavailable' })
 })
 
 t.test('a line that was still sought when all was closed is no loss', async (t) => {
@@ -296,7 +300,7 @@ t.test('a Redis that takes no writes is down until it does', async (t) => {
   await until(async () => (await it.take('a', 9, 1_000)) !== null)
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '1'])
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
-  await t.rejects(it.spend([charge('tokens')]), { name: 'Unavailable', retryAfter: 1_000 })
+  await t.rejects(async () => it.spend([charge('tokens')]), { name: 'Unavailable', retryAfter: 1_000 })
   await sleep(100)
   t.match(await it.spend([charge('requests')]), { ok: true, left: [null] })
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '0'])
@@ -319,6 +323,7 @@ t.test('a copy that cannot be written or read is no copy, and nothing else', asy
 
 t.test('settings are checked before anything runs', async (t) => {
   t.throws(() => use(limiterPlugin, { url: 'nowhere' }), /^redis: url/)
+  // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(limiterPlugin, { url: 'redis://localhost', whenDown: { places: 'ajar' } }), /whenDown\.places/)
   t.throws(() => use(cachePlugin, { url: 'redis://localhost', prefix: '{}' }), /prefix/)
 })

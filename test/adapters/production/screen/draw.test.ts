@@ -2,7 +2,8 @@ import t from 'tap'
 import { type StartFacts, plainLines, firstScreen } from '../../../../adapters/production/screen/draw.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { served } from '../../../every-route.ts'
-import type { Survey } from '../../../../core/survey.ts'
+import { abilities } from '../../../../plugins/shared/optional-package.ts'
+import type { Survey } from '../../../../adapters/production/survey.ts'
 
 const start: StartFacts = {
   version: '1.2.3',
@@ -11,7 +12,7 @@ const start: StartFacts = {
   names: { compat: 'compat', std: 'std', v1: 'v1' },
   configuration: null,
   data: '/srv/data',
-  lacks: null,
+  lacks: [],
   key: { credential: 'sk_live_abc', link: 'http://127.0.0.1:8787/console#link=abc' },
 }
 
@@ -67,6 +68,15 @@ t.test('the first screen', (t) => {
   t.end()
 })
 
+t.test('each line fits a terminal, where everything is missing that can be', (t) => {
+  const lacks = abilities.map((it) => it.name)
+  for (const text of [firstScreen({ ...start, lacks }, survey, false), plainLines({ ...start, lacks }, survey)]) {
+    t.match(text, `sealgate add ${lacks.join(' ')}`)
+    for (const line of text.split('\n')) t.ok(line.length <= 160, line)
+  }
+  t.end()
+})
+
 t.test('without a terminal there are lines, and no key', (t) => {
   const lines = plainLines({ ...start, configuration: '/etc/sealgate.json' }, survey)
   t.notMatch(lines, /sk_live|\u001b/)
@@ -83,9 +93,9 @@ t.test('without a terminal there are lines, and no key', (t) => {
 })
 
 t.test('missing facts are not drawn', (t) => {
-  const lacks = { names: ['ocr'], command: 'npm i tesseract.js@^7.0.0' }
-  t.match(firstScreen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}npm i tesseract\.js@\^7\.0\.0\n/)
-  t.match(plainLines({ ...start, lacks }, survey), 'sealgate lacks ocr: npm i tesseract.js@^7.0.0\n')
+  const lacks = ['ocr']
+  t.match(firstScreen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}sealgate add ocr\n/)
+  t.match(plainLines({ ...start, lacks }, survey), 'sealgate lacks ocr: sealgate add ocr\n')
   const none = { ...survey, backends: [], models: [], evidence: null, enclaveFault: refused }
   const text = firstScreen({ ...start, surfaces: ['files'], key: { file: "/srv/it's/first-key" } }, none, false)
   t.notMatch(text, /curl|API/)

@@ -9,10 +9,10 @@ import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../../../core/
 import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
 import { Inference, inference } from '../../../../core/inference/inference.ts'
 import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
-import { Ledger, ledger } from '../../../../core/inference/metering/ledger.ts'
-import { withoutJournal } from '../../../../core/inference/metering/without-journal.ts'
-import { usages, type UsageRow } from '../../../../core/inference/metering/usage-rows.ts'
-import { BudgetWebhook } from '../../../../core/inference/metering/budget-webhook.ts'
+import { Ledger } from '../../../../core/ports/ledger.ts'
+import { type UsageLedger, ledger } from '../../../../plugins/usage/ledger.ts'
+import { withoutJournal } from '../../../../plugins/usage/without-journal.ts'
+import { usages, type UsageRow } from '../../../../plugins/usage/usage-rows.ts'
 import { Meter, meter } from '../../../../core/inference/metering/meter.ts'
 import { estimateOf } from '../../../../core/inference/metering/tokens.ts'
 import cache from '../../../../adapters/memory/cache.ts'
@@ -21,8 +21,8 @@ import { Clock, Log, Random } from '../../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { RateLimiter } from '../../../../core/ports/rate-limiter.ts'
 import { Upstream, type Usage } from '../../../../core/ports/upstream.ts'
-import { chatRoutes } from '../../../../core/routes/chat.ts'
-import { usageRoutes as usageRoute } from '../../../../core/routes/usage.ts'
+import { chatRoutes } from '../../../../plugins/surfaces/chat/chat.ts'
+import { usageRoutes as usageRoute } from '../../../../plugins/surfaces/admin/usage.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../../../fakes/backends.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
@@ -47,7 +47,6 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
     use(ledger),
     use(withoutJournal),
     use(meter),
-    use(plugin({ port: BudgetWebhook, name: 'webhook', create: (): BudgetWebhook => ({ tell() {} }) })),
     use(cache),
     use(rateLimiter),
     use(metadataStore),
@@ -79,6 +78,7 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
 
   return {
     ...parts,
+    ledger: parts.ledger as UsageLedger,
     clock,
     events,
     /** Tokens of the key's minute that are used up. */
@@ -157,7 +157,9 @@ t.test('allowances', async (t) => {
       'x-ratelimit-remaining-tokens': '100',
       'x-ratelimit-reset-tokens': '50s',
     })
-    const refused = await its.meter.reserve(caller, entry, { input: 100, output: 100 }).catch((it: unknown) => it)
+    const refused = await Promise.resolve()
+      .then(() => its.meter.reserve(caller, entry, { input: 100, output: 100 }))
+      .catch((it: unknown) => it)
     t.ok(refused instanceof TooMany)
     const told = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '100' }
     t.match(refused, { retryAfter: 10_000, headers: told })
@@ -173,12 +175,16 @@ t.test('allowances', async (t) => {
       await its.meter.reserve(caller, entry, { input: 10, output: 100_000 })
     ).settle({ input: 10, output: 700 }, 'a')
     t.equal(await its.used('tokens/minute/key/key_1', 600), 710, 'driven below zero')
-    const overdrawn = await its.meter.reserve(caller, entry, { input: 1, output: 0 }).catch((it: unknown) => it)
+    const overdrawn = await Promise.resolve()
+      .then(() => its.meter.reserve(caller, entry, { input: 1, output: 0 }))
+      .catch((it: unknown) => it)
     t.match(overdrawn, {
       status: 429,
       headers: { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '0' },
     })
-    const never_ = await its.meter.reserve(caller, entry, { input: 601, output: 0 }).catch((it: unknown) => it)
+    const never_ = await Promise.resolve()
+      .then(() => its.meter.reserve(caller, entry, { input: 601, output: 0 }))
+      .catch((it: unknown) => it)
     t.ok(never_ instanceof TooMany && never_.retryAfter === null)
   })
 
@@ -188,7 +194,7 @@ t.test('allowances', async (t) => {
     const entry = (await its.catalog.find('small', never))!
     t.same((await its.meter.reserve(caller, entry, { input: 1e9, output: 0 })).headers, {})
     const own = { ...caller, limits: { tokensPerDay: 10 } }
-    await t.rejects(its.meter.reserve(own, entry, { input: 11, output: 0 }), TooMany)
+    await t.rejects(async () => its.meter.reserve(own, entry, { input: 11, output: 0 }), TooMany)
   })
 
   t.test('those of a day are taken from every maker, too, or from none', async (t) => {
@@ -212,16 +218,20 @@ t.test('allowances', async (t) => {
     await first.settle({ input: 20, output: 50 }, 'a')
     t.same(await used(), [70, 70, 70, 70], 'all are set right')
     const sibling = { ...child, key: 'key_2' }
-    await t.rejects(its.meter.reserve(sibling, entry, { input: 10, output: 30 }), TooMany)
+    await t.rejects(async () => its.meter.reserve(sibling, entry, { input: 10, output: 30 }), TooMany)
     t.same(await used(), [70, 70, 70, 70], 'what a maker refuses is taken from none')
     await (await its.meter.reserve(sibling, entry, { input: 10, output: 20 })).cancel()
     t.same(await used(), [70, 70, 70, 70])
     const maker = { ...caller, key: 'key_first', limits: { tokensPerDay: 100 } }
-    await t.rejects(its.meter.reserve(maker, entry, { input: 31, output: 0 }), TooMany, 'its own is its children’s')
+    await t.rejects(
+      async () => its.meter.reserve(maker, entry, { input: 31, output: 0 }),
+      TooMany,
+      'its own is its children’s',
+    )
 
     await its.meter.spendAudio(child, entry, 90)
     t.equal(await its.used('audio/day/key/key_first', 120, day), 90)
-    await t.rejects(its.meter.spendAudio(sibling, entry, 31), TooMany)
+    await t.rejects(async () => its.meter.spendAudio(sibling, entry, 31), TooMany)
   })
 
   t.test('of calendar days are whole again at midnight of their time zone', async (t) => {
@@ -230,34 +240,41 @@ t.test('allowances', async (t) => {
     const entry = (await its.catalog.find('small', never))!
     const hour = 3_600_000
     await (await its.meter.reserve(caller, entry, { input: 90, output: 10 })).settle({ input: 90, output: 10 }, 'a')
-    const refused = await its.meter.reserve(caller, entry, { input: 1, output: 0 }).catch((it: unknown) => it)
+    const refused = await Promise.resolve()
+      .then(() => its.meter.reserve(caller, entry, { input: 1, output: 0 }))
+      .catch((it: unknown) => it)
     t.match(refused, { status: 429, retryAfter: 11 * hour, headers: { 'x-ratelimit-reset-tokens': `${11 * 3600}s` } })
     await its.clock.pass(11 * hour - 1)
-    await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'nothing refills before')
+    await t.rejects(
+      async () => its.meter.reserve(caller, entry, { input: 1, output: 0 }),
+      TooMany,
+      'nothing refills before',
+    )
     await its.clock.pass(1)
-    await t.resolves(its.meter.reserve(caller, entry, { input: 100, output: 0 }))
+    await t.resolves(async () => its.meter.reserve(caller, entry, { input: 100, output: 0 }))
   })
 
   t.test('that were changed count with the first call of the next generation', async (t) => {
     const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerDay: 100 } } })
     const entry = (await its.catalog.find('small', never))!
     await (await its.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
-    await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
+    await t.rejects(async () => its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
     const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
     const raised = meter.create(
       {
         ...its,
         observers: [],
         traces: [],
-        webhook: { tell() {} },
+        watchers: [],
+        lists: [],
         settings,
         log: { info() {}, warn() {}, error() {} },
       },
       {},
       'meter',
     )
-    await t.resolves(raised.reserve(caller, entry, { input: 900, output: 0 }), 'all of the raise is there')
-    await t.rejects(raised.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'and no more')
+    await t.resolves(async () => raised.reserve(caller, entry, { input: 900, output: 0 }), 'all of the raise is there')
+    await t.rejects(async () => raised.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'and no more')
   })
 
   t.test('audio by its length', async (t) => {
@@ -267,7 +284,7 @@ t.test('allowances', async (t) => {
     })
     const entry = (await its.catalog.find('small', never))!
     const first = await its.meter.spendAudio(caller, entry, 90)
-    await t.rejects(its.meter.spendAudio(caller, entry, 31), TooMany)
+    await t.rejects(async () => its.meter.spendAudio(caller, entry, 31), TooMany)
     await first.settle(30, 'a')
     await (await its.meter.spendAudio(caller, entry, 90)).settle(null, null)
     t.equal(await its.used('audio/day/key/key_1', 120, 86_400_000), 30)
@@ -324,7 +341,7 @@ t.test('totals', async (t) => {
     t.match(await its.row(), { requests: undefined })
     t.ok(its.events.includes('usage.unwritten'))
     down = false
-    await its.ledger.dispose()
+    await its.ledger.dispose?.()
     t.match((await its.rows.list(usages, {})).rows, [
       {
         id: 'key_1/2030-01-31/small',
@@ -354,6 +371,7 @@ t.test('totals', async (t) => {
         await fate(() => add(...it))
         throw new Error('No answer')
       }) as typeof add
+
       its.ledger.add(place, { requests: 1, input: 1 })
       await its.clock.pass(1_000)
       t.equal(its.events.filter((it) => it === 'usage.unwritten').length, i + 1)
@@ -365,7 +383,7 @@ t.test('totals', async (t) => {
 
     await its.rows.remove(usages, 'k/2030-01-31/m')
     its.ledger.add(place, { requests: 1 })
-    await its.ledger.dispose()
+    await its.ledger.dispose?.()
     t.match(await its.row(), { organization: 'o', requests: 1 }, 'in a row that is whole, where the other one is gone')
   })
 
@@ -431,7 +449,7 @@ t.test('chat', async (t) => {
       headers: {},
       signal,
     }
-    return complete.handle(request as never, { ...its, guards: [] }) as Promise<Reply>
+    return complete.handle(request as never, { ...its, filters: [] }) as Promise<Reply>
   }
 
   const read = async (reply: Reply) => {
@@ -592,7 +610,9 @@ t.test('chat', async (t) => {
           async reserve(...it: Parameters<typeof reserve>) {
             const reservation = await reserve(...it)
             return {
-              ...reservation,
+              headers: reservation.headers,
+              began: () => reservation.began(),
+              cancel: () => reservation.cancel(),
               settle: (...how: Parameters<typeof reservation.settle>) => (
                 settles.push(how),
                 reservation.settle(...how)
@@ -656,4 +676,28 @@ t.test('chat', async (t) => {
     })
     t.same(reply.kind === 'events' && reply.quiet?.(), { comment: 'waiting' })
   })
+})
+
+t.test('tokens that a prompt cache held weigh nothing against limits of tokens, unless they are counted', async (t) => {
+  for (const [cachedTokens, admitted] of [
+    ['free', 12],
+    ['counted', 6],
+  ] as const) {
+    const { meter, catalog } = house([actor('a', [])], {
+      ...small(),
+      limits: { cachedTokens, key: { tokensPerMinute: 1_000_000 } },
+    })
+    const entry = (await catalog.find('small', never))!
+    let calls = 0
+    for (; calls < 12; calls++) {
+      try {
+        const reservation = await meter.reserve(caller, entry, { input: 150_000, output: 500 })
+        await reservation.settle({ input: 150_000, output: 500, cached: 149_000 }, 'p')
+      } catch (refused) {
+        t.ok(refused instanceof TooMany)
+        break
+      }
+    }
+    t.equal(calls, admitted, cachedTokens)
+  }
 })

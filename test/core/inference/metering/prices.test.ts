@@ -1,11 +1,12 @@
+import { shippedList } from '../../../../plugins/providers/shared/shipped-list.ts'
 import t from 'tap'
 import * as v from 'valibot'
 import { usageOf } from '../../../../core/dialects/chat-completions.ts'
 import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
 import { costOf, type Consumption, type Price } from '../../../../core/inference/metering/price.ts'
-import { pricesOf } from '../../../../core/inference/metering/prices-check.ts'
+import { pricesIn } from '../../../../adapters/production/prices-check.ts'
 import { prices } from '../../../../core/inference/metering/prices.ts'
-import { shipped, shippedPrice } from '../../../../core/inference/metering/shipped-prices.ts'
+import { shipped, shippedPrice } from '../../../../plugins/providers/shared/shipped-prices.ts'
 import type { Upstream } from '../../../../core/ports/upstream.ts'
 import { ModelSettings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { actor } from '../../../fakes/backends.ts'
@@ -37,6 +38,8 @@ const chat: Consumption = {
   audioInput: 10,
   audioOutput: 20,
 }
+
+const lists = [shippedList.create({}, {}, 'shipped')]
 
 t.test('each kind of use has its own price, and no token is charged twice', async (t) => {
   const sum = 540 * 2 + 300 * 0.5 + 100 * 2.5 + 50 * 4 + 10 * 40 + 280 * 8 + 200 * 10 + 20 * 80 + 1_000
@@ -131,16 +134,16 @@ t.test('the configuration is before the table, and two currencies are never adde
       v.parse(ModelSettings, model),
       upstreams.map((it) => candidateOf(it, 'gpt-5')),
     )
-  const plain = prices(settingsOf({ models: { 'gpt-5': free } }))
+  const plain = prices(settingsOf({ models: { 'gpt-5': free } }), lists)
   t.equal(plain.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
   t.equal(plain.costOf(entryFor(free), 'b', 'standard', million), null, 'no vendor')
   t.equal(plain.mostOf(entryFor(free), 'standard', million), null, 'one of its backends has no price')
-  const other = prices(settingsOf({ models: { a: priced, 'gpt-5': free } }))
+  const other = prices(settingsOf({ models: { a: priced, 'gpt-5': free } }), lists)
   t.equal(other.costOf(entryFor(free), 'a', 'standard', million), null, 'nobody said that the prices are in dollars')
   t.equal(other.costOf(entryFor(priced), 'b', 'standard', million), 3_000_000)
-  const dollars = prices(settingsOf({ prices: { currency: 'USD' }, models: { a: priced, 'gpt-5': free } }))
+  const dollars = prices(settingsOf({ prices: { currency: 'USD' }, models: { a: priced, 'gpt-5': free } }), lists)
   t.equal(dollars.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
-  const euros = prices(settingsOf({ prices: { currency: 'EUR' }, models: { 'gpt-5': free } }))
+  const euros = prices(settingsOf({ prices: { currency: 'EUR' }, models: { 'gpt-5': free } }), lists)
   t.equal(euros.costOf(entryFor(free), 'a', 'standard', million), null)
   t.equal(dollars.mostOf(null, 'standard', million), 3_000_000, 'the dearest that is configured')
   t.equal(dollars.mostOf(null, 'confidential', million), null)
@@ -158,15 +161,18 @@ t.test('the check tells which served models have no price', async (t) => {
       candidateOf(vendor('b'), name),
     ]),
   )
-  const { models: told, lists } = pricesOf(entries, settings)
+  const sealed = [{ name: 'gpt-5', settings: settings.models['gpt-5']! }]
+  const enclave = { models: async () => sealed }
+  const supply = () => ({ catalog: { list: async () => entries }, enclave, settings, lists })
+  const { models: told, lists: known } = await pricesIn(supply as never, new AbortController().signal)
   t.same(
     told.map(({ model, mode, backend, known }) => [model, mode, backend, known]),
     [
       ['gpt-5', 'standard', 'a', true],
       ['gpt-5', 'standard', 'b', false],
-      ['gpt-5', 'confidential', null, false],
       ['drawer', 'standard', 'b', false],
+      ['gpt-5', 'confidential', null, false],
     ],
   )
-  t.same(Object.keys(lists), Object.keys(shipped))
+  t.same(Object.keys(known), Object.keys(shipped))
 })

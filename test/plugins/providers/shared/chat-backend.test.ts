@@ -3,7 +3,7 @@ import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import { collectChunks } from '../../../../core/inference/collect-chunks.ts'
 import openai from '../../../../plugins/providers/openai.ts'
-import { backend, provided, vector } from '../../../fakes/stage.ts'
+import { backend, provided, vector } from '../../../contracts/stage.ts'
 
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
@@ -84,6 +84,56 @@ t.test('servers of other habits are understood', async (t) => {
   headers = { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }
   const wait = await run({}).catch((fault) => fault.retryAfter)
   t.ok(wait > 50_000 && wait <= 60_000, 'a date')
+})
+
+t.test('calls without numbers, answers without content and counts in odd places are mended', async (t) => {
+  let body = ''
+  let headers: Record<string, string> = { 'content-type': 'text/event-stream' }
+  const server = await backend(t, () => ({ headers, body }))
+  const it = await provided(t, openai, { baseUrl: server.url })
+  const ask = (stream: boolean) => it.chat!({ model: 'm', stream, body: { messages: [] } }, signal)
+  const piece = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: '1', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const call = (id: string, name: string, json: string) => ({ id, function: { name, arguments: json } })
+  body = [
+    piece({ tool_calls: [call('a', 'look', '{}'), call('b', 'see', '{')] }),
+    piece({ tool_calls: [{ function: { arguments: '"n":' } }] }),
+    piece({ tool_calls: [{ id: 'b', function: { arguments: '1}' } }] }, 'tool_calls'),
+    'data: [DONE]\n\n',
+  ].join('')
+  const answer = await ask(true)
+  if (answer.kind !== 'chunks') return t.fail('no stream')
+  const { choices } = await collectChunks(answer.chunks)
+  t.match(choices[0]!.message.tool_calls, [
+    { id: 'a', function: { name: 'look', arguments: '{}' } },
+    { id: 'b', function: { name: 'see', arguments: '{"n":1}' } },
+  ])
+  headers = json
+  const message = { role: 'assistant', tool_calls: [{ ...call('a', 'look', '{}'), type: 'function' }] }
+  const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, cached_tokens: 7 }
+  body = JSON.stringify({ id: '1', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })
+  const whole = await ask(false)
+  if (whole.kind !== 'completion') return t.fail('no completion')
+  t.equal(whole.completion.choices[0]!.message.content, null)
+  t.match(whole.completion.usage, { prompt_tokens_details: { cached_tokens: 7 } })
+  t.equal(whole.text, undefined, 'a text that was mended does not go on')
+})
+
+t.test('an operator leaves fields out, renames them and adds others', async (t) => {
+  const server = await backend(t, async () => ({ headers: json, body: await vector('openai/chat.json') }))
+  const request = { omit: ['seed'], rename: { max_completion_tokens: 'max_tokens' }, add: { safe: true, top_k: 3 } }
+  const it = await provided(t, openai, { baseUrl: server.url, api: 'chat', request })
+  const body = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, max_completion_tokens: 9, top_k: 5 }
+  await it.chat!({ model: 'm', stream: false, body }, signal)
+  const { messages, ...sent } = JSON.parse(server.asked[0]!.body.toString())
+  t.same(sent, { model: 'm', max_tokens: 9, safe: true, top_k: 5 }, 'a caller’s own field stays')
+  t.same(messages, body.messages)
+  t.ok(it.unheard?.('m', body).has('seed'), 'what is left out is told')
+  const newer = await provided(t, openai, { baseUrl: server.url, api: 'responses', request: { omit: ['store'] } })
+  await newer.chat!({ model: 'm', stream: false, body }, signal).catch(() => {})
+  t.notOk('store' in JSON.parse(server.asked.at(-1)!.body.toString()), 'by Responses, too')
+  for (const request of [{ omit: ['model'] }, { rename: { a: 'messages' } }, { add: { stream: true } }])
+    await t.rejects(provided(t, openai, { baseUrl: server.url, request }), /a field other than/)
 })
 
 t.test('a connection serves again after the end mark, and an unfinished answer closes its connection', async (t) => {

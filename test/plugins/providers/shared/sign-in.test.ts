@@ -7,7 +7,7 @@ import { clock as memoryClock, random } from '../../../../adapters/memory/platfo
 import { signIn } from '../../../../plugins/providers/shared/sign-in.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
 import type { Take } from '../../../fakes/recorded.ts'
-import { backend, type Lasting } from '../../../fakes/stage.ts'
+import { backend, type Lasting } from '../../../contracts/stage.ts'
 import { failed } from '../../../fakes/vendor.ts'
 import { fitted } from '../../../fitted.ts'
 

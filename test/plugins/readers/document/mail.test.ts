@@ -2,6 +2,7 @@ import '../../../fakes/unwatched.ts'
 import t from 'tap'
 import type { Contents } from '../../../../core/ports/file-content.ts'
 import document from '../../../../plugins/readers/document.ts'
+import { unquoted } from '../../../../plugins/readers/document/quoted-printable.ts'
 import { unpackRtf } from '../../../../plugins/readers/document/msg-rtf.ts'
 import { compoundOf } from '../../../fakes/compound.ts'
 import { file, made, soon, stored } from '../tried.ts'
@@ -64,6 +65,25 @@ t.test('a mail of a page alone, and a mail within a mail, are read', async (t) =
   t.match((await read('a.eml', page)).sections, [{}, { heading: 'Tides', text: 'High at noon.' }])
   const outer = `Subject: Outer\nContent-Type: multipart/digest; boundary=b\n\n--b\nContent-Type: message/rfc822\n\n${page}\n--b--\n`
   t.match(await textOf('a.eml', outer), /Subject: Outer\nSubject: Page/)
+})
+
+t.test('a mail that an editor saved in a wider encoding, or with a mark, is read', async (t) => {
+  const body = 'Content-Transfer-Encoding: 8bit\r\n\r\nSüße Äpfel, привет.\r\n'
+  const heads = 'From: Ada <ada@example.org>\r\nSubject: Größe\r\nContent-Type: text/plain; charset=iso-8859-1\r\n'
+  const plain = 'From: Ada <ada@example.org>\nSubject: Größe\nSüße Äpfel, привет.'
+  const little = (text: string) => Buffer.from(text, 'utf16le')
+  const utf8 = Buffer.from(`\ufeff${heads}${body}`.replace('iso-8859-1', 'utf-8'))
+  const saved = {
+    'UTF-16LE with its mark': little(`\ufeff${heads}${body}`),
+    'UTF-16BE with its mark': little(`\ufeff${heads}${body}`).swap16(),
+    'UTF-16LE without a mark': little(heads + body),
+    'UTF-8 with its mark': utf8,
+  }
+  for (const [name, bytes] of Object.entries(saved)) t.equal(await textOf('a.eml', bytes), plain, name)
+  t.match(await textOf('a.eml', little(`\ufeff${mail}`)), /Привет, this line is one line\.\nAttachment: Prüfung\.pdf$/)
+  const inner = Buffer.from('Subject: Inner\r\nContent-Type: text/plain; charset=iso-8859-1\r\n\r\nS\xfc\xdf', 'latin1')
+  const nested = `Subject: Outer\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n${inner.toString('base64')}`
+  t.match(await textOf('a.eml', little(`\ufeff${nested}`)), /Subject: Outer\nSubject: Inner\nSüß$/)
 })
 
 t.test('a mail without heads, or one of mails without end, is refused', async (t) => {
@@ -179,4 +199,21 @@ t.test('packed RTF refers to the words that the format defines', async (t) => {
   const huge = Buffer.from(example, 'hex')
   huge.writeUInt32LE(0xffffffff, 4)
   t.throws(() => unpackRtf(huge), { name: 'Unreadable' })
+})
+
+t.test('quoted-printable: blanks before a break go, soft breaks join, and what is no code stays', async (t) => {
+  const plain = (coded: string) => unquoted(Buffer.from(coded, 'latin1')).toString('latin1')
+  for (const [coded, expected] of [
+    ['a \t\r\nb', 'a\r\nb'],
+    ['a \t\nb ', 'a\nb '],
+    ['one =\r\ntwo', 'one two'],
+    ['one= \t\ntwo', 'onetwo'],
+    ['=e9=E9', '\xe9\xe9'],
+    ['1 = 2, =G0, =4', '1 = 2, =G0, =4'],
+    ['a\rb =', 'a\rb ='],
+    ['\xff', '\xff'],
+  ] as const)
+    t.equal(plain(coded), expected, JSON.stringify(coded))
+  const blanks = Buffer.alloc(4 * 1024 * 1024, ' ')
+  t.equal(unquoted(blanks).length, blanks.length, 'a long run of blanks is read once')
 })

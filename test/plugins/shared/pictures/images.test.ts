@@ -109,6 +109,24 @@ t.test('draws upright, on white, at a bounded size', { skip }, async (t) => {
   await t.rejects(drawImage(openImage(broken), { colours: 'grey', longest: 100 }, soon()), Unreadable)
 })
 
+t.test('draws a big-endian TIFF whose colours and transparency have four bits', { skip }, async (t) => {
+  const four = await file('four-bits-by-imagemagick.tiff')
+  t.same([...four.subarray(0, 4)], [0x4d, 0x4d, 0, 42], 'its numbers are big-endian')
+  const eight = await drawImage(
+    openImage(await file('black-on-transparent.png')),
+    { colours: 'grey', longest: 300 },
+    soon(),
+  )
+  const drawn = await drawImage(openImage(four), { colours: 'grey', longest: 300 }, soon())
+  t.same([drawn.width, drawn.height], [eight.width, eight.height])
+  const furthest = drawn.bytes.reduce((most, shade, at) => Math.max(most, Math.abs(shade - eight.bytes[at]!)), 0)
+  t.ok(furthest <= 17, `${furthest} shades apart`)
+  t.equal((await readImage(four, soon())).text, 'Clear ground')
+  const kept = Buffer.from(four)
+  t.same((await drawImage(openImage(kept), { colours: 'grey', longest: 300 }, soon())).bytes, drawn.bytes)
+  t.ok(kept.equals(four), 'the bytes stay as they are')
+})
+
 t.test('reads a photo that lies on its side', { skip }, async (t) => {
   const { text, confidence, lines } = await readImage(await file('order-turned-by-exif.jpg'), soon())
   t.match(text, /^Order 5521\n[^]*forty lanterns and nine coils of rope[^]*northern gate\.$/)

@@ -16,7 +16,7 @@ import { turned } from '../../../../plugins/shared/pictures/quarter-turns.ts'
 import { drawImage, type Pixels } from '../../../../plugins/shared/pictures/raster-image.ts'
 import { paperOf, redrawn } from '../../../../plugins/shared/pictures/resampled.ts'
 import { tiltOf } from '../../../../plugins/shared/pictures/tilt.ts'
-import { chance } from '../../../bench/retrieval/chance.ts'
+import { chance } from '../../../lab/bench/retrieval/chance.ts'
 
 const skip = spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'no ffmpeg here'
 const soon = () => AbortSignal.timeout(120_000)

@@ -1,11 +1,10 @@
 import { readFile, readdir } from 'node:fs/promises'
 import t from 'tap'
-import { newKek } from '../../../../core/sealed/client/client.ts'
-import { recoveryCode } from '../../../../core/sealed/client/backup.ts'
+import { newKek } from '../../../../plugins/sealed/client/client.ts'
+import { recoveryCode } from '../../../../plugins/sealed/client/backup.ts'
 import { addressOf } from '../../../../plugins/surfaces/console/browser/address.ts'
 import type { Chained, Usage } from '../../../../plugins/surfaces/console/browser/answers.ts'
 import { faultsOf, lampOf } from '../../../../plugins/surfaces/console/browser/backing.ts'
-import { backendsOf, stateOf } from '../../../../plugins/surfaces/console/browser/backends.ts'
 import { budgetsOf } from '../../../../plugins/surfaces/console/browser/budgets.ts'
 import { linksOf } from '../../../../plugins/surfaces/console/browser/chains.ts'
 import { csvOf } from '../../../../plugins/surfaces/console/browser/csv.ts'
@@ -19,8 +18,9 @@ import {
 } from '../../../../plugins/surfaces/console/browser/drill-run.ts'
 import { eventsOf } from '../../../../plugins/surfaces/console/browser/event-stream.ts'
 import { type Gateway, baseOf, curlOf, pathOf } from '../../../../plugins/surfaces/console/browser/gateway.ts'
+import { fitting } from '../../../../plugins/surfaces/console/browser/list-view.ts'
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
-import { quantileOf, samplesOf, sumOf as total } from '../../../../plugins/surfaces/console/browser/prometheus.ts'
+import { samplesOf } from '../../../../plugins/surfaces/console/browser/prometheus.ts'
 import { attemptWords, lengthOf, standOf } from '../../../../plugins/surfaces/console/browser/running.ts'
 import { troublesOf } from '../../../../plugins/surfaces/console/browser/sentences.ts'
 import { snippetsOf } from '../../../../plugins/surfaces/console/browser/snippets.ts'
@@ -29,7 +29,9 @@ import { checkWords } from '../../../../plugins/surfaces/console/browser/sealed/
 import { holdsKek } from '../../../../plugins/surfaces/console/browser/sealed/playground-client.ts'
 import { seenBody } from '../../../../plugins/surfaces/console/browser/sealed/seen-fields.ts'
 import { daysBetween, sumOf, sumsBy } from '../../../../plugins/surfaces/console/browser/sums.ts'
-import { trafficOf } from '../../../../plugins/surfaces/console/browser/traffic.ts'
+import { clockTime } from '../../../../plugins/surfaces/console/browser/format.ts'
+import { placesFor } from '../../../../plugins/surfaces/console/browser/jump.ts'
+import { trafficChoice, trafficPath } from '../../../../plugins/surfaces/console/browser/traffic-view.ts'
 import { weightsConfig } from '../../../../plugins/surfaces/console/browser/weights.ts'
 
 const used = (row: Partial<Usage>): Usage => ({
@@ -87,39 +89,101 @@ const measured = (answered: number, failed: number) =>
 t.test('measurements are read as Prometheus writes them', (t) => {
   const samples = measured(10, 2)
   t.equal(samples.find(({ labels }) => labels['of'] !== undefined)?.labels['whose'], 'a "b"')
+  t.equal(samples.length, 10)
+  t.match(samples.at(0), {
+    name: 'sealgate_backend_seconds_bucket',
+    labels: { le: '0.1', provider: 'house' },
+    value: 5,
+  })
+  t.end()
+})
+
+t.test('the address says which traffic is shown', (t) => {
+  const path = (query: string) => trafficPath(trafficChoice(new URLSearchParams(query)))
+  t.equal(path(''), '/admin/traffic?span=hour&by=model')
+  t.equal(path('span=day&by=team&name=acme%2Fblue'), '/admin/traffic?span=day&by=team&name=acme%2Fblue')
+  t.equal(path('span=year&by=nothing'), '/admin/traffic?span=hour&by=model')
+  t.end()
+})
+
+t.test('words lead to places, and an id to its request or key', (t) => {
+  const places = [
+    { words: 'Keys', hash: '#/keys' },
+    { words: 'Key nightly report …abcd', hash: '#/keys/key_1' },
+    { words: 'Team blue', hash: '#/keys?team=blue' },
+  ]
+  const words = (text: string) => placesFor(text, places).map(({ words }) => words)
+  t.equal(words('').length, 3)
+  t.same(words('REPORT nightly'), ['Key nightly report …abcd'])
+  t.same(words('nothing'), [])
+  const id = '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
+  t.same(placesFor(` ${id} `, places), [{ words: `Request ${id}`, hash: `#/live/${id}` }])
+  t.same(placesFor(`key_${id}`, places), [{ words: `Key key_${id}`, hash: `#/keys/key_${id}` }])
   t.equal(
-    total(samples, 'sealgate_backend_seconds_count', () => true),
+    placesFor(
+      'x',
+      Array.from({ length: 50 }, (_, n) => ({ words: `x${n}`, hash: '#/' })),
+    ).length,
     12,
   )
-  const all = () => true
-  t.equal(quantileOf(samples, 'sealgate_backend_seconds', all, 0.5), 0.1)
-  t.match(quantileOf(samples, 'sealgate_backend_seconds', all, 0.75)?.toFixed(3), '0.300')
-  t.equal(quantileOf(samples, 'sealgate_request_seconds', all, 0.5), null)
-  t.match(backendsOf(samples), [{ name: 'house', answered: 10, failed: 2, interrupted: 0, p50: 0.1 }])
   t.end()
 })
 
-t.test('traffic is what passed between two readings, without the console’s own', (t) => {
-  const at = (ms: number, answered: number, failed: number) => ({ at: ms, samples: measured(answered, failed) })
-  t.same(trafficOf(at(10_000, 14, 4), at(0, 10, 2)), { perSecond: 1, failed: 0.2, sealed: 0.4 })
-  t.same(trafficOf(at(10_000, 10, 2), at(0, 10, 2)), { perSecond: 0, failed: null, sealed: null })
-  t.same(trafficOf(at(10_000, 5, 0), at(0, 10, 2)).perSecond, 1, 'a gateway that began anew begins at nothing')
+t.test('a search wants every word, and a filter one value', (t) => {
+  const filters = [{ name: 'team', label: 'Team', of: ({ team }: { readonly team: string }) => team }]
+  const list = {
+    words: ({ name, team }: { readonly name: string; readonly team: string }) => `${name} ${team}`,
+    filters,
+  }
+  const rows = [
+    { name: 'Nightly report', team: 'blue' },
+    { name: 'Nightly backup', team: 'green' },
+    { name: 'Chat', team: 'blue' },
+  ]
+  const found = (words: string, team = '') =>
+    rows.filter(fitting(list, { words, filters: new Map([['team', team]]) })).map(({ name }) => name)
+  t.same(found('night'), ['Nightly report', 'Nightly backup'])
+  t.same(found('blue night'), ['Nightly report'])
+  t.same(found('', 'blue'), ['Nightly report', 'Chat'])
+  t.same(found('backup', 'blue'), [])
   t.end()
 })
 
-t.test('the state of a backend is of now', (t) => {
-  const [early, late] = [backendsOf(measured(10, 2))[0]!, backendsOf(measured(12, 2))[0]!]
-  t.equal(stateOf(early, null), 'mixed')
-  t.equal(stateOf(late, early), 'good')
-  t.equal(stateOf(backendsOf(measured(10, 3))[0]!, early), 'bad')
-  t.equal(stateOf(early, early), 'idle')
-  const never = { ...early, answered: 0 }
-  t.equal(stateOf(never, never), 'bad', 'and one that has never answered stays bad')
+t.test('the budget of a team is called the budget of a team', (t) => {
+  const sample = (of: string, whose: string) => ({
+    name: 'sealgate_budget_share',
+    labels: { of, whose, period: 'month' },
+    value: 0.5,
+  })
+  const holders = budgetsOf([sample('team', 'default/blue'), sample('organization', 'default'), sample('gateway', '')])
+  t.same(
+    holders.map(({ holder }) => holder),
+    ['team default/blue', 'organisation default', 'the gateway'],
+  )
   t.end()
 })
 
 t.test('what is wrong is said in sentences, the gravest first', (t) => {
-  const quiet = { obstacle: null, degraded: [], samples: [], backends: [], earlier: [] }
+  const quiet = { obstacle: null, degraded: [], samples: [], incidents: [], chains: [] }
+  const incident = { backend: 'broken', model: 'own', since: 0, last: 0, until: null, failed: 14, status: 500 }
+  const link = { ...incident, priority: 1, weight: 1, context_tokens: null }
+  const chained = (model: string, ...chain: (typeof link)[]) => ({
+    ...{ model, type: 'CHAT', standard: true, confidential: false, chain },
+  })
+  const wrong = (...chains: ReturnType<typeof chained>[]) => troublesOf({ ...quiet, incidents: [incident], chains })
+  const since = `since ${clockTime(0)}, 14 failed, the last with 500`
+  t.match(wrong(chained('a', link), chained('b', { ...link, backend: 'house' })), [
+    {
+      grave: true,
+      words: `Model a: no call of backend broken is answered ${since}.`,
+      hash: '#/live?show=failed&model=a',
+    },
+  ])
+  t.match(wrong(chained('a', link, { ...link, backend: 'house' })), [
+    { grave: false, words: `Model a: no call of backend broken is answered ${since}; other backends answer.` },
+  ])
+  t.match(wrong(), [{ grave: true, words: `Model own: no call of backend broken is answered ${since}.` }])
+  t.same(troublesOf({ ...quiet, incidents: [{ ...incident, until: 5 }] }), [], 'what is over is no trouble')
   t.same(troublesOf(quiet), [])
   const samples = measured(10, 2)
   t.same(budgetsOf(samples), [{ holder: 'organisation a "b"', period: 'day', share: 0.91 }])
@@ -128,7 +192,6 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
     obstacle: 'Draining',
     degraded: ['evidence', 'crl'],
     samples,
-    backends: backendsOf(samples),
   })
   t.same(
     said.map(({ words }) => words),
@@ -136,13 +199,12 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
       'The gateway is not ready: Draining.',
       'The gateway refuses the evidence of its own enclave.',
       'Clients that seal refuse this gateway: crl is missing or has ended.',
-      'Backend house: some calls failed since the gateway started.',
       'The budget of organisation a "b" for a day is used to 91 %.',
     ],
   )
   t.same(
     said.map(({ grave }) => grave),
-    [true, true, true, false, false],
+    [true, true, true, false],
   )
   t.end()
 })
@@ -192,11 +254,11 @@ t.test('events come apart wherever the stream was cut', async (t) => {
 })
 
 t.test('a lamp counts down, and then waits for the one call', (t) => {
-  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 0), { kind: 'bad', words: 'rests 8 s' })
-  t.match(lampOf({ state: 'open', rest_ms: 3_600_000 }, 0), { words: 'rests 60 min' })
-  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 2_500), { words: 'rests 6 s' })
+  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 0), { kind: 'bad', words: 'open for 8 s' })
+  t.match(lampOf({ state: 'open', rest_ms: 3_600_000 }, 0), { words: 'open for 60 min' })
+  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 2_500), { words: 'open for 6 s' })
   t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 8_000), { kind: 'mixed', words: 'tries one call' })
-  t.match(lampOf({ state: 'closed', rest_ms: 0 }, 0), { kind: 'good', words: 'lets calls in' })
+  t.match(lampOf({ state: 'closed', rest_ms: 0 }, 0), { kind: 'good', words: 'closed: calls pass' })
   t.end()
 })
 
@@ -286,8 +348,9 @@ t.test('a tab that stops listening takes no request for one that runs', async (t
 })
 
 t.test('each check of evidence has plain words', async (t) => {
-  const folder = 'core/sealed/evidence'
-  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')))
+  const folder = 'plugins/sealed/evidence'
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const texts = await Promise.all(names.map((name) => readFile(`${folder}/${name}`, 'utf8')))
   const ids = new Set(texts.flatMap((text) => [...text.matchAll(/checks\.run\('([^']+)'/g)].map(([, id = '']) => id)))
   t.ok(ids.size > 15)
   for (const id of ids) t.match(checkWords(id), /^[A-Z].+\.$/, id)

@@ -16,7 +16,7 @@ import { casesOf, mostCases } from '../../../../plugins/surfaces/console/browser
 import { type Scope, hasScope, scopes } from '../../../../core/access/caller.ts'
 import { type Listed, reaches, sightOf } from '../../../../plugins/surfaces/console/browser/sight.ts'
 import { readOrdered } from '../../../../core/dialects/json.ts'
-import { parseDecision } from '../../../../core/dialects/typed-decision.ts'
+import { parseDecision } from '../../../../plugins/shared/decisions/typed-decision.ts'
 
 const never = new AbortController().signal
 

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { BadRequest } from '../../../../core/errors.ts'
-import { framesOf, picturesOf } from '../../../../core/inference/media/media.ts'
-import { readMp4 } from '../../../../core/inference/media/mp4.ts'
+import { framesOf, picturesOf } from '../../../../plugins/shared/decisions/media.ts'
+import { readMp4 } from '../../../../plugins/shared/video/mp4.ts'
 
 const run = promisify(execFile)
 const never = new AbortController().signal
@@ -88,6 +88,8 @@ t.test('limits are known before anything is decoded', { skip }, async (t) => {
   await refused(await made(t, fragments, 8), /30 seconds/)
   await refused(await made(t, [], 1, '1930x1000'), /1920 x 1080/)
   await refused(await made(t, fragments, 1, '1100x1100'), /1920 x 1080/)
+  const portrait = await framesOf(urlOf(await made(t, [], 1, '1080x1920')), 'videos.0', never)
+  t.equal(portrait.length, 4, 'a portrait video of as many pixels is taken')
   await refused(Buffer.alloc(100), /an MP4 video/)
   await refused(Buffer.alloc(10 * 1024 * 1024 + 1), /10 MiB/)
   // Times that a fragment claims count as much as those of the header.

@@ -2,11 +2,12 @@ import type { Storage, StoredFile } from '../answers.ts'
 import { type Child, el } from '../element.ts'
 import { count, percent } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
+import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
 import { ownFiles } from '../own-files.ts'
 import { type Page, type View, renew } from '../page.ts'
 import { badge, heading, note, stack, tile, tiles } from '../parts.ts'
-import { table } from '../table.ts'
+import type { Table } from '../table.ts'
 
 const path = '/files/encrypted'
 
@@ -28,24 +29,23 @@ const amounts = ({ stored, quota }: Storage): HTMLElement =>
     tile('Files of the organisation', count(stored.files), share(stored.files, quota.files)),
   )
 
-const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string): HTMLElement =>
-  table<StoredFile>({
-    title: `As the gateway sees them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
-    file: 'files',
-    rows,
-    curl,
-    empty: 'The user of this key stores no file.',
-    columns: [
-      { head: 'Id', value: ({ id }) => id, show: ({ id }) => el('code', {}, id) },
-      { head: 'Bytes', value: ({ file_size }) => file_size, show: ({ file_size }) => count(file_size), number: true },
-      { head: 'Stored, UTC', value: ({ created_at }) => created_at.slice(0, 16) },
-      { head: 'Changed, UTC', value: ({ updated_at }) => updated_at?.slice(0, 16) ?? null },
-      { head: 'Key id', value: ({ kid }) => kid, show: ({ kid }) => el('code', {}, kid) },
-      { head: 'Kind', value: ({ type_hint }) => type_hint },
-      { head: 'Bound', value: ({ binding }) => (binding === null ? 'no' : 'yes') },
-      { head: 'Index', value: ({ rag_status }) => rag_status, show: indexState },
-    ],
-  })
+const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string): Table<StoredFile> => ({
+  title: `As the gateway sees them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
+  file: 'files',
+  rows,
+  curl,
+  empty: 'The user of this key stores no file.',
+  columns: [
+    { head: 'Id', value: ({ id }) => id, show: ({ id }) => el('code', {}, id) },
+    { head: 'Bytes', value: ({ file_size }) => file_size, show: ({ file_size }) => count(file_size), number: true },
+    { head: 'Stored, UTC', value: ({ created_at }) => created_at.slice(0, 16) },
+    { head: 'Changed, UTC', value: ({ updated_at }) => updated_at?.slice(0, 16) ?? null },
+    { head: 'Key id', value: ({ kid }) => kid, show: ({ kid }) => el('code', {}, kid) },
+    { head: 'Kind', value: ({ type_hint }) => type_hint },
+    { head: 'Bound', value: ({ binding }) => (binding === null ? 'no' : 'yes') },
+    { head: 'Index', value: ({ rag_status }) => rag_status, show: indexState },
+  ],
+})
 
 const lockedWords = note(
   'Names, content and search take the key of the owner, and a page of the gateway is given none. ',
@@ -53,14 +53,24 @@ const lockedWords = note(
   ' serves this page from your own machine, which has the key.',
 )
 
-const list = async ({ gateway }: View): Promise<readonly Child[]> => {
+const list = async (view: View): Promise<readonly Child[]> => {
+  const { gateway } = view
   const [{ rows, total }, storage] = await Promise.all([
     wholeList<StoredFile>(gateway, path, 'files', {}, 5),
     gateway.ask<Storage>('GET', '/files/storage'),
   ])
   return [
     amounts(storage),
-    asTheGateway(rows, total, curlOf(gateway.base, pathOf(path, { limit: 100 }))),
+    ...listView<StoredFile>({
+      view,
+      path: '#/files',
+      table: asTheGateway(rows, total, curlOf(gateway.base, pathOf(path, { limit: 100 }))),
+      words: ({ id, kid, type_hint, rag_status }) => [id, kid, type_hint, rag_status].join(' '),
+      filters: [
+        { name: 'kind', label: 'Kind', of: ({ type_hint }) => type_hint },
+        { name: 'index', label: 'Index', of: ({ rag_status }) => rag_status },
+      ],
+    }),
     total > rows.length && note(`The newest ${count(rows.length)} files are shown.`),
   ]
 }

@@ -1,17 +1,25 @@
-import type { Usage } from '../answers.ts'
-import { backendTable } from '../backend-table.ts'
+import type { Chained, Paged, Traffic, Usage } from '../answers.ts'
 import { budgetsOf } from '../budgets.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
-import { clockTime, count, decimal, percent, utcDay, zone } from '../format.ts'
-import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
+import { clockTime, count, percent, utcDay, zone } from '../format.ts'
+import { type Query, Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
 import { button, heading, link, note, section, stack, tile, tiles } from '../parts.ts'
-import { type Measured, readings } from '../readings.ts'
-import { troublesOf } from '../sentences.ts'
+import { type Sample, samplesOf } from '../prometheus.ts'
+import { type Trouble, troublesOf } from '../sentences.ts'
 import { type Listed, modelsOf } from '../sight.ts'
 import { sumOf, sumsBy } from '../sums.ts'
+import {
+  type TrafficChoice,
+  incidentTable,
+  minuteTiles,
+  trafficChoice,
+  trafficPath,
+  trafficPlots,
+  trafficTable,
+} from '../traffic-view.ts'
 import { usageTable } from '../usage-table.ts'
 
 /** Ms between two readings. */
@@ -24,12 +32,27 @@ interface Health {
 
 interface Seen {
   readonly health: Health
-  readonly measured: Measured | null
+  /** Null where the key may not read the measurements. */
+  readonly samples: readonly Sample[] | null
+  /** Null where the key may not read it, or the gateway keeps none. */
+  readonly traffic: Traffic | null
+  /** Read while something fails. */
+  readonly chains: readonly Chained[]
   /** Of today, in UTC; null where the key may not read it. */
   readonly usage: readonly Usage[] | null
-  /** Null where the key may not list models. */
+  /** Null where the key may not list models, or the gateway is away. */
   readonly models: readonly Listed[] | null
+  readonly progress: Progress
 }
+
+/** What the organisation has done already, as far as the key may read that. */
+interface Progress {
+  readonly hasKeys: boolean
+  readonly hasCalls: boolean
+}
+
+/** Days in which a call of a key ends the first steps. */
+const recentDays = 30
 
 const healthOf = ({ gateway }: View): Promise<Health> =>
   gateway.ask<{ readonly degraded?: readonly string[] }>('GET', '/health/ready').then(
@@ -51,51 +74,88 @@ const unlessAway = <T>(health: Health, asked: Promise<T>, gap: T): Promise<T> =>
 const listed = ({ gateway, sight }: View): Promise<readonly Listed[] | null> =>
   unlessRefused(modelsOf(gateway, sight), 403)
 
+const progressOf = async ({ gateway, sight }: View): Promise<Progress> => {
+  if (!sight.administers) return { hasKeys: false, hasCalls: false }
+  const first = (path: string, query: Query = {}) =>
+    gateway.ask<{ readonly pagination: Paged }>('GET', pathOf(path, { ...query, limit: 1 }))
+  const [keys, uses] = await Promise.all([
+    first('/admin/keys'),
+    first('/admin/usage', { from: utcDay(Date.now(), recentDays) }),
+  ])
+  // The key of the first start is the reader's own.
+  return { hasKeys: keys.pagination.total > 1, hasCalls: uses.pagination.total > 0 }
+}
+
 const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
 
-const look = async (view: View): Promise<Seen> => {
+const trafficOf = ({ gateway, sight }: View, choice: TrafficChoice): Promise<Traffic | null> =>
+  sight.operates ? unlessRefused(gateway.ask<Traffic>('GET', trafficPath(choice)), 404) : Promise.resolve(null)
+
+/** Which models callers call by the backends that fail. */
+const chainsOf = async ({ gateway }: View, traffic: Traffic | null): Promise<readonly Chained[]> =>
+  traffic?.incidents.some(({ until }) => until === null) === true
+    ? (await wholeList<Chained>(gateway, '/admin/models', 'models', {}, 5)).rows
+    : []
+
+const look = async (view: View, choice: TrafficChoice): Promise<Seen> => {
   const { gateway, sight } = view
   const health = await healthOf(view)
-  const [measured, listing, models] = await Promise.all([
-    unlessAway(health, sight.measures ? readings(gateway) : Promise.resolve(null), null),
+  const [samples, traffic, listing, models, progress] = await Promise.all([
+    unlessAway(health, sight.measures ? gateway.text('/metrics').then(samplesOf) : Promise.resolve(null), null),
+    unlessAway(health, trafficOf(view, choice), null),
     unlessAway(
       health,
       sight.administers ? wholeList<Usage>(gateway, '/admin/usage', 'usage', today()) : Promise.resolve(null),
       null,
     ),
-    unlessAway(health, listed(view), []),
+    unlessAway(health, listed(view), null),
+    unlessAway(health, progressOf(view), { hasKeys: true, hasCalls: true }),
   ])
-  return { health, measured, usage: listing?.rows ?? null, models }
+  const chains = await unlessAway(health, chainsOf(view, traffic), [])
+  return { health, samples, traffic, chains, usage: listing?.rows ?? null, models, progress }
 }
 
-const troubles = ({ health, measured }: Seen): HTMLElement => {
-  const all = troublesOf({
-    ...health,
-    samples: measured?.now.samples ?? [],
-    backends: measured?.backends ?? [],
-    earlier: measured?.earlier ?? [],
-  })
-  if (all.length === 0) return el('p', { class: 'fine' }, 'Ready. Nothing is wrong now.')
-  return el(
-    'ul',
-    { class: 'troubles' },
-    all.map(({ grave, words }) => el('li', { class: grave ? 'grave' : 'mild' }, words)),
+const troublesIn = ({ health, samples, traffic, chains }: Seen): readonly Trouble[] =>
+  troublesOf({ ...health, samples: samples ?? [], incidents: traffic?.incidents ?? [], chains })
+
+const troubles = (all: readonly Trouble[]): HTMLElement =>
+  all.length === 0
+    ? el('p', { class: 'fine' }, 'Ready. Nothing is wrong now.')
+    : el(
+        'ul',
+        { class: 'troubles' },
+        all.map(({ grave, words, hash }) =>
+          el('li', { class: grave ? 'grave' : 'mild' }, words, hash !== undefined && [' ', link('See them', hash)]),
+        ),
+      )
+
+/** The tab tells what is wrong, also behind other tabs. */
+const tellTab = (all: readonly Trouble[], signal: AbortSignal): void => {
+  const grave = all.some((trouble) => trouble.grave)
+  const icon = document.querySelector('link[rel=icon]')
+  const turn = (words: string, image: string): void => {
+    document.title = words
+    icon?.setAttribute('href', `data:${image}`)
+  }
+  const disc = encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="#c3242e"/></svg>',
   )
+  if (grave) turn(`(${all.length}) Home · sealgate`, `image/svg+xml,${disc}`)
+  else turn('Home · sealgate', ',')
+  signal.addEventListener('abort', () => icon?.setAttribute('href', 'data:,'), { once: true })
 }
 
-const figures = ({ measured, usage, models }: Seen): HTMLElement => {
-  if (measured === null && usage === null && models === null)
-    return note('This key may read no figures and no list of models.')
-  const traffic = measured?.traffic ?? null
+const figures = ({ health, samples, traffic, usage, models }: Seen, choice: TrafficChoice): HTMLElement => {
+  if (samples === null && usage === null && models === null)
+    return note(
+      health.obstacle === null
+        ? 'This key may read no figures and no list of models.'
+        : 'The figures appear when the gateway answers again.',
+    )
   const sum = usage && sumOf(usage)
-  const [tightest = null] = budgetsOf(measured?.now.samples ?? [])
-  const waiting = 'known after the second reading'
-  const share = (it: number | null | undefined) => (it == null ? '–' : percent(it))
+  const [tightest = null] = budgetsOf(samples ?? [])
   return tiles(
-    measured &&
-      tile('Per second', traffic ? decimal(traffic.perSecond) : '–', traffic ? 'requests in the last minute' : waiting),
-    measured && tile('Failed', share(traffic?.failed), 'of requests in the last minute'),
-    measured && tile('Sealed', share(traffic?.sealed), 'of requests in the last minute'),
+    ...(traffic !== null && choice.span === 'hour' && choice.name === '' ? minuteTiles(traffic) : []),
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
     sum && costTile('Cost today', sum),
     tightest && tile('Budget', percent(tightest.share), `${tightest.holder}, ${tightest.period}`),
@@ -103,9 +163,14 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
   )
 }
 
-/** What is still to do until a real backend has answered; null afterwards. */
-const steps = ({ gateway, sight }: View, { measured, models }: Seen): HTMLElement | null => {
-  if (measured === null || measured.backends.some(({ answered }) => answered > 0)) return null
+/** Backends that need no configuration. */
+const builtIn = ['rehearsal', 'use-lite']
+
+/** What is left to do until a call was answered; null afterwards, also behind a restart. */
+const steps = ({ gateway, sight }: View, { health, samples, traffic, models, progress }: Seen): HTMLElement | null => {
+  if (samples === null || health.obstacle !== null || progress.hasCalls) return null
+  if (traffic?.sums.some(({ requests }) => requests > 0) === true) return null
+  const named = models?.some(({ model }) => !builtIn.includes(model)) ?? false
   const step = (done: boolean, ...words: readonly Child[]) =>
     el('li', { class: done ? 'done' : null }, done ? el('span', { class: 'unseen' }, 'Done: ') : null, words)
   return section(
@@ -113,27 +178,35 @@ const steps = ({ gateway, sight }: View, { measured, models }: Seen): HTMLElemen
     el(
       'ol',
       { class: 'steps' },
-      models !== null && step(models.length > 0, 'Name a provider in the configuration, so that models are listed.'),
-      step(false, sight.administers ? [link('Make a key for an app', '#/keys/new'), '.'] : 'Get a key for an app.'),
-      step(false, 'Send a request to ', el('code', {}, gateway.base), '. Its backend then appears here.'),
+      models !== null && step(named, 'Name a provider in the configuration, so that models are listed.'),
+      step(
+        progress.hasKeys,
+        sight.administers ? [link('Make a key for an app', '#/keys/new'), '.'] : 'Get a key for an app.',
+      ),
+      step(false, 'Send a request to ', el('code', {}, gateway.base), '. Its model then appears here.'),
     ),
   )
 }
 
-const tables = (view: View, { measured, usage }: Seen): readonly HTMLElement[] => [
-  ...(measured === null ? [] : [backendTable(view.gateway.base, measured.backends, measured.earlier)]),
-  ...(usage === null
-    ? []
-    : [
-        usageTable({
-          title: 'Models used today',
-          file: `usage-${utcDay(Date.now())}`,
-          by: 'Model',
-          rows: [...sumsBy(usage, ({ model }) => model)].map(([name, sum]) => ({ name, sum })),
-          curl: curlOf(view.gateway.base, pathOf('/admin/usage', { ...today(), limit: 100 })),
-        }),
-      ]),
-]
+const tables = (view: View, { traffic, usage }: Seen, choice: TrafficChoice): readonly Child[] => {
+  const curl = curlOf(view.gateway.base, trafficPath(choice))
+  return [
+    traffic !== null && [
+      trafficPlots(traffic, choice),
+      ...trafficTable(traffic, choice, curl),
+      incidentTable(traffic, curl),
+    ],
+    traffic === null &&
+      usage !== null &&
+      usageTable({
+        title: 'Models used today',
+        file: `usage-${utcDay(Date.now())}`,
+        by: 'Model',
+        rows: [...sumsBy(usage, ({ model }) => model)].map(([name, sum]) => ({ name, sum })),
+        curl: curlOf(view.gateway.base, pathOf('/admin/usage', { ...today(), limit: 100 })),
+      }),
+  ]
+}
 
 export const home: Page = {
   name: 'home',
@@ -142,27 +215,29 @@ export const home: Page = {
   async show(view) {
     const [now, rest] = [el('div', { class: 'stack', 'aria-live': 'polite' }), stack()]
     const told = el('span', { class: 'told' })
+    const choice = trafficChoice(view.query)
     const draw = (seen: Seen): void => {
-      renew(now, section('Now', troubles(seen)))
-      const first = steps(view, seen)
-      renew(rest, figures(seen), ...(first === null ? [] : [first]), ...tables(view, seen))
-      told.textContent = `Read at ${clockTime(Date.now())}`
+      const all = troublesIn(seen)
+      tellTab(all, view.signal)
+      renew(now, section('Now', troubles(all)))
+      renew(rest, stack(figures(seen, choice), steps(view, seen), tables(view, seen, choice)))
+      told.textContent = `Refreshed at ${clockTime(Date.now())}`
     }
     const again = async (): Promise<void> => {
-      const seen = await look(view).catch((error: unknown) => {
-        if (!view.signal.aborted) told.textContent = 'The last reading failed'
+      const seen = await look(view, choice).catch((error: unknown) => {
+        if (!view.signal.aborted) told.textContent = 'The last refresh failed'
         if (error instanceof Refused && error.status === 401) view.leave(error)
         return null
       })
       if (seen !== null && !view.signal.aborted) draw(seen)
     }
-    draw(await look(view))
+    draw(await look(view, choice))
     every(pace, view.signal, again)
     return [
       heading(
         'Home',
         told,
-        button('Read again', () => void again(), 'quiet'),
+        button('Refresh', () => void again(), 'quiet'),
       ),
       now,
       rest,

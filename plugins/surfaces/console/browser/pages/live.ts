@@ -1,8 +1,9 @@
-import type { Key, Running } from '../answers.ts'
-import { type Child, el } from '../element.ts'
+import type { Key } from '../answers.ts'
+import type { Child } from '../element.ts'
 import { count } from '../format.ts'
-import { Refused, curlOf, pathOf } from '../gateway.ts'
+import { Refused, curlOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
+import { liveChoice } from '../live-choice.ts'
 import { liveDetail } from '../live-detail.ts'
 import { liveFeed, livePath } from '../live-feed.ts'
 import { type KeyNames, liveTable } from '../live-table.ts'
@@ -15,7 +16,7 @@ const pace = 500
 /** Names are an ornament: without them the ids are shown. */
 const namesOf = async ({ gateway, sight }: View): Promise<KeyNames> => {
   const all = await wholeList<Key>(gateway, '/admin/keys', 'keys', { organization: sight.operates ? '*' : null }, 5)
-  return new Map(all.rows.map(({ id, name }) => [id, name]))
+  return new Map(all.rows.map(({ id, name, team }) => [id, { name, team }]))
 }
 
 const listen = (view: View): void => {
@@ -24,17 +25,6 @@ const listen = (view: View): void => {
     if (error instanceof Refused && !signal.aborted) view.leave(error)
   })
 }
-
-const isFailed = ({ status }: Running): boolean => status !== null && status >= 400
-
-const filters: Readonly<Record<string, (it: Running) => boolean>> = {
-  all: () => true,
-  running: ({ ms, lost }) => ms === null && lost !== true,
-  failed: isFailed,
-  rescued: ({ attempts }) => attempts.length > 1,
-}
-
-const isFilter = (name: string | null): name is string => name !== null && Object.hasOwn(filters, name)
 
 const told = (): string => {
   const processes = liveFeed.processes()
@@ -54,56 +44,31 @@ const scope = ({ sight }: View): string =>
   sight.operates ? 'Requests of all organisations' : 'Requests of your organisation'
 
 const list = (view: View, names: KeyNames): readonly Child[] => {
-  const asked = view.query.get('show')
-  const shown = isFilter(asked) ? asked : 'all'
   const region = stack()
   const state = toldPlace()
-  const search = el('input', {
-    type: 'search',
-    class: 'search',
-    'aria-label': 'Search by request id',
-    placeholder: 'Request id',
-    value: view.query.get('id') ?? '',
-    autocomplete: 'off',
-    spellcheck: 'false',
-  })
   let paused = false
   const draw = async (): Promise<void> => {
     const words = told()
     // A status that does not change is not announced again.
     if (state.textContent !== words) state.textContent = words
     if (paused) return
-    const wanted = search.value.trim()
-    const rows = liveFeed.rows().filter((it) => it.id.includes(wanted) && filters[shown]?.(it))
-    const empty = wanted === '' ? 'No request has begun since this page listens.' : 'This tab has seen no such request.'
-    renew(region, liveTable(rows, names, curl(view), empty))
+    const all = liveFeed.rows()
+    const empty =
+      all.length === 0 ? 'No request has begun since this page listens.' : 'This tab has seen no such request.'
+    renew(region, liveTable(choice.chosen(all), names, curl(view), empty))
   }
-  search.addEventListener('input', () => void draw())
+  const choice = liveChoice(view.query, names, () => void draw())
   const pausing = button('Pause', () => {
     paused = !paused
     pausing.textContent = paused ? 'Go on' : 'Pause'
     pausing.setAttribute('aria-pressed', String(paused))
     void draw()
   })
-  const tabs = el(
-    'nav',
-    { class: 'tabs', 'aria-label': 'Which requests' },
-    Object.keys(filters).map((name) =>
-      el(
-        'a',
-        {
-          href: pathOf('#/live', { show: name === 'all' ? null : name }),
-          'aria-current': name === shown ? 'page' : null,
-        },
-        name,
-      ),
-    ),
-  )
   void draw()
   every(pace, view.signal, draw)
   return [
     heading('Live', state, pausing),
-    el('div', { class: 'choices' }, tabs, el('div', { class: 'span' }, search)),
+    choice.node,
     region,
     note(
       `${scope(view)}, at most 50 a second, as they begin and end while this page is open. `,

@@ -1,13 +1,10 @@
-import type { Act } from '../answers.ts'
-import { auditTable } from '../audit-table.ts'
 import { changesTable, settingsTable } from '../configuration-table.ts'
 import { type EffectiveConfiguration, foundSettings } from '../configuration.ts'
 import { ask } from '../dialog.ts'
 import { type Child, append, el } from '../element.ts'
 import { enclaveTable, enclavesOf } from '../enclaves.ts'
 import { count, moment, zone } from '../format.ts'
-import { curlOf, pathOf, unlessRefused } from '../gateway.ts'
-import { wholeList } from '../listing.ts'
+import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import type { Page, View } from '../page.ts'
 import { button, facts, heading, note, refusal, section, stack, toldPlace } from '../parts.ts'
 
@@ -152,19 +149,28 @@ const enclaves = async ({ gateway, sight }: View, it: EffectiveConfiguration | n
   return enclaveTable(await enclavesOf(gateway, connected.length), curlOf(gateway.base, '/rvenc/keys'))
 }
 
+const leaving = (view: View): HTMLElement =>
+  button('Sign out everywhere', () =>
+    ask({
+      title: 'Sign out everywhere?',
+      words: 'Every session of this key ends, in this browser and in others. The key itself stays.',
+      yes: 'Sign out everywhere',
+      async act() {
+        await view.gateway.ask('DELETE', '/console/session?everywhere=true')
+        view.leave(new Refused(401, 'Every session of the key is over'))
+      },
+    }),
+  )
+
 export const settings: Page = {
   name: 'settings',
   title: 'Settings',
   sees: () => true,
   async show(view) {
     const { gateway, sight } = view
-    const [described, acts, it] = await Promise.all([
-      gateway.read<Described>('/openapi.json'),
-      sight.administers ? wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 2) : null,
-      read(view),
-    ])
+    const [described, it] = await Promise.all([gateway.read<Described>('/openapi.json'), read(view)])
     return [
-      heading('Settings'),
+      heading('Settings', view.own === null && leaving(view)),
       section(
         'This gateway',
         facts([
@@ -176,7 +182,6 @@ export const settings: Page = {
       ),
       configured(view, it),
       await enclaves(view, it),
-      acts && auditTable('Audit, newest 200', acts.rows, curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 }))),
     ]
   },
 }

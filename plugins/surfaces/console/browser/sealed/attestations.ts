@@ -1,5 +1,5 @@
-import { fromHex } from '../../../../../core/sealed/wire/hex.ts'
-import { parseKeyset } from '../../../../../core/sealed/wire/keyset.ts'
+import { fromHex } from '../../../../sealed/wire/hex.ts'
+import { parseKeyset } from '../../../../sealed/wire/keyset.ts'
 import { requestedPath } from './requested-path.ts'
 import type { Exchange } from './wire-watch.ts'
 

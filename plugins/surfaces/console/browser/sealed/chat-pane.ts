@@ -1,6 +1,6 @@
-import type { Client } from '../../../../../core/sealed/client/client.ts'
+import type { Client } from '../../../../sealed/client/client.ts'
 import { el, freshId } from '../element.ts'
-import { section } from '../parts.ts'
+import { note, section } from '../parts.ts'
 import { type Witness, doing, labelled, workForm } from './doing.ts'
 
 type Spoken = Readonly<Record<'role' | 'content', string>>
@@ -32,7 +32,7 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
   const said: Spoken[] = []
   const log = el('ol', { class: 'said', 'aria-live': 'polite' })
   const prompt = el('textarea', { id, rows: 3, required: true, autocomplete: 'off' })
-  const submit = el('button', { type: 'submit', class: 'main' }, 'Send sealed')
+  const submit = el('button', { type: 'submit', class: 'main', disabled: model() === '' }, 'Send sealed')
   const { told, run } = doing(submit, signal)
   const shows = ({ role, content }: Spoken): { readonly line: HTMLElement; readonly words: HTMLElement } => {
     const words = el('p', {}, content)
@@ -61,6 +61,13 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
   return section(
     'Chat',
     log,
-    workForm(submit, () => run(send), labelled('Message', id, prompt), told, el('div', { class: 'actions' }, submit)),
+    workForm(
+      submit,
+      () => run(send),
+      labelled('Message', id, prompt),
+      ...(model() === '' ? [note('No model of this gateway is served sealed.')] : []),
+      told,
+      el('div', { class: 'actions' }, submit),
+    ),
   )
 }

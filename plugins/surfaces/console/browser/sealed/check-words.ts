@@ -18,6 +18,12 @@ const words: Readonly<Record<string, string>> = {
   memory: 'No list is older than one that was seen before.',
   measurement: 'The policy or the list names the code that runs.',
   release: 'The release is known, and was not withdrawn.',
+  machines: 'Enough pinned keys signed the list of enrolled machines.',
+  image: 'A pinned list of the service names the image that runs.',
+  document: 'The document of the service stands in its one form.',
+  nonce: 'Each machine answers the nonce of this question.',
+  'tls key': 'The document names the key of this TLS connection.',
+  gpu: 'The maker of the graphics processors confirms their state.',
   'report data': 'The report is about these keys, and answers the challenge of this tab.',
 }
 

@@ -1,4 +1,4 @@
-import { SealgateError } from '../../../../../core/sealed/client/error.ts'
+import { SealgateError } from '../../../../sealed/client/error.ts'
 import { el } from '../element.ts'
 import { Refused } from '../gateway.ts'
 import { stack } from '../parts.ts'

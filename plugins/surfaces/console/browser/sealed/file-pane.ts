@@ -1,5 +1,5 @@
-import type { Client } from '../../../../../core/sealed/client/client.ts'
-import type { SealedFile } from '../../../../../core/sealed/client/file-shapes.ts'
+import type { Client } from '../../../../sealed/client/client.ts'
+import type { SealedFile } from '../../../../sealed/client/file-shapes.ts'
 import { el, freshId } from '../element.ts'
 import { count } from '../format.ts'
 import { button, facts, note, section, stack } from '../parts.ts'

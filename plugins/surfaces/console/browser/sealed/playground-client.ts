@@ -1,5 +1,5 @@
-import { type Client, connect, newKek } from '../../../../../core/sealed/client/client.ts'
-import type { Policy } from '../../../../../core/sealed/client/verify.ts'
+import { type Client, connect, newKek } from '../../../../sealed/client/client.ts'
+import type { Policy } from '../../../../sealed/client/verify.ts'
 import type { Gateway } from '../gateway.ts'
 
 export interface Playing {

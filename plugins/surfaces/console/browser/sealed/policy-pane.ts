@@ -1,5 +1,5 @@
-import type { Policy } from '../../../../../core/sealed/client/verify.ts'
-import { PolicyError, parsePolicy } from '../../../../../core/sealed/evidence/policy.ts'
+import type { Policy } from '../../../../sealed/client/verify.ts'
+import { PolicyError, parsePolicy } from '../../../../sealed/evidence/policy.ts'
 import { el, freshId } from '../element.ts'
 import type { OwnMachine } from '../own-machine.ts'
 import { button, section } from '../parts.ts'

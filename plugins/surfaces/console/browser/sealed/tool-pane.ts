@@ -1,5 +1,5 @@
-import type { Client } from '../../../../../core/sealed/client/client.ts'
-import type { ToolDescriptor } from '../../../../../core/sealed/client/tools.ts'
+import type { Client } from '../../../../sealed/client/client.ts'
+import type { ToolDescriptor } from '../../../../sealed/client/tools.ts'
 import { append, el, freshId } from '../element.ts'
 import { note, prose, section } from '../parts.ts'
 import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'

@@ -9,7 +9,7 @@ import {
 import { plotOf } from '../../../../../adapters/production/commands/calibrate/plot.ts'
 import { thresholdFor, upperBound } from '../../../../../plugins/surfaces/console/browser/promise.ts'
 import { temperaturesOf } from '../../../../../adapters/production/commands/calibrate/temperatures.ts'
-import { softened } from '../../../../../core/inference/decisions/calibration.ts'
+import { softened } from '../../../../../plugins/shared/decisions/calibration.ts'
 
 t.test('a promise made with 95 % certainty holds in 88 of 100 draws at least', async (t) => {
   const wish = { errors: 0.2, certainty: 0.95 }

@@ -10,7 +10,7 @@ import {
   bundleReasons,
   checkBundle,
 } from '../../../../../adapters/production/commands/release/sigstore-bundle.ts'
-import { abilities, specsOf } from '../../../../../core/optional-package.ts'
+import { abilities, specsOf } from '../../../../../plugins/shared/optional-package.ts'
 import { list, release } from '../../../../fakes/platform/house.ts'
 import { releaseSigner, signedList } from '../../../../fakes/platform/releases.ts'
 import { program } from '../../../../fakes/served.ts'

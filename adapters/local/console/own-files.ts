@@ -1,0 +1,145 @@
+import { extname } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from '../../../plugins/sealed/client/client.ts'
+import { SealgateError } from '../../../plugins/sealed/client/error.ts'
+import type { SealedFile } from '../../../plugins/sealed/client/file-shapes.ts'
+import { onDrain } from '../../production/network/on-drain.ts'
+import { sentenceOf } from '../error-text.ts'
+import { mimeOf } from '../mimes.ts'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { type PageRequest, jsonBody, sendJson } from './page-request.ts'
+import { uploadedBytes } from './uploaded-bytes.ts'
+
+/** Serves the routes below `/own`. False for a path or a method that is none of them. */
+export type OwnFiles = (call: PageRequest, pathname: string) => Promise<boolean>
+
+/** Files of one request, and files that the page shows at most. */
+const page = 100
+const mostFiles = 500
+
+/** What the page shows of a file; the keys that opened it are not among it. */
+const shown = ({ id, name, mime, file_size, created_at, rag_status }: SealedFile) => ({
+  ...{ id, name, mime, file_size, created_at, rag_status },
+})
+
+/** Files that these keys do not open come without name and type. */
+const list = async ({ files }: Client) => {
+  const all = []
+  for (let offset = 0; ;) {
+    const { files: opened, locked, total } = await files.list({ limit: page, offset })
+    const closed = locked.map(({ id, file_size, created_at, rag_status }) => ({
+      ...{ id, name: null, mime: null, file_size, created_at, rag_status },
+    }))
+    const rows = [...opened.map(shown), ...closed]
+    all.push(...rows)
+    offset += rows.length
+    if (rows.length === 0 || offset >= Math.min(total, mostFiles)) return { files: all, total }
+  }
+}
+
+/** Rejects when a later part does not hold; the answer is then cut and never looks whole. */
+const content = async ({ files }: Client, { response, signal }: PageRequest, id: string): Promise<void> => {
+  const file = await files.download(id, { signal })
+  const parts = file.content[Symbol.asyncIterator]()
+  // A file that does not hold is refused before its answer begins, as far as its first part shows it.
+  const first = await parts.next()
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  })
+  const all = async function* () {
+    if (!first.done) yield first.value
+    yield* { [Symbol.asyncIterator]: () => parts }
+  }
+  await pipeline(Readable.from(all()), response)
+}
+
+/** Stores a file, and tells by events how far it is: `sent`, then `stored` or `error`. */
+const store = async ({ files }: Client, call: PageRequest): Promise<void> => {
+  const { request, response, signal, query } = call
+  const name = query.get('name') ?? ''
+  if (name === '' || name.length > 500) throw new BadRequest('A file needs a name')
+  const bytes = await uploadedBytes(request)
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+  const tell = (event: string, data: object): boolean =>
+    response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  try {
+    const source = { name, mime: mimeOf(extname(name)), bytes }
+    const onProgress = (sent: number, size: number) => void tell('sent', { sent, size })
+    const kept = await files.upload(source, { index: query.get('index') === 'true', signal, onProgress })
+    if (!tell('stored', shown(kept))) await onDrain(response)
+  } catch (error) {
+    tell('error', { error: error instanceof SealgateError ? sentenceOf(error) : 'The file could not be stored' })
+  }
+  response.end()
+}
+
+/** The gateway answers for several files at once; here there is one. */
+const index = async ({ files }: Client, id: string): Promise<object> => {
+  const [begun] = await files.index([id])
+  if (!begun?.success) throw new UpstreamFailed('The file could not be indexed')
+  return begun
+}
+
+/** What indexed files say; the names are opened here, and the enclave is not told them. */
+const search = async (client: Client, { request, signal }: PageRequest): Promise<readonly object[]> => {
+  const { query } = await jsonBody(request)
+  if (typeof query !== 'string' || query === '') throw new BadRequest('A search needs words')
+  const [{ results }, { files }] = await Promise.all([
+    client.tools.call('searchRag', { query }, { signal }),
+    list(client),
+  ])
+  const names = new Map(files.map(({ id, name }) => [id, name]))
+  return results.map(({ fileId, page, snippet, score }) => ({
+    ...{ fileId, page, snippet, score, name: names.get(fileId) ?? null },
+  }))
+}
+
+interface Door {
+  readonly method: string
+  readonly path: RegExp
+  /** `id` is that of the file in the path; empty where the path names none. */
+  serve(call: PageRequest, id: string): Promise<void>
+}
+
+/** No two doors share both method and path, so their order is free. */
+const doorsOf = (client: Client): readonly Door[] => {
+  const files = /^\/own\/files$/
+  const file = /^\/own\/files\/(file_[\w-]+)$/
+  const said = async ({ response }: PageRequest, data: Promise<unknown>) =>
+    sendJson(response, 200, { data: await data })
+  return [
+    { method: 'GET', path: files, serve: (call) => said(call, list(client)) },
+    { method: 'POST', path: files, serve: (call) => store(client, call) },
+    { method: 'GET', path: file, serve: (call, id) => content(client, call, id) },
+    {
+      method: 'DELETE',
+      path: file,
+      serve: (call, id) =>
+        said(
+          call,
+          client.files.remove(id).then(() => ({ id })),
+        ),
+    },
+    {
+      method: 'POST',
+      path: /^\/own\/files\/(file_[\w-]+)\/index$/,
+      serve: (call, id) => said(call, index(client, id)),
+    },
+    { method: 'POST', path: /^\/own\/search$/, serve: (call) => said(call, search(client, call)) },
+  ]
+}
+
+/** The reader's files with their names and contents, opened in this process. */
+export const ownFiles = (client: Client): OwnFiles => {
+  const doors = doorsOf(client)
+  return async (call, pathname) => {
+    const door = doors.find(({ method, path }) => method === call.request.method && path.test(pathname))
+    if (door === undefined) return false
+    await door.serve(call, door.path.exec(pathname)?.[1] ?? '')
+    return true
+  }
+}

@@ -1,0 +1,73 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { Built } from '../../../plugins/surfaces/console/built.ts'
+import { consoleHeaders, fileHeaders } from '../../../plugins/surfaces/console/headers.ts'
+import { SealgateError } from '../../../plugins/sealed/client/error.ts'
+import { sentenceOf } from '../error-text.ts'
+import { type Rules, admission } from '../admission.ts'
+import { GatewayError, NotFound } from '../../../core/errors.ts'
+import { type PageRequest, addressOf, sendJson } from './page-request.ts'
+import { forward } from './forward.ts'
+import type { OwnFiles } from './own-files.ts'
+
+/** Everything that the routes of the local console need. */
+export interface ConsoleDoor {
+  readonly built: Built
+  /** The facts about this machine for the page. */
+  readonly own: { readonly gateway: string; readonly kid: string | null }
+  readonly apiKey: string
+  /** Null where this machine has no keys of files. */
+  readonly files: OwnFiles | null
+  readonly door: Rules
+}
+
+const notFound = (): never => {
+  throw new NotFound('Not found')
+}
+
+/** The page and its scripts: the same for everybody, and without anything of the reader. */
+const serveScript = (response: ServerResponse, { ownPage, hash, files }: Built, pathname: string): void => {
+  if (pathname === '/console')
+    return void response.writeHead(200, { ...consoleHeaders, 'content-type': 'text/html; charset=utf-8' }).end(ownPage)
+  const [, release, name = ''] = /^\/console\/([0-9a-f]+)\/(.+)$/.exec(pathname) ?? []
+  const file = release === hash ? files.get(name) : undefined
+  if (file === undefined) return notFound()
+  response.writeHead(200, { ...fileHeaders, 'content-type': file.type }).end(file.bytes)
+}
+
+/** Paths below `/own` never reach the gateway, not even where nothing serves them. */
+const serve = async (it: ConsoleDoor, call: PageRequest, pathname: string): Promise<void> => {
+  const { request, response } = call
+  if (pathname === '/own' && request.method === 'GET') return sendJson(response, 200, { data: it.own })
+  if (!/^\/own(?:\/|$)/.test(pathname)) return forward(call, { gateway: it.own.gateway, apiKey: it.apiKey })
+  if (it.files === null || !(await it.files(call, pathname))) return notFound()
+}
+
+/** Only words of this program and of the client go to the page; any other error gets a plain sentence. */
+const refusalOf = (error: unknown): { readonly status: number; readonly words: string } => {
+  if (error instanceof GatewayError) return { status: error.status, words: error.message }
+  if (error instanceof SealgateError) return { status: error.status ?? 502, words: sentenceOf(error) }
+  return { status: 502, words: 'The request failed' }
+}
+
+/** The console on this machine: its own page, its own files, and everything else from the gateway. */
+export const consoleRoutes = (it: ConsoleDoor): RequestListener => {
+  const admitPage = admission({ ...it.door, token: null })
+  const admit = admission(it.door)
+  return async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort(new Error('The caller left')))
+    try {
+      const { pathname, searchParams: query } = addressOf(request)
+      const isPage = request.method === 'GET' && /^\/console(?:\/|$)/.test(pathname)
+      if (await (isPage ? admitPage : admit)(request, response)) return
+      if (isPage) return serveScript(response, it.built, pathname)
+      await serve(it, { request, response, signal: gone.signal, query }, pathname)
+    } catch (error) {
+      if (response.destroyed) return
+      // An answer that has begun is cut, so that it never looks whole.
+      if (response.headersSent) return void response.destroy()
+      const { status, words } = refusalOf(error)
+      sendJson(response, status, { error: words })
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { extname } from 'node:path'
+import type { Files } from '../../../plugins/sealed/client/client.ts'
+import { SealgateError } from '../../../plugins/sealed/client/error.ts'
+import type { MemoryStore } from '../../../plugins/sealed/client/memory.ts'
+import { mimeOf } from '../mimes.ts'
+import type { CallContext } from '../../../plugins/shared/dialects/mcp/protocol.ts'
+import { Refusal } from './refusal.ts'
+import type { LocalFile, OpenFile } from './roots.ts'
+
+/** Bytes of one read. */
+const chunk = 64 * 1024
+
+/** Reads as many bytes as the file had when it was opened. Throws when the file became shorter. */
+async function* bytesOf(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < size;) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(chunk, size - at)), 0, null, at)
+    if (bytesRead === 0) throw new Refusal('The file changed while it was read')
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** The file is hashed before and after sending: another hash shows that it changed in between. */
+const hashOf = async ({ handle, size }: LocalFile): Promise<Buffer> => {
+  const hash = createHash('sha256')
+  for await (const part of bytesOf(handle, size)) hash.update(part)
+  return hash.digest()
+}
+
+/** A path of this form is taken for an id, and its file can then only be named with a folder. */
+const isFileId = (it: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(it)
+
+/** Ids by a keyed hash of the content. The key is derived from the KEK, so a reader of the store learns no content. */
+const memoryOf = (store: MemoryStore | null, kek: string) => {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(kek, 'hex'), '', 'sealgate/mcp-sent', 32))
+  const known = (async () => {
+    const text = (await store?.load()) ?? '{}'
+    return new Map(Object.entries(JSON.parse(text) as Record<string, string>))
+  })()
+  let saved: Promise<void> = Promise.resolve()
+  return {
+    nameOf: (hash: Buffer, mime: string) => createHmac('sha256', key).update(hash).update(mime).digest('hex'),
+    get: async (name: string) => (await known).get(name) ?? null,
+    async put(name: string, id: string): Promise<void> {
+      const all = (await known).set(name, id)
+      const text = JSON.stringify(Object.fromEntries(all))
+      saved = saved.then(() => store?.save(text))
+      await saved
+    },
+  }
+}
+
+/** What this program has sent, so that a file which an agent names often is sealed and stored once. */
+export interface SentFiles {
+  /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
+  idOf(
+    said: string,
+    context: CallContext,
+    wish?: { readonly index?: boolean; readonly again?: boolean },
+  ): Promise<string>
+  isId(said: string): boolean
+  /** Removes the files that belong to this session only. */
+  end(): Promise<void>
+}
+
+/** The key of the memory comes from `kek`, 32 bytes in hex. */
+export interface SentFilesOptions {
+  readonly files: Files
+  readonly openFile: OpenFile
+  readonly kek: string
+  /** Null when keys and files live for one session. */
+  readonly store: MemoryStore | null
+}
+
+const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
+
+/** Seals and sends local files. The same content is sent once. */
+export const sentFiles = ({ files, openFile, kek, store }: SentFilesOptions): SentFiles => {
+  const memory = memoryOf(store, kek)
+  const sending = new Map<string, Promise<string>>()
+  const own = new Set<string>()
+
+  const indexed = async (id: string, signal: AbortSignal): Promise<void> => {
+    const [begun] = await files.index([id], signal)
+    if (!begun?.success) throw new Refusal('The file could not be indexed')
+  }
+
+  const upload = async (
+    file: LocalFile,
+    mime: string,
+    hash: Buffer,
+    index: boolean,
+    context: CallContext,
+  ): Promise<string> => {
+    const { handle, name, size } = file
+    const source = { name, mime, size, open: () => bytesOf(handle, size) }
+    const options = { index, incognito: store === null, signal: context.signal, onProgress: context.progress }
+    const kept = await files.upload(source, options)
+    if (kept.is_duplicate && index) await indexed(kept.id, context.signal)
+    if (store === null) own.add(kept.id)
+    if (hash.equals(await hashOf(file))) return kept.id
+    await files.remove(kept.id)
+    throw new Refusal('The file changed while it was read')
+  }
+
+  const idOfPath: SentFiles['idOf'] = async (said, told, { index = false, again = false } = {}) => {
+    const file = await openFile(said)
+    try {
+      const hash = await hashOf(file)
+      const mime = mimeOf(extname(file.name))
+      const name = memory.nameOf(hash, mime)
+      // The second of two calls with the same file waits for the first. When the first is cancelled, the second sends
+      // the file.
+      const before = (await sending.get(name)?.catch(() => null)) ?? null
+      const known = before ?? (again ? null : await memory.get(name))
+      if (known !== null) {
+        if (index) await indexed(known, told.signal)
+        return known
+      }
+      const sent = upload(file, mime, hash, index, told)
+      sending.set(name, sent)
+      const id = await sent.finally(() => sending.delete(name))
+      await memory.put(name, id)
+      return id
+    } finally {
+      await file.handle.close()
+    }
+  }
+
+  return {
+    isId: isFileId,
+    idOf: async (said, told, wish) => (isFileId(said) ? said : idOfPath(said, told, wish)),
+    async end() {
+      await Promise.all([...own].map((id) => files.remove(id).catch((error) => isGone(error) || Promise.reject(error))))
+    },
+  }
+}

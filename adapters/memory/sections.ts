@@ -1,0 +1,41 @@
+import type * as v from 'valibot'
+import type { Section } from '../../core/ports/section.ts'
+import { issuerSettings } from '../../plugins/credentials/oidc/issuer-settings.ts'
+import { fileSettings } from '../../plugins/sealed/files/settings.ts'
+import { decisionSettings } from '../../plugins/shared/decisions/settings.ts'
+import { keepsakeSettings } from '../../plugins/shared/dialects/keepsake-settings.ts'
+import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
+import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
+import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
+import { betas } from '../../plugins/surfaces/v1/settings.ts'
+
+const shipped = {
+  mcp: mcpSettings,
+  console: consoleSettings,
+  dashboardUrl,
+  decision: decisionSettings,
+  issuers: issuerSettings,
+  betas,
+  keepsakes: keepsakeSettings,
+  files: fileSettings,
+}
+
+/** What the plugins of this package take of the settings of a gateway. */
+export type ShippedSettings = {
+  readonly [Name in keyof typeof shipped]?: v.InferInput<(typeof shipped)[Name]['shape']>
+}
+
+declare module '../../core/settings.ts' {
+  interface SectionInputs extends ShippedSettings {}
+}
+
+/** The settings that plugins of this package bring. */
+export const sections: readonly Section[] = Object.values(shipped)
+
+const shapesOf = <T extends Readonly<Record<string, Section>>>(all: T) =>
+  Object.fromEntries(Object.entries(all).map(([name, { shape }]) => [name, shape])) as {
+    readonly [Name in keyof T]: T[Name]['shape']
+  }
+
+/** The same as members of a configuration. */
+export const sectionShapes = shapesOf(shipped)

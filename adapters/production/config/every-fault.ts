@@ -1,0 +1,51 @@
+import { createGateway } from '../../../core/gateway.ts'
+import { use } from '../../../core/plugin.ts'
+import blobStore from '../../memory/blob-store.ts'
+import cache from '../../memory/cache.ts'
+import metadataStore from '../../memory/metadata-store.ts'
+import { clock, log, random } from '../../memory/platform.ts'
+import rateLimiter from '../../memory/rate-limiter.ts'
+import { withoutEnclave } from '../enclave/without-enclave.ts'
+import { fetch } from '../platform.ts'
+import { type Config, checkedConfig, settingsOf } from './config.ts'
+import type { Fault } from './faults.ts'
+import { allFaults, faultsOfStart } from './file-faults.ts'
+import { guardsOf } from './guards.ts'
+import { sections } from '../../memory/sections.ts'
+import { surfacesOf } from './surfaces.ts'
+import { toolsOf } from './tools.ts'
+import { chosenUpstream } from './upstreams.ts'
+
+/** Makes a gateway with stores in memory and without an enclave, and closes it. Throws what a start throws. */
+const assemble = async (config: Config): Promise<void> => {
+  const upstreams = Object.entries(config.providers).map(([name, choice]) =>
+    chosenUpstream(['providers', name], name, choice),
+  )
+  const parts = {
+    ...{ clock: use(clock), random: use(random), log: use(log), cache: use(cache), rateLimiter: use(rateLimiter) },
+    ...{ blobStore: use(blobStore), metadataStore: use(metadataStore), enclave: use(withoutEnclave) },
+    fetch: use(fetch, { outside: config.outside }),
+    upstreams: await Promise.all(upstreams),
+    tools: await toolsOf(config),
+    guards: await guardsOf(config.guards, ['guards']),
+    surfaces: await surfacesOf(config),
+    sections,
+  }
+  await createGateway(parts, settingsOf(config)).close()
+}
+
+/** The fault by which a start would refuse parts that are each right. */
+const assemblyFaults = async (config: Config): Promise<readonly Fault[]> => {
+  try {
+    await assemble(config)
+    return []
+  } catch (error) {
+    return faultsOfStart(error)
+  }
+}
+
+/** All faults that a start would find, and those that it would find later. */
+export const everyFault = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
+  const faults = await allFaults(said, env)
+  return faults.length > 0 ? faults : assemblyFaults(checkedConfig(said, env))
+}

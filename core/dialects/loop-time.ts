@@ -1,0 +1,109 @@
+/** Nanoseconds of work that one turn of the loop does for a holder; a steady measure, not a clock. */
+const turnNs = 1_000_000
+
+/** Whose work it is: a key of an organisation. */
+interface LoopHolder {
+  readonly organization: string
+  readonly key: string
+}
+
+/** Milliseconds of work in a second after which the next work of a key, or of an organisation, waits behind the others. */
+export interface TimeAllowance {
+  readonly key: number
+  readonly organization: number
+}
+
+/** The allowance where no configuration says another. */
+export const usualTime: TimeAllowance = { key: 250, organization: 500 }
+
+/** The work of one request on the main loop. */
+export interface Pace {
+  /** Books work. The promise resolves when the next work may begin; null means at once. */
+  spend(ns: number): Promise<void> | null
+}
+
+/** Work that nobody is charged for still leaves the loop to others after each turn. */
+export const freePace = (): Pace => {
+  let since = 0
+  return {
+    spend(ns) {
+      since += ns
+      if (since < turnNs) return null
+      since = 0
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+/** Work that was booked and has not worn off. It wears off at the rate of the allowance. */
+interface Debt {
+  ns: number
+  at: number
+}
+
+/** Debts that are remembered before those that wore off are forgotten. */
+const mostDebts = 10_000
+
+/**
+ * Shares the time of the main loop. One turn of the loop does at most one piece of the work that waits, and the
+ * organisation that had least goes first. A holder that owes more than a second's allowance waits before each piece.
+ */
+export const loopTime = (now: () => number) => {
+  const debts = new Map<string, Debt>()
+  const waiting = new Map<string, (() => void)[]>()
+  let serving = false
+
+  /** What is owed; `rate` is in ms of work a second, so a millisecond lets `rate` µs of it wear off. */
+  const owed = (name: string, rate: number): number => {
+    const debt = debts.get(name)
+    return debt === undefined ? 0 : Math.max(0, debt.ns - Math.max(0, now() - debt.at) * rate * 1000)
+  }
+  const book = (name: string, rate: number, ns: number): boolean => {
+    const sum = owed(name, rate) + ns
+    debts.set(name, { ns: sum, at: now() })
+    return sum > rate * 1_000_000
+  }
+  const forget = (rate: number) => {
+    for (const name of debts.keys()) if (owed(name, rate) === 0) debts.delete(name)
+  }
+
+  const serve = (): void => {
+    let [next, least] = ['', Infinity]
+    for (const organization of waiting.keys()) {
+      const ns = owed(organization, 0)
+      if (ns < least) [next, least] = [organization, ns]
+    }
+    const theirs = waiting.get(next)
+    const go = theirs?.shift()
+    if (theirs?.length === 0) waiting.delete(next)
+    go?.()
+    serving = waiting.size > 0
+    if (serving) setImmediate(serve)
+  }
+  const turn = (organization: string): Promise<void> =>
+    new Promise((resolve) => {
+      const theirs = waiting.get(organization)
+      if (theirs === undefined) waiting.set(organization, [resolve])
+      else theirs.push(resolve)
+      if (serving) return
+      serving = true
+      setImmediate(serve)
+    })
+
+  return (holder: LoopHolder, allowance: TimeAllowance): Pace => {
+    const organization = `organization/${holder.organization}`
+    const key = `key/${holder.organization}/${holder.key}`
+    let since = 0
+    return {
+      spend(ns) {
+        if (debts.size > mostDebts) forget(allowance.key)
+        const overKey = book(key, allowance.key, ns)
+        const over = book(organization, allowance.organization, ns) || overKey
+        since += ns
+        if (!over && since < turnNs) return null
+        since = 0
+        return turn(organization)
+      },
+    }
+  }
+}

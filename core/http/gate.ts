@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http'
+import type { Caller } from '../access/caller.ts'
+import type { Pace } from '../dialects/loop-time.ts'
+import type { Clock } from '../ports/platform.ts'
+import { isLater } from '../ports/soon.ts'
+import type { Settings } from '../settings.ts'
+import type { Admit, Recall } from './access.ts'
+import type { HeldBytes } from './body-budget.ts'
+import type { HeldPlace, renewedPlaces } from './concurrency.ts'
+import type { RequestContext } from './context.ts'
+import type { Wait } from './http-errors.ts'
+import type { keyWatch } from './key-watch.ts'
+import type { Observed } from './observed.ts'
+import type { CallClock } from './straight-call.ts'
+
+/** What all routes of a process share on the way of a request. */
+export interface Gate {
+  readonly admit: Admit
+  readonly recall: Recall
+  readonly beats: CallClock
+  readonly take: ReturnType<typeof renewedPlaces>
+  /** Null stands for all callers without a key together. */
+  readonly hold: (caller: Caller | null, settings: Settings) => HeldBytes
+  /** The time of the main loop that reading and checking take; null stands for all callers without a key together. */
+  readonly pace: (caller: Caller | null, settings: Settings) => Pace
+  /** Cuts what is under way with a key that is revoked. */
+  readonly watched: ReturnType<typeof keyWatch>
+  /** Counts a request that came without a key. */
+  readonly keyless: (request: IncomingMessage, settings: Settings) => void
+  /** Makes the counter of a route's attempts, of each address at most so many a second. */
+  readonly attempts: () => (request: IncomingMessage, perSecond: number) => void
+  readonly clock: Clock
+  readonly observed: Observed
+  /** The headers that say when a refused request may come again. */
+  waits(refusal: Wait): Record<string, string>
+  report(context: RequestContext, error: unknown): void
+}
+
+/** A request whose key and limits were seen to, and whose body was read. */
+export interface Known {
+  readonly caller: Caller
+  readonly body: Buffer
+}
+
+export type Headers = readonly (readonly [name: string, value: string])[]
+
+/** The last place first. */
+export const giveBack = (held: readonly HeldPlace[], failed: (error: unknown) => void): void => {
+  for (const place of held.toReversed()) {
+    const released = place.release()
+    if (isLater(released)) released.catch(failed)
+  }
+}

@@ -1,0 +1,117 @@
+import { many } from '../container.ts'
+import type { Cause, Outcome } from './backend-observer.ts'
+import type { Settings } from '../settings.ts'
+import type { Holder } from './usage-observer.ts'
+
+/** What is known when a backend is asked. */
+export interface AttemptStart {
+  readonly backend: string
+  readonly model: string
+  readonly cause: Cause
+  readonly streams: boolean
+  /** The id of the request; absent for a call of the gateway's own. */
+  readonly request?: string | undefined
+}
+
+/** Ends an attempt; the status is that of a failure. */
+export type EndAttempt = (outcome: Outcome, status: number | null) => void
+
+/** What the line of a request in the log tells of its calls. The meter writes it. */
+export interface RequestRecord {
+  /** The request's id. */
+  readonly id: string
+  /** Of the last call; null without one. A sealed call has its model when it is settled. */
+  model: string | null
+  /** Null where none answered. */
+  backend: string | null
+  /** Of all calls, of the prompts and of the answers. */
+  tokens: number
+}
+
+/** The record of a request that has asked no model. */
+export const emptyRecord = (id: string): RequestRecord => ({ id, model: null, backend: null, tokens: 0 })
+
+/** What was counted of a call. */
+export interface Counted {
+  readonly model: string
+  /** Null when none answered. */
+  readonly backend: string | null
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+}
+
+/** The parts of the gateway write here what they do for one request that is watched. */
+export interface Trace {
+  /** The model that the request is for. */
+  chose(model: string): void
+  /** A backend is asked. */
+  asks(attempt: AttemptStart): EndAttempt
+  /** The stream of the answering backend broke. */
+  broke(backend: string, status: number | null): void
+  /** The first token of a stream has come. */
+  began(): void
+  /** Requests of several calls add them up. */
+  used(counted: Counted): void
+  /** Called once, with the HTTP status, after the last byte. `ms` counts from the head of the request. */
+  ended(status: number, ms: number): void
+}
+
+/** What a request is when its route and its caller are known. */
+export interface BegunRequest {
+  readonly id: string
+  /** Unix time in ms. */
+  readonly at: number
+  readonly route: string
+  /** Null for a request whose key was refused, as the next one. */
+  readonly organization: string | null
+  readonly key: string | null
+}
+
+/** A share of a budget that is reached. */
+export interface ReachedShare {
+  readonly of: Holder
+  /** The name of an organisation, `organization/team`, or the id of a key. */
+  readonly whose: string
+  readonly period: string
+  /** The name of the allowance, the same in every process. */
+  readonly name: string
+  /** When the window ends, in Unix ms; absent for a window without an end. */
+  readonly until?: number
+  /** Of the whole budget. */
+  readonly percent: number
+  /** Unix ms. */
+  readonly at: number
+}
+
+/**
+ * Watches requests. Every hook is called synchronously on the way of a request, so it returns at once and never throws. An
+ * absent hook costs nothing. No hook sees a caller's text.
+ */
+export interface Observer {
+  /** A request has come; always before its `left`. */
+  came?(): void
+  /** The last byte of the answer is written. `route` is a route's pattern or `none`; status 499 stands for a client that left. */
+  left?(route: string, status: number, ms: number): void
+  /** A fault of the gateway was answered. `kind` is the name of the error's class. */
+  failed?(kind: string): void
+  /** A chat goes straight, or the long way for this reason. */
+  went?(way: 'straight' | 'long', why: string): void
+  /** A request was refused with 429. `limit` is one of a few words. */
+  limited?(limit: string): void
+  /** Whether `begin` is called for requests that begin now. */
+  isWatching?(): boolean
+  /** The route and the caller of a request are known. Null for a request that is not watched. */
+  begin?(request: BegunRequest): Trace | null
+  /** A budget has reached a share. Called once for each window among all processes that share a limiter. */
+  reached?(share: ReachedShare, settings: Settings): void
+}
+
+export const Observer = many<Observer>('Observer')
+
+/** The trace of the request for which the caller works; null outside of any that is watched. */
+export type CurrentTrace = () => Trace | null
+
+/** The enclave has none: what happens inside stays inside. */
+export const CurrentTrace = many<CurrentTrace>('CurrentTrace')

@@ -1,0 +1,24 @@
+import * as v from 'valibot'
+
+/** A member of the settings that belongs to a plugin. */
+export interface Section<S extends v.GenericSchema = v.GenericSchema> {
+  readonly name: string
+  readonly shape: S
+  /** Paths that a gateway keeps for as long as it runs. */
+  readonly fixed?: readonly string[]
+  /** Names of models by their paths. A name that no model has stops the start: every request that rests on it would fail. */
+  models?(own: v.InferOutput<S>): readonly (readonly [path: string, model: string | undefined])[]
+  /** The plugin's own settings, by default where a gateway has none. */
+  of(settings: object): v.InferOutput<S>
+}
+
+/** Declares a section. Its plugin names it in `sections`, and the settings of a gateway with that plugin have it. */
+export const section = <S extends v.GenericSchema>(
+  name: string,
+  shape: S,
+  more: Pick<Section<S>, 'fixed' | 'models'> = {},
+): Section<S> => ({
+  ...{ name, shape, ...more },
+  of: (settings) =>
+    (settings as Readonly<Record<string, unknown>>)[name] ?? (v.parse(shape, undefined) as v.InferOutput<S>),
+})

@@ -1,7 +1,0 @@
-import { chatCall } from '../calls/chat.ts'
-import { printChunk, withWholeDeltas } from '../dialects/chat-completions.ts'
-
-const completions = chatCall((chunk, model) => printChunk(withWholeDeltas(chunk), model))
-
-/** The chat calls of this chapter. Other dialects are surfaces with routes of their own. */
-export const chatRoutes = [completions] as const

@@ -1,0 +1,129 @@
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { one } from '../../../core/container.ts'
+import { plugin } from '../../../core/plugin.ts'
+import { Log } from '../../../core/ports/platform.ts'
+import { Siblings } from '../../../core/ports/cluster.ts'
+import { Observer } from '../../../core/ports/observer.ts'
+import { BackendObserver } from '../../../core/ports/backend-observer.ts'
+
+/** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
+export interface Metrics extends BackendObserver {
+  /** Others may register their own here. */
+  readonly registry: Registry
+  /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
+  told(): Promise<string>
+  /** Called once for each request, always before its `ended`. */
+  began(): void
+  /** `status` is 499 where the client left before its answer was written. */
+  ended(route: string, status: number, ms: number): void
+  /** A chat that is answered straight, or the first reason why it goes the long way. */
+  went(way: 'straight' | 'long', why: string): void
+  /** `kind` is the name of an error's class. */
+  fault(kind: string): void
+  /** A request was refused with 429; `limit` is one of a few words. */
+  limited(limit: string): void
+}
+
+/** The port of the metrics. */
+export const Metrics = one<Metrics>('Metrics')
+
+/** Seconds. */
+const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
+
+/** Histograms for Prometheus. Each process measures its own requests, and `told` adds up the siblings. */
+export const metrics = plugin({
+  port: Metrics,
+  name: 'metrics',
+  needs: { siblings: Siblings },
+  create: ({ siblings }): Metrics => {
+    const registry = new Registry()
+    const registers = [registry]
+    const times = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers })
+    const requests = times(
+      'sealgate_request_seconds',
+      'Time from the head of a request to the last byte of its answer.',
+      ['route', 'status'],
+    )
+    const backends = times(
+      'sealgate_backend_seconds',
+      'Time until a backend answered, or began to, or was known not to.',
+      ['provider', 'outcome'],
+    )
+    const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
+    const faults = new Counter({
+      name: 'sealgate_faults_total',
+      help: 'Faults by kind.',
+      labelNames: ['kind'],
+      registers,
+    })
+    const ways = new Counter({
+      name: 'sealgate_straight_total',
+      help: 'Chats that were answered straight, and those that went the long way, by the first reason.',
+      labelNames: ['way', 'why'],
+      registers,
+    })
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Counter({ name, help, labelNames, registers })
+    const limited = counter('sealgate_limited_total', 'Requests that were refused with 429, by the limit.', ['limit'])
+    const failovers = counter('sealgate_failovers_total', 'Backends that were asked after another one.', ['provider'])
+    const rescues = counter('sealgate_rescues_total', 'Backends that went on with a broken stream.', ['provider'])
+    return {
+      registry,
+      async told() {
+        const others = await siblings.measured()
+        if (others.length === 0) return registry.metrics()
+        const all = [await registry.getMetricsAsJSON(), ...others]
+        return AggregatorRegistry.aggregate(all as object[][]).metrics()
+      },
+      began: () => active.inc(),
+      ended(route, status, ms) {
+        active.dec()
+        requests.observe({ route, status }, ms / 1000)
+      },
+      went: (way, why) => ways.inc({ way, why }),
+      fault: (kind) => faults.inc({ kind }),
+      limited: (limit) => limited.inc({ limit }),
+      saw(provider, outcome, ms, _status, { cause }) {
+        backends.observe({ provider, outcome }, ms / 1000)
+        if (cause === 'next') failovers.inc({ provider })
+        if (cause === 'rescue') rescues.inc({ provider })
+      },
+    }
+  },
+})
+
+/** What is measured of requests. */
+export const requestMetrics = plugin({
+  port: Observer,
+  name: 'metrics',
+  needs: { metrics: Metrics },
+  create: ({ metrics }): Observer => ({
+    came: metrics.began,
+    left: metrics.ended,
+    failed: metrics.fault,
+    went: metrics.went,
+    limited: metrics.limited,
+  }),
+})
+
+/** What is measured of backends. */
+export const measuringObserver = plugin({
+  port: BackendObserver,
+  name: 'metrics',
+  needs: { metrics: Metrics },
+  create: ({ metrics }) => metrics,
+})
+
+/** What an operator looks for when a backend fails, and another one may have answered in its place. */
+export const loggingObserver = plugin({
+  port: BackendObserver,
+  name: 'log',
+  needs: { log: Log },
+  create: ({ log }): BackendObserver => ({
+    saw(provider, outcome, ms, status, { model, request = null }) {
+      if (outcome !== 'failed' && outcome !== 'broke') return
+      log.warn('backend.failed', { request, provider, model, outcome, ms, status })
+    },
+  }),
+})

@@ -1,0 +1,82 @@
+import { Counter, Gauge, Histogram } from 'prom-client'
+import { plugin } from '../../../core/plugin.ts'
+import { UsageObserver } from '../../../core/ports/usage-observer.ts'
+import { Metrics } from './metrics.ts'
+
+/** Seconds. */
+const buckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Values of one label; whatever comes after them is `other`. */
+const mostValues = 200
+
+const bounded = (): ((value: string) => string) => {
+  const known = new Set<string>()
+  return (value) => {
+    if (known.size < mostValues) known.add(value)
+    return known.has(value) ? value : 'other'
+  }
+}
+
+/** What is measured of use: models, organisations and teams by name, as many as fit, and keys all together. */
+export const usageMetrics = plugin({
+  port: UsageObserver,
+  name: 'metrics',
+  needs: { metrics: Metrics },
+  create: ({ metrics: { registry } }): UsageObserver => {
+    const registers = [registry]
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Counter({ name, help, labelNames, registers })
+    const tokens = counter(
+      'sealgate_tokens_total',
+      'Tokens of answered calls; cached are part of input, reasoning of output.',
+      ['model', 'backend', 'kind'],
+    )
+    const cost = counter('sealgate_cost_total', 'What answered calls cost, in the currency of the prices.', [
+      'model',
+      'backend',
+    ])
+    const unpriced = counter('sealgate_unpriced_total', 'Answered calls whose price is unknown.', ['model', 'backend'])
+    const teamTokens = counter('sealgate_team_tokens_total', 'Tokens of answered calls by team.', ['team', 'kind'])
+    const teamCost = counter('sealgate_team_cost_total', 'What answered calls of a team cost.', ['team'])
+    const first = new Histogram({
+      name: 'sealgate_first_token_seconds',
+      help: 'Time from the reservation of a stream to its first token.',
+      labelNames: ['model'],
+      buckets,
+      registers,
+    })
+    const share = new Gauge({
+      name: 'sealgate_budget_share',
+      help: 'The part of a budget that is used or reserved.',
+      labelNames: ['of', 'whose', 'period'],
+      aggregator: 'max',
+      registers,
+    })
+    const warnings = counter('sealgate_budget_warnings_total', 'Budgets that reached 50, 80 or 100 percent.', [
+      'of',
+      'period',
+      'percent',
+    ])
+    const [models, organizations, teams] = [bounded(), bounded(), bounded()]
+    return {
+      used({ model: name, backend, input, output, cached, reasoning, cost: micros, organization, team: its }) {
+        const model = models(name)
+        const team = its === null ? null : teams(`${organization}/${its}`)
+        for (const [kind, count] of Object.entries({ input, output, cached, reasoning })) {
+          if (count === 0) continue
+          tokens.inc({ model, backend, kind }, count)
+          if (team !== null) teamTokens.inc({ team, kind }, count)
+        }
+        if (micros === null) return unpriced.inc({ model, backend })
+        cost.inc({ model, backend }, micros / 1e6)
+        if (team !== null) teamCost.inc({ team }, micros / 1e6)
+      },
+      began: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
+      stands(of, whose, period, part) {
+        if (of === 'key') return
+        const names = of === 'team' ? teams : organizations
+        share.set({ of, whose: of === 'gateway' ? '' : names(whose), period }, part)
+      },
+      warned: (of, _whose, period, percent) => warnings.inc({ of, period, percent }),
+    }
+  },
+})

@@ -1,0 +1,84 @@
+import { type Counts, addCounts, noCounts } from './counts.ts'
+import type { Grouping } from './traffic-question.ts'
+
+/** Names of one grouping in a slot; what comes after them is `other`. */
+const mostNames = 100
+
+type Named = Record<Grouping, Map<string, Counts>>
+
+interface Slot {
+  /** Counts steps since 1970. */
+  readonly number: number
+  readonly all: Counts
+  readonly named: Named
+}
+
+/** The counts of some last slots: those of all requests or of one name, and the sums of each name. */
+export interface Told {
+  /** One for each step, the latest last. */
+  readonly slots: readonly Counts[]
+  readonly sums: Readonly<Record<string, Counts>>
+}
+
+/** So many last steps of so many ms each, in memory. */
+export interface Ring {
+  readonly steps: number
+  readonly ms: number
+  /** The counts of now, of all requests. */
+  all(now: number): Counts
+  /** The counts of now, under a name. */
+  of(now: number, by: Grouping, name: string): Counts
+  told(now: number, by: Grouping, name: string | null): Told
+}
+
+export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
+  const slots: (Slot | undefined)[] = []
+
+  const slotAt = (now: number): Slot => {
+    const number = Math.floor(now / ms)
+    const known = slots[number % steps]
+    if (known?.number === number) return known
+    const fresh = { number, all: noCounts(), named: { model: new Map(), team: new Map(), backend: new Map() } }
+    slots[number % steps] = fresh
+    return fresh
+  }
+
+  return {
+    steps,
+    ms,
+    all: (now) => slotAt(now).all,
+    of(now, by, wanted) {
+      const names = slotAt(now).named[by]
+      const name = names.has(wanted) || names.size < mostNames ? wanted : 'other'
+      let counts = names.get(name)
+      if (counts === undefined) names.set(name, (counts = noCounts()))
+      return counts
+    },
+    told(now, by, asked) {
+      const latest = Math.floor(now / ms)
+      const sums = new Map<string, Counts>()
+      const seen = Array.from({ length: steps }, (_, back) => {
+        const number = latest - steps + 1 + back
+        const slot = slots[number % steps]
+        if (slot?.number !== number) return noCounts()
+        for (const [name, counts] of slot.named[by]) sums.set(name, addCounts(sums.get(name) ?? noCounts(), counts))
+        return asked === null ? slot.all : (slot.named[by].get(asked) ?? noCounts())
+      })
+      return { slots: seen, sums: Object.fromEntries(sums) }
+    },
+  }
+}
+
+/** The sums of several processes. */
+export const added = (all: readonly Told[]): Told => {
+  const [first] = all
+  const sums = new Map<string, Counts>()
+  for (const { sums: its } of all)
+    for (const [name, counts] of Object.entries(its)) sums.set(name, addCounts(sums.get(name) ?? noCounts(), counts))
+  return {
+    slots: (first?.slots ?? []).map((_, at) =>
+      all.reduce((sum, { slots }) => addCounts(sum, slots[at] ?? noCounts()), noCounts()),
+    ),
+    sums: Object.fromEntries(sums),
+  }
+}

@@ -1,0 +1,62 @@
+import type { AudioAnswer, AudioParams } from '../../sealed/client/audio.ts'
+import { ofSegment, ofTranscript, toldMembers } from '../../shared/transcript-names.ts'
+import type { Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
+
+/** Times in seconds from the beginning of the sound. */
+interface Timed {
+  readonly start: number
+  readonly end: number
+  readonly speaker?: number
+  readonly confidence?: number
+}
+
+interface Results {
+  readonly channels: readonly {
+    readonly detected_language?: string
+    readonly alternatives: readonly {
+      readonly transcript: string
+      readonly words?: readonly (Timed & { readonly word: string })[]
+    }[]
+  }[]
+  readonly utterances?: readonly (Timed & { readonly transcript: string })[]
+}
+
+/** The call as the sealed route takes it. Fields that the gateway does not know stay outside. */
+export const sealedAudio = ({ model, audio, ...call }: TranscribeCall): AudioParams => ({
+  model,
+  file: { name: audio.name, bytes: audio.bytes },
+  ...(call.language !== undefined && { language: call.language }),
+  ...(call.detectLanguage !== undefined && { detect_language: call.detectLanguage }),
+  ...(call.prompt !== undefined && { prompt: call.prompt }),
+  ...(call.temperature !== undefined && { temperature: call.temperature }),
+  ...(call.diarize !== undefined && { diarize: call.diarize }),
+  ...(call.smartFormat !== undefined && { smart_format: call.smartFormat }),
+  ...(call.punctuate !== undefined && { punctuate: call.punctuate }),
+  ...(call.utterances !== undefined && { utterances: call.utterances }),
+  ...(call.granularities !== undefined &&
+    call.granularities.length > 0 && { timestamp_granularities: call.granularities }),
+})
+
+/** The enclave answers in Deepgram's shape; only the first channel and its first alternative count. */
+export const transcriptOf = (answer: AudioAnswer): Transcript => {
+  const { channels, utterances = [] } = answer.results as Results
+  const [channel] = channels
+  const { transcript: text = '', words = [] } = channel?.alternatives[0] ?? {}
+  const { duration } = answer.metadata
+  return {
+    text,
+    language: channel?.detected_language ?? null,
+    duration: typeof duration === 'number' ? duration : null,
+    segments: utterances.map(({ transcript, start, end, speaker, confidence }): Spoken => ({
+      ...{ text: transcript, start, end },
+      ...(speaker !== undefined && { speaker }),
+      ...(confidence !== undefined && { confidence }),
+    })),
+    words: words.map(({ word, ...timed }): Spoken => ({ ...timed, text: word })),
+    answer: {
+      ...toldMembers(answer.metadata, ofTranscript),
+      segments: utterances.map((it) => toldMembers(it, ofSegment)),
+    },
+    native: { metadata: answer.metadata, results: answer.results },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock, Fetch } from '../../../core/ports/platform.ts'
+import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
+import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { accepted, garbled, readObject } from '../../shared/backend.ts'
+import type { MoreAbilities, Relevance, RerankCall, Reranked } from '../../shared/more-abilities.ts'
+import { printJson } from './print-json.ts'
+
+interface RerankRoute {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The route that vendors of rerankers share. */
+export const rerankBackend =
+  ({ fetch, clock, url, headers }: RerankRoute): NonNullable<MoreAbilities['rerank']> =>
+  async (call, signal) => {
+    const { model, query, documents } = call
+    const body = await printJson({ model, query, documents, top_n: documents.length })
+    const ask = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body, signal } as const
+    const answer = await accepted(await fetch.upstream(url, ask), clock)
+    return rerankedOf(await readObject(answer), call, answer.status)
+  }
+
+const rerankedOf = (body: JsonObject, call: RerankCall, status: number): Reranked => {
+  const results: readonly unknown[] = Array.isArray(body['results']) ? body['results'] : []
+  const relevances = results.flatMap((result): readonly Relevance[] => {
+    const { index, relevance_score: score } = isJsonObject(result) ? result : {}
+    const fits = Number.isInteger(index) && (index as number) >= 0 && (index as number) < call.documents.length
+    return fits && Number.isFinite(score) ? [{ index: index as number, score: score as number }] : []
+  })
+  const places = new Set(relevances.map(({ index }) => index))
+  if (places.size !== call.documents.length || relevances.length !== places.size)
+    throw garbled('The answer has not one score for each document', status)
+  return { relevances, usage: usageOf(body, call) }
+}
+
+/** A reranker reads the query with each document. Some vendors count searches in place of tokens. */
+const usageOf = ({ usage }: JsonObject, { query, documents }: RerankCall): Reranked['usage'] => {
+  const { prompt_tokens: prompt, total_tokens: total } = isJsonObject(usage) ? usage : {}
+  const told = [prompt, total].find((tokens) => Number.isSafeInteger(tokens) && (tokens as number) > 0)
+  if (told !== undefined) return { input: told as number, output: 0 }
+  const guess = documents.reduce((sum, text) => sum + tokensOf(text), documents.length * tokensOf(query))
+  return { input: guess, output: 0, estimated: true }
+}

@@ -1,0 +1,92 @@
+import { sseEvents } from '../../../core/dialects/sse.ts'
+import type { ChatBody, Chunk, Completion } from '../../../core/ports/upstream.ts'
+import { textOf } from '../wire/bytes.ts'
+import { flags, frameOpener } from '../wire/frames.ts'
+import { fromHex } from '../wire/hex.ts'
+import { framesDigest } from '../wire/receipt.ts'
+import { streamKey } from '../wire/schedule.ts'
+import { bytesOf } from './answer-bytes.ts'
+import { cutBy, SealgateError } from './error.ts'
+import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
+import type { SendSealed, SentRequest } from './send-sealed.ts'
+import { sealedFailure, openAnswer } from './seal-request.ts'
+
+/** The parameters of the route in the clear. */
+export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
+
+const route = 'rvenc/chat/completions'
+const names = { params: 'encryptedInference', kid: 'enclaveKid' }
+/** In bytes: the enclave sends no longer frame. */
+const mostFrame = 1024 * 1024
+
+/** The common chat client's own methods. Each throws SealgateError, or the signal's reason after an abort. */
+export interface Completions {
+  create(params: ChatParams & { readonly stream: true }, options?: Options): Promise<AsyncIterable<Chunk>>
+  create(params: ChatParams & { readonly stream?: false | null }, options?: Options): Promise<Completion>
+  create(params: ChatParams, options?: Options): Promise<Completion | AsyncIterable<Chunk>>
+}
+
+/** What a call takes beside its parameters. */
+export interface Options {
+  /** Ends the call. An abort before the answer begins throws the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
+  readonly answered?: (requestId: string | null) => void
+  /**
+   * Asks for a receipt and receives it after it is checked: before a whole answer, or at the end of a stream. The call
+   * fails without a valid receipt.
+   */
+  readonly receipt?: (receipt: CheckedReceipt) => void
+}
+
+/** Takes the parameters and gives the answers of the common chat client. */
+export const completions = (send: SendSealed): Completions => ({
+  create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
+    const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
+    answered?.(sent.answer.headers.get('x-request-id'))
+    if (params.stream === true) return chunksOf(sent, signal ?? null, receipt)
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const completion = openAnswer(sent.request, answer) as Completion
+    receipt?.(receiptBeside(sent.request, answer))
+    return completion
+  }) as Completions['create'],
+})
+
+/**
+ * Chunks in their order. The stream ends normally only after the final frame, even when the connection closes cleanly.
+ */
+async function* chunksOf(
+  { request, answer }: SentRequest,
+  signal: AbortSignal | null = null,
+  tell?: Options['receipt'],
+): AsyncGenerator<Chunk> {
+  const digest = framesDigest()
+  const open = frameOpener(streamKey(request.secret, request.nonce))
+  let begun = false
+  for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
+    if (event === 'heartbeat' || event === 'done') continue
+    if (event !== 'data' && event !== 'error') continue
+    const frame = fromHex(data, mostFrame)
+    // The client does not trust an error in the clear: any attacker between client and enclave can send one.
+    if (event === 'error' && frame === null) throw new SealgateError(begun ? 'truncated' : 'unavailable')
+    const opened = frame === null ? null : open(frame)
+    if (opened === null) throw new SealgateError('damaged')
+    begun = true
+    const said = textOf(opened.plain).trimEnd()
+    if (opened.flag === flags.error) throw failed(said)
+    if (tell !== undefined && opened.flag === flags.final) {
+      const { $receipt: receipt } = JSON.parse(said || '{}') as { readonly $receipt?: unknown }
+      return tell(checkReceipt(receipt, request, digest.digest()))
+    }
+    digest.add(frame!)
+    if (said !== '') yield JSON.parse(said) as Chunk
+    if (opened.flag === flags.final) return
+  }
+  throw new SealgateError('truncated')
+}
+
+/** The enclave's own failure, which came inside the last frame. */
+const failed = (said: string): SealgateError => {
+  const { error } = JSON.parse(said) as { error?: unknown }
+  return sealedFailure(error)
+}

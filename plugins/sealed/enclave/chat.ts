@@ -1,0 +1,203 @@
+import { ChatRequest, asksUsage, split, usageOf, withoutUsage } from '../../../core/dialects/chat-completions.ts'
+import type { Passage } from '../../../core/ports/chat-filter.ts'
+import { passageOf } from '../../shared/guards/passage.ts'
+import { Inference, type Served } from '../../../core/inference/inference.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { unseenPart } from '../../../core/inference/models/find-model.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { provenBy } from '../../../core/inference/proven.ts'
+import { estimateOf } from '../../../core/inference/metering/tokens.ts'
+import type { Supplied } from '../../../core/container.ts'
+import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import { Guard } from '../../../core/ports/guard.ts'
+import { Clock } from '../../../core/ports/platform.ts'
+import { Settings } from '../../../core/settings.ts'
+import type { ChatAnswer, ChatBody, Chunk, Dialect, Message, Usage } from '../../../core/ports/upstream.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { flags, frameSealer } from '../wire/frames.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Receipt, framesDigest } from '../wire/receipt.ts'
+import { streamKey } from '../wire/schedule.ts'
+import { Refusal, refusalTexts, checkParameters } from './refusals.ts'
+import type { OpenedRequest } from './open.ts'
+import { type PacedStream, pacedFrames } from './frame-pacing.ts'
+import { type ReceiptRequest, entryOf, receiptOf } from './receipts.ts'
+import { refusalOf, sealedFailure, sealedReply } from './reply.ts'
+
+export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings, guards: Guard }
+
+/** What a model answered, before it is sealed. An answer that a guard refuses was used too. */
+export type ChatResult =
+  | { readonly kind: 'whole'; readonly value: unknown; readonly trailer: Trailer }
+  | { readonly kind: 'refused'; readonly error: unknown; readonly trailer: Trailer }
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<PacedStream>; counted(): Trailer }
+
+/** Decrypted parameters → inference. Throws every other failure; the caller seals it. */
+export const answeredChat = async (
+  params: Readonly<Record<string, unknown>>,
+  grant: Grant,
+  { catalog, inference, clock, settings, guards }: Supplied<typeof chatNeeds>,
+  signal: AbortSignal,
+): Promise<ChatResult> => {
+  const { model, provider, stream, body: given } = split(checkParameters(ChatRequest, params))
+  const entry = await confidentialModel(catalog, grant, model, 'chat', signal)
+  const unseen = unseenPart(entry, given)
+  if (unseen !== null) throw new Refusal('invalid_parameters', unseen.path)
+  const passage = passageOf(guards, { model: entry.name, organization: grant.organization })
+  const body = passage === null ? given : await passage.request(given, signal)
+  const wanted = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
+  const { organization } = grant
+  const task = { entry, body: wanted, provider, organization, affinity: null, ...fitting(wanted) }
+  const guess = estimateOf(body)
+  if (!stream) {
+    const it = await inference.chat({ ...task, stream: false }, signal)
+    const trailer = trailerOf(it, entry, guess.input)
+    if (passage !== null) return guardedResult(passage, it.answer, entry.name, trailer)
+    return { kind: 'whole', value: { ...it.answer.completion, model: entry.name }, trailer }
+  }
+  const patience = settings.timeouts.sealedIdle
+  const it = await inference.chat({ ...task, stream: true, patience }, signal)
+  const chunks = shown(passage === null ? it.answer.chunks : marked(it.answer.chunks, passage), asksUsage(body))
+  return {
+    kind: 'stream',
+    chunks: pacedFrames(chunks, entry.name, clock, signal),
+    counted: () => trailerOf(it, entry, guess.input),
+  }
+}
+
+/** One sealed answer, or frames. Throws every failure; the caller seals it. */
+export const chatSealed = async (
+  opened: OpenedRequest,
+  grant: Grant,
+  needs: Supplied<typeof chatNeeds>,
+  signal: AbortSignal,
+  asked: ReceiptRequest | null,
+): Promise<SealedReply> => {
+  const result = await answeredChat(opened.params, grant, needs, signal)
+  if (result.kind === 'whole') return sealedReply(opened, result.value, result.trailer)
+  if (result.kind === 'refused') return sealedFailure(opened, result.error, result.trailer)
+  const { chunks, counted } = result
+  let tell: (trailer: Trailer) => void = () => {}
+  const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
+  const told: { receipt?: string } = {}
+  const receiptFor =
+    asked &&
+    (async (answer: Uint8Array) => {
+      const receipt = await receiptOf(asked, answer, counted(), needs.clock)
+      told.receipt = entryOf(receipt)
+      return receipt
+    })
+  const ended = () => tell({ ...counted(), ...told })
+  const frames = framed(chunks, streamKey(opened.secret, opened.nonce), ended, receiptFor)
+  return { kind: 'frames', frames, trailer }
+}
+
+type Whole = Extract<ChatAnswer, { kind: 'completion' }>
+
+/** The answer with the marks of guards, which nobody outside learns. */
+const guardedResult = async (passage: Passage, answer: Whole, model: string, trailer: Trailer): Promise<ChatResult> => {
+  try {
+    const { completion } = await passage.answer(answer)
+    return { kind: 'whole', value: { ...completion, model, ...marksOf(passage) }, trailer }
+  } catch (error) {
+    return { kind: 'refused', error, trailer }
+  }
+}
+
+/** No member without marks, so that an answer without guards stays as the backend made it. */
+const marksOf = (passage: Passage): { readonly guards?: readonly string[] } => {
+  const guards = passage.marks()
+  return guards.length === 0 ? {} : { guards }
+}
+
+/** The marks of guards stand in the chunk that ends the answer. */
+async function* marked(chunks: AsyncIterable<Chunk>, passage: Passage): AsyncGenerator<Chunk> {
+  for await (const chunk of passage.chunks(chunks)) {
+    const isLast = chunk.choices.some(({ finish_reason }) => finish_reason != null)
+    yield isLast ? { ...chunk, ...marksOf(passage) } : chunk
+  }
+}
+
+/** Signed thoughts go only to backends of their own kind; another backend would refuse the field. */
+const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined) => { readonly body: ChatBody } } => {
+  if (body.messages.every((message) => message['thinking_blocks'] === undefined)) return {}
+  const messages = body.messages.map(({ thinking_blocks: _, ...message }) => message as Message)
+  const plain = { ...body, messages }
+  return { fit: (dialect) => ({ body: dialect === 'messages' ? body : plain }) }
+}
+
+/** The model for a caller of sealed routes. A model that is not confidential does not exist here. */
+export const confidentialModel = async (
+  catalog: Catalog,
+  grant: Grant,
+  model: string,
+  ability: 'chat' | 'decide' | 'transcribe' | 'embed',
+  signal: AbortSignal,
+): Promise<Entry> => {
+  const entry = await catalog.find(model, signal)
+  if (entry === null && !catalog.isWhole()) throw new Refusal('unavailable', 'model')
+  const granted = entry !== null && (grant.models === null || grant.models.includes(entry.name))
+  if (!granted || !entry.settings.confidential || !entry.does.has(ability)) throw new Refusal('unknown_model', 'model')
+  return entry
+}
+
+/**
+ * Removes usage unless the caller asked for it. Returns the same stream where possible: this code runs for every token.
+ */
+const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
+  usage ? chunks : withoutCounts(chunks)
+
+async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) {
+    const kept = withoutUsage(chunk)
+    if (kept !== null) yield kept
+  }
+}
+
+type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
+
+/**
+ * The last frame tells whether the answer is complete. With a receipt, it carries the receipt of all earlier frames.
+ */
+async function* framed(
+  chunks: AsyncIterable<PacedStream>,
+  key: Uint8Array,
+  ended: () => void,
+  receiptFor: ReceiptFor,
+): AsyncGenerator<string> {
+  const sealer = frameSealer(key)
+  const digest = receiptFor && framesDigest()
+  const seal = (plain: Uint8Array): Uint8Array => {
+    const frame = sealer(plain)
+    digest?.add(frame)
+    return frame
+  }
+  try {
+    let held: Uint8Array | null = null
+    for await (const { chunk, text } of chunks) {
+      if (held !== null) yield toHex(seal(held))
+      held = null
+      // Only a chunk with a finish reason can be the last. To hold back every chunk would delay each token by a tick.
+      if (chunk.choices.some(({ finish_reason }) => finish_reason != null)) held = text
+      else yield toHex(seal(text))
+    }
+    if (receiptFor === null || digest === null) return yield toHex(sealer(held ?? utf8(' '), flags.final))
+    if (held !== null) yield toHex(seal(held))
+    const receipt = utf8(JSON.stringify({ $receipt: await receiptFor(digest.digest()) }))
+    yield toHex(sealer(receipt, flags.final))
+  } catch (error) {
+    const { code, field, told } = refusalOf(error)
+    const said = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
+    yield toHex(sealer(utf8(JSON.stringify(said)), flags.error))
+  } finally {
+    ended()
+  }
+}
+
+/** An estimate stands in for missing counts: a token is taken as four characters. */
+const trailerOf = (it: Served, entry: Entry, input: number): Trailer => {
+  const counted = usageOf(it.usage)
+  const usage: Usage = counted ?? { input, output: Math.ceil(it.size / 4), estimated: true }
+  const { backend } = it
+  return { model: entry.name, backend, usage: backend === null ? null : usage, audioSeconds: null, ...provenBy(it) }
+}

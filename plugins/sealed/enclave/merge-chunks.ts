@@ -1,0 +1,66 @@
+import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
+
+/** Merges two chunks of one answer: appended fields are joined, single fields are kept. */
+export const mergedChunk = (one: Chunk, other: Chunk): Chunk => {
+  const choices = [...one.choices]
+  for (const choice of other.choices) {
+    const at = choices.findIndex(({ index }) => index === choice.index)
+    const known = choices[at]
+    if (known === undefined) choices.push(choice)
+    else choices[at] = joined(known, choice)
+  }
+  return { ...one, ...other, id: one.id, created: one.created, choices, usage: other.usage ?? one.usage ?? null }
+}
+
+/** Texts and lists grow; the role, the index and other single values are the latest ones. */
+const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
+  const delta: Record<string, unknown> = { ...one.delta }
+  for (const [name, value] of fieldsOf(other.delta)) {
+    const before = delta[name]
+    if (value == null && before != null) continue
+    if (name === 'tool_calls')
+      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[] | null)
+    else if (name !== 'role' && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
+    else delta[name] = value
+  }
+  return {
+    ...one,
+    ...other,
+    delta,
+    finish_reason: other.finish_reason ?? one.finish_reason,
+    ...((one.logprobs ?? other.logprobs) != null && { logprobs: listsOf(one.logprobs, other.logprobs) }),
+  }
+}
+
+/** Skips the name that would set the prototype of an object. */
+const fieldsOf = (it: object): readonly (readonly [string, unknown])[] =>
+  Object.entries(it).filter(([name]) => name !== '__proto__')
+
+/** Parts with one index belong to one call, whose arguments grow piece by piece. */
+const callsOf = (
+  one: readonly ToolCallPart[] | null | undefined,
+  other: readonly ToolCallPart[] | null,
+): readonly ToolCallPart[] => {
+  const calls = [...(one ?? [])]
+  for (const part of other ?? []) {
+    const at = calls.findIndex(({ index }) => index === part.index)
+    const before = calls[at]
+    if (before === undefined) calls.push(part)
+    else {
+      const said = (before.function?.arguments ?? '') + (part.function?.arguments ?? '')
+      calls[at] = { ...before, ...part, function: { ...before.function, ...part.function, arguments: said } }
+    }
+  }
+  return calls
+}
+
+/** The odds of tokens, whose lists grow with the text. */
+const listsOf = (one: unknown, other: unknown): unknown => {
+  const [before, after] = [one ?? {}, other ?? {}] as [Record<string, unknown>, Record<string, unknown>]
+  const lists: Record<string, unknown> = { ...before }
+  for (const [name, value] of fieldsOf(after)) {
+    const had = lists[name]
+    lists[name] = Array.isArray(had) && Array.isArray(value) ? [...had, ...value] : (value ?? had)
+  }
+  return lists
+}

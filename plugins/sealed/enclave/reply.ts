@@ -1,0 +1,88 @@
+import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import { concat, utf8 } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { freshNonce, sealPrinted } from '../wire/seal.ts'
+import {
+  BadRequest,
+  GatewayError,
+  NotFound,
+  TooMany,
+  Unavailable,
+  Unconfigured,
+  Unreadable,
+  UpstreamFailed,
+} from '../../../core/errors.ts'
+import { type RefusalCode, refusalCodes } from '../../shared/refusal.ts'
+import { unverified } from '../../../core/inference/proven.ts'
+import { guardRefused } from '../../shared/guards/passage.ts'
+import { type SealedRefusalCode, Refusal, refusalTexts } from './refusals.ts'
+import type { OpenedRequest } from './open.ts'
+
+/** For answers that used no model. */
+export const emptyTrailer: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
+
+/** The receiver of an answer, and the route that the answer names. */
+export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
+
+/** The word inside the seal: the gateway could change the HTTP status, and cannot change this. */
+type Status = 'result' | 'failure'
+
+/** JSON for the caller only, under a new nonce. */
+export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> =>
+  sealedPrinted(asker, status, utf8(JSON.stringify(value)))
+
+const sealedPrinted = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
+  const nonce = freshNonce()
+  const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
+  const said = named === null ? json : concat(utf8(head), json, utf8('}'))
+  return { encryptedResponse: toHex(sealPrinted(secret, nonce, said)), nonce: toHex(nonce) }
+}
+
+/** The reply for a result that is still a value. */
+export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): SealedReply =>
+  printedReply(asker, utf8(JSON.stringify(value)), trailer)
+
+/** The reply for a result that is already JSON text. */
+export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): SealedReply => ({
+  kind: 'body',
+  status: 200,
+  body: sealedPrinted(asker, 'result', json),
+  failure: null,
+  trailer,
+})
+
+/** A failure after opening: fixed words outside the seal, the field inside. */
+export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trailer = emptyTrailer): SealedReply => {
+  const { code, field, told, retryAfter } = refusalOf(error)
+  const { status, message } = refusalTexts[code]
+  const said = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
+  const again = code === 'insufficient_quota' || retryAfter !== null ? { retryAfter } : {}
+  return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
+}
+
+/** Turns every error into a code. The error is dropped, because messages quote the text that was read. */
+export const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  const field = error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null
+  return new Refusal(codeOf(error), field, error instanceof GatewayError ? error : {})
+}
+
+/** A backend's reason for refusing has the code of the clear routes. */
+const isReason = (code: string | null): code is RefusalCode =>
+  (refusalCodes as readonly (string | null)[]).includes(code)
+
+/** Errors without a code of their own get the nearest one; unknown errors are `unavailable`. */
+const codeOf = (error: unknown): SealedRefusalCode => {
+  if (error instanceof GatewayError && isReason(error.code)) return error.code
+  if (error instanceof GatewayError && error.code === guardRefused) return guardRefused
+  if (error instanceof UpstreamFailed) {
+    if (error.code === unverified) return unverified
+    return error.status === 503 ? 'unavailable' : 'upstream_failed'
+  }
+  if (error instanceof TooMany) return 'busy'
+  if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'
+  if (error instanceof NotFound) return 'unknown_model'
+  if (error instanceof Unreadable) return 'unreadable_file'
+  if (error instanceof Unconfigured) return 'not_configured'
+  return error instanceof BadRequest ? 'refused' : 'unavailable'
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import type { Supplied } from '../../../core/container.ts'
+import { readerOf } from '../../shared/find-reader.ts'
+import { Unconfigured } from '../../../core/errors.ts'
+import type { QueueLimits } from '../../shared/errand.ts'
+import { type ShareHolder, type Shares, fairShares } from '../../shared/fair-shares.ts'
+import { runForTool } from '../../shared/run-for-tool.ts'
+import type { workNeeds } from '../../shared/work-needs.ts'
+import type { Reader } from '../../../core/ports/reader.ts'
+import type { SealedReply, EnclaveFiles, IndexedRecord } from '../../../core/ports/enclave.ts'
+import type { Hits, OpenFile, SearchBounds } from '../../../core/ports/tool.ts'
+import { type SearchIndex, searchIndex } from '../retrieval/search-index.ts'
+import { embeddedTextOf, splitSections } from '../retrieval/split.ts'
+import { concat } from '../wire/bytes.ts'
+import { isTitled, titleOf } from './file-title.ts'
+import { openRows, sealRows } from './index-file.ts'
+import type { IndexTask } from './index-request.ts'
+import { refusalOf, emptyTrailer } from './reply.ts'
+import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
+
+/** A search as a tool asks for it. */
+export interface Sought extends SearchBounds {
+  readonly query: string
+  /** Null means all indexed files. */
+  readonly ids: readonly string[] | null
+}
+
+/** Searches the caller's indexed files. An index that does not open under the key is passed over. */
+export type Search = (
+  enclaveFiles: EnclaveFiles,
+  ragDek: Uint8Array,
+  sought: Sought,
+  signal: AbortSignal,
+) => Promise<Hits>
+
+interface Settings {
+  /** The embedding model; without one, search compares words only. */
+  readonly model: string | undefined
+  /** In bytes: the opened indexes kept in memory. */
+  readonly cache: number
+  readonly mostFile: number
+  readonly queue: QueueLimits
+}
+
+/** The caller's files, and memory for them. */
+interface Room {
+  readonly enclaveFiles: EnclaveFiles
+  readonly makeRoom: ReserveMemory
+}
+
+/** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a thousand files. */
+const longer = ({ all, organization }: QueueLimits): QueueLimits => ({ all: 8 * all, organization: 16 * organization })
+
+/** Vectors and the model that made them; null without a model. */
+interface Embedded {
+  readonly model: string | null
+  readonly vectors: readonly (Float32Array | null)[]
+}
+
+/** One caller's opened indexes, under the key that opened them. */
+interface Shelved {
+  readonly library: SearchIndex
+  readonly versions: Map<string, string>
+}
+
+/** Texts of one call of the embedding model. */
+const batch = 32
+/** Results of a search; a tool shows fewer when it is asked to. */
+const mostHits = 20
+
+/** What indexing and search of one enclave have. */
+interface Retrieving {
+  readonly supplied: Supplied<typeof workNeeds>
+  readonly readers: readonly Reader[]
+  readonly settings: Settings
+  /** One file at a time: the whole file is in memory, and its parser needs the other core. */
+  readonly turns: Shares
+  /** The opened indexes by the hash of their key, the least recently used first. */
+  readonly held: Map<string, Shelved>
+}
+
+/** Indexing and search with the retrieval key. Opened indexes stay in this memory. */
+export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonly Reader[], settings: Settings) => {
+  const it: Retrieving = {
+    ...{ supplied, readers, settings, held: new Map() },
+    turns: fairShares({ all: 1, organization: 1, key: 1 }),
+  }
+  const search: Search = async (enclaveFiles, ragDek, sought, signal) => {
+    const { query, name, characters } = sought
+    const [{ library, records }, { vectors, model }] = await Promise.all([
+      openIndexes(it, enclaveFiles, ragDek, sought, signal),
+      vectorsOf(it, [query], signal),
+    ])
+    const named = records.filter(({ id }) => name === undefined || isTitled(library.titleOf(id), name))
+    const asked = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
+    const found = library.search({ ...asked, query, most: mostHits, ...(characters !== undefined && { characters }) })
+    const created = new Map(named.map((record) => [record.id, record.created ?? null]))
+    const hits = found.map((hit) => ({ ...hit, created: created.get(hit.fileId) ?? null }))
+    return Object.assign(hits, { outdated: library.outdated(asked) })
+  }
+  return {
+    /** With one file, its failure is the request's failure. With several files, each has its own result. */
+    async index(
+      tasks: readonly IndexTask[],
+      listed: boolean,
+      holder: ShareHolder,
+      room: Room,
+      signal: AbortSignal,
+    ): Promise<SealedReply> {
+      const completed = async (task: IndexTask) => {
+        await indexOne(it, task, holder, room, signal)
+        return { file_id: task.id, code: 'completed' }
+      }
+      const [only] = tasks
+      if (!listed && only !== undefined) return ended(await completed(only))
+      const failed = (task: IndexTask) => (error: unknown) => {
+        signal.throwIfAborted()
+        return { file_id: task.id, code: refusalOf(error).code }
+      }
+      return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
+    },
+    search,
+  }
+}
+
+/** The answer is in the clear: it holds ids and codes, and no text of a file. */
+const ended = (body: Readonly<Record<string, unknown>>): SealedReply => ({
+  kind: 'body',
+  status: 200,
+  body,
+  failure: null,
+  trailer: emptyTrailer,
+})
+
+/** Every vector is null when no model makes vectors; search then compares words only. */
+const vectorsOf = async (it: Retrieving, texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+  const { model } = it.settings
+  if (model === undefined) return { model: null, vectors: texts.map(() => null) }
+  const vectors: Float32Array[] = []
+  let named = model
+  try {
+    for (let at = 0; at < texts.length; at += batch) {
+      const part = texts.slice(at, at + batch)
+      const { answer, model: maker } = await runForTool(
+        it.supplied,
+        { ability: 'embed', model: named },
+        ({ upstream, model }, signal) => upstream.embed({ model, texts: part }, signal),
+        ({ usage }) => ({ usage }),
+        signal,
+      )
+      vectors.push(...answer.vectors)
+      // All vectors of one index come from one model, even after a change of the configuration.
+      named = maker
+    }
+    return { model: vectors.length > 0 ? named : null, vectors }
+  } catch (error) {
+    if (error instanceof Unconfigured) return { model: null, vectors: texts.map(() => null) }
+    throw error
+  }
+}
+
+/** Organisations take turns. */
+const indexOne = async (
+  it: Retrieving,
+  { id, dek: filePart, ragDek: ragPart }: IndexTask,
+  holder: ShareHolder,
+  { enclaveFiles, makeRoom }: Room,
+  signal: AbortSignal,
+): Promise<void> => {
+  const dek = keyOf(filePart, 'encrypted_file_dek', id)
+  const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
+  const record = await recordOf(enclaveFiles, id)
+  const release = await it.turns.take(holder, 1, longer(it.settings.queue), signal)
+  try {
+    const file = { enclaveFiles, makeRoom, id, record, dek, most: it.settings.mostFile }
+    const read = (opened: OpenFile) => readerOf(it.readers, opened).read(opened, signal)
+    const { passages, title } = await withStoredFile(file, signal, async (opened) => {
+      return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
+    })
+    const { model: maker, vectors } = await vectorsOf(it, passages.map(embeddedTextOf), signal)
+    const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
+    await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
+  } finally {
+    release()
+  }
+}
+
+/** The caller's current indexes of the time that is asked for. An unchanged index is not read again. */
+const openIndexes = async (
+  { held, settings }: Retrieving,
+  enclaveFiles: EnclaveFiles,
+  ragDek: Uint8Array,
+  { ids, from, to }: Sought,
+  signal: AbortSignal,
+) => {
+  const key = createHash('sha256').update(ragDek).digest('hex')
+  const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
+  const current = await enclaveFiles.indexes(ids)
+  if (ids === null) {
+    const known = new Set(current.map(({ id }) => id))
+    for (const id of mine.versions.keys()) if (!known.has(id)) forget(mine, id)
+  }
+  const there = current.filter(isOfTime(from, to))
+  for (const { id, version } of there) {
+    if (mine.versions.get(id) === version) continue
+    forget(mine, id)
+    const sealed = await enclaveFiles.index(id, signal)
+    const rows = sealed && openRows(ragDek, id, await whole(sealed))
+    if (rows)
+      mine.library.put(
+        id,
+        rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
+        { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null },
+      )
+    mine.versions.set(id, version)
+  }
+  held.delete(key)
+  // Files outside this query are dropped only with the whole library, since other searches may use them.
+  const stale = mine.versions.size > there.length && mine.library.size > settings.cache
+  if (mine.versions.size > 0 && !stale) held.set(key, mine)
+  evict(held, settings.cache)
+  return { library: mine.library, records: there }
+}
+
+/** A file whose time is unknown is of no time that is asked for. */
+const isOfTime =
+  (from: number | undefined, to: number | undefined) =>
+  ({ created = NaN }: IndexedRecord): boolean =>
+    (from === undefined || created >= from) && (to === undefined || created < to)
+
+/** A version that is forgotten makes the next search read the index again. */
+const forget = ({ library, versions }: Shelved, id: string): void => {
+  library.remove(id)
+  versions.delete(id)
+}
+
+/** Drops the least recently used indexes first, until at most so many bytes are held. */
+const evict = (held: Map<string, Shelved>, most: number): void => {
+  let size = 0
+  for (const [key, { library }] of [...held].reverse()) {
+    size += library.size
+    if (size > most && held.size > 1) held.delete(key)
+  }
+}
+
+const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return concat(...all)
+}

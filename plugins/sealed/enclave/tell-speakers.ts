@@ -1,0 +1,74 @@
+import { Unconfigured, Unreadable } from '../../../core/errors.ts'
+import type { Tool } from '../../../core/ports/tool.ts'
+import type { MediaFile, Spoken, Transcript } from '../../../core/ports/upstream.ts'
+
+/** Adds speakers to a transcript. Null when the enclave cannot read the sound. */
+export type TellSpeakers = (it: Transcript, file: MediaFile, signal: AbortSignal) => Promise<Transcript | null>
+
+/** A stretch in which one speaker is heard, in seconds. */
+interface Turn {
+  readonly speaker: number
+  readonly start: number
+  readonly end: number
+}
+
+/** Uses the diarization tool; null when the enclave has none. */
+export const speakersBy = (tools: readonly Tool[]): TellSpeakers | null => {
+  const tool = tools.find(({ name }) => name === 'audioDiarization')
+  if (tool?.kind !== 'reads-file') return null
+  return async (it, file, signal) => {
+    try {
+      const turns = turnsOf(await tool.run({ fileId: 'sealed' }, signal, { id: 'sealed', ...file }))
+      return turns.length === 0 ? null : attributed(it, turns)
+    } catch (error) {
+      if (error instanceof Unreadable || error instanceof Unconfigured) return null
+      throw error
+    }
+  }
+}
+
+/** Numbers the speakers from 0 in the order in which they are first heard. */
+const turnsOf = (result: unknown): readonly Turn[] => {
+  const { segments } = result as {
+    readonly segments: readonly (Omit<Turn, 'speaker'> & { readonly speaker: string })[]
+  }
+  const names = [...new Set(segments.map(({ speaker }) => speaker))]
+  return segments.map((it) => ({ ...it, speaker: names.indexOf(it.speaker) }))
+}
+
+/** Each word gets the speaker who is heard at its time. A segment with several speakers is split between words. */
+const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
+  const by = ({ start, end }: Spoken) => nearest(turns, start, end)
+  const words = it.words.map((word) => ({ ...word, speaker: by(word) }))
+  const segments = it.segments.flatMap((segment) => {
+    const inside = words.filter(({ start, end }) => isDuring(segment, (start + end) / 2))
+    const [first] = inside
+    if (inside.every(({ speaker }) => speaker === first?.speaker))
+      return [{ ...segment, speaker: first?.speaker ?? by(segment) }]
+    return runs(inside)
+  })
+  return { ...it, segments, words }
+}
+
+const isDuring = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end
+
+/** Joins neighbouring words of one speaker. */
+const runs = (words: readonly (Spoken & { readonly speaker: number })[]): readonly Spoken[] => {
+  const found: (Spoken & { readonly speaker: number })[] = []
+  for (const word of words) {
+    const last = found.at(-1)
+    if (last?.speaker !== word.speaker) found.push(word)
+    else found[found.length - 1] = { ...last, end: word.end, text: `${last.text.trim()} ${word.text.trim()}` }
+  }
+  return found
+}
+
+/** The speaker whose turn overlaps most with the time. The nearest turn when no turn overlaps. */
+const nearest = (turns: readonly Turn[], start: number, end: number): number => {
+  let [speaker, most] = [0, -Infinity]
+  for (const turn of turns) {
+    const shared = Math.min(end, turn.end) - Math.max(start, turn.start)
+    if (shared > most) [speaker, most] = [turn.speaker, shared]
+  }
+  return speaker
+}

@@ -1,0 +1,74 @@
+import { clockSkewMs } from './chain.ts'
+import type { ReleaseKeys } from './policy.ts'
+import { Refusal, demand, readable } from './reasons.ts'
+import type { Rules } from './rules.ts'
+import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { checkSigned } from './signed.ts'
+
+const format = 'sealgate-machines/1'
+/** In ms: a list for longer than 90 days would keep a machine enrolled that was sold meanwhile. */
+const longestLifeMs = 90 * 86_400_000
+
+const time = whole(0, Number.MAX_SAFE_INTEGER)
+const about = optional(text(1, 256))
+
+/** The one form of the file. An unknown member is refused, so that no demand is overlooked. */
+const document = object({
+  format: oneOf(format),
+  name: text(1, 128),
+  serial: time,
+  issued: time,
+  ends: time,
+  'sev-snp': optional(list(object({ chip: hexOf(8, 64), about }), 0, 65_536)),
+  tdx: optional(list(object({ ppid: hexOf(16), about }), 0, 65_536)),
+})
+
+/** The operator's own machines, by their processors. */
+export type Enrolment = ReturnType<typeof document>
+
+const parsed = (file: string): Enrolment => {
+  try {
+    return document(
+      readable(() => JSON.parse(file) as unknown, 'machines'),
+      'machines',
+    )
+  } catch (error) {
+    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'machines', error) : error
+  }
+}
+
+/** Reads the list that the policy demands. Throws unless enough keys signed it and it is current. */
+export const readEnrolment = async (keys: ReleaseKeys, now: number): Promise<Enrolment> => {
+  const signed = keys.document
+  demand(signed !== undefined, 'chip_not_allowed', 'no list of machines is at hand')
+  await checkSigned(format, signed.text, signed.signatures, keys)
+  const enrolment = parsed(signed.text)
+  const { issued, ends } = enrolment
+  demand(issued <= ends && ends - issued <= longestLifeMs, 'evidence_malformed', 'machines')
+  demand(issued <= now + clockSkewMs && now <= ends, 'collateral_expired', 'machines')
+  return enrolment
+}
+
+/** What the policy and the list both name. */
+const both = (own: readonly string[] | null, enrolled: readonly string[]): readonly string[] =>
+  own === null ? enrolled : own.filter((machine) => enrolled.includes(machine))
+
+/** Accepts the enrolled machines alone. Nitro names no machine, so that none of its enclaves is enrolled. */
+export const enrolledRules = (rules: Rules, { 'sev-snp': snp = [], tdx = [] }: Enrolment): Rules => ({
+  ...rules,
+  platforms: rules.platforms.filter((platform) => platform !== 'nitro'),
+  snp: {
+    ...rules.snp,
+    chips: both(
+      rules.snp.chips,
+      snp.map(({ chip }) => chip.padEnd(128, '0')),
+    ),
+  },
+  tdx: {
+    ...rules.tdx,
+    ppids: both(
+      rules.tdx.ppids,
+      tdx.map(({ ppid }) => ppid),
+    ),
+  },
+})

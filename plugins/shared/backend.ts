@@ -1,0 +1,160 @@
+import { BadRequest, UpstreamFailed, type GatewayError } from '../../core/errors.ts'
+import type { Answer, Clock } from '../../core/ports/platform.ts'
+import { type GatheredBytes, gatheredBytes } from '../../core/gathered-bytes.ts'
+import { membersIn } from '../../core/dialects/json-pieces.ts'
+import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
+import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
+import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
+
+/** Bytes of an answer that is read whole. */
+const mostAnswerBytes = 64 * 1024 * 1024
+/** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
+const refusal = 16 * 1024
+const finishMs = 1_000
+
+export { BaseUrl } from './base-url.ts'
+
+/** What a status other than 2xx means; the body of the answer is the message of `cause`. */
+export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {
+  const refusal = refusalIn(status, cause instanceof Error ? cause.message : '')
+  if (isCallers(status, refusal.code)) return refusedFor(refusal, status === 403 ? null : refusal.sentence, cause)
+  // Whether the account is good, and whether address and model are there, is our configuration's matter, never the caller's.
+  const ours = (status >= 401 && status <= 404) || status === 405 || status === 410
+  const again = status === 400 || status === 408 || status === 429 || status >= 500 || ours
+  return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause, code: ownMatter(refusal.code) })
+}
+
+/** Whether the request itself is what the backend does not take. */
+const isCallers = (status: number, code: RefusalCode | null): boolean =>
+  status === 403
+    ? code === 'content_filter'
+    : (status === 400 || status === 413 || status === 422) && code !== 'insufficient_quota'
+
+const refusedFor = ({ code, param }: Refusal, told: string | null, cause: unknown): BadRequest => {
+  const validator = param === null ? null : { [param]: 'The backend does not take it' }
+  return new BadRequest('The backend refused the request', { cause, code, told, validator })
+}
+
+/** What of a backend's own troubles a caller may know. */
+const ownMatter = (code: RefusalCode | null): RefusalCode | null =>
+  code === 'insufficient_quota' || code === 'model_not_found' ? code : null
+
+/** An error that the backend tells inside an answer that began well. */
+export const toldFault = (error: unknown): GatewayError => {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+  const answered = Number.isInteger(code) ? (code as number) : null
+  const cause = new Error('An error inside the answer', { cause: error })
+  const refusal = refusalIn(answered ?? 400, JSON.stringify({ error }))
+  const named = refusal.code !== null && ownMatter(refusal.code) === null
+  if (named && isCallers(answered ?? 400, refusal.code)) {
+    return refusedFor(refusal, answered === 403 ? null : refusal.sentence, cause)
+  }
+  return new UpstreamFailed(undefined, { again: true, answered, cause, code: ownMatter(refusal.code) })
+}
+
+/** An answer that is not what was asked for: HTML, half a JSON text, another shape. */
+export const garbled = (what: string, answered: number | null = null, cause?: unknown): UpstreamFailed =>
+  new UpstreamFailed(undefined, { again: true, answered, cause: new Error(what, { cause }) })
+
+/** Gives back an answer with a 2xx; throws what any other means. */
+export const accepted = async (answer: Answer, clock: Clock): Promise<Answer> => {
+  if (answer.status >= 200 && answer.status < 300) return answer
+  throw faultOf(answer.status, retryAfterOf(answer, clock), new Error(await beginning(answer, clock)))
+}
+
+/** Ms, of whichever header tells. */
+export const retryAfterOf = (answer: Pick<Answer, 'header'>, clock: Clock): number | null => {
+  const ms = Number.parseFloat(answer.header('retry-after-ms') ?? '')
+  if (ms >= 0) return ms
+  const after = answer.header('retry-after')
+  if (after === null) return null
+  const seconds = Number(after)
+  const wait = Number.isNaN(seconds) ? Date.parse(after) - clock.now() : seconds * 1000
+  return Number.isFinite(wait) ? Math.max(0, wait) : null
+}
+
+const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
+  const late = clock.alarm(finishMs, () => answer.discard())
+  const gathered = gatheredBytes()
+  try {
+    for await (const part of answer.body) {
+      gathered.add(part)
+      if (gathered.length >= refusal) break
+    }
+  } catch (cause) {
+    // The status alone says what is to be done.
+    if (!(cause instanceof UpstreamFailed)) throw cause
+  } finally {
+    late.off()
+  }
+  return gathered.whole().toString('utf8', 0, refusal)
+}
+
+/** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
+export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
+  let first: Uint8Array | null = null
+  let gathered: GatheredBytes | null = null
+  for await (const part of body) {
+    // Most answers come in one part, which needs no copy.
+    if (first === null) first = part
+    else {
+      if (gathered === null) (gathered = gatheredBytes()).add(first)
+      gathered.add(part)
+    }
+    if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', status)
+  }
+  if (gathered !== null) return gathered.whole()
+  return first === null ? Buffer.alloc(0) : Buffer.from(first.buffer, first.byteOffset, first.length)
+}
+
+/** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
+export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
+
+/** A JSON object. */
+export const readObject = async (answer: Answer): Promise<Record<string, unknown>> =>
+  objectIn(await readText(answer), answer.status)
+
+/** Throws UpstreamFailed for a text that is no JSON object. */
+export const objectIn = (text: string, status: number): Record<string, unknown> => {
+  const value = parseObject(text)
+  if (value === null) throw garbled('The answer is not a JSON object', status)
+  return value
+}
+
+/** A JSON object whose members are printed as they came. */
+export const readKept = async (answer: Answer): Promise<Record<string, unknown>> =>
+  keptObject(await readBytes(answer), answer.status)
+
+/** The same of bytes. */
+export const keptObject = (given: Uint8Array, status: number): Record<string, unknown> => {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+  const value = objectIn(bytes.toString('utf8'), status)
+  const scan = new JsonScan(bytes, noBounds)
+  try {
+    scan.read(bytes.length)
+  } catch (cause) {
+    throw garbled('The answer is nested too deeply', status, cause)
+  }
+  keepTexts(value, memberTexts(scan, value, membersIn(value)))
+  return value
+}
+
+/** Null for what is no JSON object. */
+export const parseObject = (text: string): Record<string, unknown> | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** Behind the end mark: the connection serves again when the answer ends soon, and is closed when it does not. */
+export const finish = (reads: AsyncIterator<Uint8Array>, answer: Answer, clock: Clock): void => {
+  const late = clock.alarm(finishMs, () => answer.discard())
+  const off = () => late.off()
+  const drain = (): Promise<void> => reads.next().then(({ done }) => (done ? off() : drain()), off)
+  void drain()
+}

@@ -1,0 +1,22 @@
+import type { Distribution } from '../../../core/ports/upstream.ts'
+import type { Calibration } from '../../../core/settings.ts'
+
+/** Probabilities whose logarithms are divided by the temperature. */
+export const softened = (probabilities: readonly number[], temperature: number): readonly number[] => {
+  const cooled = probabilities.map((it) => (it === 0 ? 0 : Math.pow(it, 1 / temperature)))
+  const total = cooled.reduce((sum, it) => sum + it, 0)
+  return cooled.map((it) => it / total)
+}
+
+/** Reads were averaged before: the calibration was fitted to answers as callers get them. */
+export const calibrated = (
+  distributions: readonly Distribution[],
+  calibration: Calibration | undefined,
+): readonly Distribution[] => {
+  if (calibration === undefined) return distributions
+  const { temperature, byOptions } = calibration
+  return distributions.map((it) => ({
+    ...it,
+    probabilities: softened(it.probabilities, byOptions[it.probabilities.length] ?? temperature),
+  }))
+}

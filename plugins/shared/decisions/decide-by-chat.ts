@@ -1,0 +1,202 @@
+import { badAnswer } from './probabilities.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import type { BackendAnswer } from '../../../core/ports/backend-evidence.ts'
+import type {
+  ChatBody,
+  Completion,
+  Decided,
+  DecideCall,
+  Distribution,
+  Question,
+  Upstream,
+  Usage,
+} from '../../../core/ports/upstream.ts'
+import { fanOut } from './fan-out.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
+import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
+import { average, ordersOf, type Order } from './label-orders.ts'
+import { provenBy } from '../../../core/inference/proven.ts'
+import { inputOf, totalUsage, usageOf } from '../../../core/inference/metering/tokens.ts'
+import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
+
+/** Reads at once: as many as a request may have questions, so that none waits for another. */
+const atOnce = 16
+/** More labels than that do not fit among the likeliest tokens. */
+const atSight = 20
+
+/** Ways to ask, from the best down: log-probabilities with thinking turned off, the bare ones, weights in JSON. */
+const ways = ['unthinking', 'bare', 'weights'] as const
+type Way = (typeof ways)[number]
+
+// Learned from refusals, so that each backend is put to the test once for a model.
+const learned = new WeakMap<Pick<Upstream, 'chat'>, Map<string, number>>()
+
+/** Fields that make a backend show the log-probabilities of these answers, likely or not. */
+export type Showing = (
+  marks: readonly string[],
+  model: string,
+  signal: AbortSignal,
+) => Promise<Readonly<Record<string, unknown>>>
+
+/** One answered prompt. */
+interface Prompted extends BackendAnswer {
+  readonly usage: Usage
+}
+
+const summed = (used: readonly Prompted[]) => ({
+  usage: totalUsage(used.map(({ usage }) => usage)),
+  ...provenBy(used.at(-1)),
+})
+
+/** A backend that chats. */
+type Chats = Required<Pick<Upstream, 'chat'>>
+
+/** One decision under way. */
+interface Reading {
+  readonly upstream: Chats
+  readonly call: DecideCall
+  readonly temperature: number
+  readonly showing: Showing | undefined
+  readonly spent: (usage: Usage) => void
+  readonly used: Prompted[]
+  readonly taken: Set<Way>
+  /** Of this backend, by model: the first of the ways that it takes. */
+  readonly lessons: Map<string, number>
+}
+
+/**
+ * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
+ * calls `spent`.
+ */
+export const decideByChat = async (
+  upstream: Chats,
+  call: DecideCall,
+  temperature: number,
+  signal: AbortSignal,
+  showing?: Showing,
+  spent: (usage: Usage) => void = () => {},
+): Promise<Decided> => {
+  const lessons = learned.get(upstream) ?? new Map<string, number>()
+  learned.set(upstream, lessons)
+  const it: Reading = { upstream, call, temperature, showing, spent, used: [], taken: new Set(), lessons }
+  const reads = call.questions.flatMap((question, index) =>
+    ordersOf(question, call.samples ?? 1).map((order) => ({ question, index, order })),
+  )
+  const all = await fanOut(
+    reads,
+    atOnce,
+    async (read, signal) => ({ index: read.index, distribution: await distributionOf(it, read, signal) }),
+    signal,
+  )
+  const of = (question: number) => all.filter(({ index }) => index === question).map((read) => read.distribution)
+  return {
+    distributions: call.questions.map((_, index) => average(of(index))),
+    ...summed(it.used),
+    engine: it.taken.has('weights') ? 'structured' : 'logprobs',
+    ...(call.steps !== null && { ignored: ['steps'] }),
+  }
+}
+
+const complete = async (it: Reading, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
+  const answer = await it.upstream.chat({ model: it.call.model, body, stream: false }, signal)
+  const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+  const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
+  it.used.push({ usage, ...provenBy(answer) })
+  it.spent(usage)
+  return completion
+}
+
+/** One question, with its place in the call and an order of its labels. */
+interface Read {
+  readonly question: Question
+  readonly index: number
+  readonly order: Order
+}
+
+/** Null where the answer shows no odds, and `astray` where it names no label. */
+const readBy = async (
+  it: Reading,
+  way: Way,
+  { question, order }: Read,
+  signal: AbortSignal,
+): Promise<Odds | 'astray' | null> => {
+  const { state, images, model } = it.call
+  const marks = marksOf(question, order)
+  const weights = way === 'weights'
+  const messages = messagesFor(question, order, state, images, weights)
+  if (weights) return weighedOdds(await complete(it, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
+  const shown = await it.showing?.(marks, model, signal)
+  const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
+  return oddsOf(await complete(it, body, signal), marks, it.temperature)
+}
+
+/** Asks by the best way that the backend takes. */
+const oddsFrom = async (it: Reading, read: Read, signal: AbortSignal): Promise<Odds> => {
+  const { lessons, call, taken } = it
+  let refusal: BadRequest | null = null
+  for (let step = lessons.get(call.model) ?? 0; ;) {
+    const way = ways[step] ?? 'weights'
+    try {
+      const odds = await readBy(it, way, read, signal)
+      if (odds === 'astray') throw badAnswer(read.index)
+      if (odds !== null) {
+        lessons.set(call.model, Math.max(step, lessons.get(call.model) ?? 0))
+        taken.add(way)
+        return odds
+      }
+      step = ways.length - 1
+    } catch (error) {
+      // Only a refusal of how it was asked is worth another way; when every way is refused, it was the request.
+      if (!(error instanceof BadRequest)) throw error
+      refusal ??= error
+      if (++step === ways.length) throw refusal
+    }
+  }
+}
+
+const distributionOf = async (it: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
+  const { order } = read
+  const odds =
+    order.length <= atSight
+      ? { ...(await oddsFrom(it, read, signal)), order }
+      : await readGroups(order, (some, signal) => oddsFrom(it, { ...read, order: some }, signal), signal)
+  const probabilities = new Array<number>(order.length).fill(0)
+  odds.order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
+  const { labelMass, truncated } = odds
+  return { probabilities, ...(labelMass !== undefined && { labelMass }), truncated: truncated ?? false }
+}
+
+type Grouped = Odds & { readonly order: Order }
+
+/**
+ * More labels than one read can show: each group by itself, then the groups' winners against each other, which sets the
+ * groups in proportion.
+ */
+const readGroups = async (
+  order: Order,
+  read: (order: Order, signal: AbortSignal) => Promise<Odds>,
+  signal: AbortSignal,
+): Promise<Grouped> => {
+  const size = Math.ceil(order.length / Math.ceil(order.length / atSight))
+  const groups: Order[] = []
+  for (let at = 0; at < order.length; at += size) groups.push(order.slice(at, at + size))
+  const within = await fanOut(groups, groups.length, read, signal)
+  const winners = within.map(({ probabilities }) => probabilities.indexOf(Math.max(...probabilities)))
+  const between = await read(
+    groups.map((group, at) => group[winners[at]!]!),
+    signal,
+  )
+  const raw = within.flatMap(({ probabilities }, at) => {
+    const share = between.probabilities[at]! / probabilities[winners[at]!]!
+    return probabilities.map((p) => p * share)
+  })
+  const sum = raw.reduce((sum, it) => sum + it, 0)
+  const parts = [...within, between]
+  const masses = parts.flatMap(({ labelMass }) => labelMass ?? [])
+  return {
+    order,
+    probabilities: raw.map((it) => it / sum),
+    ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
+    truncated: parts.some(({ truncated }) => truncated === true),
+  }
+}

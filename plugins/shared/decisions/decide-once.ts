@@ -1,0 +1,180 @@
+import { isOpen, wordsOf } from './decisions.ts'
+import type { Named } from './typed-decision.ts'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import type { Clock } from '../../../core/ports/platform.ts'
+import type { Decided, DecideCall, Distribution, Question, Upstream, Usage } from '../../../core/ports/upstream.ts'
+import { checkDistribution } from './decision-answer.ts'
+import { decideByChat } from './decide-by-chat.ts'
+import type { Inference } from '../../../core/inference/inference.ts'
+import type { Able, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
+import type { Reservation } from '../../../core/inference/metering/meter.ts'
+import { ordersOf } from './label-orders.ts'
+import { calibrated, softened } from './calibration.ts'
+import { isRefused, refused } from './probabilities.ts'
+import { type Estimate, tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
+
+/** What a decision needs of the gateway. Calibrations give a `reserve` that charges nobody. */
+export interface DecisionNeeds {
+  readonly inference: Pick<Inference, 'run'>
+  readonly clock: Pick<Clock, 'now'>
+  /** Charges the caller. */
+  reserve(entry: Entry, estimate: Estimate): Promise<Pick<Reservation<Usage>, 'headers' | 'settle'>>
+}
+
+/** Some questions, and the model that is to answer them. */
+export interface DecisionTask {
+  readonly entry: Entry
+  /** The backend that the caller pins. */
+  readonly provider: string | null
+  readonly questions: readonly Named[]
+  /** What every question is asked about, and how. */
+  readonly call: Pick<DecideCall, 'state' | 'images' | 'samples' | 'steps'>
+  /** When the request came, and ms that all of it may take. */
+  readonly began: number
+  readonly total: number
+  /** True where a declined question leaves the others their answers; otherwise all of it fails. */
+  readonly refusals?: boolean
+}
+
+/** One model's opinion of some questions. */
+export interface Opinion {
+  readonly distributions: readonly Distribution[]
+  readonly decided: Pick<Decided, 'usage' | 'engine' | 'ignored'>
+  /** Null when there was nothing to ask. */
+  readonly backend: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Asks one model, on the caller's bill. Throws UpstreamFailed that names the question which a backend got wrong. */
+export const opinionOf = async (
+  { inference, reserve, clock }: DecisionNeeds,
+  { entry, provider, questions, call, began, total: allowed, refusals = false }: DecisionTask,
+  signal: AbortSignal,
+): Promise<Opinion> => {
+  const open = questions.filter(({ question }) => isOpen(question))
+  if (open.length === 0) {
+    const decided = { usage: totalUsage([]), engine: 'none' }
+    return { distributions: questions.map(() => certain), decided, backend: null, headers: {} }
+  }
+  const asked = open.map(({ question }) => question)
+  refuseTooLong(entry, call, asked)
+  const estimate = estimateOf(entry, call, asked)
+  const reservation = await reserve(entry, estimate)
+  let usage: Usage | null = null
+  let backend: string | null = null
+  // By whom prompts were answered, whatever came of the whole.
+  const used: Usage[] = []
+  let prompted: string | null = null
+  try {
+    const left = Math.max(1, allowed - (clock.now() - began))
+    const found = await inference
+      .run(
+        { entry, ability: 'decide', provider, total: left },
+        async (candidate, signal) => {
+          prompted = candidate.provider
+          const whole = { ...call, model: candidate.model, questions: asked }
+          const spent = (usage: Usage) => void used.push(usage)
+          const decided = await consult(candidate, entry.settings.temperature, whole, signal, spent)
+          const declined = decided.distributions.findIndex(isRefused)
+          if (declined >= 0 && !refusals) throw refused(declined)
+          return decided
+        },
+        signal,
+      )
+      .catch((error: unknown) => {
+        throw naming(error, open)
+      })
+    const { answer: decided } = found
+    backend = found.backend
+    usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
+    const given = calibrated(decided.distributions, entry.settings.calibration)
+    let at = 0
+    const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
+    return { distributions, decided: { ...decided, usage }, backend, headers: reservation.headers }
+  } finally {
+    if (usage === null && used.length > 0) await reservation.settle(totalUsage(used), prompted)
+    else await reservation.settle(usage, backend)
+  }
+}
+
+/** A choice of one has only one answer, from every model. */
+const certain: Distribution = { probabilities: [1], reads: 0 }
+
+const decides = (upstream: Able<'decide'>): upstream is Upstream & Required<Pick<Upstream, 'decide'>> =>
+  upstream.decide !== undefined
+
+/** One backend's answer, checked while another may still be asked instead. */
+const consult = async (
+  { upstream }: Candidate<'decide'>,
+  temperature: number,
+  call: DecideCall,
+  signal: AbortSignal,
+  spent: (usage: Usage) => void,
+): Promise<Decided> => {
+  const decided = decides(upstream)
+    ? await upstream.decide(call, signal)
+    : await decideByChat(upstream, call, temperature, signal, undefined, spent)
+  if (decided.distributions.length !== call.questions.length) {
+    throw new UpstreamFailed('The backend left questions out', { again: true })
+  }
+  call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
+  if (!upstream.decide || temperature === 1) return decided
+  const cooled = decided.distributions.map((it) => ({ ...it, probabilities: softened(it.probabilities, temperature) }))
+  return { ...decided, distributions: cooled }
+}
+
+/** A fault that names a question by its place in the call names it by the caller's id instead. */
+const naming = (error: unknown, asked: readonly Named[]): unknown => {
+  if (!(error instanceof UpstreamFailed) || error.validator === null) return error
+  const { again, answered, retryAfter } = error
+  const told = Object.entries(error.validator).map(([place, what]) => [pathOf(asked[Number(place)]), what] as const)
+  const [path, what] = told[0]!
+  const message = path + ': ' + what
+  return new UpstreamFailed(message, { again, answered, retryAfter, validator: Object.fromEntries(told), cause: error })
+}
+
+const pathOf = (named: Named | undefined): string => (named ? `questions.${named.id}`.slice(0, 100) : 'questions')
+
+/** A model never decides about a part of a state. Throws BadRequest for a state that no backend holds. */
+const refuseTooLong = ({ candidates }: Entry, { state }: DecisionTask['call'], asked: readonly Question[]): void => {
+  if (candidates.some(({ context }) => context === null)) return
+  const most = Math.max(...candidates.map(({ context }) => context ?? 0))
+  if (tokensOf(wordsOf(state)) + Math.max(...asked.map(wordsIn)) <= most) return
+  throw new BadRequest('The state is longer than the window of the model', {
+    validator: { state: `expected ${most} tokens at most, with a question` },
+    code: 'context_length_exceeded',
+  })
+}
+
+/** What an image costs to read, about. */
+const perImage = 800
+/** Marks, closing words and what else a prompt has around the caller's own. */
+const around = 40
+
+const estimateOf = (
+  entry: Entry,
+  { state, images, samples }: DecisionTask['call'],
+  asked: readonly Question[],
+): Estimate => {
+  // A backend that decides by itself reads the state once; a chat model reads it for every prompt.
+  const prompted = entry.candidates.some(({ upstream }) => upstream.decide === undefined)
+  const reads = asked.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))
+  const prompts = reads.reduce((sum, it) => sum + it, 0)
+  const shared = (tokensOf(wordsOf(state)) + images.length * perImage) * (prompted ? prompts : 1)
+  const own = asked.reduce((sum, question, index) => sum + reads[index]! * (around + wordsIn(question)), 0)
+  return { input: shared + own, output: prompts }
+}
+
+const wordsIn = (question: Question): number => tokensOf(textsOf(question).join('\n'))
+
+const textsOf = (question: Question): readonly string[] => {
+  const instructions = wordsOf(question.instructions)
+  switch (question.type) {
+    case 'choice':
+      return [instructions, ...question.options.map(({ label, description }) => label + wordsOf(description))]
+    case 'score':
+      return [instructions, ...question.levels.map(wordsOf)]
+    case 'noul':
+      return [instructions, wordsOf(question.yes), wordsOf(question.no)]
+  }
+}

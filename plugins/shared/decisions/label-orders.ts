@@ -1,0 +1,37 @@
+import type { Distribution, Question } from '../../../core/ports/upstream.ts'
+import { best, sizeOf } from './decision-answer.ts'
+
+/** The places of the labels in the order in which one read shows them. */
+export type Order = readonly number[]
+
+/**
+ * One order a read, the caller's own first. Choices and outcomes are rotated by even steps, a scale is only reversed.
+ * Never twice the same: a prompt that is repeated tells nothing new.
+ */
+export const ordersOf = (question: Question, samples: number): readonly Order[] => {
+  const own = Array.from({ length: sizeOf(question) }, (_, index) => index)
+  if (question.type === 'score') return samples > 1 ? [own, own.toReversed()] : [own]
+  const reads = Math.min(samples, own.length)
+  return Array.from({ length: reads }, (_, read) => {
+    const turn = Math.floor((read * own.length) / reads)
+    return [...own.slice(turn), ...own.slice(0, turn)]
+  })
+}
+
+/** The mean of several reads, and how far they agree on it. */
+export const average = (reads: readonly Distribution[]): Distribution => {
+  const first = reads[0]!
+  if (reads.length === 1) return { ...first, reads: 1 }
+  const mean = (of: (read: Distribution) => number) => reads.reduce((sum, read) => sum + of(read), 0) / reads.length
+  const probabilities = first.probabilities.map((_, index) => mean((read) => read.probabilities[index]!))
+  const winner = best(probabilities)
+  const variance = mean((read) => (read.probabilities[winner]! - probabilities[winner]!) ** 2)
+  return {
+    probabilities,
+    ...(reads.every(({ labelMass }) => labelMass !== undefined) && { labelMass: mean(({ labelMass }) => labelMass!) }),
+    truncated: reads.some(({ truncated }) => truncated === true),
+    reads: reads.length,
+    agreement: mean((read) => (best(read.probabilities) === winner ? 1 : 0)),
+    stderr: Math.sqrt(variance / (reads.length - 1)),
+  }
+}

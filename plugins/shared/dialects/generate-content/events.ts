@@ -1,0 +1,157 @@
+import type {
+  Chunk,
+  ChunkChoice,
+  Completion,
+  Message,
+  Native,
+  ToolCallPart,
+  WireUsage,
+} from '../../../../core/ports/upstream.ts'
+import { garbled, parseObject } from '../../backend.ts'
+import type { EventSink } from '../../../../core/dialects/event.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import type { Seal } from '../keepsake.ts'
+import { renamed } from '../../../../core/dialects/rename-model.ts'
+import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
+
+/** The state of a candidate that the stream reports only at its end. */
+interface Candidate {
+  readonly calls: Map<number, { id: string; name: string; json: string; more: JsonObject }>
+  readonly blocks: unknown[]
+  readonly outline: unknown[]
+  thoughts: string
+  extra: unknown
+  finish: string | null
+  native: unknown
+}
+
+/** What the writer of one answer has to know of the request. */
+export interface ContentToWrite {
+  /** As the caller knows it. */
+  readonly model: string
+  readonly seal: Seal
+  /** True when the caller wants the thoughts. */
+  readonly thinks: boolean
+}
+
+/** The state of one answer. */
+interface Writing extends ContentToWrite {
+  readonly candidates: Map<number, Candidate>
+  usage: WireUsage | null
+  responseId: string
+  /** The pieces go on as they came, the last one too. */
+  relays: boolean
+}
+
+/** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
+export const generateEvents = (content: ContentToWrite) => {
+  const it: Writing = { ...content, candidates: new Map(), usage: null, responseId: '', relays: false }
+  const { model } = content
+  return {
+    take(chunk: Chunk, into: EventSink): void {
+      if (chunk.native?.dialect === 'generate-content') {
+        it.relays = true
+        for (const own of chunk.native.events) into.push({ ...own, data: underOurName(own.data, model) })
+        return
+      }
+      it.responseId = chunk.id
+      if (chunk.usage != null) it.usage = chunk.usage
+      const told = chunk.choices
+        .map((choice) => ({ index: choice.index, parts: partsOf(it, choice) }))
+        .filter(({ parts }) => parts.length > 0)
+      if (told.length === 0) return
+      const its = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
+      into.push({ data: JSON.stringify({ candidates: its, ...tail(it) }) })
+    },
+
+    end(into: EventSink): void {
+      if (!it.relays) into.push({ data: JSON.stringify(last(it)) })
+    },
+
+    whole({ id, usage, choices }: Completion, native?: Native): JsonObject {
+      if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
+      it.responseId = id
+      it.usage = usage ?? null
+      const parts = choices.map(({ message, ...choice }) => {
+        const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
+        const delta = { ...message, tool_calls } as ChunkChoice['delta']
+        return [choice.index, partsOf(it, { ...choice, delta })] as const
+      })
+      return last(it, new Map(parts))
+    },
+  }
+}
+
+const candidateAt = ({ candidates }: Writing, index: number): Candidate => {
+  let it = candidates.get(index)
+  if (it === undefined) {
+    it = { calls: new Map(), blocks: [], outline: [], thoughts: '', extra: undefined, finish: null, native: undefined }
+    candidates.set(index, it)
+  }
+  return it
+}
+
+const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
+  const it = candidateAt(writing, index)
+  const { content, reasoning_content, thinking_blocks, response_items, extra_content, refusal, images } = delta
+  if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
+  if (Array.isArray(thinking_blocks)) it.blocks.push(...thinking_blocks)
+  if (Array.isArray(response_items)) it.outline.push(...response_items)
+  if (extra_content != null) it.extra = extra_content
+  it.thoughts += reasoning_content ?? ''
+  for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, call, at)
+  const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
+  return [
+    ...(writing.thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
+    ...texts.map((text) => ({ text })),
+    ...imagesOf(images),
+  ]
+}
+
+const grow = ({ calls }: Candidate, { index, id, function: its, type: _, ...more }: ToolCallPart, at: number) => {
+  const number = index ?? at
+  const call = calls.get(number)
+  if (call !== undefined) call.json += its?.arguments ?? ''
+  else if (its?.name === undefined) throw garbled('A piece of a call that has not begun')
+  else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
+}
+
+const ending = ({ calls, blocks, outline, thoughts, extra }: Candidate, seal: Seal): readonly JsonObject[] => {
+  const message: Message = {
+    role: 'assistant',
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(blocks.length > 0 && { thinking_blocks: blocks }),
+    ...(outline.length > 0 && { response_items: outline }),
+    ...(extra !== undefined && { extra_content: extra }),
+    tool_calls: [...calls.values()].map(({ id, name, json, more }) => ({
+      ...more,
+      id,
+      type: 'function',
+      function: { name, arguments: json },
+    })),
+  }
+  return endingOf(message, seal)
+}
+
+const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: 'model' } })
+const tail = ({ model, responseId }: Writing) => ({ modelVersion: model, responseId })
+
+/** The last piece; `before` has the parts of each candidate that no earlier piece has. */
+const last = (it: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
+  candidates: [...it.candidates].map(([index, candidate]) => ({
+    ...contentOf([...(before.get(index) ?? []), ...ending(candidate, it.seal)]),
+    finishReason: reasonOf(candidate.finish, candidate.native),
+    index,
+  })),
+  ...usageOf(it.usage),
+  ...tail(it),
+})
+
+/** A piece of the dialect, with the name by which the caller knows the model. */
+const underOurName = (data: string, model: string): string => {
+  const piece = parseObject(data) ?? {}
+  if (piece['modelVersion'] === undefined) return data
+  return (
+    renamed(data, 'modelVersion', piece['modelVersion'], model) ?? JSON.stringify({ ...piece, modelVersion: model })
+  )
+}

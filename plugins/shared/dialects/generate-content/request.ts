@@ -1,0 +1,139 @@
+import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
+import {
+  objectIn,
+  isJsonObject,
+  objectsIn,
+  refuseStoredState,
+  textIn,
+  type JsonObject,
+} from '../../../../core/dialects/json-object.ts'
+import type { Seal } from '../keepsake.ts'
+import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
+import type { ServerTools } from '../server-tools.ts'
+import { functionsIn, nativeOf } from './native.ts'
+import type { GenerateRequest } from './shape.ts'
+import { camel, jsonSchema } from './spelling.ts'
+import { instructionOf, messagesOf } from './turns.ts'
+
+/** Members of the configuration by their names in the common format. */
+const same: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  maxOutputTokens: 'max_completion_tokens',
+  seed: 'seed',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  candidateCount: 'n',
+  stopSequences: 'stop',
+  logprobs: 'top_logprobs',
+  responseLogprobs: 'logprobs',
+}
+
+/** Members of the configuration that are carried over in another way. */
+const formats = new Set(['responseMimeType', 'responseSchema', 'responseJsonSchema', 'thinkingConfig', 'topK'])
+
+const known = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'])
+
+/** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
+export const translateContent = (
+  request: GenerateRequest,
+  to: Dialect | undefined,
+  seal: Seal,
+  serverTools?: ServerTools,
+): TranslatedRequest => {
+  const spelled = camel(request) as GenerateRequest
+  if (spelled['cachedContent'] != null) refuseStoredState('cachedContent')
+  const { drop, paths } = droppedMembers()
+  // The native request has the say where there is one.
+  const body = bodyOf(spelled, { to, seal, drop }, to === 'generate-content' ? 'drop' : serverTools)
+  if (to !== 'generate-content') return { body, dropped: paths() }
+  const { native, dropped } = nativeOf(spelled, serverTools)
+  return { body, native, dropped }
+}
+
+const bodyOf = (
+  request: GenerateRequest,
+  telling: { readonly to: Dialect | undefined; readonly seal: Seal; readonly drop: Drop },
+  serverTools: ServerTools,
+): ChatBody => {
+  const { to, drop } = telling
+  for (const [name, value] of Object.entries(request)) if (!known.has(name) && value != null) drop(name)
+  const begun = instructionOf(request.systemInstruction, drop)
+  const turns = messagesOf(request, telling)
+  const config = camel(request.generationConfig ?? {})
+  const said: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(config)) {
+    if (value == null) continue
+    if (Object.hasOwn(same, name)) said[same[name]!] = value
+    else if (!formats.has(name)) drop(`generationConfig.${name}`)
+  }
+  if (config['topK'] != null) {
+    if (to === undefined) drop('generationConfig.topK')
+    else said['top_k'] = config['topK']
+  }
+  return {
+    messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
+    ...said,
+    ...formatOf(config, drop),
+    ...thoughtsOf(camel(objectIn(config, 'thinkingConfig', 'generationConfig')), drop),
+    ...toolsOf(request, drop, serverTools),
+  }
+}
+
+/** A schema counts only beside the media type of JSON. */
+const formatOf = (config: JsonObject, drop: Drop): JsonObject => {
+  const { responseMimeType, responseSchema, responseJsonSchema } = config
+  if (responseMimeType == null || responseMimeType === 'text/plain') return {}
+  if (responseMimeType !== 'application/json') {
+    drop('generationConfig.responseMimeType')
+    return {}
+  }
+  const schema = responseJsonSchema ?? (responseSchema == null ? null : jsonSchema(responseSchema))
+  if (schema == null) return { response_format: { type: 'json_object' } }
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
+}
+
+/** A budget of tokens as an effort; a negative one leaves it to the model. */
+const thoughtsOf = ({ thinkingBudget, thinkingLevel }: JsonObject, drop: Drop): JsonObject => {
+  if (typeof thinkingLevel === 'string') return { reasoning_effort: thinkingLevel.toLowerCase() }
+  if (typeof thinkingBudget !== 'number' || thinkingBudget < 0) return {}
+  if (thinkingBudget === 0) {
+    drop('generationConfig.thinkingConfig.thinkingBudget')
+    return {}
+  }
+  return { reasoning_effort: thinkingBudget <= 2048 ? 'low' : thinkingBudget <= 12_288 ? 'medium' : 'high' }
+}
+
+/** The functions of the caller, narrowed to the allowed names where the caller lists some. */
+const toolsOf = (request: GenerateRequest, drop: Drop, serverTools: ServerTools): JsonObject => {
+  const offered = (request.tools ?? []).flatMap((tool, at) =>
+    functionsIn(tool, `tools.${at}`, serverTools, drop).flatMap((it) =>
+      objectsIn(it, 'functionDeclarations', `tools.${at}`).map(functionOf),
+    ),
+  )
+  if (offered.length === 0) return {}
+  const { toolConfig } = request
+  const calling = camel(objectIn(camel(toolConfig ?? {}), 'functionCallingConfig', 'toolConfig'))
+  const { mode, allowedFunctionNames: names } = calling
+  const among = Array.isArray(names) && names.length > 0 ? new Set(names) : null
+  const tools = among === null ? offered : offered.filter((it) => among.has((it['function'] as JsonObject)['name']))
+  return { tools, ...(typeof mode === 'string' && Object.hasOwn(modes, mode) && { tool_choice: modes[mode] }) }
+}
+
+/** Modes of calling by their names in the dialect. */
+const modes: Readonly<Record<string, string>> = { AUTO: 'auto', NONE: 'none', ANY: 'required', VALIDATED: 'auto' }
+
+/** The dialect has two kinds of schemas: its own with upper-case types, and JSON schema. */
+const functionOf = (declaration: JsonObject): JsonObject => {
+  const it = camel(declaration)
+  const { description, parameters, parametersJsonSchema } = it
+  const schema = parametersJsonSchema ?? (isJsonObject(parameters) ? jsonSchema(parameters) : undefined)
+  return {
+    type: 'function',
+    function: {
+      name: textIn(it, 'name', 'tools.functionDeclarations'),
+      ...(description != null && { description }),
+      ...(schema !== undefined && { parameters: schema }),
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { BadRequest } from '../../../../core/errors.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+
+/** Members of one object of the dialect, more than any has. */
+const mostMembers = 256
+
+/** Names in camel case, one level deep: the vendor takes both spellings of each. Throws BadRequest for too many members. */
+export const camel = (fields: JsonObject): JsonObject => {
+  const spelled: Record<string, unknown> = Object.create(null)
+  let count = 0
+  for (const name in fields) {
+    if (++count > mostMembers)
+      throw new BadRequest('An object has too many members', { validator: { body: `Expected at most ${mostMembers}` } })
+    spelled[name.replace(/_([a-z])/g, (_, it: string) => it.toUpperCase())] = fields[name]
+  }
+  return spelled
+}
+
+const words = new Set(['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
+
+/** The vendor's own kind of schema as JSON schema: types in lower case, and null as a type. */
+export const jsonSchema = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(jsonSchema)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { type, nullable, properties, enum: choices, ...rest } = schema as JsonObject
+  const named = typeof type === 'string' && words.has(type) ? type.toLowerCase() : type
+  const inner = Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [
+      name,
+      name === 'default' || name === 'example' ? value : jsonSchema(value),
+    ]),
+  )
+  return {
+    ...(named !== undefined && { type: nullable === true ? [named, 'null'] : named }),
+    ...(properties !== undefined && { properties: valuesOf(properties) }),
+    ...(choices !== undefined && { enum: choices }),
+    ...inner,
+  }
+}
+
+/** Names of properties stay as they are, whatever they look like. */
+const valuesOf = (properties: unknown): unknown =>
+  typeof properties === 'object' && properties !== null
+    ? Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, jsonSchema(value)]))
+    : properties

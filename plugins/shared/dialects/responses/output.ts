@@ -1,0 +1,164 @@
+import type { EventSink } from '../../../../core/dialects/event.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
+import type { Known } from './namespaces.ts'
+
+/** The sink of events; null when only the finished response is wanted. */
+export type EventReceiver = EventSink | null
+
+/** The writer of events, which numbers them and collects the finished items. */
+export interface ResponseEvents {
+  readonly seal: Seal
+  /** A fresh id. */
+  id(kind: string): string
+  event(into: EventReceiver, type: string, fields: JsonObject): void
+  /** Begins an item: its place in the output. */
+  add(into: EventReceiver, item: JsonObject): number
+  /** Ends an item. */
+  finish(into: EventReceiver, at: number, item: JsonObject): void
+}
+
+/** A message that grows: a text and a refusal are parts of their own, one after the other. */
+export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
+  const id = tell.id('msg')
+  const head = { id, type: 'message', role: 'assistant' }
+  const output_index = tell.add(into, { ...head, status: 'in_progress', content: [] })
+  const parts: JsonObject[] = []
+  let kind: 'output_text' | 'refusal' | null = null
+  let text = ''
+  let logprobs: unknown[] = []
+  let annotations: unknown[] = []
+
+  const place = () => ({ item_id: id, output_index, content_index: parts.length })
+  const part = () => (kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs })
+
+  const end = (into: EventReceiver): void => {
+    if (kind === null) return
+    if (kind === 'refusal') tell.event(into, 'response.refusal.done', { ...place(), refusal: text })
+    else tell.event(into, 'response.output_text.done', { ...place(), text, logprobs })
+    const done = part()
+    tell.event(into, 'response.content_part.done', { ...place(), part: done })
+    parts.push(done)
+    kind = null
+  }
+
+  const begin = (into: EventReceiver, wanted: 'output_text' | 'refusal'): void => {
+    if (kind === wanted) return
+    end(into)
+    kind = wanted
+    text = ''
+    logprobs = []
+    annotations = []
+    tell.event(into, 'response.content_part.added', { ...place(), part: part() })
+  }
+
+  return {
+    say(into: EventReceiver, delta: string, odds: readonly unknown[] = []): void {
+      begin(into, 'output_text')
+      text += delta
+      logprobs.push(...odds)
+      tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs: odds })
+    },
+    refuse(into: EventReceiver, delta: string): void {
+      begin(into, 'refusal')
+      text += delta
+      tell.event(into, 'response.refusal.delta', { ...place(), delta })
+    },
+    annotate(into: EventReceiver, annotation: unknown): void {
+      begin(into, 'output_text')
+      const annotation_index = annotations.push(annotation) - 1
+      tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
+    },
+    close(into: EventReceiver): void {
+      end(into)
+      tell.finish(into, output_index, { ...head, status: 'completed', content: parts })
+    },
+  }
+}
+
+/** Thoughts, with the keepsake for the next turn. */
+export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
+  const id = tell.id('rs')
+  const head = { id, type: 'reasoning' }
+  const output_index = tell.add(into, { ...head, summary: [] })
+  const place = { item_id: id, output_index, summary_index: 0 }
+  const thoughts: unknown[] = []
+  const items: unknown[] = []
+  const calls: Record<string, unknown> = {}
+  let extra: unknown
+  let text: string | null = null
+
+  const keepsake = (): Keepsake => ({
+    ...(thoughts.length > 0 ? { thoughts } : text !== null && { reasoning: text }),
+    ...(items.length > 0 && { items }),
+    ...(extra !== undefined && { extra }),
+    ...(Object.keys(calls).length > 0 && { calls }),
+  })
+
+  return {
+    think(into: EventReceiver, delta: string): void {
+      if (text === null) {
+        const part = { type: 'summary_text', text: '' }
+        tell.event(into, 'response.reasoning_summary_part.added', { ...place, part })
+      }
+      text = (text ?? '') + delta
+      tell.event(into, 'response.reasoning_summary_text.delta', { ...place, delta })
+    },
+    sign: (blocks: readonly unknown[]): void => void thoughts.push(...blocks),
+    outline: (entries: readonly unknown[]): void => void items.push(...entries),
+    keep: (its: unknown): void => void (extra = its),
+    keepFor: (call: string, its: unknown): void => void (calls[call] = its),
+    close(into: EventReceiver): void {
+      const summary = text === null ? [] : [{ type: 'summary_text', text }]
+      if (text !== null) {
+        tell.event(into, 'response.reasoning_summary_text.done', { ...place, text })
+        tell.event(into, 'response.reasoning_summary_part.done', { ...place, part: summary[0] })
+      }
+      tell.finish(into, output_index, { ...head, summary, encrypted_content: printKeepsake(keepsake(), tell.seal) })
+    },
+  }
+}
+
+/** A call of a tool, under the name that the caller gave it. */
+export const callItem = (
+  tell: ResponseEvents,
+  into: EventReceiver,
+  call_id: string,
+  { name, namespace, custom }: Known,
+) => {
+  const id = tell.id(custom ? 'ctc' : 'fc')
+  const type = custom ? 'custom_tool_call' : 'function_call'
+  const head = { id, type, call_id, name, ...(namespace !== null && { namespace }) }
+  const under = custom ? 'input' : 'arguments'
+  const output_index = tell.add(into, { ...head, status: 'in_progress', [under]: '' })
+  const place = { item_id: id, output_index }
+  let json = ''
+
+  return {
+    grow(into: EventReceiver, delta: string): void {
+      json += delta
+      if (!custom && delta !== '') tell.event(into, 'response.function_call_arguments.delta', { ...place, delta })
+    },
+    close(into: EventReceiver): void {
+      if (custom) {
+        const input = freeText(json)
+        tell.event(into, 'response.custom_tool_call_input.delta', { ...place, delta: input })
+        tell.event(into, 'response.custom_tool_call_input.done', { ...place, input })
+        return tell.finish(into, output_index, { ...head, status: 'completed', input })
+      }
+      const said = json === '' ? '{}' : json
+      tell.event(into, 'response.function_call_arguments.done', { ...place, name, arguments: said })
+      tell.finish(into, output_index, { ...head, status: 'completed', arguments: said })
+    },
+  }
+}
+
+/** The argument alone; arguments of another shape stay as the model gave them. */
+const freeText = (json: string): string => {
+  try {
+    const { input } = JSON.parse(json)
+    return typeof input === 'string' ? input : json
+  } catch {
+    return json
+  }
+}

@@ -1,0 +1,135 @@
+import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import { objectsIn, textIn, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
+import type { Drop } from '../translated-request.ts'
+import { flatName, offersTools } from './namespaces.ts'
+import { partsOf, singleTextOrParts } from './parts.ts'
+import type { InputItem } from './shape.ts'
+
+/** Thoughts, text and calls of the assistant that belong to one message. */
+interface AssistantTurn {
+  text: string | null
+  readonly calls: ToolCall[]
+  readonly keepsakes: Keepsake[]
+}
+
+/** The conversation that is being made. */
+interface Conversation {
+  readonly to: Dialect | undefined
+  readonly seal: Seal
+  readonly drop: Drop
+  readonly messages: Message[]
+  /** Images that tools gave, where a result may be text alone. */
+  behind: Part[]
+  said: AssistantTurn | null
+}
+
+/** The items as messages behind the instructions: thoughts, text and calls that stand together are one message of the assistant. */
+export const messagesOf = (
+  instructions: string | null,
+  items: readonly (InputItem | null)[],
+  to: Dialect | undefined,
+  seal: Seal,
+  drop: Drop,
+): readonly Message[] => {
+  const it: Conversation = { to, seal, drop, messages: [], behind: [], said: null }
+  if (instructions !== null) it.messages.push({ role: 'system', content: instructions })
+  for (const [at, item] of items.entries()) if (item !== null) take(it, item, `input.${at}`)
+  settle(it)
+  return it.messages
+}
+
+/** Ends the assistant's turn. Thoughts without text or calls are dropped: no message could carry them. */
+const flush = (it: Conversation): void => {
+  if (it.said === null) return
+  const { text, calls, keepsakes } = it.said
+  it.said = null
+  if (text === null && calls.length === 0) return
+  const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }
+  it.messages.push(restored(message, keepsakes, it.to, it.drop))
+}
+
+/** Ends both what the assistant said and the images of its tools. */
+const settle = (it: Conversation): void => {
+  flush(it)
+  if (it.behind.length > 0) it.messages.push({ role: 'user', content: it.behind })
+  it.behind = []
+}
+
+/** Images of tools stand before the next turn of the assistant, and never between two results. */
+const settleResults = (it: Conversation): void => {
+  if (it.behind.length > 0) settle(it)
+}
+
+const saying = (it: Conversation): AssistantTurn => (it.said ??= { text: null, calls: [], keepsakes: [] })
+
+/** A text behind a text begins a new message, unless calls came between them. */
+const say = (it: Conversation, text: string): void => {
+  if (it.said !== null && it.said.text !== null && it.said.calls.length === 0) flush(it)
+  const turn = saying(it)
+  turn.text = turn.text === null ? text : `${turn.text}\n${text}`
+}
+
+/** One item. A kind that has no likeness in the common format, such as the record of a vendor's tool, is left out. */
+const take = (it: Conversation, item: InputItem, path: string): void => {
+  const { type, role } = item
+  const { drop, messages } = it
+  switch (type ?? 'message') {
+    case 'message': {
+      const parts = partsOf(item.content, path, drop)
+      if (role === 'assistant') return say(it, parts.map(({ text }) => text ?? '').join(''))
+      settle(it)
+      return addInstructions(role === 'user' || role == null ? 'user' : 'system', parts, messages)
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+      settleResults(it)
+      return void saying(it).calls.push(callOf(item, path))
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      flush(it)
+      return void messages.push(resultOf(item, path, it.behind, it.to, drop))
+    case 'reasoning':
+      settleResults(it)
+      return keep(it, item, path)
+    default:
+      return offersTools(item) ? undefined : drop(`input.${type}`)
+  }
+}
+
+/** Thoughts that another gateway sealed cannot be used; the answer names them among the dropped members. */
+const keep = (it: Conversation, item: InputItem, path: string): void => {
+  const keepsake = readKeepsake(item['encrypted_content'], it.seal)
+  if (keepsake !== null) saying(it).keepsakes.push(keepsake)
+  else if (item['encrypted_content'] != null) it.drop('input.reasoning.encrypted_content')
+  else if (objectsIn(item, 'summary', path).length > 0) it.drop('input.reasoning.summary')
+}
+
+/** Instructions that follow one another are one message: some backends take a single one. */
+const addInstructions = (role: string, parts: readonly Part[], messages: Message[]): void => {
+  const content = singleTextOrParts(parts)
+  const last = messages.at(-1)
+  if (role === 'system' && last?.role === 'system' && typeof last.content === 'string' && typeof content === 'string') {
+    messages[messages.length - 1] = { role, content: `${last.content}\n\n${content}` }
+  } else messages.push({ role, content })
+}
+
+/** Free text goes on as JSON with one member, as the tool was offered. */
+const callOf = (item: JsonObject, path: string): ToolCall => {
+  const name = flatName(item['namespace'], textIn(item, 'name', path))
+  const custom = item['type'] === 'custom_tool_call'
+  const json = custom ? JSON.stringify({ input: textIn(item, 'input', path) }) : textIn(item, 'arguments', path)
+  return { id: textIn(item, 'call_id', path), type: 'function', function: { name, arguments: json } }
+}
+
+/** A backend of the common format takes text alone as a result; the images follow behind. */
+const resultOf = (item: JsonObject, path: string, behind: Part[], to: Dialect | undefined, drop: Drop): Message => {
+  const tool_call_id = textIn(item, 'call_id', path)
+  const { output } = item
+  if (typeof output === 'string') return { role: 'tool', tool_call_id, content: output }
+  const parts = partsOf(objectsIn(item, 'output', path) as InputItem['content'], path, drop)
+  if (to !== undefined) return { role: 'tool', tool_call_id, content: singleTextOrParts(parts) }
+  const texts = parts.filter(({ type }) => type === 'text')
+  behind.push(...parts.filter(({ type }) => type !== 'text'))
+  return { role: 'tool', tool_call_id, content: texts.map(({ text }) => text).join('\n') }
+}

@@ -1,0 +1,31 @@
+import type { ChatBody, Native } from '../../../core/ports/upstream.ts'
+
+/** A request of any dialect, in the common chat format. */
+export interface TranslatedRequest {
+  readonly body: ChatBody
+  /** The request itself, for a backend that speaks its dialect. */
+  readonly native?: Native
+  /** Members for which the backend's dialect has no place, by path without indexes. */
+  readonly dropped: readonly string[]
+}
+
+/** Paths in one header. */
+const mostPaths = 32
+
+/** Collects the paths of members that a translator leaves out. */
+export const droppedMembers = () => {
+  const paths = new Set<string>()
+  return {
+    drop: (path: string): void => {
+      if (paths.size < mostPaths) paths.add(path.replace(/[^\w.-]/g, '_').slice(0, 64))
+      else paths.add('others')
+    },
+    paths: (): readonly string[] => [...paths],
+  }
+}
+
+/**
+ * Notes the path of a member that is left out. A path appears once, and beyond 32 paths `others` stands for
+ * the rest.
+ */
+export type Drop = ReturnType<typeof droppedMembers>['drop']

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { ModelName } from '../../core/dialects/model-name.ts'
+import { listOf } from '../../core/validate.ts'
+import type { Embedded } from '../../core/ports/embed.ts'
+import type { Inference } from '../../core/inference/inference.ts'
+import { tokensOf } from '../../core/inference/metering/tokens.ts'
+import { modelAble } from './model-able.ts'
+import type { Entry } from '../../core/inference/models/catalog-entry.ts'
+
+const isToken = (item: unknown): boolean => Number.isInteger(item) && (item as number) >= 0
+const tokens = listOf(v.pipe(v.number(), v.integer(), v.minValue(0)), 1, 100_000, isToken)
+const mostTexts = 2048
+
+/** The body of the route, but for `provider`. */
+export const embeddingFields = {
+  model: ModelName,
+  input: v.union([
+    v.pipe(v.string(), v.minLength(1)),
+    listOf(v.string(), 1, mostTexts),
+    tokens,
+    listOf(tokens, 1, mostTexts),
+  ]),
+  encoding_format: v.optional(v.picklist(['float', 'base64']), 'float'),
+  dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+}
+
+type Embedding = v.InferOutput<v.ObjectSchema<typeof embeddingFields, undefined>>
+
+type EmbeddingInput =
+  { readonly texts: readonly string[] } | { readonly texts: null; readonly tokens: readonly (readonly number[])[] }
+
+/** One text or list of tokens may stand for itself. */
+const askedOf = (input: Embedding['input']): EmbeddingInput => {
+  if (typeof input === 'string') return { texts: [input] }
+  const [first] = input
+  if (typeof first === 'string') return { texts: input as readonly string[] }
+  return { texts: null, tokens: (typeof first === 'number' ? [input] : input) as readonly (readonly number[])[] }
+}
+
+/** Tokens of the input; those of a text by a guess. */
+export const sizeOf = ({ input }: Embedding): number => {
+  const asked = askedOf(input)
+  return asked.texts === null
+    ? asked.tokens.reduce((sum, { length }) => sum + length, 0)
+    : asked.texts.reduce((sum, text) => sum + tokensOf(text), 0)
+}
+
+const takesTokens = ({ embedTokens }: { readonly embedTokens?: unknown }) => embedTokens !== undefined
+
+/** The model with the backends that take this input; throws BadRequest where none does. */
+export const embedding = (found: Entry, { input }: Embedding): Entry =>
+  askedOf(input).texts === null
+    ? modelAble(found, takesTokens, 'input', 'expected text: the model takes no tokens')
+    : found
+
+interface Wish {
+  readonly entry: Entry
+  readonly provider: string | null
+  /** Goes on to the backend. */
+  readonly extra: Readonly<Record<string, unknown>>
+  /** The id of the request. */
+  readonly request?: string
+}
+
+/** Asks the backends of the model in their order. */
+export const embed = (
+  inference: Inference,
+  { input, dimensions }: Embedding,
+  { entry, provider, extra, request }: Wish,
+  signal: AbortSignal,
+): Promise<{ readonly answer: Embedded; readonly backend: string }> => {
+  const asked = askedOf(input)
+  const more = { extra, ...(dimensions !== undefined && { dimensions }) }
+  return inference.run(
+    { entry, ability: 'embed', provider, ...(request !== undefined && { request }) },
+    ({ upstream, model }, signal) =>
+      asked.texts === null
+        ? upstream.embedTokens!({ model, tokens: asked.tokens, ...more }, signal)
+        : upstream.embed({ model, texts: asked.texts, ...more }, signal),
+    signal,
+  )
+}
+
+/** The answer of the route, under the caller's name of the model. */
+export const printEmbedded = ({ vectors, usage }: Embedded, { encoding_format }: Embedding, model: string) => {
+  const print = encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: print(vector) })),
+    model,
+    usage: { prompt_tokens: usage.input, total_tokens: usage.input + usage.output },
+  }
+}
+
+const base64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')

@@ -1,0 +1,95 @@
+import { BadRequest } from '../../../core/errors.ts'
+import type { Guard, GuardedCall, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
+import type { Passage } from '../../../core/ports/chat-filter.ts'
+import type { Completion, Native } from '../../../core/ports/upstream.ts'
+import { chunksThrough, passed } from './chunks.ts'
+import { answerWording, requestWording } from './texts.ts'
+
+/** By this code programs tell a guard's refusal from others. */
+export const guardRefused = 'guard_refused'
+
+interface Begun {
+  readonly guard: Guard
+  readonly watch: Watch
+}
+
+/** Null when there is no guard. */
+export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage | null => {
+  if (guards.length === 0) return null
+  const all: readonly Begun[] = guards.map((guard) => ({ guard, watch: guard.begin(call) }))
+  const marks = new Set<string>()
+
+  const heed = <V extends Verdict>({ name, marks: known }: Guard, verdict: V, sentence: string): V => {
+    if (verdict.refuses) throw new BadRequest(sentence, { code: guardRefused })
+    for (const mark of verdict.marks ?? []) {
+      // A mark is public, so a mark outside of the list could be a caller's text.
+      if (!known.includes(mark)) throw new Error('A guard marks with a word that it does not declare')
+      marks.add(`${name}/${mark}`)
+    }
+    return verdict
+  }
+
+  /** All guards as one watch; null when no guard watches the answer. */
+  const watchText = (): TextWatch | null => {
+    const watches = all.toReversed().flatMap(({ guard, watch }) => {
+      const it = watch.answer?.() ?? null
+      return it === null ? [] : [{ guard, it }]
+    })
+    return watches.length === 0 ? null : inRow(watches, heed)
+  }
+
+  return {
+    async request(body, signal) {
+      let current = body
+      for (const { guard, watch } of all) {
+        if (watch.request === undefined) continue
+        const wording = requestWording(current)
+        const { texts } = heed(guard, await watch.request(wording.texts, signal), 'A guard refuses the request')
+        if (texts.length !== wording.texts.length) throw new Error('A guard gives another number of texts')
+        current = wording.with(texts)
+      }
+      return current
+    },
+    async answer(answer) {
+      if (watchText() === null) return answer
+      const { completion, text, native } = answer
+      const next = await passed(answerWording(withoutOdds(completion)), watchText)
+      const own = native && !spells(native) && { ...native, body: await passed(answerWording(native.body), watchText) }
+      const same = next === completion && text !== undefined
+      return { kind: 'completion', completion: next, ...(same && { text }), ...(own && { native: own }) }
+    },
+    chunks: (chunks) => (watchText() === null ? chunks : chunksThrough(chunks, watchText)),
+    marks: () => [...marks],
+  }
+}
+
+type Heed = <V extends Verdict>(guard: Guard, verdict: V, sentence: string) => V
+
+const inRow = (watches: readonly { readonly guard: Guard; readonly it: TextWatch }[], heed: Heed): TextWatch => {
+  const sentence = 'A guard refuses the answer'
+  return {
+    async take(piece) {
+      let text = piece
+      for (const { guard, it } of watches) if (text !== '') text = heed(guard, await it.take(text), sentence).text
+      return { text }
+    },
+    async end() {
+      let text = ''
+      for (const { guard, it } of watches) {
+        const before = text === '' ? '' : heed(guard, await it.take(text), sentence).text
+        text = before + heed(guard, await it.end(), sentence).text
+      }
+      return { text }
+    },
+  }
+}
+
+/** Whether the answer of a dialect has log-probabilities. */
+const spells = ({ body: { candidates } }: Native): boolean =>
+  Array.isArray(candidates) && candidates.some((it: { readonly logprobsResult?: unknown }) => it.logprobsResult != null)
+
+/** Log-probabilities spell the text of a backend token by token, where no guard recognises it. */
+const withoutOdds = (completion: Completion): Completion =>
+  completion.choices.every(({ logprobs }) => logprobs == null)
+    ? completion
+    : { ...completion, choices: completion.choices.map((it) => ({ ...it, logprobs: null })) }

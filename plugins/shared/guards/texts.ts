@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
+import type { GuardedText } from '../../../core/ports/guard.ts'
+
+/** Returns the text that takes the place of a text. */
+type Replace = (text: string, role: string | null) => string
+
+/** Members that name, address or sign something and say nothing. */
+const mute = new Set([
+  ...['type', 'role', 'id', 'name', 'model', 'object', 'format', 'index', 'status', 'detail', 'effort'],
+  ...[
+    'tool_call_id',
+    'call_id',
+    'tool_use_id',
+    'item_id',
+    'file_id',
+    'signature',
+    'thoughtSignature',
+    'thought_signature',
+  ],
+  ...['data', 'b64_json', 'encrypted_content', 'media_type', 'mime_type', 'mimeType', 'url', 'uri', 'fileUri'],
+  ...['finish_reason', 'stop_reason', 'service_tier', 'required'],
+])
+
+/** Members of a request that are texts themselves; all others at the top are options. */
+const spoken = new Set(['system', 'instructions', 'prompt', 'input', 'user', 'safety_identifier', 'text'])
+
+/** Members with the arguments or the result of a tool. Their names are the caller's own, so no name is mute below them. */
+const free = new Set(['input', 'args', 'response', 'output', 'metadata'])
+
+const isFields = (it: unknown): it is JsonObject => typeof it === 'object' && it !== null
+
+const isFree = (name: string, it: unknown): boolean => free.has(name) && isFields(it) && !Array.isArray(it)
+
+/** A word or a list of words at the top of a request. */
+const isOption = (it: unknown): boolean =>
+  typeof it === 'string' || (Array.isArray(it) && it.every((word) => typeof word === 'string'))
+
+/** A copy with other texts; the same object when no text changes. */
+const mapped = (value: unknown, name: string, role: string | null, open: boolean, replace: Replace): unknown => {
+  if (typeof value === 'string') {
+    if (value === '' || (!open && mute.has(name))) return value
+    return name === 'arguments' && !open ? mappedJson(value, role, replace) : replace(value, role)
+  }
+  if (!isFields(value)) return value
+  if (Array.isArray(value)) {
+    if (!open && mute.has(name)) return value
+    const items = value.map((it) => mapped(it, name, role, open, replace))
+    return items.some((it, at) => it !== value[at]) ? items : value
+  }
+  const own = !open && typeof value['role'] === 'string' ? value['role'] : role
+  let copy: Record<string, unknown> | null = null
+  for (const [member, it] of Object.entries(value)) {
+    const next = mapped(it, member, own, open || isFree(member, it), replace)
+    if (next === it) continue
+    copy ??= { ...value }
+    // A member called __proto__ stays a member.
+    Object.defineProperty(copy, member, { value: next, writable: true, enumerable: true, configurable: true })
+  }
+  return copy ?? value
+}
+
+/** JSON is printed anew only when one of its texts changes. A text that is no JSON is a text. */
+const mappedJson = (text: string, role: string | null, replace: Replace): string => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return replace(text, role)
+  }
+  const next = mapped(value, '', role, true, replace)
+  return next === value ? text : JSON.stringify(next)
+}
+
+/** Texts of something, and the same thing with other texts in their places. */
+export interface Wording<T> {
+  readonly texts: readonly GuardedText[]
+  with(texts: readonly string[]): T
+}
+
+const wordingOf = <T>(map: (replace: Replace) => T): Wording<T> => {
+  const texts: GuardedText[] = []
+  map((text, role) => {
+    texts.push({ role, text })
+    return text
+  })
+  return {
+    texts,
+    with(next) {
+      let at = 0
+      return map((text) => next[at++] ?? text)
+    },
+  }
+}
+
+/** The texts of a request in any dialect: turns, instructions, tools with their arguments and results. */
+export const requestWording = <T extends object>(body: T): Wording<T> =>
+  wordingOf((replace) => {
+    const copy: Record<string, unknown> = {}
+    let changed = false
+    for (const [name, it] of Object.entries(body)) {
+      if (!spoken.has(name) && isOption(it)) continue
+      const next = mapped(it, name, null, isFree(name, it), replace)
+      if (next === it) continue
+      copy[name] = next
+      changed = true
+    }
+    return changed ? { ...body, ...copy } : body
+  })
+
+/** The texts of a message or of an answer in a dialect of its own. */
+export const answerWording = <T>(answer: T): Wording<T> =>
+  wordingOf((replace) => mapped(answer, '', null, false, replace) as T)
+
+/** The texts in a JSON text: the arguments of a tool call. */
+export const jsonWording = (json: string): Wording<string> => wordingOf((replace) => mappedJson(json, null, replace))

@@ -1,0 +1,99 @@
+import type { Spoken, Transcript } from '../../core/ports/upstream.ts'
+import { subtitles } from './subtitles.ts'
+import { type TranscriptFormat, toldMembers } from './transcript-names.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+
+export { formats, type TranscriptFormat } from './transcript-names.ts'
+
+/** Text with its type. */
+export interface Printed {
+  readonly type: string
+  readonly text: string
+}
+
+const json = (value: JsonObject): Printed => ({ type: 'application/json; charset=utf-8', text: JSON.stringify(value) })
+
+/** A transcript as its caller wants it, with all that the backend told in the common format. */
+export const printTranscript = (
+  it: Transcript,
+  format: TranscriptFormat,
+  task: 'transcribe' | 'translate',
+): Printed => {
+  switch (format) {
+    case 'json':
+      return json({ text: it.text, ...toldMembers(it.answer, ['logprobs', 'usage']) })
+    case 'text':
+      return { type: 'text/plain; charset=utf-8', text: `${it.text}\n` }
+    case 'srt':
+      return { type: 'application/x-subrip; charset=utf-8', text: subtitles(it, 'srt') }
+    case 'vtt':
+      return { type: 'text/vtt; charset=utf-8', text: subtitles(it, 'vtt') }
+    case 'verbose_json':
+      return json(verbose(it, task))
+    case 'diarized_json':
+      return json(diarized(it, task))
+  }
+}
+
+const lengthOf = ({ duration, segments }: Transcript): number => duration ?? segments.at(-1)?.end ?? 0
+
+const verbose = (it: Transcript, task: string): JsonObject => {
+  const { text, segments: _, words: __, ...rest } = it.answer ?? {}
+  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
+  return {
+    ...rest,
+    task,
+    language: it.language ?? '',
+    duration: lengthOf(it),
+    text: it.text,
+    segments: it.segments.map((segment, at) => segmentOf(segment, at, own[at])),
+    words: it.words.map(({ text, start, end }) => ({ word: text, start, end })),
+  }
+}
+
+/** Stock clients refuse a segment that lacks one of these; the backend's own stand behind them. */
+const segmentOf = (
+  { text, start, end, speaker, confidence }: Spoken,
+  id: number,
+  own: JsonObject = {},
+): JsonObject => ({
+  id,
+  seek: Math.round(start * 100),
+  start,
+  end,
+  text,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: confidence === undefined || confidence <= 0 ? 0 : Math.log(confidence),
+  compression_ratio: 1,
+  no_speech_prob: 0,
+  ...(speaker !== undefined && { speaker }),
+  ...own,
+  ...(typeof own['id'] !== 'number' && { id }),
+})
+
+const diarized = (it: Transcript, task: string): JsonObject => {
+  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
+  return {
+    task,
+    duration: lengthOf(it),
+    text: it.text,
+    segments: it.segments.map(({ text, start, end, speaker }, at) => ({
+      type: 'transcript.text.segment',
+      id: `seg_${at}`,
+      start,
+      end,
+      text,
+      speaker: own[at]?.['speaker'] ?? letter(speaker ?? 0),
+    })),
+    ...toldMembers(it.answer, ['usage']),
+  }
+}
+
+/** A, B, …, Z, AA: as the common format names speakers that nobody knows. */
+const letter = (speaker: number): string =>
+  (speaker < 26 ? '' : letter(Math.floor(speaker / 26) - 1)) + String.fromCharCode(65 + (speaker % 26))
+
+/** True when the transcript names its speakers. */
+export const tellsSpeakers = ({ segments }: Transcript): boolean =>
+  segments.length > 0 && segments.every(({ speaker }) => speaker !== undefined)

@@ -1,0 +1,169 @@
+import * as v from 'valibot'
+import { actorOf, Audit } from '../../../core/access/audit.ts'
+import { type Caller, scopes } from '../../../core/access/caller.ts'
+import { type KeyRow, lives } from '../../../core/access/key-row.ts'
+import { Keyring } from '../../../core/access/keyring.ts'
+import { isName, nameShape } from '../../shared/names.ts'
+import { listOf } from '../../../core/validate.ts'
+import { NotFound, Unauthorized } from '../../../core/errors.ts'
+import { enveloped } from '../../../core/http/envelope.ts'
+import { data } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import { usages } from '../../usage/usage-rows.ts'
+import { lazy } from '../../../core/lazy.ts'
+import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { Clock } from '../../../core/ports/platform.ts'
+import { OwnLimits, Settings } from '../../../core/settings.ts'
+import { pageQuery, pageOfList, placeOf } from '../shared/pagination.ts'
+import { organizationFor, whose } from './whose.ts'
+
+const granting = lazy(() => import('./grants.ts'))
+
+/** What may be changed of a key, too. */
+const changeable = {
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  models: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(256)), 0, 1000))),
+  addresses: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(64)), 0, 256))),
+  /** All limits at once: an absent limit is that of the caller's own key. */
+  limits: v.optional(OwnLimits),
+  /** Unix time in ms. */
+  expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
+}
+
+const newKey = v.strictObject({
+  ...changeable,
+  /** The caller's own when absent; another one takes `api_key.delegate`. */
+  user: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
+  /** The caller's own when absent; a caller of a team gives no other one. */
+  team: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
+  mode: v.optional(v.picklist(['live', 'test']), 'live'),
+  scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
+})
+
+const described = v.object({
+  id: v.string(),
+  name: v.string(),
+  organization: v.string(),
+  user: v.string(),
+  /** Null for none. */
+  team: v.nullable(v.string()),
+  mode: v.picklist(['live', 'test']),
+  scopes: v.array(v.picklist(scopes)),
+  /** Null for all. */
+  models: v.nullable(v.array(v.string())),
+  addresses: v.nullable(v.array(v.string())),
+  /** What differs from the configured ones. */
+  limits: OwnLimits,
+  /** Ids of the keys that it descends from; the last one made it. */
+  makers: v.array(v.string()),
+  hint: v.string(),
+  created_at: v.number(),
+  expires_at: v.nullable(v.number()),
+  revoked_at: v.nullable(v.number()),
+})
+
+/** A key as it is read, with the day (UTC) of its last use; null when it was never used. */
+const read = v.object({ ...described.entries, last_used: v.nullable(v.string()) })
+
+const create = route({
+  method: 'POST',
+  path: '/admin/keys',
+  summary: 'Makes a key in the caller’s organisation. The answer is the only place where it can be read.',
+  access: { scope: 'api_key.create' },
+  body: { read: 'json', schema: newKey, bytes: 64 * 1024 },
+  answer: enveloped(v.object({ ...described.entries, key: v.string() })),
+  status: 201,
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
+  async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
+    const own = await ownKey(caller, keyring, clock)
+    const { organization } = caller
+    const { grantedPowers } = await granting()
+    const make = () => {
+      const { name = '', mode } = input
+      return keyring.create({ ...grantedPowers(input, own, settings, clock.now()), name, mode, organization })
+    }
+    const made = await audit.record(actorOf(id, caller), 'key.create', null, make, ({ row }) => row.id)
+    return data({ ...made.row, key: made.credential }, 'Key created; it is shown only here', 201)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/admin/keys',
+  summary: 'Lists the keys of the caller’s organisation, newest first; for operators those of any organisation.',
+  access: { scope: 'api_key.read' },
+  query: v.strictObject({ ...pageQuery, ...whose }),
+  answer: enveloped(v.object({ keys: v.array(read), pagination: pageOfList })),
+  needs: { keyring: Keyring, uses: MetadataStore, settings: Settings },
+  async handle({ caller, query }, { keyring, uses, settings }) {
+    const organization = organizationFor(caller, query.organization, settings)
+    const { rows, total } = await keyring.list(organization, query.limit, query.offset)
+    const keys = await Promise.all(rows.map((row) => withLastUse(row, uses)))
+    return data({ keys, pagination: placeOf(query, rows.length, total) })
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/admin/keys/{id}',
+  summary: 'One key of the caller’s organisation, without the credential.',
+  access: { scope: 'api_key.read' },
+  answer: enveloped(read),
+  needs: { keyring: Keyring, uses: MetadataStore },
+  handle: async ({ caller, params }, { keyring, uses }) =>
+    data(await withLastUse(await found(params.id, caller, keyring), uses)),
+})
+
+const withLastUse = async (key: KeyRow, uses: MetadataStore) => {
+  const order = { by: 'day', descending: true } as const
+  const { rows } = await uses.list(usages, { where: { key: key.id }, order, limit: 1, countTo: 1 })
+  return { ...key, last_used: rows[0]?.row.day ?? null }
+}
+
+const change = route({
+  method: 'PATCH',
+  path: '/admin/keys/{id}',
+  summary:
+    'Changes a key that lives. A caller without every scope of the key only narrows it. The change holds everywhere within five seconds.',
+  access: { scope: 'api_key.update' },
+  body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
+  answer: enveloped(described),
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
+  async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
+    const { id, organization } = await found(params.id, caller, keyring)
+    const own = await ownKey(caller, keyring, clock)
+    const { changedKey } = await granting()
+    const change = () => keyring.change(id, organization, changedKey(input, own, settings, clock.now()))
+    const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
+    return data(row, 'Key changed')
+  },
+})
+
+const revoke = route({
+  method: 'DELETE',
+  path: '/admin/keys/{id}',
+  summary: 'Revokes a key; it is refused everywhere within five seconds.',
+  access: { scope: 'api_key.delete' },
+  needs: { keyring: Keyring, audit: Audit },
+  async handle({ id: request, caller, params }, { keyring, audit }) {
+    const { id, organization } = await found(params.id, caller, keyring)
+    await audit.record(actorOf(request, caller), 'key.revoke', id, () => keyring.revoke(id, organization))
+    return data({ id }, 'Key revoked')
+  },
+})
+
+const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyRow> => {
+  const row = await keyring.get(id, caller.organization)
+  if (row === null) throw new NotFound('No such key')
+  return row
+}
+
+const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
+  const row = await keyring.get(caller.key, caller.organization)
+  // Another process may have revoked the caller's key a moment ago: a revoked key leaves no heir.
+  if (row === null || !lives(row, clock.now())) throw new Unauthorized()
+  return row
+}
+
+/** Acts on keys that are found stand in the audit, refused ones too. */
+export const adminRoutes = [create, list, get, change, revoke] as const

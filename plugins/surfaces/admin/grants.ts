@@ -1,0 +1,109 @@
+import { BadRequest, Forbidden } from '../../../core/errors.ts'
+import type { Settings } from '../../../core/settings.ts'
+import { blockListOf } from '../../../core/access/addresses.ts'
+import { type Scope, plainScopes, teamsOf } from '../../../core/access/caller.ts'
+import { type KeyRow, lives } from '../../../core/access/key-row.ts'
+import type { Decide, KeyChange } from '../../../core/access/keyring.ts'
+import { type Bound, type Reach, bounds, hasAll, isWithinBound } from './reach.ts'
+import type { RegisterAct } from '../../../core/access/register.ts'
+
+type Bounds = { readonly [B in Bound]?: Reach[B] | undefined }
+
+/** What one key may give to another. */
+export interface KeyRequest extends Bounds {
+  /** The plain ones of the caller's own when absent. */
+  readonly scopes?: readonly Scope[] | undefined
+  /** The caller's own when absent. */
+  readonly user?: string | undefined
+  /** The caller's team when absent. A caller with a team gives that team alone, and every team stands in the configuration. */
+  readonly team?: string | undefined
+}
+
+/** What may be changed of a key. */
+export interface KeyChangeRequest extends Bounds {
+  readonly name?: string | undefined
+}
+
+/** All that a maker decides about a new key, after the check against the maker's own powers. */
+export type GrantedPowers = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
+
+/** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
+export const grantedPowers = (given: KeyRequest, own: KeyRow, settings: Settings, now: number): GrantedPowers => {
+  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user, team = own.team } = given
+  const reach = { ...own, ...reachOf(given, own) }
+  sound(given, now)
+  insist('scopes', hasAll(own, scopes))
+  for (const bound of bounds) insist(bound, isWithinBound(bound, reach, own, settings))
+  insist('team', own.team === null || team === own.team)
+  if (team !== null && team !== own.team && !Object.hasOwn(teamsOf(own.organization, settings.organizations), team))
+    throw new BadRequest('Validation failed', { validator: { team: 'Expected a team of the configuration' } })
+  if (user !== own.user && !own.scopes.includes('api_key.delegate')) {
+    throw new Forbidden('Missing required permissions', {
+      validator: { user: 'Expected the caller’s own user, or a caller with api_key.delegate' },
+    })
+  }
+  const { models, addresses, limits, expires_at } = reach
+  return { scopes, user, team, models, addresses, limits, expires_at, makers: [...own.makers, own.id] }
+}
+
+/** What a caller's change makes of a key. Throws Forbidden where it widens the key further than the caller may. */
+export const changedKey =
+  (given: KeyChangeRequest, own: KeyRow, settings: Settings, now: number): Decide =>
+  (key) => {
+    sound(given, now)
+    const change: KeyChange = { ...(given.name !== undefined && { name: given.name }), ...reachOf(given, own) }
+    const after = { ...key, ...change }
+    let narrows = false
+    for (const bound of bounds) {
+      if (given[bound] === undefined) continue
+      const widens = !isWithinBound(bound, after, key, settings)
+      const less = !isWithinBound(bound, key, after, settings)
+      if (less) narrows = true
+      if (less && !widens) continue
+      insist(bound, isWithinBound(bound, after, own, settings))
+      if (widens && !hasAll(own, key.scopes)) {
+        throw new Forbidden('A key is widened by a caller with every scope of it', {
+          validator: { [bound]: 'Expected no more than the key has' },
+        })
+      }
+    }
+    return { change, leaves: narrows ? keyToLeave(own, settings, now)(key) : null }
+  }
+
+/** A key with one of these scopes administers keys: an act that narrows it may have to leave another such key. */
+const administrative: readonly Scope[] = ['api_key.create', 'api_key.update', 'api_key.delete']
+
+/** Which other key an act of the caller has to leave when it narrows this one; null where it may leave none. */
+const keyToLeave =
+  ({ scopes }: { readonly scopes: readonly Scope[] }, settings: Settings, now: number) =>
+  (key: KeyRow): RegisterAct['leaves'] => {
+    const administers = key.scopes.some((scope) => administrative.includes(scope))
+    if (!administers || !lives(key, now) || hasAll({ scopes }, key.scopes)) return null
+    // Where test keys are refused, one of them administers nothing.
+    const stands = ({ mode }: KeyRow) => mode === 'live' || mode === key.mode
+    return (other) =>
+      stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => isWithinBound(bound, key, other, settings))
+  }
+
+/** Limits are given all at once: an absent limit is the giver's. */
+const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow): Partial<Reach> => ({
+  ...(models !== undefined && { models }),
+  ...(addresses !== undefined && { addresses }),
+  ...(limits !== undefined && { limits: { ...own.limits, ...limits } }),
+  ...(expires_at !== undefined && { expires_at }),
+})
+
+/** Throws BadRequest for powers that no caller may give. */
+const sound = ({ addresses, expires_at }: Bounds, now: number): void => {
+  if (expires_at != null && expires_at <= now) {
+    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time in the future' } })
+  }
+  blockListOf(addresses ?? null)
+}
+
+const insist = (field: string, fine: boolean): void => {
+  if (!fine)
+    throw new Forbidden('A key cannot be given more than its giver has', {
+      validator: { [field]: 'Expected no more than the caller’s own key has' },
+    })
+}

@@ -1,0 +1,45 @@
+import type { Limits, Settings } from '../../../core/settings.ts'
+import { admitsAll } from '../../../core/access/addresses.ts'
+import { type Scope, limitsOf } from '../../../core/access/caller.ts'
+import type { KeyRow } from '../../../core/access/key-row.ts'
+
+/** How far a key reaches with its scopes. */
+export type Reach = Pick<KeyRow, 'models' | 'addresses' | 'limits' | 'expires_at'>
+
+/** Every bound is checked on its own, so a refusal can name the field. */
+export const bounds = ['models', 'addresses', 'limits', 'expires_at'] as const satisfies readonly (keyof Reach)[]
+
+/** The name of one bound. */
+export type Bound = (typeof bounds)[number]
+
+/** Whether the first reaches no further than the second in this bound. False where nothing proves it. */
+export const isWithinBound = (bound: Bound, inner: Reach, outer: Reach, settings: Settings): boolean => {
+  switch (bound) {
+    case 'models': {
+      const most = outer.models && new Set(outer.models)
+      return most === null || (inner.models !== null && inner.models.every((model) => most.has(model)))
+    }
+    case 'addresses':
+      return admitsAll(outer.addresses, inner.addresses)
+    case 'limits':
+      return limitsWithin(inner, outer, settings)
+    case 'expires_at':
+      return atMost(inner.expires_at, outer.expires_at)
+  }
+}
+
+/** A limit of the key's own is less than none of its own: the configured one may change. */
+const limitsWithin = (inner: Reach, outer: Reach, settings: Settings): boolean => {
+  const [its, most] = [limitsOf(inner, settings), limitsOf(outer, settings)]
+  return (Object.keys(most) as (keyof Limits)[]).every((name) => {
+    const lost = inner.limits[name] === undefined && outer.limits[name] != null
+    return !lost && atMost(its[name], most[name])
+  })
+}
+
+/** Null is more than every number. */
+const atMost = (it: number | null, most: number | null): boolean => most === null || (it !== null && it <= most)
+
+/** Whether the key has each of the wanted scopes. An empty list is always had. */
+export const hasAll = (key: { readonly scopes: readonly Scope[] }, wanted: readonly Scope[]): boolean =>
+  wanted.every((scope) => key.scopes.includes(scope))

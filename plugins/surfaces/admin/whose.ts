@@ -1,0 +1,30 @@
+import * as v from 'valibot'
+import type { Caller } from '../../../core/access/caller.ts'
+import { Forbidden } from '../../../core/errors.ts'
+import type { Settings } from '../../../core/settings.ts'
+
+/** Stands for all organisations. */
+const all = '*'
+
+/** Rows of all organisations are counted up to this many behind the page. */
+const counted = 10_000
+
+/** The query field of lists that operators read across organisations. */
+export const whose = { organization: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))) }
+
+/** The organisation whose rows are read; null for all. Throws Forbidden when only operators may read them. */
+export const organizationFor = (
+  { organization: own }: Caller,
+  asked: string | undefined,
+  { operators }: Settings,
+): string | null => {
+  if (asked === undefined || asked === own) return own
+  if (!operators.includes(own)) throw new Forbidden('Only operators see other organisations')
+  return asked === all ? null : asked
+}
+
+/** The part of a query that keeps rows to an organisation, and bounds the work of counting all of them. */
+export const rowsOf = (
+  organization: string | null,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+) => (organization === null ? { countTo: offset + limit + counted } : { where: { organization } })

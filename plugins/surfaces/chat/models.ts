@@ -1,0 +1,29 @@
+import * as v from 'valibot'
+import { mayUse } from '../../../core/access/caller.ts'
+import { json } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { isListed, catalogEntryOf, listedTypes } from '../../../core/inference/models/listing.ts'
+import { modelEntry } from '../shared/model-entry.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/std/models',
+  summary: 'Lists the models that the key may use in the clear.',
+  access: { scope: 'models.read' },
+  query: v.object({ type: v.optional(v.picklist(listedTypes)) }),
+  answer: v.object({ object: v.literal('list'), data: v.array(modelEntry) }),
+  needs: { catalog: Catalog },
+  async handle({ caller, query: { type }, signal }, { catalog }) {
+    const entries = (await catalog.list(signal)).filter(
+      (entry) =>
+        isListed(entry, 'standard') &&
+        mayUse(caller, entry.name) &&
+        (type === undefined || entry.settings.type === type),
+    )
+    return json({ object: 'list', data: entries.map((entry) => catalogEntryOf(entry, 'standard')) })
+  },
+})
+
+/** A model that the key may not use is left out of the list. */
+export const modelRoutes = [list] as const

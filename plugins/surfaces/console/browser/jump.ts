@@ -1,0 +1,93 @@
+import type { Key } from './answers.ts'
+import { el } from './element.ts'
+import { type Gateway, pathOf, unlessRefused } from './gateway.ts'
+import { wholeList } from './listing.ts'
+import type { Page } from './page.ts'
+import { link } from './parts.ts'
+import { type Sight, modelsOf } from './sight.ts'
+
+/** A place of the console that words lead to. */
+export interface Place {
+  readonly words: string
+  readonly hash: string
+}
+
+/** Places that are shown at once. */
+const most = 12
+/** The id of a request or a key. */
+const idShape = /^(?:key_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The first places that have each word; an id leads to its request or key also where the list lacks it. */
+export const placesFor = (words: string, places: readonly Place[]): readonly Place[] => {
+  const wanted = words.toLowerCase().trim()
+  const found = places.filter((place) =>
+    wanted.split(/\s+/).every((word) => `${place.words} ${place.hash}`.toLowerCase().includes(word)),
+  )
+  if (!idShape.test(wanted)) return found.slice(0, most)
+  const page = wanted.startsWith('key_') ? 'keys' : 'live'
+  return [{ words: `${page === 'keys' ? 'Key' : 'Request'} ${wanted}`, hash: `#/${page}/${wanted}` }]
+}
+
+const listedPlaces = async (gateway: Gateway, sight: Sight): Promise<readonly Place[]> => {
+  const [models, keys] = await Promise.all([
+    unlessRefused(modelsOf(gateway, sight), 403),
+    sight.administers ? wholeList<Key>(gateway, '/admin/keys', 'keys', {}, 100) : null,
+  ])
+  const rows = keys?.rows ?? []
+  const teams = [...new Set(rows.flatMap(({ team }) => team ?? []))].sort()
+  return [
+    ...teams.map((team) => ({ words: `Team ${team}`, hash: pathOf('#/keys', { team }) })),
+    ...(sight.administers ? (models ?? []) : []).map(({ model }) => ({
+      words: `Model ${model}`,
+      hash: pathOf('#/usage', { by: 'day', model }),
+    })),
+    ...rows.map(({ id, name, hint }) => ({
+      words: `Key ${name === '' ? '(no name)' : name} …${hint}`,
+      hash: `#/keys/${encodeURIComponent(id)}`,
+    })),
+  ]
+}
+
+/** Asks where to go: a page, a team, a model, a key, or the id of a request. Escape goes nowhere. */
+export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): void => {
+  const own = pages.map(({ name, title }) => ({ words: title, hash: `#/${name}` }))
+  let places: readonly Place[] = own
+  const input = el('input', {
+    ...{ type: 'text', 'aria-label': 'Go to', placeholder: 'Page, key, team, model or request id' },
+    ...{ autocomplete: 'off', spellcheck: 'false', on: { input: () => draw() } },
+  })
+  const list = el('ul', { class: 'places' })
+  const dialog = el('dialog', { 'aria-label': 'Go to', on: { close: () => dialog.remove() } }, input, list)
+  const draw = (): void => {
+    const shown = placesFor(input.value, places)
+    list.replaceChildren(
+      ...(shown.length === 0
+        ? [el('li', { class: 'note' }, 'Nothing is called so.')]
+        : shown.map(({ words, hash }) => el('li', {}, link(words, hash)))),
+    )
+  }
+  const step = (by: 1 | -1): void => {
+    const stops: readonly HTMLElement[] = [input, ...list.querySelectorAll('a')]
+    const at = stops.findIndex((stop) => stop === document.activeElement)
+    stops[(at + by + stops.length) % stops.length]?.focus()
+  }
+  dialog.addEventListener('keydown', ({ key, target }) => {
+    if (key === 'ArrowDown') step(1)
+    if (key === 'ArrowUp') step(-1)
+    if (key === 'Enter' && target === input) list.querySelector('a')?.click()
+  })
+  list.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a') !== null) dialog.close()
+  })
+  draw()
+  document.body.append(dialog)
+  dialog.showModal()
+  // The pages are there without the lists.
+  void listedPlaces(gateway, sight).then(
+    (listed) => {
+      places = [...own, ...listed]
+      draw()
+    },
+    () => list.append(el('li', { class: 'note' }, 'The lists of keys and models cannot be read now.')),
+  )
+}

@@ -1,0 +1,87 @@
+import type { Key } from './answers.ts'
+import { el } from './element.ts'
+import { type Change, changeKey } from './key-acts.ts'
+import { limitFields, limitsOf, wordList } from './key-limits.ts'
+import type { View } from './page.ts'
+import { button, field, refusal } from './parts.ts'
+
+const localMoment = (at: number | null): string => {
+  if (at === null) return ''
+  const offset = new Date(at).getTimezoneOffset() * 60_000
+  return new Date(at - offset).toISOString().slice(0, 16)
+}
+
+const changeOf = (form: HTMLFormElement, key: Key): Change => {
+  const fields = new FormData(form)
+  const end = String(fields.get('expires') ?? '')
+  // An end that the reader leaves alone keeps its seconds.
+  const expires = end === localMoment(key.expires_at) ? key.expires_at : end === '' ? null : new Date(end).getTime()
+  return {
+    name: String(fields.get('name') ?? '').trim(),
+    models: wordList(fields, 'models'),
+    addresses: wordList(fields, 'addresses'),
+    limits: limitsOf(fields, key.limits),
+    expires_at: expires,
+  }
+}
+
+const earlier = ({ name, models, addresses, limits, expires_at }: Key): Change => ({
+  ...{ name, models, addresses, limits, expires_at },
+})
+
+const inputs = (key: Key): readonly HTMLElement[] => [
+  field(
+    'Name',
+    'Everybody who may read the list of keys sees the name.',
+    el('input', { name: 'name', value: key.name, maxlength: 200 }),
+  ),
+  field(
+    'Models',
+    'Names with spaces between them; empty for all.',
+    el('input', { name: 'models', value: key.models?.join(' ') ?? '', spellcheck: 'false' }),
+  ),
+  el('div', { class: 'pair' }, limitFields(key.limits)),
+  field(
+    'Addresses',
+    'Addresses or CIDR ranges from which the key works; empty for all.',
+    el('input', { name: 'addresses', value: key.addresses?.join(' ') ?? '', spellcheck: 'false' }),
+  ),
+  field(
+    'Expires',
+    'In the time zone of this browser; empty for never.',
+    el('input', { name: 'expires', type: 'datetime-local', value: localMoment(key.expires_at) }),
+  ),
+]
+
+/** The form that changes a key. One click takes the change back. */
+export const keyChange = (view: View, key: Key, draw: (key: Key) => void): HTMLElement => {
+  const told = el('div')
+  let current = key
+  const send = async (change: Change, words: string, undo: Change | null): Promise<void> => {
+    try {
+      current = { ...current, ...(await changeKey(view.gateway, key.id, change)) }
+      draw(current)
+      told.replaceChildren(
+        el(
+          'p',
+          { class: 'fine', role: 'status' },
+          words,
+          undo !== null && [' ', button('Undo', () => void send(undo, 'The change is undone.', null), 'quiet')],
+        ),
+      )
+    } catch (error) {
+      told.replaceChildren(refusal(error))
+    }
+  }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void send(
+      changeOf(form, current),
+      'The key is changed. Every process takes the change within five seconds.',
+      earlier(current),
+    )
+  }
+  const save = el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Save'))
+  const form = el('form', { on: { submit } }, inputs(key), save)
+  return el('section', { class: 'card' }, told, el('details', {}, el('summary', {}, 'Change this key'), form))
+}

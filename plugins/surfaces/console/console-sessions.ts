@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto'
+import { one } from '../../../core/container.ts'
+import { plugin } from '../../../core/plugin.ts'
+import { type Kind, type MetadataStore as Rows, MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
+import { Clock, Random } from '../../../core/ports/platform.ts'
+import { credentialHash, modeOf, newCredential } from '../../../core/access/credential.ts'
+import { Keyring } from '../../../core/access/keyring.ts'
+import { Credentials, type Holder } from '../../../core/ports/credentials.ts'
+import type { Lent } from '../../shared/login-codes-port.ts'
+
+/** What a link or a session stands for, under the hash of its secret. */
+interface StandIn {
+  /** The hash under which the key is stored. */
+  readonly key: string
+  readonly expires_at: number
+}
+
+/** A session ends at `expires_at` where nobody renews it, and at `ends_at` at the latest. */
+interface Session extends StandIn {
+  readonly ends_at: number
+}
+
+/** Links and sessions lie under hashes, so a copy of the store opens no console. */
+const links = kind<StandIn>('console-link')
+const sessions = kind<Session>('console-session')
+
+/** A link that was taken, and the key for which it stands. */
+export interface TakenLink {
+  readonly holder: Holder
+  /** The hash under which the key is stored. */
+  readonly key: string
+}
+
+/**
+ * Links that open the console once, and the sessions behind them. A session can do what its key can, ends with it, and
+ * never tells it.
+ */
+export interface ConsoleSessions {
+  /** The secret of a new link for a key. The secret is in this answer and nowhere else. */
+  link(key: string): Promise<string>
+  /** Of any number of processes one is given the link, once. Null for every kind of bad link. */
+  take(secret: string): Promise<TakenLink | null>
+  /** A session of so many ms, which ends earlier where nobody renews it for `idleMs`. */
+  open(link: Pick<TakenLink, 'key'>, ms: number, idleMs: number): Promise<OpenedSession>
+  /** Opens a session for a key, or for the key of a session that ends then. Null for every other credential. */
+  hold(credential: string, ms: number, idleMs: number): Promise<OpenedSession | null>
+  /** The credential of the session, good for `idleMs` more. Null for every kind of bad secret. */
+  renew(secret: string, idleMs: number): Promise<Lent | null>
+  /** Whether a credential is looked up as a session. */
+  takes(credential: string): boolean
+  /** Null for every kind of bad credential. */
+  find(credential: string): Promise<Holder | null>
+  /** Counts everywhere at once. Twice is fine. `all` ends every session of the same key. */
+  close(credential: string, all?: boolean): Promise<void>
+}
+
+/** A session with the secret that renews it, which its credential does not tell. */
+export interface OpenedSession extends Lent {
+  readonly secret: string
+}
+
+/** The port of the console's sessions. */
+export const ConsoleSessions = one<ConsoleSessions>('ConsoleSessions')
+
+/** Ms in which a link can be taken. */
+const linkMs = 300_000
+
+/** The secret names its credential, and no credential names its secret. */
+const credentialBehind = (secret: string): string =>
+  newCredential('console', { bytes: () => hash('sha256', `sealgate console ${secret}`, 'buffer'), fraction: () => 0 })
+
+const isSession = (credential: string): boolean => credential.startsWith('sk_console_')
+
+const livingIn = async <T extends StandIn>(
+  rows: Rows,
+  kind: Kind<T>,
+  secret: string,
+  now: number,
+): Promise<T | null> => {
+  const row = await rows.get(kind, credentialHash(secret))
+  return row !== null && now < row.expires_at ? row : null
+}
+
+/** Sessions in the store, so a session that one process opened is good at every other. */
+export const consoleSessions = plugin({
+  port: ConsoleSessions,
+  name: 'console-sessions',
+  needs: { rows: MetadataStore, keyring: Keyring, clock: Clock, random: Random },
+  create({ rows, keyring, clock, random }): ConsoleSessions {
+    const newSecret = (): string => Buffer.from(random.bytes(32)).toString('base64url')
+
+    const open: ConsoleSessions['open'] = async ({ key }, ms, idleMs) => {
+      const [secret, now] = [newSecret(), clock.now()]
+      const credential = credentialBehind(secret)
+      const [ends_at, expires_at] = [now + ms, now + Math.min(ms, idleMs)]
+      await rows.create(sessions, credentialHash(credential), { key, expires_at, ends_at })
+      return { credential, expires_at, secret }
+    }
+
+    const closeAll = async (key: string): Promise<void> => {
+      const all = await rows.list(sessions, { where: { key } })
+      await Promise.all(all.rows.map(({ id }) => rows.remove(sessions, id)))
+    }
+
+    return {
+      open,
+
+      async link(key) {
+        const secret = newSecret()
+        const row = { key: credentialHash(key), expires_at: clock.now() + linkMs }
+        await rows.create(links, credentialHash(secret), row)
+        return secret
+      },
+
+      async take(secret) {
+        const link = await livingIn(rows, links, secret, clock.now())
+        // The store lets one process alone remove a row.
+        if (link === null || !(await rows.remove(links, credentialHash(secret)))) return null
+        const holder = await keyring.held(link.key)
+        return holder && { holder, key: link.key }
+      },
+
+      async hold(credential, ms, idleMs) {
+        if (modeOf(credential) !== null) return open({ key: credentialHash(credential) }, ms, idleMs)
+        const session = await livingIn(rows, sessions, credential, clock.now())
+        if (session === null || !(await rows.remove(sessions, credentialHash(credential)))) return null
+        return open(session, ms, idleMs)
+      },
+
+      async renew(secret, idleMs) {
+        const credential = credentialBehind(secret)
+        const session = await livingIn(rows, sessions, credential, clock.now())
+        if (session === null || (await keyring.held(session.key)) === null) return null
+        const expires_at = Math.min(session.ends_at, clock.now() + idleMs)
+        const renewed = await rows.update(sessions, credentialHash(credential), { expires_at })
+        return renewed && { credential, expires_at }
+      },
+
+      // Nothing is looked up for the answer.
+      takes: isSession,
+
+      async find(credential) {
+        const session = await livingIn(rows, sessions, credential, clock.now())
+        return session && keyring.held(session.key)
+      },
+
+      async close(credential, all = false) {
+        const session = await rows.get(sessions, credentialHash(credential))
+        await rows.remove(sessions, credentialHash(credential))
+        if (all) await closeAll(session?.key ?? credentialHash(credential))
+      },
+    }
+  },
+})
+
+/** Sessions of the console as credentials. */
+export const sessionCredentials = plugin({
+  port: Credentials,
+  name: 'console-sessions',
+  needs: { sessions: ConsoleSessions },
+  create: ({ sessions }): Credentials => ({
+    takes: (credential) => sessions.takes(credential),
+    find: (credential) => sessions.find(credential),
+  }),
+})

@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { NotFound } from '../../../core/errors.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import type { Settings } from '../../../core/settings.ts'
+import { lazy } from '../../../core/lazy.ts'
+import type { Reference } from '../../../core/ports/chapter.ts'
+import { text } from '../../../core/http/reply.ts'
+import { type AnyRoute, route } from '../../../core/http/route.ts'
+import type { MarkdownPages } from './docs-markdown.ts'
+
+const heads = lazy(() => import('./page.ts'))
+
+interface Documents {
+  readonly description: Uint8Array
+  readonly page: Uint8Array
+  readonly markdown: MarkdownPages
+}
+
+/**
+ * The interface described by itself, without any script: `/openapi.json` for programs, `/docs` for people, `/llms.txt`
+ * and a page of Markdown for each chapter. All are made with the first request, once for each set of tools.
+ */
+export const describeInterface = (
+  routes: readonly AnyRoute[],
+  settings: Settings,
+  referenceOf: (tools: readonly Tool[]) => Promise<Reference>,
+): readonly AnyRoute[] => {
+  const made = new WeakMap<readonly Tool[], Promise<Documents>>()
+  const make = async (tools: readonly Tool[]): Promise<Documents> => {
+    const [reference, { openapi }, { docsPage }, { markdownPages }] = await Promise.all([
+      referenceOf(tools),
+      import('./openapi.ts'),
+      import('./docs-page.ts'),
+      import('./docs-markdown.ts'),
+    ])
+    const document = await openapi([...routes, ...own], settings, reference)
+    const description = Buffer.from(JSON.stringify(document))
+    await nextTurn()
+    const page = Buffer.from(docsPage(document, reference.codes, settings.prefix))
+    await nextTurn()
+    return { description, page, markdown: markdownPages(document, reference.codes, settings.prefix) }
+  }
+  const of = (tools: readonly Tool[]): Promise<Documents> => {
+    const known = made.get(tools) ?? make(tools)
+    made.set(tools, known)
+    return known
+  }
+  const own: readonly AnyRoute[] = [
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This interface as OpenAPI 3.1.',
+      access: 'anyone',
+      needs: { tools: Tool },
+      handle: async (_, { tools }) => text((await of(tools)).description),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      summary: 'This interface as a page to read.',
+      access: 'anyone',
+      needs: { tools: Tool },
+      async handle(_, { tools }) {
+        const { pageHeaders } = await heads()
+        return text((await of(tools)).page, 'text/html; charset=utf-8', 200, pageHeaders)
+      },
+    }),
+    ...markdownRoutes(of),
+  ]
+  return own
+}
+
+/** The routes of the pages for programs that read text. */
+const markdownRoutes = (of: (tools: readonly Tool[]) => Promise<Documents>): readonly AnyRoute[] => [
+  route({
+    method: 'GET',
+    path: '/docs/{page}',
+    summary: 'A chapter of this interface as Markdown.',
+    access: 'anyone',
+    needs: { tools: Tool },
+    async handle({ params }, { tools }) {
+      const { pages } = (await of(tools)).markdown
+      const page = params.page.endsWith('.md') ? pages.get(params.page.slice(0, -3)) : undefined
+      if (page === undefined) throw new NotFound('The documentation has no such page; /llms.txt names its pages')
+      return text(page, 'text/markdown; charset=utf-8')
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/llms.txt',
+    summary: 'The pages of this interface for programs that read text.',
+    access: 'anyone',
+    needs: { tools: Tool },
+    handle: async (_, { tools }) => text((await of(tools)).markdown.index, 'text/markdown; charset=utf-8'),
+  }),
+]

@@ -1,0 +1,75 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import type { Supplied } from '../../../core/container.ts'
+import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { type Reply, json } from '../../../core/http/reply.ts'
+import type { Request } from '../../../core/http/route.ts'
+import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { settled } from '../shared/settle.ts'
+import type { EmbedRequest } from '../../shared/dialects/generate-content/shape.ts'
+import type { askNeeds } from '../shared/chat-needs.ts'
+
+/** The text of a content. Parts that are no text have no vector here. */
+const textOf = ({ content }: EmbedRequest, path: string): string => {
+  const texts = content.parts.map(
+    ({ text }, at) => text ?? refuseMember(`${path}content.parts.${at}.text`, 'Expected string'),
+  )
+  return texts.join('\n')
+}
+
+/** The name without its folder, which clients put before it. */
+const bare = (model: string): string => model.replace(/^models\//, '')
+
+/** The vectors of some contents, by one call of one backend. */
+export const embedContents = async (
+  {
+    caller,
+    record,
+    params,
+    signal,
+  }: Pick<Request<unknown, unknown, Caller>, 'caller' | 'record' | 'params' | 'signal'>,
+  requests: readonly EmbedRequest[],
+  { catalog, inference, meter }: Supplied<typeof askNeeds>,
+  pathOf: (at: number) => string,
+): Promise<{ readonly values: readonly (readonly number[])[]; readonly headers: Readonly<Record<string, string>> }> => {
+  const model = params['model'] ?? ''
+  const [{ outputDimensionality: dimensions }] = requests as readonly [EmbedRequest]
+  const texts = requests.map((request, at) => {
+    const named = bare(request.model ?? model)
+    if (named !== model) refuseMember(`${pathOf(at)}model`, 'Expected the model of the path')
+    if (request.outputDimensionality !== dimensions)
+      refuseMember(`${pathOf(at)}outputDimensionality`, 'Expected the same for all requests')
+    return textOf(request, pathOf(at))
+  })
+  const entry = await servedModel(catalog, caller, model, 'embed', signal)
+  const input = texts.reduce((sum, text) => sum + tokensOf(text), 0)
+  const reservation = await meter.reserve(caller, entry, { input, output: 0 }, record)
+  const running = inference.run(
+    { entry, ability: 'embed', provider: null, request: record.id },
+    ({ upstream, model }, signal) =>
+      upstream.embed({ model, texts, ...(dimensions != null && { dimensions }) }, signal),
+    signal,
+  )
+  const { vectors } = await settled(reservation, running, ({ usage }) => usage)
+  const dropped = (['taskType', 'title'] as const).filter((name) => requests.some((request) => request[name] != null))
+  const told = dropped.length === 0 ? {} : { 'x-sealgate-dropped': dropped.join(', ') }
+  return { values: vectors.map((vector) => Array.from(vector)), headers: { ...reservation.headers, ...told } }
+}
+
+/** The vector of one content. */
+export const embedOne = async (
+  request: Request<EmbedRequest, unknown, Caller>,
+  given: Supplied<typeof askNeeds>,
+): Promise<Reply> => {
+  const { values, headers } = await embedContents(request, [request.input], given, () => '')
+  return json({ embedding: { values: values[0] } }, 200, headers)
+}
+
+/** The vectors of several contents, in their order. */
+export const embedBatch = async (
+  request: Request<{ readonly requests: readonly EmbedRequest[] }, unknown, Caller>,
+  given: Supplied<typeof askNeeds>,
+): Promise<Reply> => {
+  const { values, headers } = await embedContents(request, request.input.requests, given, (at) => `requests.${at}.`)
+  return json({ embeddings: values.map((each) => ({ values: each })) }, 200, headers)
+}

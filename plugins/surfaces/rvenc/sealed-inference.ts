@@ -1,0 +1,339 @@
+import * as v from 'valibot'
+import { mayUse } from '../../../core/access/caller.ts'
+import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
+import { bareError } from '../../../core/http/envelope.ts'
+import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
+import { type SealedBody, type SealedSchema, route } from '../../../core/http/route.ts'
+import { isListed, catalogEntryOf } from '../../../core/inference/models/listing.ts'
+import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
+import { secondsOf } from '../../../core/inference/metering/tokens.ts'
+import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
+import { type Alarm, Clock } from '../../../core/ports/platform.ts'
+import { Streams } from '../../../core/http/stream-slot.ts'
+import { Settings } from '../../../core/settings.ts'
+import { billedModel, sealedModels } from '../shared/priced-model.ts'
+import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'
+import { grantOf } from '../shared/grant.ts'
+import { lengths } from '../../sealed/wire/body.ts'
+import { hex } from '../../shared/sealed-hex.ts'
+import { decisionSettings } from '../../shared/decisions/settings.ts'
+
+const chatBody = v.object({
+  encryptedInference: hex.params,
+  cipherText: hex.cipherText,
+  nonce: hex.nonce,
+  enclaveKid: hex.enclaveKid,
+})
+
+/** Bytes of a sealed body: hex doubles the length of the clear one, and the other fields are short. */
+const chatBytes = ({ bodies }: Settings) => bodies.chat * 2 + 8192
+
+/** Digits of the sealed JSON; nearly all of a long body. */
+const hexIn = (body: SealedBody): number =>
+  body instanceof Uint8Array ? body.length : String(body['encryptedInference']).length
+
+/** All that a 413 and a 429 of these routes say. */
+const bareFault = v.pipe(v.object({ status: v.number(), error: v.string() }), v.title('BareError'))
+
+/** The enclave's whole answer, or its refusal with the time after which another try makes sense. */
+const sealedAnswer = (
+  { failure, status, body, retryAfter }: Extract<SealedReply, { kind: 'body' }>,
+  headers: Readonly<Record<string, string>>,
+): Reply => (failure === null ? json(body, 200, headers) : refused(status, failure, body, retryAfter))
+
+const chat = route({
+  method: 'POST',
+  path: '/rvenc/chat/completions',
+  summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { ...enclaveNeeds, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
+  async handle({ id, record, input, caller, headers, signal }, supplied) {
+    const { enclave, meter, streams, clock, settings } = supplied
+    const { timeouts } = settings
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024 }
+    const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
+    const stop = new AbortController()
+    const either = AbortSignal.any([signal, stop.signal])
+    try {
+      const reply = await callEnclave(
+        supplied,
+        'rvenc/chat/completions',
+        input,
+        { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
+        either,
+      )
+      if (reply.kind === 'body') {
+        void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+        return sealedAnswer(reply, reservation.headers)
+      }
+      const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
+        stop.abort(error)
+        throw error
+      })
+      const idle = clock.alarm(timeouts.sealedIdle, () => stop.abort(new UpstreamFailed('No inference data in time')))
+      const ended = async () => {
+        idle.off()
+        await release()
+        void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
+      }
+      const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
+      return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const decision = route({
+  method: 'POST',
+  path: '/rvenc/decision',
+  summary: 'Answers typed questions that only the enclave can read.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  places: { name: 'decision', most: (settings: Settings) => decisionSettings.of(settings).places },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { ...enclaveNeeds, meter: Meter },
+  async handle({ id, record, input, caller, headers, signal }, supplied) {
+    const { enclave, meter } = supplied
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
+    const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
+    try {
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+      const reply = await callEnclave(supplied, 'rvenc/decision', input, grant, signal)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+      return sealedAnswer(reply, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const embeddings = route({
+  method: 'POST',
+  path: '/rvenc/embeddings',
+  summary: 'Makes vectors of texts that only the enclave can read.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { ...enclaveNeeds, meter: Meter },
+  async handle({ id, record, input, caller, headers, signal }, supplied) {
+    const { enclave, meter } = supplied
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 0 }
+    const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
+    try {
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+      const reply = await callEnclave(supplied, 'rvenc/embeddings', input, grant, signal)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+      return sealedAnswer(reply, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const settle = async <T>(
+  enclave: Enclave,
+  reservation: Reservation<T>,
+  trailer: Trailer,
+  truth: T | null,
+): Promise<void> => reservation.settle(truth, trailer.backend, await billedModel(enclave, trailer))
+
+/** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
+async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
+  let over = false
+  try {
+    for await (const frame of frames) {
+      idle.again()
+      const flag = frame.slice(46, 48)
+      over = flag !== '00'
+      if (over) await ended()
+      yield { event: flag === '02' ? 'error' : 'data', data: frame }
+      // An error frame is never followed by the end mark.
+      if (flag === '01') yield { event: 'done', data: '[DONE]' }
+    }
+  } finally {
+    if (!over) await ended()
+  }
+}
+
+const broken = (error: GatewayError) => ({
+  event: 'error',
+  data: JSON.stringify({ status: error.status, error: error.message }),
+})
+
+const audioBody = v.object({
+  model: v.optional(v.string()),
+  encryptedInference: v.string(),
+  cipherText: v.string(),
+  nonce: v.string(),
+  fileNameNonce: v.string(),
+  encryptedFileName: v.string(),
+  fileNonce: v.string(),
+  encryptedFile: v.string(),
+  enclaveKid: v.optional(v.string()),
+})
+
+/** Hex and the fields around it. */
+const mostAudio = 2 * (lengths.audio + 16) + 512 * 1024
+
+/** The body is never read here: it goes in as it comes, and the enclave looks at its fields. */
+const audio = (
+  verb: 'transcriptions' | 'translations',
+  scope: 'audio.transcription' | 'audio.translation',
+  summary: string,
+) =>
+  route({
+    method: 'POST',
+    path: `/rvenc/audio/${verb}`,
+    summary,
+    access: { scope },
+    body: { read: 'stream', schema: audioBody },
+    errors: bareError,
+    faults: { 413: bareFault, 429: bareFault },
+    needs: { ...enclaveNeeds, meter: Meter },
+    async handle({ id, record, caller, headers, bytes, signal }, supplied) {
+      const { enclave, meter } = supplied
+      // What does not tell its length is taken to be as long as may be, until it was heard.
+      const length = Number(headers['content-length'] ?? mostAudio)
+      if (length > mostAudio) throw new TooLarge('The file is too large')
+      const seconds = Math.ceil(secondsOf(length / 2))
+      const reservation = await meter.spendAudio(caller, sealedModels(enclave), seconds, record)
+      try {
+        const reply = await callEnclave(
+          supplied,
+          `rvenc/audio/${verb}`,
+          bounded(bytes, mostAudio),
+          { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) },
+          signal,
+        )
+        if (reply.kind !== 'body') throw new Unavailable()
+        void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
+        return reply.failure === null
+          ? data(reply.body)
+          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+      } catch (error) {
+        void reservation.settle(null, null)
+        throw error
+      }
+    },
+  })
+
+const hinted = (kid: string | readonly string[] | undefined) =>
+  typeof kid === 'string' ? { enclaveKid: kid.slice(0, 16).toLowerCase() } : {}
+
+async function* bounded(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > most) throw new TooLarge('The file is too large')
+    yield part
+  }
+}
+
+const transcriptions = audio(
+  'transcriptions',
+  'audio.transcription',
+  'Writes down what is said in a sealed audio file.',
+)
+const translations = audio(
+  'translations',
+  'audio.translation',
+  'Writes down in English what is said in a sealed audio file.',
+)
+
+const keyset = v.object({
+  keyset: v.string(),
+  keys: v.array(
+    v.object({
+      enclaveKid: v.string(),
+      kem: v.string(),
+      public_key: v.string(),
+      not_before: v.number(),
+      not_after: v.number(),
+    }),
+  ),
+  receipt_keys: v.optional(v.array(v.object({ ed25519: v.string(), ml_dsa_65: v.string() }))),
+  evidence: v.looseObject({ type: v.string() }),
+})
+
+const which = { enclave: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/, 'the name of an enclave'))) }
+
+const keys = route({
+  method: 'GET',
+  path: '/rvenc/keys',
+  summary: 'The keys to seal to, with evidence of where they live.',
+  access: 'any-key',
+  query: v.object(which),
+  answer: keyset,
+  needs: { enclave: Enclave },
+  handle: async ({ query }, { enclave }) => json(await enclave.keys(query.enclave)),
+})
+
+const attestation = route({
+  method: 'GET',
+  path: '/rvenc/attestation',
+  summary: 'The keys to seal to, with fresh evidence over a challenge of the caller.',
+  access: 'any-key',
+  query: v.object({ ...which, challenge: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/i, '32 bytes in hex')) }),
+  answer: keyset,
+  needs: { enclave: Enclave },
+  handle: async ({ query }, { enclave }) =>
+    json(await enclave.attest(new Uint8Array(Buffer.from(query.challenge, 'hex')), query.enclave)),
+})
+
+const signedFile = v.nullable(
+  v.object({ text: v.string(), signatures: v.array(v.object({ key: v.string(), signature: v.string() })) }),
+)
+
+const releases = route({
+  method: 'GET',
+  path: '/rvenc/releases',
+  summary: 'The signed lists of what may run inside, as their makers published them.',
+  access: 'any-key',
+  answer: v.object({ releases: signedFile, notices: signedFile }),
+  needs: { enclave: Enclave },
+  handle: async (_, { enclave }) => json((await enclave.signedLists?.()) ?? { releases: null, notices: null }),
+})
+
+const models = route({
+  method: 'GET',
+  path: '/rvenc/models',
+  summary: 'Lists the models that the key may use sealed.',
+  access: { scope: 'models.read' },
+  needs: { enclave: Enclave },
+  async handle({ caller, signal }, { enclave }) {
+    const entries = (await enclave.models(signal)).filter(
+      (entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name),
+    )
+    return json({
+      object: 'list',
+      data: entries.map((entry) => catalogEntryOf(entry, 'confidential')),
+      keyset: await enclave.keys(),
+    })
+  },
+})
+
+/**
+ * Routes whose content only the enclave can open. Their faults inside are answers, not errors of the gateway.
+ */
+export const sealedRoutes = [
+  chat,
+  decision,
+  embeddings,
+  transcriptions,
+  translations,
+  keys,
+  attestation,
+  releases,
+  models,
+] as const

@@ -1,0 +1,149 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import type { Supplied } from '../../../core/container.ts'
+import { usageOf } from '../../../core/dialects/chat-completions.ts'
+import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
+import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
+import { type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
+import type { chatNeeds } from './chat-needs.ts'
+import type { Inference, Served } from '../../../core/inference/inference.ts'
+import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import type { ModelSettings } from '../../../core/settings.ts'
+import type { Reservation } from '../../../core/inference/metering/meter.ts'
+import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
+import type { Tries } from '../../../core/inference/routing/tries.ts'
+import { estimateOf } from '../../../core/inference/metering/tokens.ts'
+import type { ChatAnswer, Dialect, Usage } from '../../../core/ports/upstream.ts'
+import type { RequestRecord } from '../../../core/ports/observer.ts'
+import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
+import { printedEvents } from './printed-events.ts'
+import { refuseUnseen, servedModel } from '../../../core/inference/models/find-model.ts'
+import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
+
+export { chatNeeds } from './chat-needs.ts'
+
+type ChatNeeds = Supplied<typeof chatNeeds>
+
+/** A chat request in any dialect, as its route asks for it. */
+export interface DialectChat {
+  readonly caller: Caller
+  readonly model: string
+  /** The backend that the caller pins; null for none. */
+  readonly provider: string | null
+  /** The session that the caller names; null when the conversation's beginning stands for it. */
+  readonly session: string | null
+  /** What the caller tells of its own retries. */
+  readonly tries?: Tries
+  /** The record of the request, which takes the model, the backend and the tokens of the call. */
+  readonly record?: RequestRecord
+  /** The request for a backend of the model that speaks this dialect, undefined for the common one. */
+  understand(to: Dialect | undefined, model: ModelSettings): TranslatedRequest
+}
+
+/** An answer that came in one piece, with the headers that report its limits and attempts. */
+export interface WholeAnswer {
+  readonly answer: Extract<ChatAnswer, { kind: 'completion' }>
+  /** The name that the caller knows the model by. */
+  readonly model: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** An answer that goes on, already in the words of the caller's dialect. */
+export interface SpokenEvents {
+  /** The stream's events; the first `next` rejects when no backend answers. */
+  readonly events: AsyncIterableIterator<ServerEvent> & PromptIterator<ServerEvent>
+  readonly headers: Headers
+  /** Headers that are known when the first event goes. */
+  late(): Headers
+}
+
+type Headers = Readonly<Record<string, string>>
+
+interface Begun {
+  readonly entry: Entry
+  readonly reservation: Reservation<Usage>
+  readonly task: Parameters<Inference['chat']>[0]
+  readonly headers: Headers
+  /** Null when no filter looks at the chat. */
+  readonly passage: Passage | null
+  usageIn(it: Served): Usage
+}
+
+/** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
+const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signal: AbortSignal): Promise<Begun> => {
+  const { caller, provider, session } = talk
+  const { organization } = caller
+  const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
+  const passage = passageThrough(given.filters, { model: entry.name, organization })
+  const worded = wordingsOf((to) => talk.understand(to, entry.settings))
+  const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
+  const [first] = entry.candidates
+  const { body } = fit(first && dialectOf(first))
+  refuseUnseen(entry, body)
+  const dropped = droppedIn(entry, fit)
+  const estimate = estimateOf(body)
+  const reservation = await given.meter.reserve(caller, entry, estimate, talk.record)
+  return {
+    entry,
+    reservation,
+    task: {
+      entry,
+      body,
+      provider,
+      organization,
+      affinity: affinityOf(entry, organization, body, session),
+      stream,
+      tries: talk.tries ?? null,
+      fit,
+      ...(talk.record !== undefined && { request: talk.record.id }),
+    },
+    headers: { ...reservation.headers, ...dropped },
+    passage,
+    usageIn: ({ usage, size }) =>
+      usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
+  }
+}
+
+/** Who was asked, in order, where the first one did not answer. */
+export const attemptsOf = ({ asked }: Served): Headers =>
+  asked.length < 2
+    ? {}
+    : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
+
+/** The whole answer, its use settled. An answer that a guard refuses was used too. */
+export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
+  const it = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
+    void reservation.settle(null, null)
+    throw error
+  })
+  void reservation.settle(usageIn(it), it.backend)
+  const answer = passage === null ? it.answer : await passage.answer(it.answer)
+  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(it), ...marksOf(passage) } }
+}
+
+/** The answer as events; `writing` is given the caller's name of the model. */
+export const streamedAnswer = async (
+  talk: DialectChat,
+  given: ChatNeeds,
+  writing: (model: string) => EventWriter,
+  signal: AbortSignal,
+): Promise<SpokenEvents> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, true, signal)
+  try {
+    const it = await given.inference.chat({ ...task, stream: true }, signal)
+    const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
+    const late = () => ({ ...attemptsOf(it), ...marksOf(passage) })
+    const chunks = passage === null ? it.answer.chunks : passage.chunks(it.answer.chunks)
+    return {
+      events: printedEvents({
+        ...{ chunks, settle, notes: it.notes, writer: writing(entry.name) },
+        began: () => reservation.began(),
+      }),
+      headers,
+      late,
+    }
+  } catch (error) {
+    void reservation.settle(null, null)
+    throw error
+  }
+}

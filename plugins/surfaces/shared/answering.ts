@@ -1,0 +1,82 @@
+import {
+  type ChatRequest,
+  asksUsage,
+  endMark,
+  printCompletion,
+  split,
+  withoutUsage,
+} from '../../../core/dialects/chat-completions.ts'
+import type { DialectEvent, EventWriter } from '../../../core/dialects/event.ts'
+import { chunkPrinter } from '../../shared/repeated-chunks.ts'
+import { sentenceOf } from '../../../core/dialects/sentence.ts'
+import type { GatewayError } from '../../../core/errors.ts'
+import { sessionOf } from './session.ts'
+import { triesOf } from '../../../core/inference/routing/tries.ts'
+import type { Chunk, Completion } from '../../../core/ports/upstream.ts'
+import type { Asked, Talk } from './talk.ts'
+
+/** A chat in the common format, whose chunks `shown` words. */
+export const commonTalk =
+  (shown: Shown) =>
+  ({ id, record, input, caller, headers }: Asked<ChatRequest>): Talk => {
+    const { model, provider, stream, body } = split(input)
+    const understood = { body, dropped: [] }
+    return {
+      ...{ caller, record, model, provider, streams: stream },
+      session: sessionOf(headers, body['prompt_cache_key']),
+      tries: triesOf(headers),
+      understand: () => understood,
+      whole: wholeChat,
+      writing: (name) => writing(name, asksUsage(body), shown),
+      broken: (error) => broken(error, id),
+    }
+  }
+
+/** The whole answer of a chat in the common format. */
+export const wholeChat: Talk['whole'] = ({ completion, text }, name) =>
+  printCompletion(wholeChoices(completion), name, text)
+
+/** Each choice says whether there are log-probabilities and a refusal, as clients with schemas expect. */
+const wholeChoices = (completion: Completion): Completion => ({
+  ...completion,
+  choices: completion.choices.map((choice) => ({
+    ...choice,
+    logprobs: choice.logprobs ?? null,
+    message: { refusal: null, ...choice.message },
+  })),
+})
+
+/** A chunk under the caller's name of the model; `json` is the chunk as the backend words it, where nothing was changed. */
+export type Shown = (chunk: Chunk, model: string, json: string | null) => string
+
+/** Chunks under the caller's name of the model; the end mark behind them. */
+export const printing =
+  (model: string, usage: boolean, shown: Shown) =>
+  (chunk: Chunk, json: string | null): string | null => {
+    const told = usage ? chunk : withoutUsage(chunk)
+    return told && shown(told, model, told === chunk ? json : null)
+  }
+
+export const writing = (model: string, usage: boolean, shown: Shown): EventWriter => {
+  const print = chunkPrinter(printing(model, usage, shown))
+  return {
+    take(chunk, into) {
+      const data = print(chunk)
+      if (data !== null) into.push({ data })
+    },
+    end: (into) => void into.push({ data: endMark }),
+  }
+}
+
+/** The last event of a stream that can't be finished; no end mark follows. */
+export const broken = (error: GatewayError, id: string): DialectEvent => ({
+  data: JSON.stringify({
+    error: {
+      message: error.told === null ? error.message : sentenceOf(error),
+      type: 'upstream_error',
+      code: error.code ?? error.status,
+      param: null,
+      support_id: id,
+    },
+  }),
+})

@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { json } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import { embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../shared/embedding.ts'
+import { Inference } from '../../../core/inference/inference.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { Meter } from '../../../core/inference/metering/meter.ts'
+import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { anyProvider, pinned } from './provider-field.ts'
+import { settled } from './settle.ts'
+
+/** A pinned provider stays with the gateway; routing fields of an object go on to the backend. */
+export const embeddings = route({
+  method: 'POST',
+  path: '/std/embeddings',
+  summary: 'Makes vectors of one text or several, or of lists of tokens.',
+  access: { scope: 'chats.completion' },
+  body: {
+    read: 'json',
+    schema: v.object({ ...embeddingFields, provider: anyProvider }),
+    bytes: ({ bodies }) => bodies.chat,
+  },
+  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
+    const { provider, routing } = pinned(input.provider)
+    const entry = embedding(await servedModel(catalog, caller, input.model, 'embed', signal), input)
+    const reservation = await meter.reserve(caller, entry, { input: sizeOf(input), output: 0 }, record)
+    const running = embed(inference, input, { entry, provider, extra: routing, request: record.id }, signal)
+    const made = await settled(reservation, running, ({ usage }) => usage)
+    return json(printEmbedded(made, input, entry.name), 200, reservation.headers)
+  },
+})

@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import { ModelName } from '../../../core/dialects/model-name.ts'
+import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { route } from '../../../core/http/route.ts'
+import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { anyProvider, pinned } from './provider-field.ts'
+import { countShape, drawImages, drawNeeds, formatShape, sizeShape } from './draw-images.ts'
+
+const wish = v.looseObject({
+  model: ModelName,
+  prompt: v.pipe(v.string(), v.minLength(1)),
+  n: v.nullish(countShape),
+  size: v.nullish(sizeShape),
+  response_format: v.nullish(formatShape),
+  stream: v.nullish(v.boolean()),
+  partial_images: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(3))),
+  provider: anyProvider,
+})
+
+/** Members that the schema does not name go to the backend as they are. */
+export const generations = route({
+  method: 'POST',
+  path: '/std/images/generations',
+  summary: 'Draws images from a text; the answer contains the images themselves, or comes as events.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'json', schema: wish, bytes: 1024 * 1024 },
+  needs: drawNeeds,
+  async handle({ input, record, caller, signal }, { catalog, meter, ...given }) {
+    const { model: name, prompt, n, size, response_format, stream, partial_images: _, ...others } = input
+    const { provider, routing } = pinned(others.provider)
+    const extra = { ...others, provider: undefined, ...routing }
+    const entry = await servedModel(catalog, caller, name, 'draw', signal)
+    const guess = { input: tokensOf(prompt), output: 0, images: n ?? 1 }
+    const reservation = await meter.reserve(caller, entry, guess, record)
+    return drawImages(
+      {
+        task: { entry, ability: 'draw', provider, request: record.id },
+        reservation,
+        format: response_format ?? 'b64_json',
+        stream: stream === true,
+        kind: 'image_generation',
+        ask: ({ upstream, model }, signal) =>
+          upstream.draw(
+            { model, prompt, ...(n != null && { count: n }), ...(size != null && { size }), extra },
+            signal,
+          ),
+      },
+      given,
+      signal,
+    )
+  },
+})

@@ -1,0 +1,21 @@
+import * as v from 'valibot'
+
+const name = v.pipe(
+  v.string(),
+  v.maxLength(64),
+  v.regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
+)
+
+/** The field that pins a request to one of the model's backends. */
+export const provider = v.nullish(name)
+
+/** The same field where backends may have one of that name: an object is no pin, and theirs. */
+export const anyProvider = v.nullish(v.union([name, v.record(v.string(), v.unknown())]))
+
+/** Who is pinned, and what goes on to the backend as its own `provider`. */
+export const pinned = (
+  it: v.InferOutput<typeof anyProvider>,
+): { readonly provider: string | null; readonly routing: { readonly provider?: object } } =>
+  typeof it === 'object' && it !== null
+    ? { provider: null, routing: { provider: it } }
+    : { provider: it ?? null, routing: {} }

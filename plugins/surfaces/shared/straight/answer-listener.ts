@@ -1,0 +1,77 @@
+import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
+import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
+import { garbled } from '../../../shared/backend.ts'
+import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
+
+const mostAnswerBytes = 64 * 1024 * 1024
+
+/** What the client of HTTP tells of a backend's answer, sorted: events of a stream, a whole answer, or a fault. */
+export abstract class AnswerListener implements AnswerReader {
+  protected line: AnswerLine | null = null
+  protected status = 0
+  readonly #clock: Clock
+  readonly #parts = new Parts()
+  #headers: AnswerHeaders = {}
+  /** A backend may answer a request for a stream by a whole answer. */
+  #isWhole = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether nothing more is wanted of the backend. */
+  protected abstract isEnding(): boolean
+  protected abstract isStream(): boolean
+  /** As of the wire. */
+  protected abstract streams(type: string, status: number): boolean
+  protected abstract events(part: Buffer): void
+  protected abstract whole(bytes: Buffer): void
+  /** The stream has ended without its end mark. */
+  protected abstract ended(): void
+  protected abstract broke(fault: unknown): void
+
+  onRequestStart(line: AnswerLine): void {
+    this.line = line
+    if (this.isEnding()) line.abort(new Aborted())
+  }
+
+  onResponseStart(_: AnswerLine, status: number, headers: AnswerHeaders): void {
+    if (status < 200) return
+    this.status = status
+    this.#headers = headers
+    if (!this.isStream() || status >= 300) return
+    try {
+      this.#isWhole = !this.streams(String(headers['content-type'] ?? ''), status)
+    } catch (fault) {
+      this.broke(fault)
+    }
+  }
+
+  onResponseData(_: AnswerLine, part: Uint8Array): void {
+    if (this.isEnding()) return
+    const isRefused = this.status >= 300
+    if (this.isStream() && !this.#isWhole && !isRefused) return this.events(part as Buffer)
+    this.#parts.add(part)
+    if (isRefused && this.#parts.size > mostRefusalBytes) this.broke(this.#refusal())
+    else if (this.#parts.size > mostAnswerBytes) this.broke(garbled('The answer is over 64 MiB', this.status))
+  }
+
+  onResponseEnd(): void {
+    this.line = null
+    if (this.isEnding()) return
+    if (this.status >= 300) this.broke(this.#refusal())
+    else if (this.isStream() && !this.#isWhole) this.ended()
+    else this.whole(this.#parts.take())
+  }
+
+  onResponseError(_: AnswerLine, cause: Error): void {
+    this.line = null
+    if (this.isEnding()) return
+    if (this.status >= 300) return this.broke(this.#refusal())
+    this.broke(new UpstreamFailed(undefined, { again: true, cause, answered: this.status || null }))
+  }
+
+  #refusal(): Error {
+    return refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock)
+  }
+}

@@ -1,0 +1,398 @@
+import { lendController } from '../../../../core/abort.ts'
+import type { ReadText } from '../../../../core/dialects/read-json.ts'
+import { Aborted, GatewayError, UpstreamFailed } from '../../../../core/errors.ts'
+import type { StraightCall, StraightEntry } from '../../../../core/http/route.ts'
+import { type Before, sizeOf } from '../../../../core/inference/calls.ts'
+import type { WaitingCall } from '../../../../core/inference/metering/kept-calls.ts'
+import type { Reservation } from '../../../../core/inference/metering/meter.ts'
+import { choicesOf, estimateOf } from '../../../../core/inference/metering/tokens.ts'
+import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt.ts'
+import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
+import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
+import type { Outcome } from '../../../../core/ports/backend-observer.ts'
+import { isLater } from '../../../../core/ports/soon.ts'
+import type { Completion, Usage } from '../../../../core/ports/upstream.ts'
+import { AnswerListener } from './answer-listener.ts'
+import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
+import type { CallEvents } from './call-events.ts'
+import type { Door } from './door.ts'
+import { type LeftCall, answerElsewhere, endByFault, soFarOf, streamElsewhere, streamWhole } from './elsewhere.ts'
+import { Line } from './line.ts'
+import { answerBytes, usedOf } from './parts.ts'
+
+/** Where a call is on its way: `elsewhere` is the search for another backend. */
+type State = 'asking' | 'flowing' | 'ending' | 'over' | 'elsewhere'
+
+/** Null before the first call has loaded what a call needs, and where the configuration lets no chat go straight. */
+export const chatCallNow = <Input, Own>(
+  entry: StraightEntry,
+  given: Given & Own,
+  door: Door<Input, Own>,
+): StraightCall | null => {
+  const ground = groundOf(entry, given, door)
+  return ground && new ChatNow(ground)
+}
+
+/** One chat from its body to the end of its answer: all of its state, and each event of its connections. */
+class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
+  before: ChatNow | null = null
+  behind: ChatNow | null = null
+  next: WaitingCall | null = null
+  resolve: () => void = () => undefined
+  reject: (reason: unknown) => void = () => undefined
+  readonly #ground: Ground
+  #state: State = 'asking'
+  #began = 0
+  #begun!: BegunChat
+  #breaker!: Breaker
+  #pass: Pass = 'plain'
+  /** Guessed tokens of the prompt. */
+  #input = 0
+  #reservation: Reservation<Usage> | null = null
+  /** The request to the backend, later the answer to the caller. */
+  #sent: string | Buffer = ''
+  #isLatin = false
+  /** Null for a whole answer. */
+  #stream: CallEvents | null = null
+  /** Events up to the first token, and those of the end. */
+  #held = ''
+  #since = 0
+  #isQuiet = false
+  #quietSince = 0
+  #signs = 0
+  #other: AbortController | null = null
+
+  constructor(ground: Ground) {
+    super(ground.at.clock)
+    this.#ground = ground
+  }
+
+  begin(read: ReadText): boolean {
+    const { at, given, calls } = this.#ground
+    let begun: BegunChat | null
+    try {
+      begun = begunChat(this.#ground, read)
+    } catch (refusal) {
+      // The long way words the fault.
+      if (refusal instanceof GatewayError) return false
+      throw refusal
+    }
+    if (begun === null) return false
+    const { model, candidate, body } = begun
+    const estimate = estimateOf(body)
+    this.#began = at.clock.now()
+    this.#breaker = calls.shared.breakerOf(candidate.id)
+    // Where the breaker is open, the search finds another backend, or words the fault.
+    const pass = this.#breaker.enter(this.#began)
+    if (pass === null) return false
+    this.#pass = pass
+    this.#begun = begun
+    this.#sent = begun.sent
+    this.#input = estimate.input
+    this.#stream = begun.streamOf(choicesOf(body), continuable(model, body))
+    if (this.#stream !== null) Object.assign(at.answer.headers, begun.worded.dropped)
+    try {
+      const reserved = given.meter.open(at.caller, model, estimate, at.record)
+      if (!isLater(reserved)) this.#reserved(reserved)
+      else reserved.then((it) => this.#reserved(it)).catch((refusal: unknown) => this.#refused(refusal))
+    } catch (refusal) {
+      this.#refused(refusal)
+    }
+    return true
+  }
+
+  #refused(refusal: unknown): void {
+    if (this.#state === 'asking') this.#breaker.left(this.#pass)
+    this.#state = 'over'
+    this.reject(refusal)
+  }
+
+  #reserved(reservation: Reservation<Usage>): void {
+    // The client may have left while a limiter was asked.
+    if (this.#state !== 'asking') {
+      void reservation.cancel()
+      return this.#ground.given.meter.keep()
+    }
+    this.#reservation = reservation
+    Object.assign(this.#ground.at.answer.headers, reservation.headers)
+    this.#ground.at.beats.add(this)
+    this.#ground.given.meter.waits(this)
+  }
+
+  /** The lines of the ledger are written. */
+  kept(): void {
+    if (this.#state === 'asking') return this.#ask()
+    if (this.#state !== 'ending') return
+    const { answer } = this.#ground.at
+    if (this.#stream === null) answer.whole(this.#sent, this.#isLatin)
+    else {
+      answer.begin()
+      answer.end(this.#held)
+    }
+    this.#sent = this.#held = ''
+  }
+
+  #ask(): void {
+    const { url, headers, push } = this.#begun.wire
+    const isSent = push(url, headers, this.#sent, new Line(this))
+    this.#sent = ''
+    if (isSent) return
+    this.#breaker.left(this.#pass)
+    this.#goElsewhere(null, false)
+  }
+
+  protected override isEnding(): boolean {
+    return this.#state !== 'asking' && this.#state !== 'flowing'
+  }
+
+  protected override whole(bytes: Buffer): void {
+    const text = bytes.toString('utf8')
+    let answer
+    try {
+      answer = this.#begun.wire.whole(text, this.status, bytes)
+    } catch (fault) {
+      return this.broke(fault)
+    }
+    const { completion } = answer
+    const { name } = this.#begun.model
+    this.#answered(this.#ground.at.clock.now(), this.#stream !== null)
+    if (this.#stream !== null) return this.#streamWhole(completion)
+    void this.#reservation?.settle(
+      usedOf(this.#input, completion.usage, sizeOf(completion)),
+      this.#begun.candidate.provider,
+    )
+    try {
+      const { sent, isLatin } = answerBytes(answer, bytes, text, name, this.#begun)
+      this.#sent = sent
+      this.#isLatin = isLatin
+    } catch (fault) {
+      return this.#unspeakable(fault)
+    }
+    this.#state = 'ending'
+    this.#ground.given.meter.waits(this)
+  }
+
+  /** Gives a whole answer as the stream that the caller asked for. */
+  #streamWhole(completion: Completion): void {
+    this.#state = 'elsewhere'
+    this.#ground.at.beats.delete(this)
+    streamWhole(this.#leftCall(null, false), completion, this.#begun.candidate.provider).then(this.resolve, this.reject)
+  }
+
+  /** The backend has answered, with its first token or wholly. */
+  #answered(now: number, streams: boolean): void {
+    Object.assign(this.#ground.at.answer.headers, this.#begun.worded.dropped)
+    this.#breaker.ok(this.#pass)
+    this.#pass = 'plain'
+    this.#tellSeen('answered', now - this.#began, streams)
+  }
+
+  #tellSeen(outcome: Outcome, ms: number, streams: boolean, status: number | null = null): void {
+    const { provider, model } = this.#begun.candidate
+    const cause = outcome === 'broke' ? null : 'first'
+    const request = this.#ground.at.record.id
+    this.#ground.calls.shared.saw(provider, outcome, ms, status, { model, streams, cause, request })
+  }
+
+  protected override isStream(): boolean {
+    return this.#stream !== null
+  }
+
+  protected override streams(type: string, status: number): boolean {
+    return this.#begun.wire.streams(type, status)
+  }
+
+  protected override events(part: Buffer): void {
+    const stream = this.#stream
+    if (stream === null) return
+    this.#isQuiet = false
+    const events = stream.read(part, this.status)
+    if (stream.isEnded && stream.fault === null) return this.#end(stream, events)
+    this.#write(stream, events)
+    if (stream.isUnspeakable) this.#unspeakable(stream.fault)
+    else if (stream.fault !== null) this.broke(stream.fault)
+  }
+
+  /** Ends an answer that the caller's dialect can't word. */
+  #unspeakable(fault: unknown): void {
+    const { line } = this
+    this.line = null
+    if (this.#state === 'asking') this.#answered(this.#ground.at.clock.now(), this.#stream !== null)
+    this.#state = 'elsewhere'
+    this.#ground.at.beats.delete(this)
+    line?.abort(fault as Error)
+    const { usage = null, characters = 0 } = this.#stream ?? {}
+    this.#settle(usedOf(this.#input, usage, characters), this.#begun.candidate.provider)
+    endByFault(this.#leftCall(null, true), fault).then(this.resolve, this.reject)
+  }
+
+  #write(stream: CallEvents, events: string): void {
+    let out = events
+    if (this.#state === 'asking') {
+      this.#held += out
+      if (!stream.speaks) return
+      out = this.#held
+      this.#held = ''
+      this.#opens()
+    }
+    if (out === '') return
+    this.#ground.at.answer.begin()
+    if (!this.#ground.at.answer.write(out, this.#drained)) this.line?.pause()
+  }
+
+  readonly #drained = (): void => this.line?.resume()
+
+  /** The first token is there. */
+  #opens(): void {
+    this.#state = 'flowing'
+    this.#since = this.#ground.at.clock.now()
+    this.#answered(this.#since, true)
+    this.#reservation?.began()
+  }
+
+  protected override ended(): void {
+    const stream = this.#stream
+    if (stream === null) return
+    try {
+      stream.cut(this.status)
+    } catch (fault) {
+      return this.broke(fault)
+    }
+    this.#end(stream, '')
+  }
+
+  #end(stream: CallEvents, events: string): void {
+    if (this.#state === 'asking') {
+      if (!stream.speaks && this.#held === '' && events === '')
+        return this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('An empty stream') }))
+      this.#opens()
+    }
+    this.#held += events + stream.finish()
+    if (stream.isUnspeakable) return this.#unspeakable(stream.fault)
+    this.#state = 'ending'
+    void this.#reservation?.settle(usedOf(this.#input, stream.usage, stream.characters), this.#begun.candidate.provider)
+    this.#ground.given.meter.waits(this)
+  }
+
+  protected override broke(fault: unknown): void {
+    if (this.isEnding()) return
+    const now = this.#ground.at.clock.now()
+    const stream = this.#stream
+    const isFlowing = this.#state === 'flowing'
+    const line = this.line
+    this.line = null
+    this.#state = 'elsewhere'
+    // An abort reports its error at once, within this call.
+    line?.abort(fault as Error)
+    if (!isFlowing && this.#begun.wire.learn?.(fault)) {
+      this.#breaker.left(this.#pass)
+      return this.#goElsewhere(null, false)
+    }
+    judgeFault(this.#breaker, this.#pass, fault, now)
+    const [outcome, since] = isFlowing ? (['broke', this.#since] as const) : (['failed', this.#began] as const)
+    this.#tellSeen(outcome, now - since, stream !== null, statusOf(fault))
+    // A failure behind the finish reason does not affect the answer.
+    if (isFlowing && stream !== null && stream.unfinished <= 0) this.#end(stream, '')
+    else this.#goElsewhere({ candidate: this.#begun.candidate, fault, began: this.#began }, isFlowing)
+  }
+
+  /** With null nobody was asked yet. */
+  #goElsewhere(before: Before | null, isFlowing: boolean): void {
+    this.#state = 'elsewhere'
+    this.#ground.at.beats.delete(this)
+    this.#elsewhere(before, isFlowing).then(this.resolve, this.reject)
+  }
+
+  async #elsewhere(before: Before | null, isFlowing: boolean): Promise<void> {
+    const call = this.#leftCall(before, isFlowing)
+    const { signal } = (this.#other = lendController())
+    try {
+      if (this.#stream === null) await answerElsewhere(call, signal)
+      else await streamElsewhere(call, signal)
+    } catch (error) {
+      this.#settle(null, null)
+      throw error
+    }
+  }
+
+  #leftCall(before: Before | null, isFlowing: boolean): LeftCall {
+    const stream = isFlowing ? this.#stream : null
+    return {
+      ...{
+        at: this.#ground.at,
+        calls: this.#ground.calls,
+        model: this.#begun.model,
+        worded: this.#begun.worded,
+        tries: this.#begun.tries,
+      },
+      before: before !== null && stream !== null ? { ...before, stream: soFarOf(stream, before.candidate) } : before,
+      // The writer of an attempt without a token has begun events that nobody gets.
+      writer:
+        (isFlowing ? this.#begun.writer : null) ??
+        this.#begun.worded.writing(this.#begun.model.name, this.#ground.shown),
+      settle: (usage, characters, backend) =>
+        this.#settle(backend === null ? null : usedOf(this.#input, usage, characters), backend),
+      began: () => {
+        if (!isFlowing) this.#reservation?.began()
+      },
+    }
+  }
+
+  /** Settles what was reserved, and keeps the ledger's line at once. */
+  #settle(used: Usage | null, backend: string | null): void {
+    void this.#reservation?.settle(used, backend)
+    this.#ground.given.meter.keep()
+  }
+
+  /** The response has closed. */
+  closed(whole: boolean): void {
+    this.#ground.at.beats.delete(this)
+    if (this.#state === 'elsewhere') {
+      if (!whole) this.#other?.abort(new Aborted())
+      return
+    }
+    const was = this.#state
+    this.#state = 'over'
+    if (was === 'ending' || was === 'over' || whole) return this.resolve()
+    this.#left(was)
+    this.reject(new Aborted())
+  }
+
+  /** The client has left before the end of its answer. */
+  #left(was: State): void {
+    const { provider } = this.#begun.candidate
+    this.line?.abort(new Aborted())
+    this.line = null
+    this.#breaker.left(this.#pass)
+    if (was === 'flowing' && this.#stream !== null)
+      return this.#settle(usedOf(this.#input, this.#stream.usage, this.#stream.characters), provider)
+    this.#tellSeen('left', this.#ground.at.clock.now() - this.#began, this.#stream !== null)
+    this.#settle(null, null)
+  }
+
+  /** Looked at a few times in a second. */
+  beat(now: number): void {
+    const { timeouts } = this.#ground.calls.shared
+    if (this.#ground.at.answer.isStalled(now)) return
+    if (this.#state === 'asking') this.#beatAsking(now)
+    else if (this.#state !== 'flowing') return
+    else if (now - this.#began >= timeouts.stream) {
+      if (this.#stream !== null) this.#stream.soFar = null
+      this.broke(new UpstreamFailed('The answer took too long'))
+    } else if (!this.#isQuiet) {
+      this.#isQuiet = true
+      this.#quietSince = now
+    } else if (now - this.#quietSince >= timeouts.idle)
+      this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+  }
+
+  #beatAsking(now: number): void {
+    const { timeouts } = this.#ground.calls.shared
+    const ms = now - this.#began
+    if (ms >= (this.#stream === null ? timeouts.total : Math.min(timeouts.firstToken, timeouts.total)))
+      return this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') }))
+    if (this.#stream === null || ms < this.#ground.at.answer.heartbeat * (this.#signs + 1)) return
+    this.#signs++
+    this.#ground.at.answer.waits()
+  }
+}

@@ -1,0 +1,86 @@
+import type { EventWriter, ServerEvent } from '../../../../core/dialects/event.ts'
+import type { StraightEntry } from '../../../../core/http/route.ts'
+import { attemptsOf } from '../answer-chat.ts'
+import { type Before, type StraightCalls, sizeOf } from '../../../../core/inference/calls.ts'
+import { chunksOfCompletion } from '../../../../core/inference/collect-chunks.ts'
+import type { Candidate, Entry } from '../../../../core/inference/models/catalog-entry.ts'
+import { printedEvents } from '../printed-events.ts'
+import type { Tries } from '../../../../core/inference/routing/tries.ts'
+import type { ChatTask } from '../../../../core/inference/task.ts'
+import type { Completion, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { CallEvents } from './call-events.ts'
+import type { WordedChat } from './worded-chat.ts'
+
+/** A call that another backend goes on with. */
+export interface LeftCall {
+  readonly at: StraightEntry
+  readonly calls: StraightCalls
+  readonly model: Entry
+  readonly worded: WordedChat
+  readonly tries: Tries
+  /** Null where nobody was asked yet. */
+  readonly before: Before | null
+  readonly writer: EventWriter
+  /** Settles the reservation; a null backend has answered nothing. */
+  settle(usage: WireUsage | null, characters: number, backend: string | null): void
+  /** The first token has come. */
+  began(): void
+}
+
+/** What the caller has of a broken stream. */
+export const soFarOf = (
+  { usage, characters: size, soFar: given, unfinished }: CallEvents,
+  { provider }: Candidate<'chat'>,
+): Required<Before>['stream'] => {
+  const live = { backend: provider, usage, size, asked: [provider], notes: [] }
+  return { live, given, unfinished }
+}
+
+const send = (
+  { at, worded }: LeftCall,
+  events: AsyncIterable<ServerEvent>,
+  late = (): Readonly<Record<string, string>> => ({}),
+): Promise<void> => at.answer.send(events, late, (error) => worded.broken(error))
+
+const taskOf = ({ at, model: entry, worded, tries }: LeftCall): Omit<ChatTask, 'stream'> => {
+  const { body, provider, organization, affinity, fit } = worded
+  return { entry, body, provider, organization, affinity, fit, tries, request: at.record.id }
+}
+
+/** The search for another backend; its deadline and its pauses are those of the whole call. */
+export const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
+  const { at, calls, model, worded, before, settle } = call
+  const served = await calls.chat({ ...taskOf(call), stream: false }, signal, before)
+  const { usage, size, backend, answer } = served
+  settle(usage, size, backend)
+  Object.assign(at.answer.headers, worded.dropped, attemptsOf(served))
+  at.answer.whole(worded.whole(answer, model.name), false)
+}
+
+/** The same for a stream, and the rescue of a stream that broke. */
+export const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
+  const { calls, worded, before, writer, settle, began } = call
+  const served = await calls.chat({ ...taskOf(call), stream: true }, signal, before)
+  const events = printedEvents({
+    ...{ chunks: served.answer.chunks, notes: served.notes, writer, began },
+    settle: () => settle(served.usage, served.size, served.backend),
+  })
+  await send(call, events, () => ({ ...worded.dropped, ...attemptsOf(served) }))
+}
+
+/** A whole answer as the stream that the caller asked for. */
+export const streamWhole = async (call: LeftCall, completion: Completion, backend: string): Promise<void> => {
+  const { writer, settle, began } = call
+  const events = printedEvents({
+    ...{ chunks: chunksOfCompletion(completion), notes: [], writer, began },
+    settle: () => settle(completion.usage ?? null, sizeOf(completion), backend),
+  })
+  await send(call, events)
+}
+
+/** Tells a fault in place of an answer, or at the end of a stream that has begun. */
+export const endByFault = async (call: LeftCall, fault: unknown): Promise<void> => {
+  if (!call.at.answer.isBegun) throw fault
+  const failing = Promise.reject(fault)
+  await send(call, { [Symbol.asyncIterator]: () => ({ next: () => failing }) })
+}

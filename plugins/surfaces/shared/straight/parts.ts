@@ -1,0 +1,57 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-bytes.ts'
+import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
+import { usageOf } from '../../../../core/dialects/chat-completions.ts'
+import type { ChatAnswer, Usage, WireUsage } from '../../../../core/ports/upstream.ts'
+import { faultOf, retryAfterOf } from '../../../shared/backend.ts'
+import type { BegunChat } from './begun-chat.ts'
+
+/** Bytes of a refusal that are read for its words. */
+export const mostRefusalBytes = 16 * 1024
+
+/** The bytes of one answer, as they come. Most answers come in one part, which needs no copy. */
+export class Parts {
+  size = 0
+  #first: Uint8Array | null = null
+  #gathered: GatheredBytes | null = null
+
+  add(part: Uint8Array): void {
+    this.size += part.length
+    if (this.#first === null) this.#first = part
+    else {
+      if (this.#gathered === null) (this.#gathered = gatheredBytes()).add(this.#first)
+      this.#gathered.add(part)
+    }
+  }
+
+  /** All bytes; they are held no longer. */
+  take(): Buffer {
+    const whole = this.#gathered?.whole() ?? (this.#first as Buffer | null)
+    this.#first = this.#gathered = null
+    return whole ?? Buffer.alloc(0)
+  }
+}
+
+/** The fault of a backend that answers with such a status. */
+export const refusalOf = (status: number, headers: AnswerHeaders, bytes: Buffer, clock: Clock): Error => {
+  const header = (name: string) => (headers[name] === undefined ? null : String(headers[name]))
+  return faultOf(status, retryAfterOf({ header }, clock), new Error(bytes.toString('utf8', 0, mostRefusalBytes)))
+}
+
+/** A whole answer for the caller: the backend's own bytes, where nothing in them has to change. */
+export const answerBytes = (
+  answer: Extract<ChatAnswer, { kind: 'completion' }>,
+  bytes: Buffer,
+  text: string,
+  model: string,
+  { isCommon, worded }: Pick<BegunChat, 'isCommon' | 'worded'>,
+): { readonly sent: string | Buffer; readonly isLatin: boolean } => {
+  const isSame = isCommon && answer.text !== undefined && answer.completion.model === model
+  // A string with the head in front is one write without a copy; other bytes go out behind the head.
+  if (isSame && isAscii(bytes)) return { sent: text, isLatin: true }
+  return { sent: isSame && isUtf8(bytes) ? bytes : worded.whole(answer, model), isLatin: false }
+}
+
+/** As the backend counted; a guess where the backend did not. */
+export const usedOf = (input: number, usage: WireUsage | null | undefined, characters: number): Usage =>
+  usageOf(usage) ?? { input, output: Math.ceil(characters / 4), estimated: true }

@@ -1,0 +1,84 @@
+import { fieldsBeyondContent as unheardByGemini } from '../../shared/dialects/generate-content/unsupported-fields.ts'
+import { fieldsBeyondMessages as unheardByMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
+import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
+import type { Passage } from '../../../core/ports/chat-filter.ts'
+import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import type { ChatBody, Dialect } from '../../../core/ports/upstream.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+/** The request for a backend of each dialect, undefined for the common one. */
+export type Wordings = (to: Dialect | undefined) => TranslatedRequest
+
+/** Each wording is made when it is first asked for, and once. */
+export const wordingsOf = (understand: Wordings): Wordings => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  return (to) => {
+    let it = worded.get(to)
+    if (it === undefined) worded.set(to, (it = understand(to)))
+    return it
+  }
+}
+
+/** The wordings for all backends of the model behind the guards. No other wording goes out. */
+export const guardedWordings = async (
+  { candidates }: Entry,
+  fit: Wordings,
+  passage: Passage,
+  signal: AbortSignal,
+): Promise<Wordings> => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  for (const to of new Set(candidates.map(dialectOf))) {
+    const { body, native, ...rest } = fit(to)
+    const common = await passage.request(body, signal)
+    const own = native && { native: { ...native, body: await passage.request(native.body, signal) } }
+    worded.set(to, { ...rest, ...own, body: common })
+  }
+  return (to) => {
+    const it = worded.get(to)
+    if (it === undefined) throw new Error('No guard has seen this wording')
+    return it
+  }
+}
+
+/** The marks of guards, as far as they are known. */
+export const marksOf = (passage: Passage | null): Headers => {
+  const marks = passage?.marks() ?? []
+  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
+}
+
+const unheard: Readonly<Partial<Record<Dialect, ReadonlySet<string>>>> = {
+  messages: unheardByMessages,
+  'generate-content': unheardByGemini,
+}
+
+/** The header that names members of the request that at least one backend of the model would not get. */
+export const droppedIn = (entry: Entry, fit: Wordings): Headers => {
+  const dropped = droppedOf(entry, fit)
+  return dropped.length === 0 ? {} : { 'x-sealgate-dropped': dropped.join(', ') }
+}
+
+const droppedOf = ({ candidates }: Entry, fit: Wordings): readonly string[] => {
+  const dropped = new Set<string>()
+  const note = (body: ChatBody, refused: ReadonlySet<string> | undefined) => {
+    for (const [name, value] of Object.entries(body)) {
+      if (refused?.has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
+    }
+  }
+  for (const to of new Set(candidates.map(dialectOf))) {
+    const { body, native, dropped: its } = fit(to)
+    for (const path of its) dropped.add(path)
+    if (to !== undefined && native === undefined) note(body, unheard[to] ?? none)
+  }
+  for (const candidate of candidates) {
+    const { upstream, model } = candidate
+    const { body, native } = fit(dialectOf(candidate))
+    if (native === undefined) note(body, upstream.unheard?.(model, body))
+  }
+  return [...dropped]
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** Members that the gateway itself sees to. */
+const ours = new Set(['stream_options', 'n'])

@@ -1,0 +1,27 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { memory } from '../../../adapters/memory/index.ts'
+import { files } from '../../../adapters/local/files.ts'
+import { writeKeys } from '../../../adapters/local/key-file.ts'
+import { newKek } from '../../../plugins/sealed/client/client.ts'
+import { running } from '../../environments.ts'
+
+t.test('files put names the file that is over the quota, and the quota', async (t) => {
+  const folder = t.testdir()
+  for (const [quota, told] of [
+    [{ bytes: 10 }, '10 bytes'],
+    [{ files: 1 }, '1 files'],
+  ] as const) {
+    const it = await running(t, memory(), { files: { quota } })
+    const keys = join(folder, `${Object.keys(quota)}.json`)
+    await writeKeys(keys, { kek: newKek(), wrapped_rag_dek: null }, false)
+    const env = { SEALGATE_URL: it.base, SEALGATE_KEY: it.key, SEALGATE_KEYS: keys }
+    const names = ['first.txt', 'second.txt']
+    for (const name of names) await writeFile(join(folder, name), `What ${name} says about ${Object.keys(quota)}`)
+    const over = 'files' in quota ? 'second.txt' : 'first.txt'
+    await t.rejects(files(['put', ...names.map((name) => join(folder, name))], env), {
+      message: new RegExp(`^${over}: .*storage of the organisation .*\\b${told}\\b`),
+    })
+  }
+})

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { readQuote } from '../../../../plugins/sealed/evidence/tdx-quote.ts'
+import { commandRunner } from '../../../fakes/command-runner.ts'
+import { answersFor } from '../../../fakes/platform/services.ts'
+import { json, sample } from '../../../plugins/sealed/evidence/samples.ts'
+
+const command = commandRunner(t)
+const run = promisify(execFile)
+const quote = sample('tdx/phala_tdx_quote')
+const question = readQuote(quote).body.reportData
+const record = {
+  'provider.txt': 'tdx_guest\n',
+  'report.bin': quote,
+  'question.bin': question,
+  'time.txt': '2025-06-20T00:00:00Z\n',
+}
+
+/** What Intel said of this quote at its time, as files of a folder. */
+const collateral = async (folder: string): Promise<string> => {
+  const { pckcrl, rootlist, tcb, identity } = answersFor({ collateral: json('tdx/phala_tdx_quote_collateral.json') })
+  const files = {
+    'intel-root-crl.der': rootlist!.body,
+    'intel-platform-crl.der': pckcrl!.body,
+    'intel-processor-crl.der': pckcrl!.body,
+    'intel-tcb-b0c06f000000.json': tcb!.body,
+    'intel-qe-identity.json': identity!.body,
+  }
+  for (const [name, body] of Object.entries(files)) await writeFile(join(folder, name), body)
+  for (const [name, { headers = {} }] of [
+    ['intel-tcb-b0c06f000000.pem', tcb!],
+    ['intel-qe-identity.pem', identity!],
+  ] as const)
+    await writeFile(join(folder, name), decodeURIComponent(Object.values(headers)[0]!))
+  return folder
+}
+
+const judged = async (t: Test, change: Readonly<Record<string, string | Uint8Array | null>> = {}) => {
+  const folder = t.testdir({ boot: {}, collateral: {} })
+  for (const [name, bytes] of Object.entries({ ...record, ...change }))
+    if (bytes !== null) await writeFile(join(folder, 'boot', name), bytes)
+  const beside = await collateral(join(folder, 'collateral'))
+  const { code, stdout, stderr } = await command(
+    ['verify', '--boot', join(folder, 'boot'), '--collateral', beside, '--json'],
+    {},
+  )
+  return `${code} ${stdout}${stderr}`
+}
+
+t.test('a recorded boot is judged as a client judges the platform', async (t) => {
+  t.match(await judged(t), /^0 \{"verified":true,"platform":"tdx","product":"TDX b0c06f000000","chip":"/)
+})
+
+const otherQuestion = question.map((byte, at) => (at === 63 ? byte ^ 1 : byte))
+const otherReport = quote.map((byte, at) => (at === 48 + 136 ? byte ^ 1 : byte))
+const refused: readonly (readonly [string, Readonly<Record<string, string | Uint8Array | null>>, RegExp])[] = [
+  ['another question', { 'question.bin': otherQuestion }, /^1 .*"reason":"report_data_mismatch"/],
+  ['a changed report', { 'report.bin': otherReport }, /^1 .*"reason":"signature_invalid"/],
+  ['a later time', { 'time.txt': '2025-09-20T00:00:00Z' }, /^1 .*"reason":"collateral_expired"/],
+  ['another platform', { 'provider.txt': 'arm_cca_guest' }, /^2 sealgate: provider\.txt names neither/],
+  ['a short question', { 'question.bin': question.subarray(1) }, /^2 sealgate: The record has no question/],
+  ['no time', { 'time.txt': 'today' }, /^2 sealgate: The record has no question of 64 bytes, or no time/],
+  ['no report', { 'report.bin': null }, /^2 sealgate: /],
+]
+
+t.test('a record that is wrong in one thing is refused', async (t) => {
+  for (const [name, change, wanted] of refused)
+    await t.test(name, async (t) => t.match(await judged(t, change), wanted))
+})
+
+/** Programs in front of those of the system, which play the kernel's folder of reports: an entry answers once it is made. */
+const kernel = async (folder: string): Promise<string> => {
+  const at = join(folder, 'bin')
+  await mkdir(at)
+  const programs = {
+    mkdir: `/bin/mkdir "$@"\ncase "$1" in ${folder}/tsm/*) cp ${folder}/quote "$1/outblob"; echo tdx_guest >"$1/provider";; esac\n`,
+    rmdir: `case "$1" in ${folder}/tsm/*) cp "$1/inblob" ${folder}/asked; /bin/rm -r "$1";; esac\n`,
+    dmesg: 'echo "[0.1] tdx: Guest detected"; echo "[0.2] a line of something else"\n',
+  }
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(join(at, name), `#!/bin/sh\n${text}`)
+    await chmod(join(at, name), 0o755)
+  }
+  return at
+}
+
+t.test('the script records what the reader reads', async (t) => {
+  const folder = t.testdir({ tsm: {} })
+  await writeFile(join(folder, 'quote'), quote)
+  const env = { PATH: `${await kernel(folder)}:${process.env['PATH']}`, TSM_REPORT: join(folder, 'tsm') }
+  const at = join(folder, 'boot')
+  const { stdout } = await run('sh', ['examples/record-boot.sh', at], { env })
+  t.match(stdout, /read it before you share it/)
+  const kept = (name: string) => readFile(join(at, name))
+  t.same(await kept('report.bin'), Buffer.from(quote))
+  t.same(await kept('question.bin'), await readFile(join(folder, 'asked')), 'the kernel was asked this')
+  t.equal((await kept('question.bin')).length, 64)
+  t.equal(String(await kept('kernel-log.txt')), '[0.1] tdx: Guest detected\n')
+  const said = await command(['verify', '--boot', at, '--collateral', folder, '--json'], {})
+  t.match(said, { code: 1, stdout: /"reason":"collateral_missing"/ }, 'the reader takes the folder')
+
+  await rm(join(folder, 'tsm'), { recursive: true })
+  await t.rejects(run('sh', ['examples/record-boot.sh', at], { env }), /has no configfs-tsm/)
+})

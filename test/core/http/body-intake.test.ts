@@ -1,0 +1,165 @@
+import { EventEmitter } from 'node:events'
+import { Readable } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import t from 'tap'
+import { bodyIntake } from '../../../core/http/body-intake.ts'
+import { leaveUnread } from '../../../core/http/unread-body.ts'
+import { TooMany, TooSlow } from '../../../core/errors.ts'
+import { fakeClock, settled } from '../../fakes/clock.ts'
+
+const leastRate = 1_000
+
+/** A request whose body comes when the test says so. */
+const coming = (held: number[] = [], grow: (bytes: number) => void = (bytes) => void held.push(bytes)) => {
+  const clock = fakeClock()
+  const stream = Object.assign(new Readable({ read: () => {} }), {
+    headers: {} as Record<string, string>,
+    complete: false,
+    socket: Object.assign(new EventEmitter(), {
+      pauses: 0,
+      pause: () => void stream.socket.pauses++,
+      resume: () => {},
+    }),
+  })
+  const terms = { clock, held: { grow, release: () => {} }, charge: async () => {}, leastRate }
+  const intake = () => bodyIntake(stream as unknown as IncomingMessage, {} as ServerResponse, terms)
+  return { clock, stream, intake }
+}
+
+const outcome = (body: Promise<Buffer>) =>
+  body.then(
+    ({ length }) => length,
+    (error: unknown) => error,
+  )
+
+t.test('a body whose sender is silent for fifteen seconds is too slow', async (t) => {
+  const { clock, intake } = coming()
+  const body = outcome(intake().whole(1_000_000, () => new Error()))
+  let over = false
+  void body.then(() => (over = true))
+  await clock.pass(14_999)
+  t.notOk(over)
+  await clock.pass(1)
+  t.match(await body, { status: 408, message: 'The body comes too slowly' })
+  t.ok((await body) instanceof TooSlow)
+  t.equal(clock.armed(), 0)
+})
+
+t.test('a sender that drips is too slow', async (t) => {
+  const { clock, stream, intake } = coming()
+  const body = outcome(intake().whole(1_000_000, () => new Error()))
+  for (let second = 0; second < 15; second++) {
+    stream.push(Buffer.alloc(100))
+    await clock.pass(1_000)
+  }
+  t.ok((await body) instanceof TooSlow)
+})
+
+t.test('a sender that stood for long and sends again is not cut', async (t) => {
+  const { clock, stream, intake } = coming()
+  const body = outcome(intake().whole(1_000_000, () => new Error()))
+  for (let round = 0; round < 4; round++) {
+    await clock.pass(11_500)
+    stream.push(Buffer.alloc(3_000))
+    await settled()
+  }
+  stream.push(null)
+  t.equal(await body, 12_000)
+  t.equal(clock.armed(), 0)
+})
+
+t.test('the time of a slow reader is none of its sender', async (t) => {
+  const { clock, stream, intake } = coming()
+  const pieces = intake().pieces()
+  stream.push(Buffer.alloc(100_000))
+  t.equal((await pieces.next()).value?.length, 100_000)
+  stream.push(Buffer.alloc(200_000))
+  await settled()
+  t.ok(stream.isPaused(), 'the sender waits')
+  await clock.pass(60_000)
+  t.equal((await pieces.next()).value?.length, 200_000)
+  stream.push(null)
+  t.ok((await pieces.next()).done)
+})
+
+t.test('short parts of one turn are one piece', async (t) => {
+  const { stream, intake } = coming()
+  const pieces = intake().pieces()
+  const first = pieces.next()
+  for (let at = 0; at < 100; at++) {
+    stream.push(Buffer.alloc(65))
+    await new Promise((resolve) => process.nextTick(resolve))
+  }
+  t.equal((await first).value?.length, 6_500)
+  stream.push(null)
+  t.ok((await pieces.next()).done)
+})
+
+t.test('pieces that are left early stop the body', async (t) => {
+  const { clock, stream, intake } = coming()
+  const pieces = intake().pieces()
+  stream.push(Buffer.alloc(10))
+  await pieces.next()
+  await pieces.return(undefined)
+  t.ok(stream.isPaused())
+  t.equal(clock.armed(), 0)
+})
+
+t.test('bytes of a body without a length are held as they come, and of one with a length before', async (t) => {
+  const held: number[] = []
+  const { stream, intake } = coming(held)
+  const body = outcome(intake().whole(1_000_000, () => new Error()))
+  for (let at = 0; at < 100; at++) stream.push(Buffer.alloc(100))
+  stream.push(null)
+  t.equal(await body, 10_000)
+  t.same(held, [4_100, 4_100])
+  const full = coming([], () => {
+    throw new TooMany()
+  })
+  full.stream.headers['content-length'] = '5'
+  t.ok((await outcome(full.intake().whole(1_000_000, () => new Error()))) instanceof TooMany)
+})
+
+t.test('a body that is there at once is read over many turns of the loop', async (t) => {
+  const { stream, intake } = coming()
+  const body = outcome(intake().whole(10_000_000, () => new Error()))
+  for (let at = 0; at < 32; at++) stream.push(Buffer.alloc(64 * 1024))
+  stream.push(null)
+  t.equal(await body, 2 * 1024 * 1024)
+  t.equal(stream.socket.pauses, 8)
+  const short = coming()
+  const shortParts = outcome(short.intake().whole(10_000_000, () => new Error()))
+  for (let at = 0; at < 5_000; at++) short.stream.push(Buffer.alloc(65))
+  short.stream.push(null)
+  t.equal(await shortParts, 325_000)
+  t.equal(short.stream.socket.pauses, 10, 'many parts as well')
+})
+
+t.test('a request whose socket is gone before its body was read is aborted', async (t) => {
+  const { stream, intake } = coming()
+  stream.destroy()
+  await settled()
+  t.match(await outcome(intake().whole(10, () => new Error())), { name: 'Aborted' })
+  t.match(
+    await intake()
+      .pieces()
+      .next()
+      .catch((error: unknown) => error),
+    { name: 'Aborted' },
+  )
+})
+
+t.test('tiny chunks of a body that nobody reads are parsed no further', async (t) => {
+  const { clock, stream } = coming()
+  leaveUnread(stream as unknown as IncomingMessage, clock)
+  await settled()
+  const parsing = () => {}
+  stream.socket.on('data', parsing)
+  for (let at = 0; at < 8_000; at++) stream.push(' ')
+  t.equal(stream.socket.pauses, 0)
+  for (let at = 0; at < 1_000; at++) stream.push(' ')
+  t.equal(stream.socket.pauses, 1)
+  await settled()
+  t.notOk(stream.socket.listeners('data').includes(parsing))
+  t.equal(stream.socket.listenerCount('data'), 1, 'the rest is thrown away')
+})

@@ -1,0 +1,120 @@
+import './fakes/unwatched.ts'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import t from 'tap'
+import { start } from './lab/bench/measure.ts'
+import { type Sent, costOf, counted } from './counts/counted.ts'
+import { program } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
+
+const key = `sk_live_${'4'.repeat(43)}`
+const headers = { authorization: `Bearer ${key}` }
+const events = 100
+const answers = 160
+const streams = 8
+const free = { requestsPerSecond: 1e9, concurrentRequests: 1e6, tokensPerMinute: 1e12, tokensPerDay: 1e12 }
+
+const text = 'Say words. '.repeat(250)
+const messages = [{ role: 'user', content: text }]
+const chat =
+  (path: string) =>
+  (stream: boolean): Sent => ({
+    ...{ path, headers },
+    body: JSON.stringify({
+      model: 'bench',
+      messages,
+      stream,
+      stream_options: stream ? { include_usage: true } : undefined,
+    }),
+  })
+
+/** Each door with a request for a whole answer or a stream. */
+const doors: Readonly<Record<string, (stream: boolean) => Sent>> = {
+  'the interface': chat('/std/chat/completions'),
+  'chat completions': chat('/v1/chat/completions'),
+  Messages: (stream) => ({
+    ...{ path: '/v1/messages', headers },
+    body: JSON.stringify({ model: 'bench', max_tokens: 100, messages, stream }),
+  }),
+  Responses: (stream) => ({
+    ...{ path: '/v1/responses', headers },
+    body: JSON.stringify({ model: 'bench', input: text, stream }),
+  }),
+  generateContent: (stream) => ({
+    path: `/v1beta/models/bench:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    headers,
+    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text }] }] }),
+  }),
+}
+
+const boundsOf = (garbage: number, ofEvent: number): Bounds => ({
+  whole: { promises: 12, garbage, systemCalls: 1.6 },
+  event: { promises: 0.2, garbage: ofEvent },
+})
+
+interface Bounds {
+  readonly whole: { readonly promises: number; readonly garbage: number; readonly systemCalls: number }
+  readonly event: { readonly promises: number; readonly garbage: number }
+}
+
+/** The most that an answer or an event takes. A bound only falls: a change that takes more is mended, not allowed for. */
+const bounds: Readonly<Record<string, Bounds>> = {
+  'the interface': boundsOf(85, 4.5),
+  'chat completions': boundsOf(80, 4.5),
+  Messages: boundsOf(115, 7.5),
+  Responses: boundsOf(148, 9),
+  generateContent: boundsOf(116, 9.3),
+}
+
+t.test(
+  'what an answer and an event take, by counts that no noise touches',
+  { skip: process.platform !== 'linux', timeout: 170_000 },
+  async (t) => {
+    const upstream = await start('upstream')
+    t.teardown(() => upstream.stop())
+    const folder = await folderOf(t)
+    const config = join(folder, 'config.json')
+    await writeFile(
+      config,
+      JSON.stringify({
+        enclave: { connect: ['/nowhere'] },
+        providers: { openai: { use: 'openai', baseUrl: `${upstream.base}/v1`, apiKey: 'none' } },
+        limits: { key: free, organization: free },
+      }),
+    )
+    const env = {
+      SEALGATE_CONFIG: config,
+      SEALGATE_DATA: join(folder, 'data'),
+      SEALGATE_KEY: key,
+      NODE_ENV: 'production',
+    }
+    const ours = await counted(program, env)
+    t.teardown(() => ours.stop())
+    const bareFile = fileURLToPath(new URL('./lab/bench/subjects/proxy-bare.js', import.meta.url))
+    const bare = await counted(bareFile, { UPSTREAM: upstream.base }, async (child) => {
+      const [port] = (await once(child, 'message')) as [number]
+      return `http://127.0.0.1:${port}`
+    })
+    t.teardown(() => bare.stop())
+    const whole = await costOf(bare, chat('/v1/chat/completions')(false), answers)
+    for (const [door, sent] of Object.entries(doors)) {
+      const [its, ofStream] = [await costOf(ours, sent(false), answers), await costOf(ours, sent(true), streams)]
+      const most = bounds[door]
+      if (most === undefined) throw new Error(`${door} has no bounds`)
+      const answer = { ...its, garbage: its.bytes / 1000, systemCalls: its.systemCalls - whole.systemCalls }
+      const event = { promises: ofStream.promises / events, garbage: ofStream.bytes / events / 1000 }
+      for (const name of ['promises', 'garbage', 'systemCalls'] as const)
+        t.ok(answer[name] <= most.whole[name], `${door}: ${answer[name].toFixed(2)} ${words[name]} an answer`)
+      for (const name of ['promises', 'garbage'] as const)
+        t.ok(event[name] <= most.event[name], `${door}: ${event[name].toFixed(2)} ${words[name]} an event`)
+    }
+  },
+)
+
+const words = {
+  promises: 'promises',
+  garbage: 'kB of garbage',
+  systemCalls: 'system calls more than the bare proxy for',
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
+import { heard } from '../fakes/served.ts'
+
+/** What a process has used since its start. */
+interface Used {
+  readonly promises: number
+  readonly systemCalls: number
+  /** Of the heap; nothing is collected while a load runs, so what was made is still there. */
+  readonly bytes: number
+}
+
+/** A program whose promises, system calls and garbage are counted. */
+export interface Counted {
+  readonly base: string
+  used(question?: 'hook' | 'unhook' | 'collect'): Promise<Used>
+  stop(): Promise<void>
+}
+
+const probe = fileURLToPath(new URL('./probe.js', import.meta.url))
+/** MB of young objects: more than any load makes. */
+const young = 256
+const options = ['--expose-gc', `--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--import', probe]
+
+/** Starts a program that says where it listens, or sends its port. */
+export const counted = async (
+  file: string,
+  env: Readonly<Record<string, string>>,
+  listens: (child: ChildProcess) => Promise<string> = (child) => heard(child).listening,
+): Promise<Counted> => {
+  const child = spawn(process.execPath, [...options, file], {
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  const base = await listens(child)
+  return {
+    base,
+    async used(question) {
+      child.send(question ?? 'look')
+      return ((await once(child, 'message')) as [Used])[0]
+    },
+    async stop() {
+      child.kill()
+      await ended
+    },
+  }
+}
+
+/** One kind of request, sent again and again. */
+export interface Sent {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What one request takes, apart from what is counted beside it. */
+export interface Cost {
+  readonly promises: number
+  readonly systemCalls: number
+  readonly bytes: number
+}
+
+/** Requests at once, as many callers send them. */
+const atOnce = 8
+
+const play = async (base: string, { path, headers, body }: Sent, times: number): Promise<void> => {
+  const dispatcher = new Agent({ connections: atOnce, pipelining: 1 })
+  let left = times
+  const caller = async () => {
+    while (left-- > 0) {
+      const answer = await request(base + path, {
+        ...{ method: 'POST', body, dispatcher },
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+      const text = await answer.body.text()
+      if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, caller))
+  await dispatcher.close()
+}
+
+/** Rounds of which the least counts: the work of the process itself falls into some of them. */
+const rounds = 2
+
+const roundOf = async (subject: Counted, sent: Sent, requests: number): Promise<Cost> => {
+  const before = await subject.used('collect')
+  await play(subject.base, sent, requests)
+  const after = await subject.used()
+  const hooked = await subject.used('hook')
+  await play(subject.base, sent, requests)
+  const last = await subject.used('unhook')
+  return {
+    promises: (last.promises - hooked.promises) / requests,
+    systemCalls: (after.systemCalls - before.systemCalls) / requests,
+    bytes: (after.bytes - before.bytes) / requests,
+  }
+}
+
+/** Plays the request until its code has run in, then counts; promises come last, since their hook makes garbage of its own. */
+export const costOf = async (subject: Counted, sent: Sent, requests: number): Promise<Cost> => {
+  await play(subject.base, sent, 2 * requests)
+  let least = await roundOf(subject, sent, requests)
+  for (let round = 1; round < rounds; round++) {
+    const { promises, systemCalls, bytes } = await roundOf(subject, sent, requests)
+    least = {
+      promises: Math.min(least.promises, promises),
+      systemCalls: Math.min(least.systemCalls, systemCalls),
+      bytes: Math.min(least.bytes, bytes),
+    }
+  }
+  return least
+}

@@ -1,0 +1,118 @@
+import './fakes/unwatched.ts'
+import { createRequire } from 'node:module'
+import t, { type Test } from 'tap'
+import { launchChromium, withoutChromium } from './fakes/chromium.ts'
+import {
+  type AnswerChange,
+  completion,
+  ehbpServer,
+  spoiledAnswers,
+  streamed,
+  wholeAnswers,
+} from './fakes/ehbp-server.ts'
+import { sealedStage } from './fakes/sealing.ts'
+
+const require = createRequire(createRequire(import.meta.url).resolve('tsx/package.json'))
+const { build } = require('esbuild') as {
+  build(options: object): Promise<{ outputFiles: readonly { text: string }[] }>
+}
+
+/** Runs inside the page: our client, and the package of others, unmodified. */
+const script = `
+  import { createTransport } from 'ehbp'
+  import { ehbp } from './dist/plugins/sealed/client/ehbp.js'
+  // text() of a page hides the error of a stream, and a reader shows it.
+  const textOf = async ({ body }) => {
+    const [reader, decoder] = [body.getReader(), new TextDecoder()]
+    for (let text = ''; ; ) {
+      const { done, value } = await reader.read()
+      if (done) return text
+      text += decoder.decode(value, { stream: true })
+    }
+  }
+  globalThis.read = (options, url) => ehbp(options).fetch(url, { method: 'POST', body: '{}' }).then(
+    async (answer) => answer.status + ' ' + await textOf(answer),
+  ).catch((error) => error.fault ?? String(error))
+  globalThis.chat = async (options, params) => {
+    const { chat } = ehbp(options)
+    if (!params.stream) return (await chat.completions.create(params)).choices[0].message.content
+    let text = ''
+    for await (const { choices } of await chat.completions.create(params)) text += choices[0]?.delta.content ?? ''
+    return text
+  }
+  globalThis.others = async (base, path, headers, body) => {
+    const transport = await createTransport(base)
+    const answer = await transport.post(base + path, body, { headers })
+    return answer.status + ' ' + await answer.text()
+  }`
+
+/** What the script leaves in the page. */
+interface Inside {
+  read(options: object, url: string): Promise<string>
+  chat(options: object, params: object): Promise<string>
+  others(base: string, path: string, headers: object, body: string): Promise<string>
+}
+
+/** A page at this address with the script, and the bodies that left it. */
+const opened = async (t: Test, address: string) => {
+  const { outputFiles } = await build({
+    stdin: { contents: script, resolveDir: process.cwd() },
+    ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'browser', target: 'es2022' },
+  })
+  const browser = await launchChromium()
+  t.teardown(() => browser.close())
+  const tab = await browser.newPage()
+  const sent: string[] = []
+  tab.on('request', (request) => sent.push(request.postDataBuffer()?.toString('latin1') ?? ''))
+  await tab.goto(address)
+  await tab.addScriptTag({ content: outputFiles[0]!.text, type: 'module' })
+  await tab.waitForFunction('globalThis.others !== undefined')
+  return { tab, sent }
+}
+
+t.test('in a real browser our client refuses what it refuses in Node', { skip: withoutChromium }, async (t) => {
+  let change: AnswerChange = wholeAnswers.json
+  const server = await ehbpServer(t, () => change)
+  const { tab } = await opened(t, `${server.base}/`)
+  const key = { kem: 'x25519', publicKey: server.publicKey }
+  const read = (more: object = {}) =>
+    tab.evaluate(([options, url]) => (globalThis as unknown as Inside).read(options, url), [
+      { baseUrl: `${server.base}/v1`, apiKey: 'any', key, ...more },
+      `${server.base}/v1/chat/completions`,
+    ] as const)
+  t.equal(await read(), `200 ${JSON.stringify(completion)}`)
+  change = wholeAnswers.stream
+  t.equal(await read(), `200 ${streamed.join('')}`)
+  for (const [name, [wrong, fault]] of Object.entries(spoiledAnswers)) {
+    change = wrong
+    t.equal(await read(), fault, name)
+  }
+  change = { status: 503, plain: ['forged'], withoutNonce: true }
+  t.equal(await read({ acceptClearRefusals: true }), '503 forged', 'by choice')
+  change = { type: 'text/plain', plain: ['a'] }
+  t.equal(await read({ acceptOpenEnds: true }), '200 a', 'by choice')
+})
+
+t.test('a page of another origin chats with the enclave by both clients', { skip: withoutChromium }, async (t) => {
+  const { base: origin } = await ehbpServer(t, () => wholeAnswers.json)
+  const it = await sealedStage(t, { settings: { cors: { origins: [origin] } } })
+  const { tab, sent } = await opened(t, `${origin}/`)
+  const secret = 'the otters of Cold Quay'
+  const ask = { model: 'quiet', messages: [{ role: 'user', content: secret }] }
+  const options = { baseUrl: `${it.base}/ehbp/v1`, apiKey: it.apiKey, policy: { allowInsecureDev: true } }
+  for (const stream of [false, true]) {
+    const said = await tab.evaluate(([options, params]) => (globalThis as unknown as Inside).chat(options, params), [
+      options,
+      { ...ask, stream },
+    ] as const)
+    t.equal(said, secret)
+  }
+  const headers = { authorization: `Bearer ${it.apiKey}`, 'content-type': 'application/json' }
+  const said = await tab.evaluate(
+    ([base, path, headers, body]) => (globalThis as unknown as Inside).others(base, path, headers, body),
+    [it.base, '/ehbp/v1/chat/completions', headers, JSON.stringify(ask)] as const,
+  )
+  t.match(said, new RegExp(`^200 .*${secret}`), 'the package of others, unmodified')
+  t.equal(it.calls.length, 3)
+  t.notMatch(sent.join(''), /otters/, 'no plaintext leaves the page')
+})

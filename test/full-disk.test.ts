@@ -1,0 +1,120 @@
+import './fakes/unwatched.ts'
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import metadataStore from '../adapters/memory/metadata-store.ts'
+import { production } from '../adapters/production/index.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
+import { Unavailable } from '../core/errors.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import { openWriter } from '../plugins/storage/sqlite/writer.ts'
+import { running, unhurried } from './environments.ts'
+import { formOf } from './fakes/uploads.ts'
+
+/** Mounts a small disk; null where the system does not let us. */
+const smallDisk = (folder: string): string | null => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder], { stdio: 'ignore' })
+    return folder
+  } catch {
+    return null
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'full-disk-'))
+const disk = smallDisk(folder)
+const skip = disk === null ? 'the system lets us mount no disk' : false
+t.teardown(() => {
+  if (disk !== null) execFileSync('umount', ['-l', disk], { stdio: 'ignore' })
+  rmSync(folder, { recursive: true })
+})
+
+/** Writes until nothing goes on the disk any more. */
+const fill = (file: string): void => {
+  const to = openSync(file, 'w')
+  for (let size = 64 * 1024; size > 0;) {
+    try {
+      writeSync(to, Buffer.alloc(size))
+    } catch {
+      size >>= 1
+    }
+  }
+  closeSync(to)
+}
+
+t.test('a full disk can be emptied by who filled it', { skip, timeout: 60_000 }, async (t) => {
+  const adapters = await production(checkedConfig({ log: { level: 'silent' } }, {}), folder)
+  const it = await running(t, adapters, unhurried)
+  const headers = { authorization: `Bearer ${it.key}` }
+  const upload = async (bytes: number) =>
+    fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body: formOf(Buffer.alloc(bytes, 1)) })
+  const { data } = (await (await upload(1_000_000)).json()) as { data: { id: string } }
+  const degraded = async () =>
+    ((await (await fetch(`${it.base}/health/ready`)).json()) as { data: { degraded?: readonly string[] } }).data
+      .degraded
+  t.equal(await degraded(), undefined)
+  fill(join(folder, 'ballast'))
+  await t.rejects(it.gateway.keys.create({}), { name: 'Unavailable' }, 'nothing goes on it')
+  t.same(await degraded(), ['The disk of the row store is full'])
+  const file = `${it.base}/files/encrypted/${data.id}`
+  t.equal((await fetch(file, { method: 'DELETE', headers })).status, 200)
+  t.equal((await fetch(file, { headers })).status, 404)
+  t.equal(await degraded(), undefined)
+  t.equal((await upload(100_000)).status, 200, 'there is room again')
+})
+
+t.test('a statement that finds no room makes its store full, until a write finds some', async (t) => {
+  const writer = openWriter(':memory:', 100)
+  t.teardown(() => writer.close())
+  await writer.exec('pragma max_page_count = 2')
+  await t.rejects(
+    writer.run(async () => {
+      await writer.exec('create table one (data text)')
+      for (let at = 0; at < 100; at++) await writer.exec(`insert into one values ('${'x'.repeat(4_000)}')`)
+    }),
+    { name: 'Unavailable' },
+  )
+  await nextTurn()
+  t.ok(writer.isFull())
+  await writer.run(async () => {})
+  await nextTurn()
+  t.notOk(writer.isFull())
+  const alone = writer.run(async () => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  })
+  await t.rejects(alone, { name: 'Unavailable' })
+  await nextTurn()
+  t.ok(writer.isFull(), 'a statement alone may fail, and its transaction goes on')
+  await writer.run(async () => {})
+  await nextTurn()
+  t.notOk(writer.isFull())
+})
+
+t.test('a content goes before its record where a journal takes no line more', async (t) => {
+  let refusals = 0
+  let isFull = false
+  const inner = metadataStore.create({}, {}, 'rows') as MetadataStore
+  const rows: MetadataStore = {
+    ...inner,
+    async remove(...given) {
+      if (!isFull) return inner.remove(...given)
+      isFull = false
+      refusals++
+      throw new Unavailable(undefined, { cause: Object.assign(new Error('full'), { code: 'SQLITE_FULL' }) })
+    },
+  }
+  const kept = use(plugin({ port: MetadataStore, name: 'filling', create: () => rows }))
+  const it = await running(t, { ...memory(), metadataStore: kept }, unhurried)
+  const headers = { authorization: `Bearer ${it.key}` }
+  const body = formOf(Buffer.alloc(1_000, 1))
+  const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+  const { data } = (await sent.json()) as { data: { id: string } }
+  isFull = true
+  t.equal((await fetch(`${it.base}/files/encrypted/${data.id}`, { method: 'DELETE', headers })).status, 200)
+  t.equal(refusals, 1)
+})

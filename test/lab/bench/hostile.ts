@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util'
+import { type Figure, passes, played } from '../../hostile/scene.ts'
+import { scenes } from '../../hostile/scenes.ts'
+import { openStage } from '../hunt/stage.ts'
+import { demandQuiet, isQuiet } from './quiet.ts'
+
+/** `npm run bench:hostile [-- --force] [part of a name …]`: what somebody hostile can do to a gateway and its enclave. */
+const { values, positionals } = parseArgs({ options: { force: { type: 'boolean' } }, allowPositionals: true })
+
+await demandQuiet(values.force === true)
+
+const said = (it: Figure): string =>
+  `  ${it.name}: ${it.value.toFixed(it.value < 10 && !Number.isInteger(it.value) ? 1 : 0)} (at most ${it.most.toFixed(0)})${passes(it) ? '' : '  BEYOND'}`
+
+let beyond = 0
+for (const scene of scenes) {
+  if (positionals.length > 0 && !positionals.some((part) => scene.name.includes(part))) continue
+  // A gateway of its own: no scene pays for what another left.
+  const quiet = await isQuiet()
+  const stage = await openStage()
+  const figures = await played(scene, stage, quiet)
+  await stage.close()
+  console.log(scene.name)
+  for (const figure of figures) console.log(said(figure))
+  beyond += figures.filter((it) => !passes(it)).length
+}
+console.log(beyond === 0 ? 'all within their bounds' : `${beyond} beyond their bounds`)
+process.exit(beyond === 0 ? 0 : 1)

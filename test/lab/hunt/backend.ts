@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { wavOf } from '../../../plugins/shared/sounds/wav.ts'
+
+const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+const likely = ['A', 'B', 'yes', 'no', '0', '1'].map((token) => ({ token, logprob: -1 }))
+const choice = {
+  index: 0,
+  message: { role: 'assistant', content: 'A' },
+  finish_reason: 'stop',
+  logprobs: { content: [{ ...likely[0], top_logprobs: likely }] },
+}
+
+const vector = { index: 0, embedding: 'AACAPwAAAEAAAEDA' }
+
+const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] }
+
+/** The same answer to every question of a kind. Nothing is read of a body but how many texts it has. */
+const answers: Readonly<Record<string, object>> = {
+  '/v1/models': { object: 'list', data: [] },
+  '/v1/chat/completions': { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage },
+  '/v1/moderations': { id: 'm', model: 'm', results: [{ flagged: false }] },
+  '/v1/images/generations': drawn,
+  '/v1/images/edits': drawn,
+  '/v1/audio/transcriptions': { text: 'Hello.', duration: 2, language: 'english' },
+  '/v1/audio/translations': { text: 'Hello.', duration: 2, language: 'english' },
+}
+const sound = wavOf({ rate: 8_000, channels: 1, bits: 16, samples: new Uint8Array(4096) })
+
+export interface Backend {
+  readonly url: string
+  close(): void
+}
+
+const embedded = (body: Buffer): object => {
+  const { input } = JSON.parse(body.toString()) as { readonly input: unknown }
+  const texts = Array.isArray(input) ? input : [input]
+  return { data: texts.map((_, index) => ({ ...vector, index })), usage }
+}
+
+export const startBackend = async (): Promise<Backend> => {
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const answer = request.url === '/v1/embeddings' ? embedded(body) : answers[request.url!]
+      response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })
+      response.end(answer === undefined ? sound : JSON.stringify(answer))
+    })
+  })
+  // A kept connection that ends just when the gateway writes would be a fault of the backend.
+  server.keepAliveTimeout = 0
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ModuleKind, ScriptTarget, transpileModule } from 'typescript-api'
+import { chance } from './bench/retrieval/chance.ts'
+import { endGroup } from '../end-group.ts'
+import { planned } from '../suite/plan.ts'
+import { type Mutation, mutations } from './mutations.ts'
+import { type Verdict, markOf, readPlayed, writePlayed } from './mutations/played.ts'
+
+/** `npm run mutate`: each mutation breaks one promise in a copy of the built code, and its test has to fail there. */
+const { values } = parseArgs({
+  options: {
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    /** Mutations whose file or test has this in its path. */
+    only: { type: 'string', default: '' },
+    /** Mutations without a verdict. */
+    new: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '2' },
+  },
+})
+
+/** Ms in which a test ends, broken or not. */
+const patience = 120_000
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** A copy of the built code beside links to all that tests read. */
+const copied = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-mutant-'))
+  // Parsers run as other users, who read the code too.
+  await chmod(folder, 0o755)
+  const isCode = (path: string) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path)
+  await cp('dist', join(folder, 'dist'), { recursive: true, filter: isCode })
+  for (const name of await readdir('.'))
+    if (!['dist', '.git', '.tap'].includes(name)) await symlink(await realpath(name), join(folder, name))
+  await mkdir(join(folder, '.tap'))
+  return folder
+}
+
+const built = (file: string): string => join('dist', file.replace(/\.ts$/, '.js'))
+
+/** The exit code of a test, which ends at its first failure; null when its time was over. */
+const run = (folder: string, test: string): Promise<number | null> =>
+  new Promise((done, fail) => {
+    // The runner's own limit of 30 seconds would count a busy machine as a broken test.
+    const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000), TAP_BAIL: '1' }
+    const options: SpawnOptions = { cwd: folder, stdio: 'ignore', env, detached: true }
+    const child = spawn(process.execPath, [built(test)], options)
+    const late = setTimeout(() => endGroup(child.pid!), patience)
+    child.on('error', fail)
+    child.on('exit', (code) => {
+      clearTimeout(late)
+      endGroup(child.pid!)
+      done(code)
+    })
+  })
+
+/** The changed file as JavaScript; null when it is no TypeScript. */
+const broken = async ({ file, from, to }: Mutation): Promise<string | null> => {
+  const source = await readFile(file, 'utf8')
+  const { outputText, diagnostics } = transpileModule(
+    source.replace(from, () => to),
+    {
+      fileName: file,
+      reportDiagnostics: true,
+      compilerOptions: {
+        module: ModuleKind.ESNext,
+        target: ScriptTarget.ES2023,
+        verbatimModuleSyntax: true,
+        rewriteRelativeImportExtensions: true,
+      },
+    },
+  )
+  if (diagnostics?.length) return null
+  return outputText
+}
+
+const tried = async (folder: string, it: Mutation): Promise<Verdict> => {
+  const place = join(folder, built(it.file))
+  const [whole, changed] = [await readFile(place), await broken(it)]
+  if (changed === null) return 'NO CODE'
+  await writeFile(place, changed)
+  const code = await run(folder, it.test)
+  await writeFile(place, whole)
+  if (code === null) return 'killed by time'
+  return code === 0 ? 'ALIVE' : 'killed'
+}
+
+const room = (file: string): string => file.split('/').slice(0, 2).join('/')
+
+const played = new Map(await readPlayed())
+/** A sample leaves out the rows of long tests, with browsers and many processes. */
+const left = values.sample === undefined ? [] : (await planned('short')).resting.map((file) => `test/${file}.test.ts`)
+const wanted = mutations
+  .filter(({ test }) => !left.includes(test))
+  .filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))
+  .filter((it) => !values.new || !played.get(markOf(it))?.startsWith('killed'))
+const mixed = chance(Number(values.seed)).shuffled(wanted.filter(({ equivalent }) => equivalent === undefined))
+const chosen = values.sample === undefined ? mixed : mixed.slice(0, Number(values.sample))
+print(`${chosen.length} of ${mutations.length} mutations, seed ${values.seed}`)
+
+const lanes = await Promise.all(Array.from({ length: Number(values.jobs) }, copied))
+/** Does the work for each item, in as many lanes as there are copies. */
+const inLanes = async <T>(items: readonly T[], work: (folder: string, item: T) => Promise<void>): Promise<void> => {
+  const queue = [...items]
+  await Promise.all(
+    lanes.map(async (folder) => {
+      for (let it = queue.shift(); it !== undefined; it = queue.shift()) await work(folder, it)
+    }),
+  )
+}
+
+const unfit = new Set<string>()
+await inLanes([...new Set(chosen.map(({ test }) => test))], async (folder, test) => {
+  if ((await run(folder, test)) === 0) return
+  unfit.add(test)
+  print(`UNFIT ${test} fails without a mutation`)
+})
+const sums = new Map<string, { killed: number; alive: number }>()
+await inLanes(chosen, async (folder, it) => {
+  const began = Date.now()
+  const verdict = unfit.has(it.test) ? 'UNFIT' : await tried(folder, it)
+  const sum = sums.get(room(it.file)) ?? { killed: 0, alive: 0 }
+  sum[verdict.startsWith('killed') ? 'killed' : 'alive']++
+  sums.set(room(it.file), sum)
+  played.set(markOf(it), verdict)
+  if (values.sample === undefined) await writePlayed(mutations, played)
+  print(`${verdict} in ${Date.now() - began} ms: ${it.file}: ${it.breaks}`)
+})
+await Promise.all(lanes.map((folder) => rm(folder, { recursive: true, force: true })))
+
+for (const [name, { killed, alive }] of [...sums].sort()) print(`${name.padEnd(24)} ${killed} killed, ${alive} alive`)
+const alive = [...sums.values()].reduce((sum, it) => sum + it.alive, 0)
+print(`${chosen.length - alive} killed, ${alive} alive`)
+process.exit(alive === 0 ? 0 : 1)

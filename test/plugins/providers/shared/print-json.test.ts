@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { printJson } from '../../../../plugins/providers/shared/print-json.ts'
+
+/** Beyond what one turn of the loop prints. */
+const long = 'x'.repeat(1024 * 1024)
+
+const printed = async (value: unknown): Promise<string> => Buffer.from(await printJson(value)).toString()
+
+t.test('a long value has the same JSON as a short one', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      const whole = { value, long: `${long}"`, absent: undefined, list: [undefined, value] }
+      return (await printed(whole)) === JSON.stringify(whole)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+t.test('a pair of surrogates is never torn, wherever it stands', async (t) => {
+  for (const before of [0, 1, 65_535, 65_536]) {
+    const text = `${'é'.repeat(before)}${'😀'.repeat(600_000)}`
+    t.equal((await printed([text])) === JSON.stringify([text]), true, `${before} characters before`)
+  }
+  const half = `${long}\ud83d`
+  t.equal((await printed(half)) === JSON.stringify(half), true, 'half of one stays half')
+})
+
+t.test('other calls have their turn while a long text is printed', async (t) => {
+  let turns = 0
+  const other = setInterval(() => turns++, 0)
+  await printJson([long.repeat(32)])
+  clearInterval(other)
+  t.ok(turns > 4, `${turns} turns`)
+})
+
+t.test('a short value costs no turn', async (t) => {
+  t.equal(printJson({ a: 1 }), '{"a":1}')
+})

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { audioTranscriber } from '../../../../plugins/sealed/client/audio.ts'
+import { openedContent } from '../../../../plugins/sealed/client/content.ts'
+import { clearRequests } from '../../../../plugins/sealed/client/http-request.ts'
+import type { SendSealed } from '../../../../plugins/sealed/client/send-sealed.ts'
+import { tools } from '../../../../plugins/sealed/client/tools.ts'
+
+const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
+
+const reason = new Error('The user has left')
+
+/** Bytes that break in their middle; `then` runs just before. */
+async function* breaking(then: () => void): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode('{"data":')
+  then()
+  throw new Error('The connection is closed')
+}
+
+/** An answer in one of the ways in which a client reads it, which breaks while it is read. */
+type Read = (answer: () => Response, signal: AbortSignal) => Promise<unknown>
+
+const sending =
+  (answer: () => Response): SendSealed =>
+  async () =>
+    ({ answer: answer(), request: {} }) as Awaited<ReturnType<SendSealed>>
+
+const simple = [{ name: 'clock', kind: 'simple' }]
+
+const reads: Readonly<Record<string, Read>> = {
+  'a request in the clear': (answer, signal) =>
+    clearRequests({
+      baseUrl: 'http://gateway.example',
+      apiKey: 'key',
+      fetch: async () => answer(),
+    } as unknown as Parameters<typeof clearRequests>[0]).data('GET', 'tools', {
+      signal,
+    }),
+  'a sealed tool': (answer, signal) => {
+    const aside = { data: async () => simple } as unknown as Parameters<typeof tools>[0]
+    const given = [aside, sending(answer), {}, null] as unknown as Parameters<typeof tools>
+    return tools(...given).call('clock', {}, { signal })
+  },
+  'a sealed recording': (answer, signal) =>
+    audioTranscriber(sending(answer), 'transcriptions').create(
+      { model: 'heard', file: { name: 'a.wav', bytes: new Uint8Array(4) } },
+      { signal },
+    ),
+}
+
+for (const [name, read] of Object.entries(reads))
+  t.test(`${name} ends with the reason of its abort, and as cut off without one`, async (t) => {
+    const left = new AbortController()
+    const answer = (then: () => void) => () =>
+      new Response(Readable.toWeb(Readable.from(breaking(then))) as ReadableStream)
+    await t.rejects(
+      read(
+        answer(() => left.abort(reason)),
+        left.signal,
+      ),
+      reason,
+    )
+    await t.rejects(
+      read(
+        answer(() => {}),
+        new AbortController().signal,
+      ),
+      faulty({ fault: 'truncated' }),
+    )
+  })
+
+t.test('a file ends with the reason of its abort, and as damaged without one', async (t) => {
+  const left = new AbortController()
+  const dek = new Uint8Array(32)
+  const all = async (then: () => void, signal: AbortSignal) => {
+    for await (const _ of openedContent('2', dek, breaking(then), signal));
+  }
+  await t.rejects(
+    all(() => left.abort(reason), left.signal),
+    reason,
+  )
+  await t.rejects(
+    all(() => {}, new AbortController().signal),
+    faulty({ fault: 'damaged' }),
+  )
+})

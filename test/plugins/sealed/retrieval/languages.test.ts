@@ -1,0 +1,124 @@
+import t from 'tap'
+import type { Language } from '../../../../plugins/sealed/retrieval/common-words.ts'
+import { languageOf, languagesOf } from '../../../../plugins/sealed/retrieval/languages.ts'
+import { postingsOf } from '../../../../plugins/sealed/retrieval/postings.ts'
+import { searchIndex } from '../../../../plugins/sealed/retrieval/search-index.ts'
+import { vocabulary } from '../../../../plugins/sealed/retrieval/vocabulary.ts'
+import { formOf } from '../../../../plugins/sealed/retrieval/words.ts'
+import { articles, questions } from './basic-law.ts'
+
+/** Article 1 of the Universal Declaration of Human Rights, and forms of words with one stem. */
+const spoken: Readonly<Record<Language, { readonly text: string; readonly forms: readonly string[] }>> = {
+  en: {
+    text: 'All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience and should act towards one another in a spirit of brotherhood.',
+    forms: ['right rights', 'act acting acted'],
+  },
+  de: {
+    text: 'Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen begabt und sollen einander im Geist der Brüderlichkeit begegnen.',
+    forms: [
+      'Haus Hauses Häuser Häusern',
+      'Frist Fristen',
+      'Vertrag Vertrags Verträge Verträgen',
+      'Straße Straßen Strasse',
+    ],
+  },
+  nl: {
+    text: 'Alle mensen worden vrij en gelijk in waardigheid en rechten geboren. Zij zijn begiftigd met verstand en geweten, en behoren zich jegens elkander in een geest van broederschap te gedragen.',
+    forms: ['boek boeken', 'huis huizen', 'jaar jaren', 'mogelijkheid mogelijkheden', 'bakken bak'],
+  },
+  fr: {
+    text: 'Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison et de conscience et doivent agir les uns envers les autres dans un esprit de fraternité.',
+    forms: ['congé congés', 'cheval chevaux', 'bureau bureaux', 'européen européenne européennes', 'payé payée payés'],
+  },
+  es: {
+    text: 'Todos los seres humanos nacen libres e iguales en dignidad y derechos y, dotados como están de razón y conciencia, deben comportarse fraternalmente los unos con los otros.',
+    forms: ['derecho derechos', 'ciudad ciudades', 'lápiz lápices', 'inglés ingleses', 'mes meses'],
+  },
+  it: {
+    text: 'Tutti gli esseri umani nascono liberi ed eguali in dignità e diritti. Essi sono dotati di ragione e di coscienza e devono agire gli uni verso gli altri in spirito di fratellanza.',
+    forms: ['diritto diritti', 'libro libri', 'amica amiche', 'strada strade'],
+  },
+  pt: {
+    text: 'Todos os seres humanos nascem livres e iguais em dignidade e em direitos. Dotados de razão e de consciência, devem agir uns para com os outros em espírito de fraternidade.',
+    forms: ['direito direitos', 'irmão irmãos', 'leão leões', 'animal animais', 'homem homens', 'cidade cidades'],
+  },
+  ru: {
+    text: 'Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и должны поступать в отношении друг друга в духе братства.',
+    forms: ['книга книги книгу книгами', 'город города городов', 'право права правами'],
+  },
+  ar: {
+    text: 'يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق. وقد وهبوا عقلاً وضميرًا وعليهم أن يعامل بعضهم بعضًا بروح الإخاء على أن ذلك حق لكل من هذه الشعوب.',
+    forms: ['كتاب الكتاب والكتاب كتابها', 'مدرسة المدرسة مدرسه', 'مُعَلِّم معلم المعلمون المعلمين'],
+  },
+}
+
+t.test('a text is heard in its language', async (t) => {
+  for (const [language, { text }] of Object.entries(spoken)) t.equal(languageOf(text), language)
+  t.equal(languageOf('const a = 12; // 4711'), null)
+  t.equal(languageOf('Der Rok 2026'), null, 'few words leave it open')
+  t.same(languagesOf([spoken.de.text, 'B17 | 12,50', spoken.en.text, spoken.de.text]), ['de', 'de', 'en', 'de'])
+  t.same(languagesOf(['B17']), ['en'])
+  t.same(languagesOf(['Die Todesstrafe ist abgeschafft.']), ['de'], 'fewer words are enough where there are no others')
+})
+
+t.test('the forms of a word have one stem in its language', async (t) => {
+  for (const [language, { forms }] of Object.entries(spoken) as [Language, (typeof spoken)[Language]][])
+    for (const line of forms) {
+      const stems = line.split(' ').map((word) => formOf(word, language))
+      t.equal(new Set(stems).size, 1, `${language}: ${line} have ${stems.join(', ')}`)
+    }
+  t.equal(formOf('connections', 'ru'), 'connect', 'Latin letters are English among others')
+})
+
+const placed = (text: string) => [{ passage: { text, heading: null, page: null }, vector: null }]
+
+const indexOf = (texts: Readonly<Record<string, string>>) => {
+  const it = searchIndex()
+  for (const [id, text] of Object.entries(texts)) it.put(id, placed(text))
+  return it
+}
+
+const firstIn = (it: ReturnType<typeof searchIndex>, query: string): string | undefined =>
+  it.search({ query, vector: null, most: 1 })[0]?.fileId
+
+t.test('German questions find their article by other forms, and by parts and wholes of joined words', async (t) => {
+  const law = indexOf(articles)
+  const wrong = questions.filter(([query, article]) => firstIn(law, query) !== article)
+  t.same(wrong, [], `${questions.length - wrong.length} of ${questions.length}`)
+})
+
+t.test(
+  'a word is no part of another that is hardly longer, nor is a short one of a word with an unknown rest',
+  async (t) => {
+    const it = indexOf({ a: `Die Antworten, Transporte und die Lattenzäune sind da. ${spoken.de.text}` })
+    t.equal(firstIn(it, 'Zaun'), 'a')
+    for (const query of ['Antwortenden', 'Orte']) t.equal(firstIn(it, query), undefined, query)
+  },
+)
+
+t.test('a joined word is forgotten with the last file that has it', async (t) => {
+  const words = vocabulary()
+  const own = postingsOf([{ fields: [{ text: 'Die Bundesflagge', times: 1 }], language: 'de' }])
+  for (const file of [1, 2]) words.add(file, own)
+  words.drop(1, own)
+  t.same([...words.compounds.keys()], ['bundesflagg'])
+  words.drop(2, own)
+  t.same([...words.compounds.keys()], [])
+})
+
+t.test('questions in a language find files in it among files in others', async (t) => {
+  const all = indexOf(Object.fromEntries(Object.entries(spoken).map(([language, { text }]) => [language, text])))
+  all.put('th', placed('มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ'))
+  all.put('ja', placed('猫は魚を食べる。すべての人間は自由である。'))
+  all.put('year', placed('في عام ٢٠٢٦ كان كل شيء على ما يرام من أن إلى'))
+  const asked = {
+    ...{
+      de: 'Würden eines Menschens',
+      fr: 'un être humain égal en droit',
+      es: 'el derecho y la razón',
+      ru: 'друг и разум',
+    },
+    ...{ it: 'diritto e ragione', ar: 'الحق والكرامه', th: 'อิสระ', ja: '猫', year: '2026' },
+  }
+  for (const [language, query] of Object.entries(asked)) t.equal(firstIn(all, query), language, query)
+})

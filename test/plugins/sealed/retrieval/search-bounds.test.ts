@@ -1,0 +1,73 @@
+import t from 'tap'
+import { defaultQueue } from '../../../../plugins/shared/fair-shares.ts'
+import type { Catalog } from '../../../../core/inference/models/catalog.ts'
+import type { Inference } from '../../../../core/inference/inference.ts'
+import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
+import { isTitled, titleOf } from '../../../../plugins/sealed/enclave/file-title.ts'
+import { sealRows } from '../../../../plugins/sealed/enclave/index-file.ts'
+import { retrieval } from '../../../../plugins/sealed/enclave/retrieval.ts'
+import { searchIndex } from '../../../../plugins/sealed/retrieval/search-index.ts'
+
+const ragDek = new Uint8Array(32).fill(7)
+const signal = new AbortController().signal
+
+/** Indexed files by id: their name, and when they were stored; the gateway of `untold` tells no time. */
+const files: Readonly<Record<string, { readonly name: string | null; readonly created?: number }>> = {
+  march: { name: 'Minutes of Überlingen, March.docx', created: 100 },
+  april: { name: 'Minutes of Überlingen, April.docx', created: 200 },
+  untold: { name: 'minutes.txt' },
+  nameless: { name: null, created: 150 },
+}
+
+const enclaveFiles = {
+  indexes: async () => Object.entries(files).map(([id, { name: _, ...times }]) => ({ id, version: '1', ...times })),
+  index: async (id: string) => {
+    const title = titleOf(files[id]?.name ?? '')
+    return sealRows(ragDek, id, [{ text: 'The ferry leaves at noon.', heading: null, page: null, vector: null, title }])
+  },
+} as unknown as EnclaveFiles
+
+t.test('a search keeps to files by their name and time', async (t) => {
+  const supplied = { catalog: {} as Catalog, inference: {} as Inference }
+  const { search } = retrieval(supplied, [], { model: undefined, cache: 1, mostFile: 1, queue: defaultQueue })
+  const found = async (bounds: object) => {
+    const hits = await search(enclaveFiles, ragDek, { query: 'ferry', ids: null, ...bounds }, signal)
+    return hits.map(({ fileId }) => fileId).sort()
+  }
+  t.same(await found({}), ['april', 'march', 'nameless', 'untold'])
+  t.same(await found({ name: 'uberlingen march' }), ['march'], 'in any case, without accents and commas')
+  t.same(await found({ name: 'minutes' }), ['april', 'march', 'untold'], 'a file without a name has no part of it')
+  t.same(await found({ name: 'april.docx' }), ['april'], 'its ending is no part of a title')
+  t.same(await found({ name: '...' }), [], 'nor is a name without a word')
+  t.same(await found({ from: 100, to: 200 }), ['march', 'nameless'], 'the end is outside')
+  t.same(await found({ from: 101 }), ['april', 'nameless'])
+  t.same(await found({ to: 150 }), ['march'])
+  t.same(await found({ name: 'minutes', from: 150 }), ['april'])
+  const [hit] = await search(enclaveFiles, ragDek, { query: 'ferry', ids: null, name: 'april' }, signal)
+  t.match(hit, { title: 'Minutes of Überlingen April', created: 200 })
+})
+
+t.test('a number behind a dot is a part of a name', async (t) => {
+  t.ok(isTitled(titleOf('Manual 1.2.pdf'), 'manual 1.2'))
+  t.notOk(isTitled(titleOf('Manual 1.2.pdf'), 'manual 1.3'))
+})
+
+t.test('a long snippet shows what stands around a hit, and a short one the words themselves', async (t) => {
+  const it = searchIndex()
+  const body = (at: number) => `Sentence ${at} stands here. `.repeat(20).trim()
+  const passages = Array.from({ length: 9 }, (_, at) => ({
+    passage: { text: at === 4 ? `${body(4)} The lantern is copper.` : body(at), heading: `Part ${at}`, page: at },
+    vector: null,
+  }))
+  it.put('a', passages)
+  const shown = (characters?: number) =>
+    it.search({ query: 'lantern', vector: null, most: 1, ...(characters && { characters }) })[0]?.snippet ?? ''
+  const parts = (snippet: string) => [...new Set(snippet.match(/(?<=Sentence )\d/g))].join()
+  t.equal(parts(shown()), '4', 'the usual one stays under its heading')
+  t.equal(parts(shown(1_600)), '3,4,5', 'neighbours on both sides')
+  t.match(shown(1_600), /\n\nPart 4\nSentence 4 .*The lantern is copper\.\n\nPart 5\n/)
+  t.ok(shown(1_600).length <= 1_600)
+  t.equal(parts(shown(10_000)), '0,1,2,3,4,5,6,7,8')
+  t.match(shown(100), /The lantern is copper\./)
+  t.ok(shown(100).length <= 100)
+})

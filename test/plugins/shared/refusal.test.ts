@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { faultOf, toldFault } from '../../../plugins/shared/backend.ts'
+import { redactedSentence } from '../../../plugins/shared/redact-sentence.ts'
+import { refusalIn } from '../../../plugins/shared/refusal.ts'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { quietClock } from '../../slowness.ts'
+
+const error = (fields: object) => ({ error: fields })
+
+/** What providers answer with, as their documentation and servers word it, and what it means. */
+const table: readonly (readonly [code: string | null, status: number, body: unknown, param?: string])[] = [
+  ['context_length_exceeded', 400, error({ message: 'Too long', param: 'messages', code: 'context_length_exceeded' })],
+  ['context_length_exceeded', 400, error({ type: 'invalid_request_error', message: 'prompt is too long: 208310 tokens > 200000 maximum' })], // prettier-ignore
+  ['context_length_exceeded', 400, error({ code: 400, status: 'INVALID_ARGUMENT', message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' })], // prettier-ignore
+  ['context_length_exceeded', 400, { object: 'error', code: 400, message: "This model's maximum context length is 4096 tokens." }], // prettier-ignore
+  ['context_length_exceeded', 400, error({ code: 400, type: 'exceed_context_size_error', message: 'try increasing it' })], // prettier-ignore
+  ['context_length_exceeded', 400, { error: 'the input length exceeds the context length' }],
+  ['content_filter', 400, error({ code: 'content_filter', message: 'Filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } })], // prettier-ignore
+  ['content_filter', 400, error({ code: 'moderation_blocked', message: 'No' })],
+  ['content_filter', 400, error({ type: 'invalid_request_error', message: 'Output blocked by content filtering policy' })], // prettier-ignore
+  ['content_filter', 403, error({ code: 403, message: 'Your input was flagged', metadata: { reasons: ['violence'] } })],
+  ['unsupported_parameter', 400, error({ message: 'No', param: 'max_tokens', code: 'unsupported_parameter' }), 'max_tokens'], // prettier-ignore
+  ['unsupported_parameter', 400, error({ message: 'Unrecognized request argument supplied: frobnicate', param: null }), 'frobnicate'], // prettier-ignore
+  ['unsupported_parameter', 400, error({ type: 'invalid_request_error', message: 'frobnicate: Extra inputs are not permitted' }), 'frobnicate'], // prettier-ignore
+  ['unsupported_parameter', 400, error({ code: 400, message: 'Invalid JSON payload received. Unknown name "frobnicate": Cannot find field.' }), 'frobnicate'], // prettier-ignore
+  ['unsupported_parameter', 422, { detail: [{ type: 'extra_forbidden', loc: ['body', 'options', 'x'], msg: 'Extra inputs are not permitted' }] }, 'options.x'], // prettier-ignore
+  ['unsupported_parameter', 400, error({ code: 400, message: 'Provider returned error', metadata: { raw: JSON.stringify(error({ code: 'unsupported_parameter', param: 'top_k', message: 'No' })) } }), 'top_k'], // prettier-ignore
+  ['insufficient_quota', 429, error({ code: 'insufficient_quota', message: 'You exceeded your current quota' })],
+  ['insufficient_quota', 402, error({ code: 402, message: 'Insufficient credits. Add more.' })],
+  ['insufficient_quota', 400, error({ message: 'Your credit balance is too low to access the API.' })],
+  ['model_not_found', 404, error({ code: 'model_not_found', message: 'No' })],
+  ['model_not_found', 404, error({ type: 'not_found_error', message: 'model: claude-9' })],
+  ['model_not_found', 404, { error: 'model "llama9" not found, try pulling it first' }],
+  ['model_not_found', 404, error({ code: 404, status: 'NOT_FOUND', message: 'models/gemini-9 is not found for API version v1' })], // prettier-ignore
+  ['invalid_image', 400, error({ code: 'image_parse_error', message: 'No' })],
+  ['invalid_image', 400, [error({ code: 400, message: 'Unable to process input image. Please retry' })]],
+  ['invalid_image', 400, error({ message: 'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum' })],
+  ['invalid_image', 400, { error: 'Failed to load image: cannot identify image file' }],
+  ['request_too_large', 413, '<html>Request Entity Too Large</html>'],
+  ['request_too_large', 413, error({ type: 'request_too_large', message: 'Request exceeds the maximum size' })],
+  ['request_too_large', 400, error({ code: 400, message: 'Request payload size exceeds the limit: 20971520 bytes.' })],
+  // A limit that passes is no account that is used up.
+  [null, 429, error({ code: 429, status: 'RESOURCE_EXHAUSTED', message: 'You exceeded your current quota' })],
+  [null, 400, error({ message: "Invalid value: 'x'.", param: 'messages[0]', code: 'invalid_value' }), 'messages[0]'],
+  [null, 400, error({ message: 'Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses.', type: 'invalid_request_error', param: 'reasoning_effort', code: null }), 'reasoning_effort'], // prettier-ignore
+  [null, 400, '<html><body>maximum context length</body></html>'],
+  [null, 400, '{"error":{"message":"maximum context le'],
+  [null, 400, ''],
+]
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
+t.test('each dialect says the same in its own words', async (t) => {
+  for (const [code, status, body, param = null] of table) {
+    const refusal = refusalIn(status, textOf(body))
+    t.same([refusal.code, refusal.param], [code, param], textOf(body))
+  }
+})
+
+const fault = (status: number, body: unknown) => faultOf(status, null, new Error(textOf(body)))
+
+t.test('what is the caller’s is told to the caller', async (t) => {
+  for (const [code, status, body, param] of table) {
+    const it = fault(status, body)
+    const own = code === 'insufficient_quota' || ![400, 403, 413, 422].includes(status)
+    t.equal(it instanceof BadRequest, !own, textOf(body))
+    if (!own) t.match(it, { message: 'The backend refused the request', code })
+    if (param !== undefined) t.same(Object.keys(it.validator ?? {}), [param])
+    if (own) t.equal(it.told, null, 'no sentence on what is the operator’s')
+  }
+  const said = error({ message: 'Too hot' })
+  t.equal(fault(400, said).told, 'Too hot')
+  const passed = error({ message: 'Provider returned error', metadata: { raw: JSON.stringify(said) } })
+  t.equal(fault(400, passed).told, 'Too hot', 'what another backend said')
+  t.equal(fault(422, said).told, 'Too hot')
+  t.equal(fault(413, said).told, 'Too hot')
+  for (const status of [401, 402, 403, 404, 409, 429, 500, 503]) t.equal(fault(status, said).told, null, `${status}`)
+  const filtered = fault(403, error({ code: 'content_filter', message: 'Too hot' }))
+  t.same([filtered instanceof BadRequest, filtered.told], [true, null], 'never for a 403')
+  t.match(fault(400, error({ message: 'Your credit balance is too low' })), { again: true, answered: 400 })
+})
+
+t.test('an error inside an answer that began well', async (t) => {
+  const long = toldFault({ code: 400, message: 'This model’s maximum context length is 5 tokens' })
+  t.ok(long instanceof BadRequest)
+  t.equal(long.code, 'context_length_exceeded')
+  for (const other of [{ code: 502, message: 'maximum context length' }, { message: 'Overloaded' }, 'gone', null]) {
+    const it = toldFault(other)
+    t.ok(it instanceof UpstreamFailed)
+    t.equal(it.told, null)
+  }
+})
+
+t.test('sentences that say nothing of the operator stay as they are', async (t) => {
+  for (const said of [
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+    'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes',
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    'The models Qwen/Qwen2.5-72B-Instruct, gemini-2.5-pro, claude-3-5-sonnet-20241022 and llama3.2:1b take image/png, e.g. v1.2.3.',
+    'Your organization has no access to it, and the user is to ask.',
+  ])
+    t.equal(redactedSentence(said), said)
+})
+
+/** What must never be told, in every place of a sentence. */
+const secrets = [
+  'http://10.1.2.3:8000/v1/chat',
+  'https://api.vendor.example/v1?key=5',
+  '10.1.2.3',
+  '10.1.2.3:8000',
+  '[2001:db8::7]:8000',
+  'fe80::1',
+  'localhost:8000',
+  'vllm-7.prod.svc.cluster.local',
+  'gpu7.internal',
+  'ops@vendor.example',
+  '/srv/models/llama/weights.bin',
+  'sk-proj-****abcd',
+  'sk-ant-api03-Zx81kQ',
+  'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
+  'gsk_Zx81kQvBn27aaQ',
+  'hf_abcdefghijklmnopqrst',
+  'eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG',
+  '9f86d081884c7d659a2feaa0c55ad015',
+  '550e8400-e29b-41d4-a716-446655440000',
+  'org-abcDEF',
+  'org-secret-of-the-backend',
+  'proj_x9',
+  'acct_1Nv0',
+  'arn:aws:bedrock:eu-west-1:123456789012:model/x',
+  'projects/acme-prod/locations/global',
+  '123456789012',
+  'req_011CSHoEeqs5C35K2UUqR7Fy',
+]
+
+t.test('addresses, hosts, keys and ids never come through', async (t) => {
+  for (const secret of secrets)
+    for (const said of [`${secret} fails`, `It fails at ${secret}.`, `It fails ("${secret}"), sadly`, `x='${secret}'`])
+      t.notOk(redactedSentence(said)?.includes(secret), said)
+  for (const [said, secret] of [
+    ['in organization acme on tokens', 'acme'],
+    ["The organization 'Acme Corp' may not", 'Acme'],
+    ['Project acme-prod is over', 'acme'],
+    ['for account id: 7x2', '7x2'],
+    ['user bob has none', 'bob'],
+  ] as const)
+    t.notOk(redactedSentence(said)!.includes(secret), said)
+  for (const said of ['Invalid API key given', 'Your billing is over', 'authentication failed', ' \n\u0000 '])
+    t.equal(redactedSentence(said), null, said)
+})
+
+t.test('whatever a backend says, a sentence is short, of one line and read in little time', async (t) => {
+  const texts = fc.oneof(fc.string({ maxLength: 3_000 }), fc.stringMatching(/^[a-z0-9.:/@_\- ]{0,600}$/))
+  fc.assert(
+    fc.property(texts, fc.constantFrom(...secrets), (text, secret) => {
+      const said = redactedSentence(`${text} ${secret} ${text}`) ?? ''
+      return said.length <= 500 && !/[\n\r\u0000-\u001f]/.test(said) && !said.includes(secret)
+    }),
+  )
+  t.equal(redactedSentence('It is too long. '.repeat(100))?.length, 500)
+  const clock = quietClock()
+  for (const piece of ['a.', 'a-', '::', '/a', '@a', '"', 'sk-', 'org', '9', 'a1', ' a'])
+    refusalIn(400, JSON.stringify(error({ message: piece.repeat(16_384 / piece.length) })))
+  t.ok(clock() < 2_000, 'however it is made')
+})
+
+t.test('the paths of public interfaces are no addresses', (t) => {
+  const sentence = 'Not in /v1/chat/completions. To use function tools, use /v1/responses or another model.'
+  t.equal(redactedSentence(sentence), sentence)
+  t.equal(redactedSentence('It is at /v1/internal/keys'), 'It is at [address]')
+  t.end()
+})

@@ -1,0 +1,132 @@
+import t from 'tap'
+import * as v from 'valibot'
+import metadataStore from '../../../../adapters/memory/metadata-store.ts'
+import { random } from '../../../../adapters/memory/platform.ts'
+import { ConsoleSessions, consoleSessions } from '../../../../plugins/surfaces/console/console-sessions.ts'
+import { Keyring, keyring } from '../../../../core/access/keyring.ts'
+import { plugin, use } from '../../../../core/plugin.ts'
+import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
+import { Clock } from '../../../../core/ports/platform.ts'
+import { Settings, SettingsShape } from '../../../../core/settings.ts'
+import { consoleLink } from '../../../../adapters/production/commands/console-link.ts'
+import { fakeClock } from '../../../fakes/clock.ts'
+import { fitted } from '../../../fitted.ts'
+
+/** Processes over one store. */
+const processes = (count: number) => {
+  const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
+  const clock = fakeClock()
+  const its = Array.from({ length: count }, () =>
+    fitted(
+      ...[use(keyring), use(consoleSessions), use(random)],
+      use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
+      use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
+      use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })),
+    ).supply({ keys: Keyring, sessions: ConsoleSessions }),
+  )
+  return { its, clock, rows }
+}
+
+t.test('one of several processes is given a link, and each knows the session', async (t) => {
+  const { its } = processes(4)
+  const [one, other] = [its[0]!, its[1]!]
+  const { credential, row } = await one.keys.create({ name: 'first' })
+  const secret = await one.sessions.link(credential)
+  t.match(secret, /^[\w-]{43}$/)
+  const taken = (await Promise.all(its.map(({ sessions }) => sessions.take(secret)))).filter((it) => it !== null)
+  t.equal(taken.length, 1)
+  t.equal(taken[0]!.holder.caller.key, row.id)
+  const lent = await one.sessions.open(taken[0]!, 1_000, 1_000)
+  t.ok(other.sessions.takes(lent.credential))
+  t.notOk(other.sessions.takes(credential), 'a key is no session')
+  t.equal((await other.sessions.find(lent.credential))?.caller.key, row.id)
+  t.equal(await other.keys.find(lent.credential), null, 'and a session is no key')
+  await other.sessions.close(lent.credential)
+  await other.sessions.close(lent.credential)
+  t.equal(await one.sessions.find(lent.credential), null)
+})
+
+t.test('a link and a session end at their times, and with their key', async (t) => {
+  const { its, clock, rows } = processes(1)
+  const { keys, sessions } = its[0]!
+  const { credential, row } = await keys.create({ name: 'first' })
+  const [early, late, last] = [
+    await sessions.link(credential),
+    await sessions.link(credential),
+    await sessions.link(credential),
+  ]
+  await clock.pass(299_999)
+  const taken = await sessions.take(early)
+  t.ok(taken)
+  await clock.pass(1)
+  t.equal(await sessions.take(late), null)
+  t.equal(await sessions.take(last), null)
+  const { credential: session, expires_at } = await sessions.open(taken!, 5_000, 5_000)
+  t.equal(expires_at, clock.now() + 5_000)
+  const stored = JSON.stringify(
+    await Promise.all([
+      rows.list({ name: 'console-link', indexes: [] }, {}),
+      rows.list({ name: 'console-session', indexes: [] }, {}),
+    ]),
+  )
+  for (const secret of [early, late, last, session, credential])
+    t.notOk(stored.includes(secret), 'the store has hashes alone')
+  await clock.pass(4_999)
+  t.ok(await sessions.find(session))
+  await keys.revoke(row.id, null)
+  t.equal(await sessions.find(session), null, 'no session outlives its key')
+  await clock.pass(1)
+  t.equal(await sessions.find(session), null)
+})
+
+t.test(
+  'a session ends where nobody uses it, is renewed by its secret alone, and ends with all of its key',
+  async (t) => {
+    const { its, clock, rows } = processes(2)
+    const [one, other] = [its[0]!, its[1]!]
+    const { credential, row } = await one.keys.create({ name: 'first' })
+    const hold = async () => (await one.sessions.hold(credential, 5_000, 1_000))!
+    const [busy, idle] = [await hold(), await hold()]
+    t.equal(busy.expires_at, clock.now() + 1_000)
+    t.equal((await other.sessions.find(busy.credential))?.caller.key, row.id)
+    for (const wrong of [busy.credential, credential, '', 'x'.repeat(43)])
+      t.equal(await other.sessions.renew(wrong, 1_000), null, 'no credential renews a session')
+    const stored = JSON.stringify(await rows.list({ name: 'console-session', indexes: [] }, {}))
+    for (const secret of [busy.secret, busy.credential, credential]) t.notOk(stored.includes(secret))
+    await clock.pass(999)
+    t.same(await other.sessions.renew(busy.secret, 1_000), {
+      credential: busy.credential,
+      expires_at: clock.now() + 1_000,
+    })
+    await clock.pass(1)
+    t.equal(await one.sessions.find(idle.credential), null, 'nobody used it')
+    t.equal(await one.sessions.renew(idle.secret, 1_000), null, 'and it stays ended')
+    t.ok(await one.sessions.find(busy.credential))
+    const last = await one.sessions.renew(busy.secret, 60_000)
+    t.equal(last?.expires_at, clock.now() + 4_000, 'no use makes it longer than its whole time')
+    const heir = (await one.sessions.hold(busy.credential, 5_000, 1_000))!
+    t.equal(await one.sessions.find(busy.credential), null, 'a session that is held anew ends')
+    t.equal(await one.sessions.hold(busy.credential, 5_000, 1_000), null)
+    t.equal(await one.sessions.hold('a.to.ken', 5_000, 1_000), null, 'a token has no session')
+    const stranger = (await one.sessions.hold((await one.keys.create({ name: 'other' })).credential, 5_000, 1_000))!
+    const third = await hold()
+    await other.sessions.close(third.credential, true)
+    for (const ended of [heir, third]) t.equal(await one.sessions.find(ended.credential), null)
+    t.ok(await one.sessions.find(stranger.credential), 'those of another key stay')
+    await one.keys.revoke((await one.sessions.find(stranger.credential))!.caller.key, null)
+    t.equal(await one.sessions.renew(stranger.secret, 1_000), null, 'a session of a revoked key is renewed no more')
+  },
+)
+
+t.test('a link is given where this machine alone reaches the console', async (t) => {
+  const { its } = processes(1)
+  const { keys, sessions } = its[0]!
+  const { credential } = await keys.create({ name: 'first' })
+  const linkAt = (address: string, surfaces = ['console']) =>
+    consoleLink(sessions, credential, { address: { address }, url: 'http://there:1', prefix: '/ai', surfaces })
+  for (const near of ['127.0.0.1', '127.3.2.1', '::1'])
+    t.match(await linkAt(near), /^http:\/\/there:1\/ai\/console#link=[\w-]{43}$/)
+  for (const far of ['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1', '1270.0.0.1', 'fe80::1'])
+    t.equal(await linkAt(far), null, far)
+  t.equal(await linkAt('127.0.0.1', ['admin']), null, 'without a console there is none')
+})

@@ -1,0 +1,190 @@
+import './fakes/unwatched.ts'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import anthropic from '../plugins/providers/anthropic.ts'
+import cohere from '../plugins/providers/cohere.ts'
+import deepseek from '../plugins/providers/deepseek.ts'
+import fireworks from '../plugins/providers/fireworks.ts'
+import groq from '../plugins/providers/groq.ts'
+import mistral from '../plugins/providers/mistral.ts'
+import openai from '../plugins/providers/openai.ts'
+import openrouter from '../plugins/providers/openrouter.ts'
+import sglang from '../plugins/providers/sglang.ts'
+import together from '../plugins/providers/together.ts'
+import vllm from '../plugins/providers/vllm.ts'
+import xai from '../plugins/providers/xai.ts'
+import { use } from '../core/plugin.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { type Running, environments, running, unhurried } from './environments.ts'
+import { until } from './until.ts'
+import { type Asked, type Recorded, type Take, recorded } from './fakes/recorded.ts'
+
+type Json = Record<string, unknown>
+
+const folder = 'test/vectors/providers'
+/** Whole answers and streams by their recording, which the backend's model names. */
+const recordings = ['chat', 'tools', 'search', 'stream-error', 'error-400', 'error-429', 'error-500'] as const
+
+const hosted = { anthropic, cohere, deepseek, fireworks, groq, mistral, openai, openrouter, together, xai }
+const providers = [...Object.keys(hosted), 'sglang', 'vllm']
+
+const upstreamsOf = (url: string) => [
+  ...Object.entries(hosted).map(([name, it]) =>
+    use(it as typeof openai, { apiKey: 'k', baseUrl: `${url}/${name}` }, name),
+  ),
+  use(sglang, { baseUrl: `${url}/sglang` }),
+  use(vllm, { baseUrl: `${url}/vllm` }),
+]
+
+/** Plays the recording that the model of the request names. */
+const played = ({ path, body }: Asked): Take => {
+  const [, provider = ''] = path.split('/')
+  const { model, stream } = JSON.parse(body.toString()) as { model: string; stream?: boolean }
+  const at = join(folder, provider)
+  const files = readdirSync(at)
+  const status = Number(/^error-(\d+)$/.exec(model)?.[1] ?? 200)
+  const isStream = stream === true && files.includes(`${model}.sse`)
+  const file = isStream ? `${model}.sse` : `${model}.json`
+  if (!files.includes(file)) return { status: 404, body: '{"error":{"message":"none"}}' }
+  const type = isStream ? 'text/event-stream' : 'application/json'
+  return { status, headers: { 'content-type': type }, body: readFileSync(join(at, file)) }
+}
+
+const tools = { name: 'weather', description: 'Weather.', parameters: { type: 'object', properties: {} } }
+const text = 'What is "it"? 😀 é'
+
+/** What each door is asked. */
+const doors: Readonly<Record<string, (model: string, stream: boolean) => readonly [path: string, body: Json]>> = {
+  standard: (model, stream) => [
+    '/std/chat/completions',
+    {
+      model,
+      messages: [{ role: 'user', content: text }],
+      ...(stream && { stream, stream_options: { include_usage: true } }),
+    },
+  ],
+  'standard without usage': (model, stream) => [
+    '/std/chat/completions',
+    { model, stream, messages: [{ role: 'user', content: [{ type: 'text', text }] }], temperature: 1.0, n: 1 },
+  ],
+  'chat completions': (model, stream) => [
+    '/v1/chat/completions',
+    {
+      messages: [{ role: 'user', content: text }],
+      tools: [{ type: 'function', function: tools }],
+      store: false,
+      model,
+      stream,
+    },
+  ],
+  Messages: (model, stream) => [
+    '/v1/messages',
+    { model, max_tokens: 99, stream, messages: [{ role: 'user', content: text }] },
+  ],
+  Responses: (model, stream) => [
+    '/v1/responses',
+    { model, stream, store: false, input: text, tools: [{ type: 'function', ...tools }] },
+  ],
+  Gemini: (model, stream) => [
+    `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    { contents: [{ role: 'user', parts: [{ text }] }] },
+  ],
+}
+
+/** What differs between two answers to the same request: ids and times of the gateway. */
+const settled = (answer: string): string =>
+  answer
+    .replace(/\b([a-z]+)_[0-9a-f]{40}\b/g, '$1_')
+    .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
+    .replace(/"(support_id|request_id)":"[^"]*"/g, '"$1":""')
+    .replace(/\bsealgate\.[\w-]+/g, 'keepsake')
+
+/** Waits are spread by chance, so their presence alone is compared. */
+const headersOf = (headers: Headers) =>
+  Object.fromEntries(
+    [...headers]
+      .filter(([name]) => /^(content-type|x-sealgate-(attempts|dropped)|retry-after)$/.test(name))
+      .map(([name, value]) => [name, name === 'retry-after' ? '' : value]),
+  )
+
+/** Fields of the request to the backend, and the headers by which a backend knows it. */
+const askedOf = ({ asked }: Recorded, from: number) =>
+  asked.slice(from).map(({ path, headers, body }) => {
+    const { authorization, 'content-type': type, 'x-sealgate-retry-count': tries } = headers
+    const { stream = false, ...fields } = JSON.parse(body.toString()) as Json
+    return { path, authorization, type, tries, stream, fields }
+  })
+
+/** Refusals are worded alike by all but a few. */
+const recordingsOf = (provider: string): readonly string[] => {
+  const files = new Set(readdirSync(join(folder, provider)).map((file) => file.replace(/\.\w+$/, '')))
+  const isOfMany = !['anthropic', 'openai', 'openrouter'].includes(provider)
+  return recordings.filter((name) => files.has(name) && !(isOfMany && name.startsWith('error-')))
+}
+
+const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Running> => {
+  const models: SettingsInput['models'] = {}
+  for (const provider of providers)
+    for (const model of recordings) models[`${provider}-${model}`] = { upstreams: [{ provider, model }] }
+  const made = await environments['production']!(t)
+  const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 } }
+  return running(t, { ...made, upstreams: upstreamsOf(url) }, { ...unhurried, models, routing })
+}
+
+/** Chats that went straight, by the metrics. */
+const straightOf = async ({ call }: Running): Promise<number> => {
+  const said = await (await call('GET', '/metrics')).text()
+  return Number(/sealgate_straight_total\{way="straight",why="all"\} (\d+)/.exec(said)?.[1] ?? 0)
+}
+
+/** What the log tells of a request: the call in its own line, and the line of a backend that failed. */
+const loggedOf = async ({ logged }: Running, id: string | null) => {
+  const lines = () => logged.filter(({ facts }) => facts['request'] === id)
+  if (!(await until(() => lines().some(({ event }) => event === 'request')))) throw new Error('No line of the request')
+  return lines()
+    .map(({ event, facts: { model, backend, tokens, provider, team } }) => ({
+      ...{ event, model, backend, tokens, provider, team },
+    }))
+    .sort((one, other) => (one.event < other.event ? -1 : 1))
+}
+
+t.test(
+  'a chat has the same answer, and its backend the same request, straight and by the long way',
+  { timeout: 170_000 },
+  async (t) => {
+    const backend = await recorded(played)
+    t.teardown(() => backend.close())
+    const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
+    const ask = async (running: Running, path: string, body: Json) => {
+      const from = backend.asked.length
+      const answer = await running.call('POST', path, body)
+      const said = await answer.text()
+      return {
+        status: answer.status,
+        headers: headersOf(answer.headers),
+        text: settled(said),
+        asked: askedOf(backend, from),
+        logged: await loggedOf(running, answer.headers.get('x-request-id')),
+      }
+    }
+    // The first chat of a route goes the long way.
+    for (const bodyOf of Object.values(doors))
+      for (const stream of [false, true]) await ask(straight, ...bodyOf('openai-chat', stream))
+    let chats = 0
+    let toldTokens = 0
+    for (const [door, bodyOf] of Object.entries(doors))
+      for (const provider of providers)
+        for (const recording of recordingsOf(provider))
+          for (const stream of [false, true]) {
+            const [path, body] = bodyOf(`${provider}-${recording}`, stream)
+            const [here, there] = [await ask(straight, path, body), await ask(long, path, body)]
+            t.strictSame(here, there, `${door}, ${provider}, ${recording}${stream ? ', streamed' : ''}`)
+            chats++
+            if (here.logged.some(({ tokens, backend }) => backend === provider && Number(tokens) > 0)) toldTokens++
+          }
+    t.ok((await straightOf(straight)) > 0.8 * chats, 'and most of them went straight')
+    t.ok(toldTokens > 0.5 * chats, 'and the log tells backend and tokens of each that was answered')
+    t.equal(await straightOf(long), 0, 'and none where the way is shut')
+  },
+)
