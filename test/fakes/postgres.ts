@@ -68,6 +68,15 @@ const family = ({ pid }: ChildProcess): readonly number[] => [
   ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number),
 ]
 
+/** A process may end of itself before it is signalled. */
+const signal = (pid: number, name: NodeJS.Signals) => {
+  try {
+    process.kill(pid, name)
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'ESRCH') throw fault
+  }
+}
+
 const notOurs = (): never => {
   throw new Error('Not ours to steer')
 }
@@ -99,7 +108,7 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
   process.once('exit', kill)
 
   const resume = () => {
-    for (const pid of paused) process.kill(pid, 'SIGCONT')
+    for (const pid of paused) signal(pid, 'SIGCONT')
     paused = []
   }
   const start = async () => {
@@ -146,7 +155,7 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
       if (!child) return
       child.kill('SIGSTOP')
       paused = family(child)
-      for (const pid of paused) process.kill(pid, 'SIGSTOP')
+      for (const pid of paused) signal(pid, 'SIGSTOP')
     },
     resume,
     stop,
