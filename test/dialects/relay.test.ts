@@ -29,6 +29,14 @@ const chat = (path: string): Door => ({
 const doors: Readonly<Record<string, Door>> = {
   'the interface': chat('/std/chat/completions'),
   'chat completions': chat('/v1/chat/completions'),
+  Responses: {
+    path: '/v1/responses',
+    members: [
+      member('input', '[ {"role":"user", "content":"\\u0048i"} ]'),
+      member('tools', `[ {"type":"function","name":"look","strict":false, "parameters":${odd}} ]`),
+    ],
+    rest: ['"model":"responses"'],
+  },
   Messages: {
     path: '/v1/messages',
     members: [

@@ -6,6 +6,7 @@ import { use } from '../../core/plugin.ts'
 import type { Guard } from '../../core/ports/guard.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
+import bedrock from '../../plugins/providers/bedrock.ts'
 import gemini from '../../plugins/providers/gemini.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried, type Running } from '../environments.ts'
@@ -15,13 +16,26 @@ import { backend } from '../contracts/stage.ts'
 /** Models by the dialect of their backend. */
 export const backends = ['chat', 'responses', 'messages', 'gemini'] as const
 export type Backend = (typeof backends)[number]
+/** Those, and the dialect that no client speaks. */
+export const behind = [...backends, 'converse'] as const
+export type Behind = (typeof behind)[number]
 
-export const own: Readonly<Record<Backend, string>> = {
+export const own: Readonly<Record<Behind, string>> = {
   chat: 'gpt-own',
   responses: 'gpt-5.6-luna',
   messages: 'claude-opus-4-8',
   gemini: 'gemini-2.5-pro',
+  converse: 'amazon.nova-pro-v1:0',
 }
+
+/** A backend of each dialect at one address. */
+export const upstreamsAt = (url: string) => [
+  use(openai, { baseUrl: `${url}/v1` }, 'chat'),
+  use(openai, { baseUrl: `${url}/v1`, api: 'responses' }, 'responses'),
+  use(anthropic, { apiKey: 'k', baseUrl: url }, 'messages'),
+  use(gemini, { apiKey: 'k', baseUrl: `${url}/v1beta` }, 'gemini'),
+  use(bedrock, { region: 'eu-west-1', apiKey: 'k', baseUrl: url, listUrl: url }, 'converse'),
+]
 
 export interface Doors extends Running {
   readonly backend: Recorded
@@ -33,24 +47,18 @@ export interface Doors extends Running {
 export const opened = async (
   t: Test,
   play: (asked: Asked) => Take,
-  names: Readonly<Record<string, Backend>> = {},
+  names: Readonly<Record<string, Behind>> = {},
   settings: SettingsInput = {},
   guards: readonly Fitting<Guard>[] = [],
 ): Promise<Doors> => {
   const it = await backend(t, play)
-  const upstreams = [
-    use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
-    use(openai, { baseUrl: `${it.url}/v1`, api: 'responses' }, 'responses'),
-    use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
-    use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
-  ]
-  const all = { ...Object.fromEntries(backends.map((name) => [name, name])), ...names } as Record<string, Backend>
+  const all = { ...Object.fromEntries(backends.map((name) => [name, name])), ...names } as Record<string, Behind>
   const models = Object.fromEntries(
     Object.entries(all).map(([name, provider]) => [name, { upstreams: [{ provider, model: own[provider] }] }]),
   )
   const gateway = await running(
     t,
-    { ...memory(), fetch: use(doors), upstreams, guards },
+    { ...memory(), fetch: use(doors), upstreams: upstreamsAt(it.url), guards },
     { models, routing: { retries: 0 }, ...unhurried, ...settings },
   )
   return { ...gateway, backend: it, asked: () => JSON.parse(it.asked.at(-1)!.body.toString()) }

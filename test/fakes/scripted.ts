@@ -1,3 +1,4 @@
+import { eventFrame } from './event-frames.ts'
 import type { Asked, Take } from './recorded.ts'
 
 /** What a scripted model does, one thing after the other. */
@@ -29,7 +30,7 @@ const lines = (events: readonly (readonly [event: string | null, data: unknown])
     )
     .join('')
 
-/** Answers in the dialect of the path that it is asked by: chat completions, Responses, Messages or Gemini. A prompt has 21 tokens. Its turn is how many results of tools it has seen. */
+/** Answers in the dialect of the path that it is asked by: chat completions, Responses, Messages, Converse or Gemini. A prompt has 21 tokens. Its turn is how many results of tools it has seen. */
 export const scripted =
   (script: Script) =>
   ({ path, body }: Asked): Take => {
@@ -42,6 +43,7 @@ export const scripted =
       return { headers: json, body: '{"object":"response.input_tokens","input_tokens":21}' }
     if (path.endsWith('/responses')) return asResponses(asked, script)
     if (path.endsWith('/messages')) return asMessages(asked, script)
+    if (path.includes('/converse')) return asConverse(asked, path.endsWith('-stream'), script)
     return asGemini(asked, path.includes(':stream'), script)
   }
 
@@ -306,4 +308,47 @@ const asGemini = ({ contents, tools }: Json, stream: boolean, script: Script): T
   const piece = (part: Json, at: number) =>
     at < said.length - 1 ? whole([part]) : { ...whole([part], end), usageMetadata }
   return { headers: sse, body: lines(said.map((part, at) => [null, piece(part, at)] as const)) }
+}
+
+const asConverse = ({ messages, toolConfig }: Json, stream: boolean, script: Script): Take => {
+  const turn = messages.flatMap(({ content }: Json) => content).filter((it: Json) => it['toolResult']).length
+  const acts = script(
+    turn,
+    (toolConfig?.tools ?? []).map((it: Json) => it['toolSpec'].name),
+  )
+  const stopReason = acts.some((act) => 'call' in act) ? 'tool_use' : 'end_turn'
+  const usage = { inputTokens: 9, outputTokens: 11, totalTokens: 30, cacheReadInputTokens: 10 }
+  const blocks = acts.map((act, at): Json =>
+    'think' in act
+      ? { reasoningContent: { reasoningText: { text: act.think, signature: act.signature ?? 'c2lnbmVk' } } }
+      : 'say' in act
+        ? { text: act.say }
+        : { toolUse: { toolUseId: `tooluse_${turn}_${at}`, name: act.call, input: act.args } },
+  )
+  if (!stream) {
+    const output = { message: { role: 'assistant', content: blocks } }
+    return { headers: json, body: JSON.stringify({ output, stopReason, usage, metrics: { latencyMs: 1 } }) }
+  }
+  const events = blocks.flatMap((block, contentBlockIndex): (readonly [string, Json])[] => {
+    const { reasoningText } = block['reasoningContent'] ?? {}
+    const deltas: Json[] = reasoningText
+      ? [...pieces(reasoningText.text).map((text) => ({ text })), { signature: reasoningText.signature }].map(
+          (reasoningContent) => ({ reasoningContent }),
+        )
+      : block['text'] !== undefined
+        ? pieces(block['text']).map((text) => ({ text }))
+        : pieces(JSON.stringify(block['toolUse'].input)).map((input) => ({ toolUse: { input } }))
+    const { input: _, ...toolUse } = block['toolUse'] ?? {}
+    const start = ['contentBlockStart', { contentBlockIndex, start: { toolUse } }] as const
+    return [
+      ...(block['toolUse'] ? [start] : []),
+      ...deltas.map((delta) => ['contentBlockDelta', { contentBlockIndex, delta }] as const),
+      ['contentBlockStop', { contentBlockIndex }],
+    ]
+  })
+  const all = [['messageStart', { role: 'assistant' }], ...events, ['messageStop', { stopReason }], ['metadata', { usage }]] as const // prettier-ignore
+  return {
+    headers: { 'content-type': 'application/vnd.amazon.eventstream' },
+    body: Buffer.concat(all.map(([type, payload]) => eventFrame(type, JSON.stringify(payload)))),
+  }
 }

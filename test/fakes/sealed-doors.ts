@@ -8,11 +8,8 @@ import { Enclave } from '../../core/ports/enclave.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
-import anthropic from '../../plugins/providers/anthropic.ts'
-import gemini from '../../plugins/providers/gemini.ts'
-import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried, type Running } from '../environments.ts'
-import { own, type Backend } from './doors.ts'
+import { own, upstreamsAt, type Behind } from './doors.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
 import { backend } from '../contracts/stage.ts'
 
@@ -20,7 +17,7 @@ import { backend } from '../contracts/stage.ts'
 export const sealedDoors = async (
   t: Test,
   play: (asked: Asked) => Take,
-  names: Readonly<Record<string, Backend>>,
+  names: Readonly<Record<string, Behind>>,
   more: SettingsInput = {},
 ): Promise<Running & { readonly backend: Recorded }> => {
   const it = await backend(t, play)
@@ -34,12 +31,7 @@ export const sealedDoors = async (
   const enclaveParts = {
     ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
     prover: use(dev),
-    upstreams: [
-      use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
-      use(openai, { baseUrl: `${it.url}/v1`, api: 'responses' }, 'responses'),
-      use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
-      use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
-    ],
+    upstreams: upstreamsAt(it.url),
     tools: [],
     readers: [],
   }

@@ -15,8 +15,10 @@ export const alsoSealed =
     const { body, dropped } = understand(undefined)
     const all = [understand('messages').body.messages, understand('responses').body.messages]
     if (all.some(({ length }) => length !== body.messages.length)) return { body, dropped }
-    const messages = body.messages.map((message, at) => ({ ...message, ...signedIn(all.map((worded) => worded[at])) }))
-    const isKept = messages.some((message) => kept.some((name) => name in message))
+    const own = understand('generate-content').body.messages
+    const signed = body.messages.map((_, at) => ({ ...signedIn(all.map((worded) => worded[at])), ...extraIn(own[at]) }))
+    const messages = body.messages.map((message, at) => ({ ...message, ...signed[at] }))
+    const isKept = signed.some((members) => Object.keys(members).length > 0)
     return { body: { ...body, messages }, dropped: isKept ? dropped.filter((path) => !paths.has(path)) : dropped }
   }
 
@@ -24,7 +26,16 @@ export const alsoSealed =
 const kept = ['thinking_blocks', 'response_items'] as const
 
 /** The paths that name them where they are left out. */
-const paths = new Set(['reasoning.signature', 'messages.content.thinking', 'messages.content.redacted_thinking'])
+const paths = new Set([
+  ...['reasoning.signature', 'messages.content.thinking', 'messages.content.redacted_thinking'],
+  'contents.parts.thoughtSignature',
+])
+
+/** Signatures of Gemini, which stand at messages and at their calls. */
+const extraIn = ({ extra_content, tool_calls }: Partial<Message> = {}): JsonObject => ({
+  ...(extra_content != null && { extra_content }),
+  ...(tool_calls?.some((call) => 'extra_content' in call) === true && { tool_calls }),
+})
 
 const signedIn = (worded: readonly (Message | undefined)[]): JsonObject =>
   Object.fromEntries(

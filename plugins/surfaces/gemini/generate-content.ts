@@ -14,7 +14,7 @@ const answering = lazy(() => import('./answer-contents.ts'))
 const doorOf = (streams: boolean) =>
   straightDoor(async () => {
     const { contentsTalk } = await answering()
-    return { schema: GenerateRequest, relays: true, talk: contentsTalk(streams) }
+    return { schema: GenerateRequest, talk: contentsTalk(streams) }
   })
 const whole = doorOf(false)
 const pieces = doorOf(true)

@@ -11,7 +11,7 @@ const answering = lazy(() => import('./answering.ts'))
 export const chatCall = (shown: Shown) => {
   const { straight, answer } = straightDoor(async () => {
     const { commonTalk } = await answering()
-    return { schema: ChatRequest, relays: true, shown, talk: commonTalk(shown) }
+    return { schema: ChatRequest, shown, talk: commonTalk(shown) }
   })
   return route({
     method: 'POST',

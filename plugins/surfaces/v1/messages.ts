@@ -12,7 +12,7 @@ const answering = lazy(() => import('./answer-messages.ts'))
 
 const { straight, answer } = straightDoor(async () => {
   const { messagesTalk } = await answering()
-  return { schema: MessagesRequest, relays: true, talk: messagesTalk }
+  return { schema: MessagesRequest, talk: messagesTalk }
 })
 
 /** Anthropic's clients read the id of a request from `request-id`. */

@@ -11,7 +11,7 @@ const answering = lazy(() => import('./answer-responses.ts'))
 
 const { straight, answer } = straightDoor(async () => {
   const { responsesTalk } = await answering()
-  return { schema: ResponsesRequest, relays: false, talk: responsesTalk }
+  return { schema: ResponsesRequest, talk: responsesTalk }
 })
 
 const count = route({
@@ -22,7 +22,7 @@ const count = route({
   keyHeaders,
   errors: asOpenai,
   faults: openaiFaults,
-  body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  body: { read: 'relayed', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...countNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   handle: async (request, given) => (await answering()).countResponses(request, given),
 })
@@ -37,7 +37,7 @@ const create = route({
   errors: asOpenai,
   faults: openaiFaults,
   webSocket: 'refused',
-  body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  body: { read: 'relayed', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...chatNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   straight,
   handle: answer,

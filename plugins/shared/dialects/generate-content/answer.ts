@@ -47,8 +47,8 @@ export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] =>
     }
   })
   const own = google(message['extra_content'])
-  const { thinking_blocks, reasoning_content, response_items } = message
-  const keepsake = keepsakeOf({ thinking_blocks, reasoning_content, response_items })
+  const { thinking_blocks, reasoning_content, response_items, extra_content } = message
+  const keepsake = keepsakeOf({ thinking_blocks, reasoning_content, response_items, extra_content })
   const signature = own ?? (keepsake === null ? undefined : printKeepsake(keepsake, seal))
   const [first, ...others] = calls
   if (typeof signature !== 'string') return calls

@@ -3,6 +3,7 @@ import { garbled, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
+import { goesOn } from '../open-call.ts'
 import { renamed } from '../../../../core/dialects/rename-model.ts'
 import { imageText, endOf, idOf, usageOf, type EndReasons } from './answer.ts'
 
@@ -85,6 +86,9 @@ const none: readonly never[] = []
  */
 const takeChoice = (it: Writing, into: EventSink, choice: ChunkChoice): void => {
   const { delta } = choice
+  const calls = (delta.tool_calls ?? none) as readonly (ToolCallPart & JsonObject)[]
+  const first = goesOn(calls, it.open?.call)
+  if (first > 0) call(it, into, calls[0]!, 0)
   think(it, into, delta.reasoning_content ?? '')
   for (const block of (delta['thinking_blocks'] ?? none) as readonly JsonObject[]) sign(it, into, block)
   if (Array.isArray(delta['response_items'])) it.outline.push(...(delta['response_items'] as readonly unknown[]))
@@ -95,8 +99,8 @@ const takeChoice = (it: Writing, into: EventSink, choice: ChunkChoice): void => 
   for (const citation of (delta['citations'] ?? none) as readonly JsonObject[]) {
     grow(into, opened(it, into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
   }
-  delta.tool_calls?.forEach((part, at) => call(it, into, part as ToolCallPart & JsonObject, at))
   if (delta['extra_content'] != null) keep(it, into, { extra: delta['extra_content'] })
+  for (let at = first; at < calls.length; at++) call(it, into, calls[at]!, at)
   if (choice.finish_reason !== null) {
     const { delta: _, ...end } = choice
     it.ended = end

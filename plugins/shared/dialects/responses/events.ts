@@ -11,6 +11,7 @@ import { garbled } from '../../backend.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
+import { goesOn } from '../open-call.ts'
 import { imageText } from '../messages/answer.ts'
 import { memoryItemOf } from './memory.ts'
 import { knownTools } from './namespaces.ts'
@@ -152,6 +153,9 @@ const took = (it: Writing, into: EventReceiver, chunk: Chunk): void => {
 
 const takeChoice = (it: Writing, into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
   const { content, reasoning_content, refusal, thinking_blocks, response_items, extra_content, annotations } = delta
+  const calls = (delta.tool_calls ?? none) as readonly (ToolCallPart & JsonObject)[]
+  const first = goesOn(calls, it.calling?.number)
+  if (first > 0) grow(it, into, calls[0]!, 0)
   if (reasoning_content) thinking(it, into).think(into, reasoning_content)
   if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(it, into).sign(thinking_blocks)
   if (Array.isArray(response_items) && response_items.length > 0) thinking(it, into).outline(response_items)
@@ -159,8 +163,8 @@ const takeChoice = (it: Writing, into: EventReceiver, { delta, logprobs }: Chunk
   if (text !== '') saying(it, into).say(into, text, oddsOf(logprobs))
   for (const note of (annotations ?? none) as readonly JsonObject[]) saying(it, into).annotate(into, annotationOf(note))
   if (typeof refusal === 'string' && refusal !== '') saying(it, into).refuse(into, refusal)
-  delta.tool_calls?.forEach((call, at) => grow(it, into, call as ToolCallPart & JsonObject, at))
   if (extra_content != null) thinking(it, into).keep(extra_content)
+  for (let at = first; at < calls.length; at++) grow(it, into, calls[at]!, at)
 }
 
 const grow = (it: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {

@@ -43,7 +43,7 @@ export const groundOf = <Input, Own>(at: StraightEntry, given: Given & Own, door
   const { record, caller, headers, params } = at
   const talk = (read: ReadText): Talk => {
     const input = checked(door.schema, read.value)
-    if (door.relays) keepTexts(input, read.members())
+    keepTexts(input, read.members())
     return door.talk({ id: record.id, record, input, caller, headers, params }, given)
   }
   return { at, given, calls, shown: door.shown ?? null, talk }

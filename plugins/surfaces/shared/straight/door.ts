@@ -5,8 +5,6 @@ import type { Asked, Talk } from '../talk.ts'
 /** How the chats of one dialect are read and answered. */
 export interface Door<Input, Given> {
   readonly schema: GenericSchema<unknown, Input>
-  /** Whether members of the body go on as they came. */
-  readonly relays: boolean
   /** Present for the common format: events of a stream may be cut and joined as bytes. */
   readonly shown?: Shown
   /** Throws BadRequest for a request that no backend gets. */
