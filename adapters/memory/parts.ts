@@ -24,6 +24,7 @@ import { receiptLog } from '../../plugins/sealed/log/receipt-log.ts'
 import { keepsakes } from '../../plugins/shared/dialects/keepsakes.ts'
 import { backendAnswers, backends } from '../../plugins/surfaces/admin/backends.ts'
 import { withoutConfiguration, withoutDrill } from '../../plugins/surfaces/admin/left-out-adapters.ts'
+import { storedTeams, teamsOfCallers } from '../../plugins/surfaces/admin/teams.ts'
 import { backendRecords, recordingObserver, recordingUsage } from '../../plugins/surfaces/admin/records.ts'
 import { consoleSessions, sessionCredentials } from '../../plugins/surfaces/console/console-sessions.ts'
 import { describedGateway } from '../../plugins/surfaces/docs/described-gateway.ts'
@@ -37,6 +38,7 @@ const keys = sealedRoutes.filter(({ method }) => method === 'GET')
 /** What a gateway can do beyond its core. Each part may be left out: routes that need it go with it. */
 export const parts: readonly Fitting<unknown>[] = [
   use(describedGateway(keys)),
+  ...[use(storedTeams), use(teamsOfCallers)],
   ...[use(consoleSessions), use(sessionCredentials)],
   ...[use(issuerKeys), use(logins), use(loginCredentials), use(loginCodes)],
   use(keepsakes),

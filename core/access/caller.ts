@@ -18,6 +18,8 @@ export interface Caller {
   readonly user: string
   /** Of the organisation; absent for those of no team. */
   readonly team?: string
+  /** Of a team that is kept; absent for the others. */
+  readonly teamBudgets?: Partial<Budgets>
   readonly scopes: readonly Scope[]
   /** Models that the key may use; null for all. */
   readonly models: readonly string[] | null
@@ -55,10 +57,13 @@ export const organizationLimitsOf = (organization: string, { limits, organizatio
     ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
 
-/** What the keys of a team may cost together. */
-export const teamBudgetsOf = (organization: string, team: string, { limits, organizations }: Settings): Budgets => {
+/** What the keys of a team may cost together: the configuration goes before what is kept. */
+export const teamBudgetsOf = (
+  { organization, team = '', teamBudgets }: Pick<Caller, 'organization' | 'team' | 'teamBudgets'>,
+  { limits, organizations }: Settings,
+): Budgets => {
   const teams = teamsOf(organization, organizations)
-  return Object.hasOwn(teams, team) ? { ...limits.team, ...teams[team] } : limits.team
+  return { ...limits.team, ...(Object.hasOwn(teams, team) ? teams[team] : teamBudgets) }
 }
 
 /** The teams of an organisation that the configuration names. */

@@ -25,10 +25,12 @@ export interface KeyRow {
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
+  /** How often the row was written since the key was made. */
+  readonly version: number
 }
 
 /** A row of 1.0.0 has neither makers nor a team nor changes. */
-export type StoredKey = Omit<KeyRow, 'makers' | 'team'> & {
+export type StoredKey = Omit<KeyRow, 'makers' | 'team' | 'version'> & {
   readonly team?: string | null
   readonly makers?: readonly string[]
   /** How often the key was changed; a change is written only over the count that its writer read. */
@@ -41,8 +43,8 @@ export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at
 const younger: readonly Scope[] = ['api_key.delegate']
 
 /** The key of a stored row. A key of 1.0.0 with every scope of 1.0.0 also has all later scopes. */
-export const keyOf = ({ changes: _, ...stored }: StoredKey): KeyRow => {
-  const row = { ...stored, team: stored.team ?? null }
+export const keyOf = ({ changes, ...stored }: StoredKey): KeyRow => {
+  const row = { ...stored, team: stored.team ?? null, version: changes ?? 0 }
   if (row.makers !== undefined) return { ...row, makers: row.makers }
   const all = scopes.every((scope) => younger.includes(scope) || row.scopes.includes(scope))
   return { ...row, scopes: all ? scopes : row.scopes, makers: [] }

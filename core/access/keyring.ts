@@ -3,12 +3,12 @@ import { one } from '../container.ts'
 import { BadRequest } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
-import type { Holder } from '../ports/credentials.ts'
+import { type Holder, KeptTeams } from '../ports/credentials.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import { blockListOf } from './addresses.ts'
-import { type Maker, scopes } from './caller.ts'
+import { type Caller, type Maker, scopes } from './caller.ts'
 import { credentialHash, newCredential, modeOf } from './credential.ts'
 import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
 import { type RegisterAct, keyRegister } from './register.ts'
@@ -16,7 +16,7 @@ import { type RegisterAct, keyRegister } from './register.ts'
 /**
  * What a maker may say of a new key. An absent scope list means every scope, an absent model list all models.
  */
-export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at'>>
+export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at' | 'version'>>
 
 /** What may be changed of a key that is there. */
 export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>>
@@ -60,8 +60,8 @@ const mostMakers = 8
 export const keyring = plugin({
   port: Keyring,
   name: 'keyring',
-  needs: { rows: MetadataStore, clock: Clock, random: Random, settings: Settings },
-  create: ({ rows, clock, random, settings }): Keyring => {
+  needs: { rows: MetadataStore, clock: Clock, random: Random, settings: Settings, teams: KeptTeams },
+  create: ({ rows, clock, random, settings, teams }): Keyring => {
     const testKeys = settings.testKeys ?? settings.env === 'development'
     const known = new Map<string, { readonly holder: Holder; readonly until: number; readonly expires: number }>()
     const asked = new Map<string, Promise<Holder | null>>()
@@ -77,7 +77,9 @@ export const keyring = plugin({
       const row = found && keyOf(found)
       if (row === null || !isKey || !lives(row, clock.now())) return null
       if (row.mode === 'test' && !testKeys) return null
-      const holder = holds(row, await Promise.all(row.makers.map(makerOf)))
+      const caller = await inTeam(callerOf(row, await Promise.all(row.makers.map(makerOf))), teams)
+      if (caller === null) return null
+      const holder = holds(row, caller)
       if (known.size >= remembered) known.clear()
       known.set(hash, { holder, until, expires: row.expires_at ?? Infinity })
       return holder
@@ -111,7 +113,7 @@ export const keyring = plugin({
       async create(key, credential = newCredential(key.mode ?? 'live', random)) {
         const mode = modeOf(credential)
         if (mode === null) throw new BadRequest('A key is sk_live_ or sk_test_ and 32 random bytes in base58')
-        const row: KeyRow = {
+        const row: Omit<KeyRow, 'version'> = {
           id: `key_${uuid7(clock, random)}`,
           name: key.name ?? '',
           organization: key.organization ?? 'default',
@@ -131,7 +133,7 @@ export const keyring = plugin({
         blockListOf(row.addresses)
         if (row.makers.length > mostMakers) throw new BadRequest('A line of makers has at most eight keys')
         await rows.create(keys, credentialHash(credential), row)
-        return { credential, row }
+        return { credential, row: { ...row, version: 0 } }
       },
 
       async list(organization, limit, offset) {
@@ -170,19 +172,32 @@ export const keyring = plugin({
   },
 })
 
-const holds = (row: KeyRow, makers: readonly Maker[]): Holder => {
+/** The caller with the kept budgets of its team; null where that team is closed. Rejects as the store does. */
+export const inTeam = async (caller: Caller, kept: readonly KeptTeams[]): Promise<Caller | null> => {
+  const { organization, team } = caller
+  if (team === undefined) return caller
+  for (const { find } of kept) {
+    const found = await find(organization, team)
+    if (found !== null) return found.isClosed ? null : { ...caller, teamBudgets: found.budgets }
+  }
+  return caller
+}
+
+const callerOf = (row: KeyRow, makers: readonly Maker[]): Caller => ({
+  key: row.id,
+  organization: row.organization,
+  user: row.user,
+  ...(row.team !== null && { team: row.team }),
+  scopes: row.scopes,
+  models: row.models,
+  limits: row.limits,
+  ...(makers.length > 0 && { makers }),
+})
+
+const holds = (row: KeyRow, caller: Caller): Holder => {
   const addresses = blockListOf(row.addresses)
   return {
-    caller: {
-      key: row.id,
-      organization: row.organization,
-      user: row.user,
-      ...(row.team !== null && { team: row.team }),
-      scopes: row.scopes,
-      models: row.models,
-      limits: row.limits,
-      ...(makers.length > 0 && { makers }),
-    },
+    caller,
     admits: (address) =>
       addresses === null || (address !== null && addresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')),
   }

@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { many } from '../container.ts'
+import type { Budgets } from '../settings.ts'
 
 /** A credential that was found, ready for use. */
 export interface Holder {
@@ -18,3 +19,19 @@ export interface Credentials {
 
 /** The keys of the gateway itself are no part of this port. */
 export const Credentials = many<Credentials>('Credentials')
+
+/** A team that stands in no configuration. */
+export interface KeptTeam {
+  readonly budgets: Partial<Budgets>
+  /** A closed team has no callers. */
+  readonly isClosed: boolean
+}
+
+/** Teams that are kept beside those of the configuration. */
+export interface KeptTeams {
+  /** Null for a team that is not kept, or that the configuration has. Rejects as the store does. */
+  find(organization: string, team: string): Promise<KeptTeam | null>
+}
+
+/** The port of kept teams. */
+export const KeptTeams = many<KeptTeams>('KeptTeams')

@@ -8,6 +8,7 @@ import { configurationRoutes } from './admin/configuration-routes.ts'
 import { drillRoutes } from './admin/drill-routes.ts'
 import { liveRoutes } from './admin/live.ts'
 import { selfRoutes } from './admin/self.ts'
+import { teamRoutes } from './admin/teams-routes.ts'
 import { usageRoutes } from './admin/usage.ts'
 
 const chapter = async () => {
@@ -26,6 +27,7 @@ export default plugin({
     name: 'admin',
     routes: [
       ...adminRoutes,
+      ...teamRoutes,
       ...usageRoutes,
       ...auditRoutes,
       ...selfRoutes,

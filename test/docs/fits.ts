@@ -5,7 +5,7 @@ export type Misfit = string
 
 const known = new Set([
   ...['$ref', 'type', 'enum', 'const', 'anyOf', 'oneOf', 'properties', 'required', 'additionalProperties', 'items'],
-  ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'prefixItems', 'propertyNames'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'prefixItems', 'propertyNames'],
   ...['description', 'title', 'default', 'format', 'examples', 'example'],
 ])
 
@@ -23,7 +23,8 @@ const within = (schema: Schema, least: string, most: string, size: number): bool
   size >= Number(schema[least] ?? -Infinity) && size <= Number(schema[most] ?? Infinity)
 
 const boundsHold = (value: unknown, schema: Schema): boolean => {
-  if (typeof value === 'number') return within(schema, 'minimum', 'maximum', value)
+  if (typeof value === 'number')
+    return value > Number(schema['exclusiveMinimum'] ?? -Infinity) && within(schema, 'minimum', 'maximum', value)
   const size = sizeOf(value)
   if (size === null) return true
   const kind = typeof value === 'string' ? 'Length' : 'Items'

@@ -4,6 +4,7 @@ import { type KeyRow, lives } from '../../../core/access/key-row.ts'
 import { teamsOf } from '../../../core/access/caller.ts'
 import type { NewKey } from '../../../core/access/keyring.ts'
 import type { Gateway } from '../../../core/gateway.ts'
+import { KeptTeams } from '../../../core/ports/credentials.ts'
 import { Settings } from '../../../core/settings.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
@@ -43,7 +44,7 @@ const unknown = (name: string): string =>
 const create = async ({ gateway, values }: KeyCommand): Promise<void> => {
   const { keys, audit } = gateway
   const wanted = newKeyOf(values)
-  requireTeam(gateway, wanted)
+  await requireTeam(gateway, wanted)
   const make = () => keys.create(wanted)
   const made = await audit.record(
     operator('command', wanted.organization),
@@ -55,10 +56,11 @@ const create = async ({ gateway, values }: KeyCommand): Promise<void> => {
   show(made.row, values, made.credential)
 }
 
-/** A team without a place in the configuration has no budget and no report. Throws with the teams that there are. */
-const requireTeam = (gateway: Gateway, { organization = 'default', team }: NewKey): void => {
+/** Throws with the teams that there are for a team that neither the configuration nor the store has. */
+const requireTeam = async (gateway: Gateway, { organization = 'default', team }: NewKey): Promise<void> => {
   if (team == null) return
-  const { settings } = gateway.supply({ settings: Settings })
+  const { settings, kept } = gateway.supply({ settings: Settings, kept: KeptTeams })
+  for (const { find } of kept) if ((await find(organization, team))?.isClosed === false) return
   const teams = Object.keys(teamsOf(organization, settings.organizations))
   if (teams.includes(team)) return
   const known = teams.length === 0 ? 'none' : teams.join(', ')

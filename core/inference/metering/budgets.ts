@@ -37,8 +37,10 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
       return [{ allowance: allowance(`cost/${period}/${of}/${whose}`, sum, of, period, now), of, whose, period }]
     })
 
-  const ofTeam = ({ organization, team }: Caller, now: number): readonly Budget[] =>
-    team === undefined ? [] : each('team', `${organization}/${team}`, teamBudgetsOf(organization, team, settings), now)
+  const ofTeam = (caller: Caller, now: number): readonly Budget[] =>
+    caller.team === undefined
+      ? []
+      : each('team', `${caller.organization}/${caller.team}`, teamBudgetsOf(caller, settings), now)
 
   return perCallerUntil(
     (caller: Caller, now) => [

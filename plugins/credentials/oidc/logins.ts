@@ -1,10 +1,11 @@
 import { one } from '../../../core/container.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { plugin } from '../../../core/plugin.ts'
-import { Credentials } from '../../../core/ports/credentials.ts'
+import { Credentials, KeptTeams } from '../../../core/ports/credentials.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
 import { Settings } from '../../../core/settings.ts'
 import type { Caller } from '../../../core/access/caller.ts'
+import { inTeam } from '../../../core/access/keyring.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { isToken } from './token.ts'
 import { issuerSettings } from './issuer-settings.ts'
@@ -44,11 +45,12 @@ export const loginCredentials = plugin({
   port: Credentials,
   name: 'logins',
   renewed: true,
-  needs: { logins: Logins },
-  create: ({ logins }): Credentials => ({
+  needs: { logins: Logins, teams: KeptTeams },
+  create: ({ logins, teams }): Credentials => ({
     takes: (credential) => logins.takes(credential),
     async find(token) {
-      const caller = await logins.find(token)
+      const person = await logins.find(token)
+      const caller = person && (await inTeam(person, teams))
       return caller && { caller, admits: () => true }
     },
   }),

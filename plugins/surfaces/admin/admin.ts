@@ -1,21 +1,22 @@
 import * as v from 'valibot'
 import { actorOf, Audit } from '../../../core/access/audit.ts'
 import { type Caller, scopes } from '../../../core/access/caller.ts'
-import { type KeyRow, lives } from '../../../core/access/key-row.ts'
+import type { KeyRow } from '../../../core/access/key-row.ts'
 import { Keyring } from '../../../core/access/keyring.ts'
 import { isName, nameShape } from '../../shared/names.ts'
 import { listOf } from '../../../core/validate.ts'
-import { NotFound, Unauthorized } from '../../../core/errors.ts'
+import { Conflict, NotFound } from '../../../core/errors.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { usages } from '../../usage/usage-rows.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { KeptTeams } from '../../../core/ports/credentials.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { OwnLimits, Settings } from '../../../core/settings.ts'
 import { pageQuery, pageOfList, placeOf } from '../shared/pagination.ts'
-import { organizationFor, whose } from './whose.ts'
+import { organizationFor, ownKey, whose } from './whose.ts'
 
 const granting = lazy(() => import('./grants.ts'))
 
@@ -40,6 +41,12 @@ const newKey = v.strictObject({
   scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
 })
 
+/** With `version`, a key that was changed since is left as it is. */
+const changed = v.strictObject({
+  ...changeable,
+  version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+})
+
 const described = v.object({
   id: v.string(),
   name: v.string(),
@@ -60,6 +67,7 @@ const described = v.object({
   created_at: v.number(),
   expires_at: v.nullable(v.number()),
   revoked_at: v.nullable(v.number()),
+  version: v.number(),
 })
 
 /** A key as it is read, with the day (UTC) of its last use; null when it was never used. */
@@ -73,14 +81,15 @@ const create = route({
   body: { read: 'json', schema: newKey, bytes: 64 * 1024 },
   answer: enveloped(v.object({ ...described.entries, key: v.string() })),
   status: 201,
-  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
-  async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock, teams: KeptTeams },
+  async handle({ id, input, caller }, { keyring, audit, settings, clock, teams }) {
     const own = await ownKey(caller, keyring, clock)
     const { organization } = caller
     const { grantedPowers } = await granting()
+    const kept = await keptTeam(organization, input.team, teams)
     const make = () => {
       const { name = '', mode } = input
-      return keyring.create({ ...grantedPowers(input, own, settings, clock.now()), name, mode, organization })
+      return keyring.create({ ...grantedPowers(input, own, settings, clock.now(), kept), name, mode, organization })
     }
     const made = await audit.record(actorOf(id, caller), 'key.create', null, make, ({ row }) => row.id)
     return data({ ...made.row, key: made.credential }, 'Key created; it is shown only here', 201)
@@ -126,14 +135,19 @@ const change = route({
   summary:
     'Changes a key that lives. A caller without every scope of the key only narrows it. The change holds everywhere within five seconds.',
   access: { scope: 'api_key.update' },
-  body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
+  body: { read: 'json', schema: changed, bytes: 64 * 1024 },
   answer: enveloped(described),
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
     const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
     const { changedKey } = await granting()
-    const change = () => keyring.change(id, organization, changedKey(input, own, settings, clock.now()))
+    const decide = changedKey(input, own, settings, clock.now())
+    const change = () =>
+      keyring.change(id, organization, (key) => {
+        if (key.version !== (input.version ?? key.version)) throw new Conflict('The key was changed meanwhile')
+        return decide(key)
+      })
     const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
     return data(row, 'Key changed')
   },
@@ -158,11 +172,11 @@ const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyR
   return row
 }
 
-const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
-  const row = await keyring.get(caller.key, caller.organization)
-  // Another process may have revoked the caller's key a moment ago: a revoked key leaves no heir.
-  if (row === null || !lives(row, clock.now())) throw new Unauthorized()
-  return row
+/** The name of a team that is kept and open; null for none. */
+const keptTeam = async (organization: string, name: string | undefined, teams: readonly KeptTeams[]) => {
+  if (name === undefined) return null
+  const found = await Promise.all(teams.map((team) => team.find(organization, name)))
+  return found.some((team) => team?.isClosed === false) ? name : null
 }
 
 /** Acts on keys that are found stand in the audit, refused ones too. */

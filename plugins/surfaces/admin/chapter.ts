@@ -21,6 +21,17 @@ const key = {
   created_at: 1893456000000,
   expires_at: null,
   revoked_at: null,
+  version: 0,
+}
+
+const team = {
+  organization: 'default',
+  name: 'blue',
+  source: 'store',
+  budgets: { costPerMonth: 500 },
+  version: 0,
+  created_at: 1893456000000,
+  closed_at: null,
 }
 
 const readKey = { ...key, last_used: '2030-01-31' }
@@ -94,6 +105,17 @@ export const admin: Chapter = {
     hint: 'The last characters of the key, for people.',
     created_at: 'The time at which the key was made, in Unix milliseconds.',
     revoked_at: 'The time at which the key was revoked. It is null for a key that lives.',
+    version: 'How often the key was written since it was made.',
+    'path.team': 'The name of a team.',
+    'body.version': 'The version that the change rests on.',
+    'teams.version': 'How often the team was written since it was made.',
+    'teams.organization': 'The organisation of the team.',
+    'teams.name': 'The name of the team.',
+    'teams.created_at': 'The time at which the team was made. It is null for a team of the configuration.',
+    teams: 'The teams, by name.',
+    source: 'Where the team stands: in the configuration, or in the store.',
+    budgets: 'What differs from `limits.team` of the configuration. Null means no budget.',
+    closed_at: 'The time at which the team was closed, in Unix milliseconds. It is null for an open team.',
     'data.key': 'The key itself. No other answer has it.',
     keys: 'The keys, newest first.',
     last_used: 'The last day of use, in UTC. It is null for a key that was never used.',
@@ -171,6 +193,8 @@ export const admin: Chapter = {
     },
     'GET /admin/keys/{id}': { path: { id }, answer: { ...exampleEnvelope, data: readKey } },
     'PATCH /admin/keys/{id}': {
+      about: 'Another `version` than that of the key is a 409, and the key stays as it is.',
+      statuses: [409],
       path: { id },
       body: { limits: { requestsPerSecond: 2 } },
       answer: { ...exampleEnvelope, message: 'Key changed', data: { ...key, limits: { requestsPerSecond: 2 } } },
@@ -179,6 +203,35 @@ export const admin: Chapter = {
       path: { id },
       shape: enveloped(v.object({ id: v.string() })),
       answer: { ...exampleEnvelope, message: 'Key revoked', data: { id } },
+    },
+    'GET /admin/teams': {
+      about: 'A team of the configuration has the source `configuration`; its file alone changes it.',
+      query: { limit: '20' },
+      answer: { ...exampleEnvelope, data: { teams: [team], pagination } },
+    },
+    'POST /admin/teams': {
+      about: 'A caller of a team makes none, and nobody gives a team more than the own key may cost.',
+      statuses: [409],
+      body: { name: 'blue', budgets: { costPerMonth: 500 } },
+      answer: { ...exampleEnvelope, status: 201, message: 'Team created', data: team },
+    },
+    'GET /admin/teams/{team}': { path: { team: 'blue' }, answer: { ...exampleEnvelope, data: team } },
+    'PATCH /admin/teams/{team}': {
+      about: 'Another version of the team is a 409, and the team stays as it is.',
+      statuses: [409],
+      path: { team: 'blue' },
+      body: { budgets: { costPerMonth: 800 }, version: 0 },
+      answer: {
+        ...exampleEnvelope,
+        message: 'Team changed',
+        data: { ...team, budgets: { costPerMonth: 800 }, version: 1 },
+      },
+    },
+    'DELETE /admin/teams/{team}': {
+      about: 'Its usage and its row stay.',
+      statuses: [409],
+      path: { team: 'blue' },
+      answer: { ...exampleEnvelope, message: 'Team closed', data: { ...team, version: 1, closed_at: 1893456060000 } },
     },
     'GET /admin/usage': {
       about: 'The gateway writes the counts once a second.',

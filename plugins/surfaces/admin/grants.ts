@@ -15,7 +15,7 @@ export interface KeyRequest extends Bounds {
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
   readonly user?: string | undefined
-  /** The caller's team when absent. A caller with a team gives that team alone, and every team stands in the configuration. */
+  /** The caller's team when absent. A caller with a team gives that team alone. */
   readonly team?: string | undefined
 }
 
@@ -28,15 +28,24 @@ export interface KeyChangeRequest extends Bounds {
 export type GrantedPowers = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
 
 /** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
-export const grantedPowers = (given: KeyRequest, own: KeyRow, settings: Settings, now: number): GrantedPowers => {
+export const grantedPowers = (
+  given: KeyRequest,
+  own: KeyRow,
+  settings: Settings,
+  now: number,
+  /** A team that is kept and open; null for none. */
+  kept: string | null = null,
+): GrantedPowers => {
   const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user, team = own.team } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))
   for (const bound of bounds) insist(bound, isWithinBound(bound, reach, own, settings))
   insist('team', own.team === null || team === own.team)
-  if (team !== null && team !== own.team && !Object.hasOwn(teamsOf(own.organization, settings.organizations), team))
-    throw new BadRequest('Validation failed', { validator: { team: 'Expected a team of the configuration' } })
+  const isTeam = (name: string) =>
+    name === kept || Object.hasOwn(teamsOf(own.organization, settings.organizations), name)
+  if (team !== null && team !== own.team && !isTeam(team))
+    throw new BadRequest('Validation failed', { validator: { team: 'Expected an open team of the organisation' } })
   if (user !== own.user && !own.scopes.includes('api_key.delegate')) {
     throw new Forbidden('Missing required permissions', {
       validator: { user: 'Expected the caller’s own user, or a caller with api_key.delegate' },

@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../core/access/caller.ts'
-import { Forbidden } from '../../../core/errors.ts'
+import { type KeyRow, lives } from '../../../core/access/key-row.ts'
+import type { Keyring } from '../../../core/access/keyring.ts'
+import { Forbidden, Unauthorized } from '../../../core/errors.ts'
+import type { Clock } from '../../../core/ports/platform.ts'
 import type { Settings } from '../../../core/settings.ts'
 
 /** Stands for all organisations. */
@@ -28,3 +31,11 @@ export const rowsOf = (
   organization: string | null,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ) => (organization === null ? { countTo: offset + limit + counted } : { where: { organization } })
+
+/** The caller's key as it is now. Throws Unauthorized where the key was revoked, and for people without a key. */
+export const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
+  const row = await keyring.get(caller.key, caller.organization)
+  // Another process may have revoked the caller's key a moment ago: a revoked key leaves no heir.
+  if (row === null || !lives(row, clock.now())) throw new Unauthorized()
+  return row
+}

@@ -7,6 +7,10 @@ const inBrowsers: Readonly<Record<string, string>> = {
   '#aead': 'plugins/sealed/wire/aead.js',
   '#ml-kem': 'plugins/sealed/wire/ml-kem.js',
   '#x25519': 'plugins/sealed/wire/x25519.js',
+  // Parts of the curve that the client never calls: half of its bytes.
+  './abstract/frost.js': 'plugins/surfaces/console/browser/sealed/uncalled-curves.js',
+  './abstract/hash-to-curve.js': 'plugins/surfaces/console/browser/sealed/uncalled-curves.js',
+  './abstract/oprf.js': 'plugins/surfaces/console/browser/sealed/uncalled-curves.js',
 }
 
 /** What a browser needs not: comments, but for those of licences, marks for bundlers, and the space before each line. */

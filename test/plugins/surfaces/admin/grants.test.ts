@@ -25,6 +25,7 @@ const own: KeyRow = {
   created_at: now - 1,
   expires_at: now + 1000,
   revoked_at: null,
+  version: 0,
 }
 
 const refused = (field: string) => ({ name: 'Forbidden', validator: { [field]: /Expected/ } }) as { name: string }
