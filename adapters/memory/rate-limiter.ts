@@ -161,7 +161,9 @@ export default plugin({
         const before: number[] = []
         let refused = -1
         let wait = 0
-        for (const [at, { allowance, amount }] of charges.entries()) {
+        let at = -1
+        for (const { allowance, amount } of charges) {
+          at++
           const bucket = refilled(allowance, now)
           before.push(bucket.left)
           left.push((bucket.left -= amount))

@@ -104,20 +104,22 @@ export const usageOf = (wire: WireUsage | null | undefined): Usage | null => {
   if (!wire || (input === null && output === null)) return null
   const prompt = (wire['prompt_tokens_details'] ?? {}) as Readonly<Record<string, unknown>>
   const completion = (wire['completion_tokens_details'] ?? {}) as Readonly<Record<string, unknown>>
-  const parts = {
-    reasoning: count(completion['reasoning_tokens']),
-    cached: count(prompt['cached_tokens']),
-    ...writtenIn(wire),
-    audioInput: count(prompt['audio_tokens']) || null,
-    audioOutput: count(completion['audio_tokens']) || null,
+  const usage: Counted = { input: input ?? 0, output: output ?? 0 }
+  const put = (name: Exclude<keyof Usage, 'estimated'>, part: number | null) => {
+    if (part !== null) usage[name] = part
   }
-  return {
-    input: input ?? 0,
-    output: output ?? 0,
-    ...Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== null)),
-    ...(wire['estimated'] === true && { estimated: true }),
-  }
+  const { written, writtenHour } = writtenIn(wire)
+  put('reasoning', count(completion['reasoning_tokens']))
+  put('cached', count(prompt['cached_tokens']))
+  put('written', written)
+  put('writtenHour', writtenHour)
+  put('audioInput', count(prompt['audio_tokens']) || null)
+  put('audioOutput', count(completion['audio_tokens']) || null)
+  if (wire['estimated'] === true) usage.estimated = true
+  return usage
 }
+
+type Counted = { -readonly [Name in keyof Usage]: Usage[Name] }
 
 /** What went into the prompt cache, as the Messages dialect tells it; null for none. */
 const writtenIn = (wire: WireUsage): Readonly<Record<'written' | 'writtenHour', number | null>> => {

@@ -86,9 +86,11 @@ export const holdPlaces = (
 
   return (caller: Caller, held: HeldPlace[]): Soon<void> => {
     const places = placesOf(caller)
-    for (const [at, { name, most }] of places.entries()) {
+    let at = 0
+    for (const { name, most } of places) {
+      at++
       const place = take(name, most, 'requests')
-      if (isLater(place)) return takeLater(place, places.slice(at + 1), held)
+      if (isLater(place)) return takeLater(place, places.slice(at), held)
       held.push(place)
     }
   }

@@ -48,18 +48,16 @@ export class ResponseAnswer implements StraightAnswer {
     return this.#pace.heartbeat
   }
 
-  whole(body: string | Buffer, isLatin: boolean): void {
+  whole(body: string | Buffer): void {
     const response = this.#response
     if (response.destroyed) return
+    // A string would be copied once to count its bytes, and once more behind its head.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
     this.headers['content-type'] = 'application/json; charset=utf-8'
-    this.headers['content-length'] = typeof body !== 'string' || isLatin ? body.length : Buffer.byteLength(body)
+    this.headers['content-length'] = bytes.length
     response.writeHead(200, this.headers)
-    if (body.length > mostAtOnce) {
-      const handed = handOn(response, isLatin ? Buffer.from(body as string, 'latin1') : body, this.#pace)
-      if (handed === null) response.end()
-      else void handed.then(() => response.end())
-    } else if (isLatin) response.end(body, 'latin1')
-    else response.end(body)
+    if (bytes.length <= mostAtOnce) response.end(bytes)
+    else void handOn(response, bytes, this.#pace)?.then(() => response.end())
   }
 
   begin(): void {

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { tagHeader } from '../access/tags.ts'
-import { type ReadText, readAtOnce } from '../dialects/read-json.ts'
+import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
 import { isLater, type Soon, soon } from '../ports/soon.ts'
@@ -10,37 +10,30 @@ import { bodyByEvents } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
-import type { RequestContext } from './context.ts'
+import type { RequestContext, RouteGeneration } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
+import type { KeyedRequest } from './key-watch.ts'
 import type { AnyRoute } from './route.ts'
 import { ResponseAnswer } from './straight-answer.ts'
 import type { StraightCall, StraightEntry } from './straight-call.ts'
 
-/** What the straight way needs of the pipeline. */
-interface StraightNeeds {
-  readonly incoming: IncomingMessage
-  readonly response: ServerResponse
-  readonly visit: RequestContext
-  /** Bytes of the body, as the head of the request tells. */
-  readonly length: number
-  readonly room: HeldBytes
-  /** Counts the request, and takes the places of its caller. */
-  place(held: HeldPlace[]): Soon<void>
-  /** Null for a body that can't be read at once. */
-  read(body: Buffer): ReadText | null
-  /** Told when the call takes the body. */
-  began(): void
+/** What all straight calls of one route share. */
+interface StraightRoad {
+  readonly gate: Gate
   /** Goes on by the long way, with the body that was read. */
-  goLong(body: Buffer): Promise<void>
-  /** Gives the places back. */
-  giveBack(held: readonly HeldPlace[]): void
+  readonly long: (ctx: Koa.Context, known: Known) => Promise<void>
 }
 
 /** Reads the body of a call by events, hands the body on, and gives the caller's places back at the end of the response. */
 class StraightWay {
+  readonly #road: StraightRoad
+  readonly #ctx: Koa.Context
   readonly #entry: StraightEntry
   readonly #call: StraightCall
-  readonly #needs: StraightNeeds
+  /** Bytes of the body, as the head of the request tells. */
+  readonly #length: number
+  readonly #room: HeldBytes
+  readonly #keyed: KeyedRequest | null
   readonly #held: HeldPlace[] = []
   #first: Buffer | null = null
   #gathered: GatheredBytes | null = null
@@ -48,33 +41,54 @@ class StraightWay {
   #isLong = false
   #isClosed = false
 
-  constructor(entry: StraightEntry, call: StraightCall, needs: StraightNeeds) {
+  constructor(road: StraightRoad, ctx: Koa.Context, entry: StraightEntry, call: StraightCall, length: number) {
+    this.#road = road
+    this.#ctx = ctx
     this.#entry = entry
     this.#call = call
-    this.#needs = needs
+    this.#length = length
+    const { hold, watched } = road.gate
+    const { settings } = this.#generation
+    this.#room = hold(entry.caller, settings)
+    this.#keyed = watched.began(entry.caller, ctx.res, settings.timeouts.revoked)
+  }
+
+  get #visit(): RequestContext {
+    return this.#ctx.state as RequestContext
+  }
+
+  get #generation(): RouteGeneration {
+    return this.#visit.routeGeneration
   }
 
   run(): Promise<void> {
     const call = this.#call
-    this.#needs.visit.closed = (whole) => this.#closed(whole)
+    this.#visit.closed = (whole) => this.#closed(whole)
     return new Promise<void>((resolve, reject) => {
       call.resolve = resolve
       call.reject = reject
-      const ready = soon(this.#needs.place(this.#held), () => this.#read())
+      const ready = soon(this.#places(), () => this.#read())
       if (isLater(ready)) ready.catch(reject)
     })
+  }
+
+  /** Counts the request, and takes the places of its caller. */
+  #places(): Soon<void> {
+    const { count, crowd } = this.#generation
+    const { caller } = this.#entry
+    return soon(count.request(caller, this.#length, this.#visit.headers), () => crowd(caller, this.#held))
   }
 
   #read(): void {
     // The client may have left while a limiter was asked.
     if (this.#isClosed) return this.#release()
-    const { incoming, response, visit, room, length } = this.#needs
-    const { leastRate } = visit.routeGeneration.settings.bodies
+    const { req, res } = this.#ctx
+    const { leastRate } = this.#generation.settings.bodies
     bodyByEvents(
-      incoming,
-      response,
+      req,
+      res,
       // Bytes of a known length were charged with the request.
-      { clock: this.#entry.clock, held: room, charge: nothingDue, leastRate, declared: length },
+      { clock: this.#entry.clock, held: this.#room, charge: nothingDue, leastRate, declared: this.#length },
       (part) => this.#take(part),
       () => this.#ended(),
       (fault) => this.#call.reject(fault),
@@ -85,7 +99,7 @@ class StraightWay {
     // Most bodies come in one part, which needs no copy.
     if (this.#first === null) this.#first = part
     else {
-      if (this.#gathered === null) (this.#gathered = gatheredBytes(this.#needs.length)).add(this.#first)
+      if (this.#gathered === null) (this.#gathered = gatheredBytes(this.#length)).add(this.#first)
       this.#gathered.add(part)
     }
   }
@@ -100,14 +114,18 @@ class StraightWay {
       return this.#call.reject(refusal)
     }
     this.#isLong = true
-    this.#needs.goLong(body).then(this.#call.resolve, this.#call.reject)
+    const { gate, long } = this.#road
+    gate.observed.went('long', 'body')
+    long(this.#ctx, { caller: this.#entry.caller, body }).then(this.#call.resolve, this.#call.reject)
   }
 
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
   #begins(body: Buffer): boolean {
-    const read = this.#needs.read(body)
+    const { gate } = this.#road
+    const { settings } = this.#generation
+    const read = readAtOnce(body, jsonBoundsOf(settings), gate.pace(this.#entry.caller, settings))
     if (read === null || !this.#call.begin(read)) return false
-    this.#needs.began()
+    gate.observed.went('straight', 'all')
     return true
   }
 
@@ -119,8 +137,10 @@ class StraightWay {
   }
 
   #release(): void {
-    this.#needs.room.release()
-    this.#needs.giveBack(this.#held)
+    const { watched, report } = this.#road.gate
+    this.#room.release()
+    if (this.#keyed !== null) watched.ended(this.#keyed)
+    giveBack(this.#held, (error) => report(this.#visit, error))
     this.#held.length = 0
   }
 }
@@ -128,7 +148,7 @@ class StraightWay {
 const nothingDue = async (): Promise<void> => {}
 
 /** Why a chat goes the long way: a part of the request or of the configuration. */
-type LongWhy = 'listened' | 'head' | 'key' | 'settings' | 'body'
+type LongWhy = 'listened' | 'head' | 'key' | 'settings'
 
 const nothing = {}
 
@@ -144,12 +164,14 @@ const isUsual = ({ headers, readableEnded }: IncomingMessage): boolean =>
 
 /** Key, limits, body and answer by events, where nothing unusual is met; null where the request goes the long way. */
 export const straightWay = (
-  { recall, hold, pace: paceOf, watched, clock, beats, observed, report }: Gate,
+  gate: Gate,
   route: AnyRoute,
   at: number,
   headers: Headers,
   long: (ctx: Koa.Context, known: Known) => Promise<void>,
 ) => {
+  const { recall, clock, beats, observed, report } = gate
+  const road: StraightRoad = { gate, long }
   const goesLong = (why: LongWhy): null => {
     observed.went('long', why)
     return null
@@ -157,15 +179,14 @@ export const straightWay = (
   return (ctx: Koa.Context): Promise<void> | null => {
     const { req, res } = ctx
     const visit = ctx.state as RequestContext
-    const { settings, pace, count, crowd, given } = visit.routeGeneration
+    const { settings, pace, given } = visit.routeGeneration
     const own = given[at]
     if (own === undefined || observed.isWatching()) return goesLong('listened')
     const length = isUsual(req) ? lengthOf(req, route.body, settings) : 0
     if (length === 0 || length >= mostStraightBytes) return goesLong('head')
     const caller = recall(req, route.access, route.keyHeaders)
     if (caller === null) return goesLong('key')
-    const failed = (error: unknown) => report(visit, error)
-    const answer = new ResponseAnswer(res, visit.headers, pace, failed)
+    const answer = new ResponseAnswer(res, visit.headers, pace, (error) => report(visit, error))
     const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
     const { record } = visit
     const entry = { record, headers: req.headers, params, query: ctx.querystring, caller, clock, beats, answer }
@@ -175,24 +196,6 @@ export const straightWay = (
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
     visit.caller = caller
     showsKey(req)
-    const keyed = watched.began(caller, res, settings.timeouts.revoked)
-    return new StraightWay(entry, call, {
-      incoming: req,
-      response: res,
-      visit,
-      length,
-      room: hold(caller, settings),
-      place: (held) => soon(count.request(caller, length, visit.headers), () => crowd(caller, held)),
-      read: (body) => readAtOnce(body, jsonBoundsOf(settings), paceOf(caller, settings)),
-      began: () => observed.went('straight', 'all'),
-      goLong(body) {
-        goesLong('body')
-        return long(ctx, { caller, body })
-      },
-      giveBack(held) {
-        if (keyed !== null) watched.ended(keyed)
-        giveBack(held, failed)
-      },
-    }).run()
+    return new StraightWay(road, ctx, entry, call, length).run()
   }
 }

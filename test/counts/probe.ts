@@ -1,5 +1,7 @@
 import { createHook } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Loaded into a process before its program: it tells what the program has used, and asks for nothing itself. */
 let promises = 0
@@ -16,10 +18,18 @@ const systemCalls = (): number =>
     0,
   )
 
-process.on('message', (question) => {
+/** Collections of garbage so far: bytes that were collected can't be counted. */
+let collections = 0
+const observer = new PerformanceObserver((list) => void (collections += list.getEntries().length))
+observer.observe({ entryTypes: ['gc'] })
+
+process.on('message', async (question) => {
   if (question === 'hook') hook.enable()
   if (question === 'unhook') hook.disable()
   if (question === 'collect') globalThis.gc?.()
-  process.send!({ promises, systemCalls: systemCalls(), bytes: process.memoryUsage().heapUsed })
+  // The observer is told of a collection in a later turn of the loop.
+  await sleep(20)
+  collections += observer.takeRecords().length
+  process.send!({ promises, systemCalls: systemCalls(), bytes: process.memoryUsage().heapUsed, collections })
 })
 process.channel?.unref()

@@ -5,6 +5,7 @@ import { Metrics } from './metrics.ts'
 
 /** Seconds. */
 const buckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const kinds = ['input', 'output', 'cached', 'reasoning'] as const
 /** Values of one label; whatever comes after them is `other`. */
 const mostValues = 200
 
@@ -58,10 +59,12 @@ export const usageMetrics = plugin({
     ])
     const [models, organizations, teams] = [bounded(), bounded(), bounded()]
     return {
-      used({ model: name, backend, input, output, cached, reasoning, cost: micros, organization, team: its }) {
-        const model = models(name)
-        const team = its === null ? null : teams(`${organization}/${its}`)
-        for (const [kind, count] of Object.entries({ input, output, cached, reasoning })) {
+      used(used) {
+        const { backend, cost: micros, organization } = used
+        const model = models(used.model)
+        const team = used.team === null ? null : teams(`${organization}/${used.team}`)
+        for (const kind of kinds) {
+          const count = used[kind]
           if (count === 0) continue
           tokens.inc({ model, backend, kind }, count)
           if (team !== null) teamTokens.inc({ team, kind }, count)

@@ -92,7 +92,15 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
   const sent = splicedBody({ body: bytes, text, value, model, streams: stream })
   if (sent === null) return null
   return {
-    ...{ model: entry, candidate, worded, wire, tries, body, sent, writer: null, isCommon: true },
+    model: entry,
+    candidate,
+    worded,
+    wire,
+    tries,
+    isCommon: true,
+    body,
+    sent,
+    writer: null,
     streamOf: (choices, soFar) =>
       stream ? new StreamEvents(common, printing(entry.name, asksUsage(body), shown), choices, soFar) : null,
   }
@@ -115,17 +123,15 @@ const asTalk = (ground: Ground, read: ReadText): BegunChat | null => {
   if (wire === null || sent === null) return null
   const writer = talk.streams ? talk.writing(entry.name) : null
   return {
-    ...{
-      model: entry,
-      candidate,
-      worded,
-      wire,
-      tries,
-      body: worded.body,
-      sent,
-      writer,
-      isCommon: ground.shown !== null,
-    },
+    model: entry,
+    candidate,
+    worded,
+    wire,
+    tries,
+    isCommon: ground.shown !== null,
+    body: worded.body,
+    sent,
+    writer,
     streamOf: (choices, soFar) => (writer === null ? null : new DialectEvents(wire, writer, choices, soFar)),
   }
 }

@@ -51,7 +51,6 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #reservation: Reservation<Usage> | null = null
   /** The request to the backend, later the answer to the caller. */
   #sent: string | Buffer = ''
-  #isLatin = false
   /** Null for a whole answer. */
   #stream: CallEvents | null = null
   /** Events up to the first token, and those of the end. */
@@ -124,7 +123,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (this.#state === 'asking') return this.#ask()
     if (this.#state !== 'ending') return
     const { answer } = this.#ground.at
-    if (this.#stream === null) answer.whole(this.#sent, this.#isLatin)
+    if (this.#stream === null) answer.whole(this.#sent)
     else {
       answer.begin()
       answer.end(this.#held)
@@ -162,9 +161,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
       this.#begun.candidate.provider,
     )
     try {
-      const { sent, isLatin } = answerBytes(answer, bytes, text, name, this.#begun)
-      this.#sent = sent
-      this.#isLatin = isLatin
+      this.#sent = answerBytes(answer, bytes, name, this.#begun)
     } catch (fault) {
       return this.#unspeakable(fault)
     }

@@ -54,7 +54,7 @@ export const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Prom
   const { usage, size, backend, answer } = served
   settle(usage, size, backend)
   Object.assign(at.answer.headers, worded.dropped, attemptsOf(served))
-  at.answer.whole(worded.whole(answer, model.name), false)
+  at.answer.whole(worded.whole(answer, model.name))
 }
 
 /** The same for a stream, and the rescue of a stream that broke. */

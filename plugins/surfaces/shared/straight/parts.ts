@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-bytes.ts'
 import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
 import { usageOf } from '../../../../core/dialects/chat-completions.ts'
@@ -42,14 +42,11 @@ export const refusalOf = (status: number, headers: AnswerHeaders, bytes: Buffer,
 export const answerBytes = (
   answer: Extract<ChatAnswer, { kind: 'completion' }>,
   bytes: Buffer,
-  text: string,
   model: string,
   { isCommon, worded }: Pick<BegunChat, 'isCommon' | 'worded'>,
-): { readonly sent: string | Buffer; readonly isLatin: boolean } => {
+): string | Buffer => {
   const isSame = isCommon && answer.text !== undefined && answer.completion.model === model
-  // A string with the head in front is one write without a copy; other bytes go out behind the head.
-  if (isSame && isAscii(bytes)) return { sent: text, isLatin: true }
-  return { sent: isSame && isUtf8(bytes) ? bytes : worded.whole(answer, model), isLatin: false }
+  return isSame && isUtf8(bytes) ? bytes : worded.whole(answer, model)
 }
 
 /** As the backend counted; a guess where the backend did not. */

@@ -34,9 +34,9 @@ interface Place {
 
 /** The members that the gateway replaces. */
 interface Places {
-  readonly model: Place | null
-  readonly stream: Place | null
-  readonly options: Place | null
+  model: Place | null
+  stream: Place | null
+  stream_options: Place | null
 }
 
 /** Deeper values go the long way, which words the fault. */
@@ -46,8 +46,8 @@ const backslash = 92
 const [quote, comma, colon, bracket, bracketEnd, brace, braceEnd] = [34, 44, 58, 91, 93, 123, 125]
 
 /** Null for a text with a name that stands twice in one object. */
-const placesIn = (text: string, value: object): Places | null => {
-  const places = new Map<string, Place>()
+const placesIn = (text: string, value: object): Readonly<Places> | null => {
+  const places: Places = { model: null, stream: null, stream_options: null }
   let [depth, named, name, begin] = [0, 0, '', 0]
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -64,7 +64,7 @@ const placesIn = (text: string, value: object): Places | null => {
       case comma:
       case braceEnd:
         if (depth === 1 && begin > 0) {
-          places.set(name, { begin, end: at })
+          if (name === 'model' || name === 'stream' || name === 'stream_options') places[name] = { begin, end: at }
           begin = 0
         }
         if (text.charCodeAt(at) === braceEnd) depth--
@@ -77,9 +77,7 @@ const placesIn = (text: string, value: object): Places | null => {
         if (++depth > mostDepth) return null
     }
   }
-  if (named !== membersIn(value)) return null
-  const placeOf = (member: string) => places.get(member) ?? null
-  return { model: placeOf('model'), stream: placeOf('stream'), options: placeOf('stream_options') }
+  return named === membersIn(value) ? places : null
 }
 
 /** The place behind the quote that ends a string. */
@@ -114,7 +112,7 @@ export const splicedBody = ({ body, text, value, model, streams }: ChatBytes): s
     if (options !== undefined || value['stream'] === null) return null
   } else if (options?.['include_usage'] !== true) {
     const asked = JSON.stringify({ ...options, include_usage: true })
-    if (places.options !== null) cuts.push([places.options, asked])
+    if (places.stream_options !== null) cuts.push([places.stream_options, asked])
     else if (places.stream === null || options !== undefined) return null
     else cuts.push([{ begin: places.stream.end, end: places.stream.end }, `,"stream_options":${asked}`])
   }
