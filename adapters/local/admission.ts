@@ -70,7 +70,7 @@ const pageOf = (headers: IncomingMessage['headers'], origins: readonly string[])
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Headers that carry the key in each dialect. */
-export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const
+export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate-key'] as const
 
 /** The comparison takes the same time wherever the texts differ. Each of several keys must be the token. */
 const isToken = (headers: IncomingMessage['headers'], token: string): boolean => {

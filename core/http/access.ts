@@ -5,7 +5,10 @@ import type { Credentials, Holder } from '../ports/credentials.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { callerAddress } from './caller-address.ts'
-import type { Access } from './route.ts'
+import type { AnyRoute, VendorKey } from './route.ts'
+
+/** What a route says of keys. */
+type KeyedRoute = Pick<AnyRoute, 'access' | 'keyHeaders' | 'vendorKey'>
 
 /**
  * The caller of a request. Null only on routes that need no key. Throws Unauthorized, Forbidden or
@@ -13,9 +16,8 @@ import type { Access } from './route.ts'
  */
 export type Admit = (
   request: IncomingMessage,
-  access: Access,
+  route: KeyedRoute,
   credentials: readonly Credentials[],
-  keyHeaders?: readonly string[],
 ) => Promise<Caller | null>
 
 /** Decides on the matched route who may come in: 401 for every kind of bad key or token, 403 for a missing scope, 503 when keys can't be read. */
@@ -28,9 +30,10 @@ export const admitting = (
     for (const kind of credentials) if (kind.takes(credential)) return kind.find(credential)
     return keyring.find(credential)
   }
-  return async (request, access, credentials, keyHeaders) => {
+  return async (request, route, credentials) => {
+    const { access } = route
     if (access === 'unasked') return null
-    const credential = credentialOf(request, keyHeaders)
+    const credential = credentialOf(request, route)
     if (credential === null) {
       if (access === 'anyone') return null
       throw new Unauthorized()
@@ -51,13 +54,14 @@ const lacking = (what: string, expected: string): Forbidden =>
   new Forbidden('Missing required permissions', { validator: { [what]: expected } })
 
 /** The caller of a request whose key is in memory; null where `admit` has to look for the key, or to refuse it. */
-export type Recall = (request: IncomingMessage, access: Access, keyHeaders?: readonly string[]) => Caller | null
+export type Recall = (request: IncomingMessage, route: KeyedRoute) => Caller | null
 
 export const recalling = (keyring: Keyring, { trustedProxies }: Pick<Settings, 'trustedProxies'>): Recall => {
   const addressOf = callerAddress(trustedProxies)
-  return (request, access, keyHeaders) => {
+  return (request, route) => {
+    const { access } = route
     if (typeof access !== 'object' || access.operators === true) return null
-    const credential = credentialOf(request, keyHeaders)
+    const credential = credentialOf(request, route)
     const holder = credential === null ? null : keyring.recall(credential)
     if (holder === null || !holder.admits(addressOf(request))) return null
     return hasScope(holder.caller, access.scope) ? holder.caller : null
@@ -67,13 +71,23 @@ export const recalling = (keyring: Keyring, { trustedProxies }: Pick<Settings, '
 /** Null when no key was sent; empty, which no key is, when it is malformed or two keys differ. */
 export const credentialOf = (
   { headers }: Pick<IncomingMessage, 'headers'>,
-  keyHeaders: readonly string[] = [],
+  { keyHeaders = [], vendorKey }: Pick<KeyedRoute, 'keyHeaders' | 'vendorKey'> = {},
 ): string | null => {
-  const { authorization } = headers
+  const isVendors = vendorKey !== undefined && vendorKeyOf({ headers }, vendorKey) !== null
+  const authorization = isVendors ? undefined : headers.authorization
   const bearer = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
   const others = keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [String(headers[name])]))
   const [first = null, ...rest] = bearer === null ? others : [bearer, ...others]
   return rest.every((it) => it === first) ? first : ''
+}
+
+/** The `authorization` that belongs to a vendor; null for none. */
+export const vendorKeyOf = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  { form, beside }: VendorKey,
+): string | null => {
+  const { authorization = '' } = headers
+  return form.test(authorization) && beside.some((name) => headers[name] !== undefined) ? authorization : null
 }
 
 const unreadable = (cause: unknown): never => {

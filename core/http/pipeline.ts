@@ -53,7 +53,7 @@ const longWay = (
     let room: HeldBytes | null = null
     let keyed: KeyedRequest | null = null
     try {
-      const caller = known?.caller ?? (await admit(ctx.req, route.access, credentials, route.keyHeaders))
+      const caller = known?.caller ?? (await admit(ctx.req, route, credentials))
       if (caller === null) {
         keyless(ctx.req, settings)
         if (route.attempts !== undefined) attempt?.(ctx.req, route.attempts)

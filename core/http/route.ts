@@ -20,6 +20,12 @@ export type Access = { readonly scope: Scope; readonly operators?: true } | 'any
 /** Whether a request may come without a key. */
 export const isKeyless = (access: Access): boolean => access === 'anyone' || access === 'unasked'
 
+/** A credential of the caller's at a vendor, by its form, and the headers beside which it may come. */
+export interface VendorKey {
+  readonly form: RegExp
+  readonly beside: readonly string[]
+}
+
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)
 
@@ -100,6 +106,8 @@ export interface Route<
   readonly access: A
   /** Headers in which the key may come beside `authorization`, lower-case. */
   readonly keyHeaders?: readonly string[]
+  /** What `authorization` may hold in place of the key, where one of these headers brings the key. */
+  readonly vendorKey?: VendorKey
   readonly body?: Body<S>
   readonly query?: Q
   /** Documents the answer; what a handler gives back is not checked against it. */

@@ -184,7 +184,7 @@ export const straightWay = (
     if (own === undefined || observed.isWatching()) return goesLong('listened')
     const length = isUsual(req) ? lengthOf(req, route.body, settings) : 0
     if (length === 0 || length >= mostStraightBytes) return goesLong('head')
-    const caller = recall(req, route.access, route.keyHeaders)
+    const caller = recall(req, route)
     if (caller === null) return goesLong('key')
     const answer = new ResponseAnswer(res, visit.headers, pace, (error) => report(visit, error))
     const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>

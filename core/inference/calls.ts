@@ -201,11 +201,13 @@ const stream = async (
         const { upstream, model, provider } = candidate
         const call = { model, stream: true, tries: triesBefore(task, live.asked) }
         live.asked.push(provider)
-        const { body, ...own } = fittedRequest(task, candidate)
+        const { body, native, ...own } = fittedRequest(task, candidate)
         // A call that goes on from a prefix is no request of the caller's any more.
         const going =
-          broken === null ? { body, ...own } : { body: continuationBody(broken.given, body), prefix: broken.given.text }
-        const answer = await upstream.chat({ ...call, ...going }, signal)
+          broken === null
+            ? { body, ...(native && { native }) }
+            : { body: continuationBody(broken.given, body), prefix: broken.given.text }
+        const answer = await upstream.chat({ ...call, ...own, ...going }, signal)
         const chunks = answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
         return { ...(await openStream(chunks)), ...provenBy(answer) }
       },
@@ -323,9 +325,14 @@ const withOwnCaches = <T extends Pick<ChatTask, 'body' | 'fit' | 'organization'>
 }
 
 /** The request in the dialect of this backend, or else in the common format. */
-const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidate<'chat'>): FittedRequest => {
-  const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
-  return native === undefined ? { body } : { body, native }
+const fittedRequest = (
+  task: Pick<ChatTask, 'body' | 'fit' | 'callerKey'>,
+  candidate: Candidate<'chat'>,
+): FittedRequest => {
+  const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? { body: task.body }
+  const { callerKey } = task
+  const own = callerKey !== undefined && candidate.upstream.takesCallerKey === true ? { callerKey } : {}
+  return native === undefined ? { body, ...own } : { body, native, ...own }
 }
 
 /** The candidates in the order in which they are asked after one broke: that candidate comes last. */

@@ -4,6 +4,8 @@ import { chunksOf, completionOf, messagesEvents } from './shared/messages/messag
 import { generationOf } from './shared/messages/generations.ts'
 import { type Asked, messagesBody, unsampled } from './shared/messages/messages.ts'
 import { accepted, BaseUrl, garbled, keptObject, objectIn, readKept, readObject } from '../shared/backend.ts'
+import { callersFault, withoutKey } from './shared/messages/caller-key.ts'
+import { oneSignIn } from './shared/one-sign-in.ts'
 import { mustBeEvents } from './shared/event-items.ts'
 import { printJson, printNow } from './shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
@@ -13,6 +15,7 @@ import {
   type ChatAnswer,
   type ChatCall,
   type ChatWire,
+  type CountCall,
   type Model,
   type Native,
   Upstream,
@@ -49,38 +52,50 @@ const meant = (fault: unknown, continues: boolean): unknown =>
 export default plugin({
   port: Upstream,
   name: 'anthropic',
-  settings: v.strictObject({
-    apiKey: text,
-    baseUrl: v.optional(BaseUrl, 'https://api.anthropic.com'),
-    /** By default the latest that knows all fields of the request. */
-    version: v.optional(text),
-    betas: v.optional(v.array(text), []),
-    /** The abilities of models whose names do not reveal them. */
-    generation: v.optional(
-      v.strictObject({
-        thinks: v.exactOptional(v.picklist(['never', 'budget', 'effort'])),
-        formats: v.exactOptional(v.boolean()),
-        forces: v.exactOptional(v.boolean()),
-        samples: v.exactOptional(v.boolean()),
-        maxTokens: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-      }),
-      {},
-    ),
-  }),
+  settings: v.pipe(
+    v.strictObject({
+      /** May be absent with `passCallerKey`: then each caller brings its own credential, and `models` of the gateway names the models. */
+      apiKey: v.optional(text),
+      /** A call goes out under the caller's own `authorization: Bearer sk-ant-…`, where one came beside the gateway's key. */
+      passCallerKey: v.optional(v.boolean(), false),
+      baseUrl: v.optional(BaseUrl, 'https://api.anthropic.com'),
+      /** By default the latest that knows all fields of the request. */
+      version: v.optional(text),
+      betas: v.optional(v.array(text), []),
+      /** The abilities of models whose names do not reveal them. */
+      generation: v.optional(
+        v.strictObject({
+          thinks: v.exactOptional(v.picklist(['never', 'budget', 'effort'])),
+          formats: v.exactOptional(v.boolean()),
+          forces: v.exactOptional(v.boolean()),
+          samples: v.exactOptional(v.boolean()),
+          maxTokens: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+        }),
+        {},
+      ),
+    }),
+    oneSignIn(({ apiKey, passCallerKey }) => apiKey !== undefined || passCallerKey, 'apiKey, or passCallerKey'),
+  ),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, version, betas, generation: own }, name): Upstream => {
+  create: ({ fetch, clock }, { apiKey, passCallerKey, baseUrl, version, betas, generation: own }, name): Upstream => {
+    const signedBy = (callerKey: string | undefined): string => {
+      const own = apiKey === undefined ? null : `Bearer ${apiKey}`
+      const key = passCallerKey ? (callerKey ?? own) : own
+      if (key === null) throw withoutKey()
+      return key
+    }
     const headers = {
-      authorization: `Bearer ${apiKey}`,
       'anthropic-version': version ?? latest,
       'content-type': 'application/json',
       ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
     }
     /** What the caller names goes on byte for byte, behind what the operator names. */
-    const headersFor = (body: JsonObject, native: Native | null) => {
+    const headersFor = (body: JsonObject, { callerKey }: ChatCall | CountCall, native: Native | null) => {
       const told = native?.headers ?? {}
       const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
       return {
         ...headers,
+        authorization: signedBy(callerKey),
         'anthropic-version': version ?? told['anthropic-version'] ?? versionFor(body),
         ...(named.length > 0 && { 'anthropic-beta': named.join() }),
       }
@@ -95,7 +110,7 @@ export default plugin({
       const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
       const native = call.native?.dialect === 'messages' ? call.native : null
       return {
-        ...{ url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, native) },
+        ...{ url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, call, native) },
         body: () => printNow(body),
         streams(type, status) {
           mustBeEvents(type, status)
@@ -111,17 +126,19 @@ export default plugin({
     return {
       name,
       dialect: 'messages',
+      takesCallerKey: passCallerKey,
       unheard: (model, body) => unsampled({ ...generationOf(model), ...own }, body),
       ...(push && { wire: (call: ChatCall) => wireOf(call, push) }),
       ...(baseUrl === 'https://api.anthropic.com' && { vendor: 'anthropic' }),
 
       async models(signal) {
         const models: Model[] = []
+        if (apiKey === undefined) return models
         for (let after: unknown = null; ;) {
           const page = typeof after === 'string' ? `&after_id=${encodeURIComponent(after)}` : ''
           const answer = await fetch.upstream(`${baseUrl}/v1/models?limit=1000${page}`, {
             method: 'GET',
-            headers,
+            headers: { ...headers, authorization: signedBy(undefined) },
             signal,
           })
           const { data, has_more, last_id } = await readObject(await accepted(answer, clock))
@@ -135,22 +152,38 @@ export default plugin({
       async chat(call, signal) {
         const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
         const native = call.native?.dialect === 'messages' ? call.native : null
-        const ask = { method: 'POST', headers: headersFor(body, native), body: await printJson(body), signal } as const
+        const ask = {
+          method: 'POST',
+          headers: headersFor(body, call, native),
+          body: await printJson(body),
+          signal,
+        } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
           return wholeOf(await (native === null ? readObject : readKept)(answer), asked)
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
-          throw meant(fault, call.prefix !== undefined)
+          throw meant(call.callerKey === undefined ? fault : callersFault(fault), call.prefix !== undefined)
         }
       },
 
       async countTokens(call, signal) {
         const body = countBody(call, { ...generationOf(call.model), ...own })
         const native = call.native?.dialect === 'messages' ? call.native : null
-        const ask = { method: 'POST', headers: headersFor(body, native), body: await printJson(body), signal } as const
-        return countOf(await accepted(await fetch.upstream(`${baseUrl}/v1/messages/count_tokens`, ask), clock), call)
+        const ask = {
+          method: 'POST',
+          headers: headersFor(body, call, native),
+          body: await printJson(body),
+          signal,
+        } as const
+        const answer = await fetch.upstream(`${baseUrl}/v1/messages/count_tokens`, ask)
+        return countOf(
+          await accepted(answer, clock).catch((fault: unknown) => {
+            throw call.callerKey === undefined ? fault : callersFault(fault)
+          }),
+          call,
+        )
       },
     }
   },

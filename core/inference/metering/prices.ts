@@ -7,7 +7,11 @@ import type { PriceList } from './price-list.ts'
 export type Mode = 'standard' | 'confidential'
 
 /** What is charged for; without its backends only the configuration can tell its price. */
-export type BilledModel = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
+export type BilledModel = Pick<Entry, 'name' | 'settings'> &
+  Partial<Pick<Entry, 'candidates'>> & {
+    /** The caller's own credential came: a backend that takes it costs nothing. */
+    readonly callerPays?: boolean
+  }
 
 type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
 
@@ -30,6 +34,7 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
     configured(settings, mode) ?? (takesLists && mode === 'standard' && candidate ? listed(lists, candidate) : null)
 
   const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
+    if (entry.callerPays === true && candidate?.upstream.takesCallerKey === true) return 0
     const price = priceOf(entry, candidate, mode)
     return price && costOf(price, used, { region: entry.settings.regions[0] ?? null })
   }

@@ -1,6 +1,6 @@
 import type { Ability, Candidate } from '../models/catalog-entry.ts'
 import { lendController } from '../../abort.ts'
-import { BadRequest, TooMany, UpstreamFailed } from '../../errors.ts'
+import { BadRequest, Forbidden, TooMany, Unauthorized, UpstreamFailed } from '../../errors.ts'
 import type { Outcome } from '../../ports/backend-observer.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { Breaker, Pass } from './breaker.ts'
@@ -79,9 +79,10 @@ export const beginAttempt = <T, A extends Ability>(plan: AttemptPlan<T, A>, cloc
 /** The status with which the backend answered; null when it did not. */
 export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)
 
-/** What a fault says of the backend. A refused request and a full queue are signs of life. */
+/** What a fault says of the backend. A refused request, a refused credential of the caller's and a full queue are signs of life. */
 export const judgeFault = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {
   if (fault instanceof BadRequest) breaker.ok(pass)
+  else if (fault instanceof Unauthorized || fault instanceof Forbidden) breaker.ok(pass)
   else if (fault instanceof TooMany || (fault instanceof UpstreamFailed && fault.answered === 429)) breaker.left(pass)
   else breaker.fault(pass, now)
 }

@@ -33,6 +33,8 @@ export interface DialectChat {
   readonly session: string | null
   /** What the caller tells of its own retries. */
   readonly tries?: Tries
+  /** The caller's credential at a vendor, for backends that take it; null for none. */
+  readonly callerKey?: string | null
   /** The record of the request, which takes the model, the backend and the tokens of the call. */
   readonly record?: RequestRecord
   /** The request for a backend of the model that speaks this dialect, undefined for the common one. */
@@ -81,7 +83,9 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
   refuseUnseen(entry, body)
   const dropped = droppedIn(entry, fit)
   const estimate = estimateOf(body)
-  const reservation = await given.meter.reserve(caller, entry, estimate, talk.record)
+  const callerKey = talk.callerKey ?? undefined
+  const billed = callerKey === undefined ? entry : { ...entry, callerPays: true }
+  const reservation = await given.meter.reserve(caller, billed, estimate, talk.record)
   return {
     entry,
     reservation,
@@ -94,6 +98,7 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
       stream,
       tries: talk.tries ?? null,
       fit,
+      callerKey,
       ...(talk.record !== undefined && { request: talk.record.id }),
     },
     headers: { ...reservation.headers, ...dropped },

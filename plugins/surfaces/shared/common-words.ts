@@ -74,6 +74,8 @@ export const codes: Sentences = {
   report_too_long: 'A report looks at more rows than its time allows (503). `validator` says what would be less.',
   budget_exceeded: 'A budget is used up (429). `x-sealgate-budget` says whose.',
   unsupported_modality: 'The model takes no images, or no videos (400).',
+  caller_key_missing: 'The backend is asked under the caller’s own credential alone, and none came.',
+  caller_key_refused: 'The vendor refuses the caller’s own credential, or the call under it.',
   server_tool_refused:
     'The request forces a tool that a vendor runs, or the model’s `serverTools` refuse all of them (400).',
   unknown_url: 'No route has the path, under `/v1` and the beginnings of other vendors (404).',

@@ -43,7 +43,7 @@ export const countedChat = async (
 }
 
 const countedByBackend = async (
-  { caller: { organization }, session }: DialectChat,
+  { caller: { organization }, session, callerKey }: DialectChat,
   [entry, worded]: readonly [Entry, Wordings],
   { inference, filters }: CountNeeds,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ const countedByBackend = async (
   const [first] = entry.candidates
   const { body } = fit(first && dialectOf(first))
   const affinity = affinityOf(entry, organization, body, session)
-  const counted = await inference.count({ entry, body, fit, affinity }, signal)
+  const counted = await inference.count({ entry, body, fit, affinity, callerKey: callerKey ?? undefined }, signal)
   return counted && { ...counted, headers: { ...droppedIn(entry, fit), ...marksOf(passage) } }
 }
 

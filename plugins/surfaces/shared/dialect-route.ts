@@ -5,10 +5,13 @@ import { openaiError } from '../../shared/dialects/responses/error.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 
 /** Headers in which clients of the public dialects put their key. */
-export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const
+export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate-key'] as const
+
+/** The credential of a subscription at Anthropic, as its clients send it. */
+export const vendorKey = { form: /^Bearer sk-ant-[\w-]{8,1024}$/, beside: ['x-sealgate-key', 'api-key'] } as const
 
 /** The parts that routes of models share in every dialect. */
-export const listing = { method: 'GET', access: 'any-key', keyHeaders, needs: { catalog: Catalog } } as const
+export const listing = { method: 'GET', access: 'any-key', keyHeaders, vendorKey, needs: { catalog: Catalog } } as const
 
 /** The dialects know a status for what is too large. */
 const sized = (error: GatewayError): GatewayError => {

@@ -4,7 +4,7 @@ import { route } from '../../../core/http/route.ts'
 import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
-import { keyHeaders } from '../shared/dialect-route.ts'
+import { keyHeaders, vendorKey } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
 import { asMessages, messagesFaults } from './dialect-route.ts'
 
@@ -20,6 +20,7 @@ const shared = {
   method: 'POST',
   access: { scope: 'chats.completion' },
   keyHeaders,
+  vendorKey,
   errors: asMessages,
   faults: messagesFaults,
   headers: { 'request-id': '{id}' },

@@ -557,8 +557,8 @@ t.test('a request beyond the vendor’s format is the caller’s mistake', async
 })
 
 t.test('wrong settings are refused', async (t) => {
-  // @ts-expect-error The compiler refuses these settings, too.
-  t.throws(() => use(anthropic, {}), /apiKey/)
+  t.throws(() => use(anthropic, {}), /apiKey, or passCallerKey/)
+  t.throws(() => use(anthropic, { passCallerKey: false }), /apiKey, or passCallerKey/)
   // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(anthropic, { apiKey: 'k', generation: { thinks: 'hard' } }), /generation.thinks/)
   const own = { betas: ['a-1', 'b-2'], generation: { thinks: 'never', maxTokens: 77, samples: true } }

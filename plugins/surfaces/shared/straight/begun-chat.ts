@@ -110,6 +110,7 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
 const asTalk = (ground: Ground, read: ReadText): BegunChat | null => {
   const { at, calls } = ground
   const talk = ground.talk(read)
+  if (talk.callerKey != null) return null
   const entry = served(ground, talk.model)
   if (entry === null) return null
   const worded = wordedTalk(at, entry, talk)
