@@ -12,7 +12,7 @@ import { kindOf } from './shared/file-kind.ts'
 /** Less certain lines are mostly noise, which is worse than no text. */
 const leastSure = 0.5
 
-/** Images: OCR reads the text of the first page. Without an OCR engine, an image has no text. */
+/** Images: OCR reads the text of the first page, and ruled tables row by row. Without an OCR engine, an image has no text. */
 export default plugin({
   port: Reader,
   name: 'image',

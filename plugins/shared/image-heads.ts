@@ -108,7 +108,7 @@ const turnOf = (view: DataView, at: number): number => {
   }
 }
 
-interface Directory {
+export interface Directory {
   readonly little: boolean
   readonly entries: DataView
   readonly next: number
@@ -124,19 +124,32 @@ export const directoryOf = (view: DataView, start: number, place?: number): Dire
   return { little, entries, next: end + 4 > view.byteLength ? 0 : view.getUint32(end, little) }
 }
 
-const taggedIn = ({ little, entries }: Directory) => {
-  const said = new Map<number, number>()
+/** The directory of a page, from 1. */
+export const directoryOfPage = (view: DataView, page: number): Directory => {
+  let directory = directoryOf(view, 0)
+  for (let number = 1; number < page; number++) directory = directoryOf(view, 0, directory.next)
+  return directory
+}
+
+/** The number in each entry by its tag; for a list of numbers, the first of them or the place of the list. */
+export const numbersIn = ({ little, entries }: Directory): ReadonlyMap<number, number> => {
+  const numbers = new Map<number, number>()
   for (let at = 0; at + 12 <= entries.byteLength; at += 12) {
     const short = entries.getUint16(at + 2, little) === 3
-    said.set(
+    numbers.set(
       entries.getUint16(at, little),
       short ? entries.getUint16(at + 8, little) : entries.getUint32(at + 8, little),
     )
   }
-  const orientation = said.get(0x112) ?? 1
+  return numbers
+}
+
+const taggedIn = (directory: Directory) => {
+  const numbers = numbersIn(directory)
+  const orientation = numbers.get(0x112) ?? 1
   return {
-    width: said.get(0x100) ?? 0,
-    height: said.get(0x101) ?? 0,
+    width: numbers.get(0x100) ?? 0,
+    height: numbers.get(0x101) ?? 0,
     orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
   }
 }

@@ -1,8 +1,9 @@
-import type { ReadLine, ReadPage, ReadPicture } from './ocr-engine.ts'
+import { evidenceOf, meanConfidence, type ReadLine, type ReadPage, type ReadPicture } from './ocr-engine.ts'
 import { overlapOf } from './boxes.ts'
 import { grainOf, smoothed } from './grain.ts'
 import { pgmOf } from './grey.ts'
 import type { Pixels } from './raster-image.ts'
+import { withTables } from './ocr-tables.ts'
 import { redrawn } from './resampled.ts'
 import { tiltOf } from './tilt.ts'
 
@@ -16,6 +17,10 @@ interface Draw {
 
 /** In pixels of the longer side: small letters are read better at several sizes, and cost little. */
 const small = 1500
+const isSmall = ({ width, height }: Pixels): boolean => Math.max(width, height) < small
+
+/** The first size at which a small picture is read. */
+const enlarged = 1.5
 
 /** A picture with a coarser grain, in greys, is read smoothed too. */
 const coarse = 3
@@ -32,12 +37,19 @@ const slight = 0.7
 /** A line of two readings is the same when its boxes share so much of the area that they cover. */
 const sameLine = 0.6
 
-/** Reads a picture as it is drawn in a bounded number of ways, and takes each line from where it is read best. */
+/** Reads a picture, with its ruled tables cell by cell. */
 export const readDrawn = async (read: ReadPicture, picture: Pixels): Promise<ReadPage> => {
   const tilt = tiltOf(picture)
+  const page = await readInWays(read, picture, tilt)
+  const straightened = tilt === 0 ? picture : redrawn(picture, { scale: 1, turn: -tilt })
+  return withTables(page, { read, picture: straightened, scale: isSmall(picture) ? enlarged : 1 })
+}
+
+/** Reads a picture as it is drawn in a bounded number of ways, and takes each line from where it is read best. */
+const readInWays = async (read: ReadPicture, picture: Pixels, tilt: number): Promise<ReadPage> => {
   const turn = Math.abs(tilt) < slight ? 0 : -tilt
   const isGrainy = grainOf(picture) > coarse
-  const draws = drawsOf(Math.max(picture.width, picture.height) < small, isGrainy, turn !== 0)
+  const draws = drawsOf(isSmall(picture), isGrainy, turn !== 0)
   const pages: ReadPage[] = []
   for (const draw of draws) {
     const { scale, isStraight } = draw
@@ -57,13 +69,13 @@ const isAgreed = (pages: readonly ReadPage[]): boolean => {
 }
 
 /** The most promising draws come first. */
-const drawsOf = (isSmall: boolean, isGrainy: boolean, isTilted: boolean): readonly Draw[] => {
-  const plain: readonly Draw[] = (isSmall ? [1.5, 1, 2] : [1]).map((scale) => ({ ...straight, scale }))
+const drawsOf = (isLow: boolean, isGrainy: boolean, isTilted: boolean): readonly Draw[] => {
+  const plain: readonly Draw[] = (isLow ? [enlarged, 1, 2] : [1]).map((scale) => ({ ...straight, scale }))
   const soft: readonly Draw[] = !isGrainy
     ? []
-    : isSmall
+    : isLow
       ? [
-          { ...straight, scale: 1.5, smoothings: 1 },
+          { ...straight, scale: enlarged, smoothings: 1 },
           { ...straight, scale: 1, smoothings: 2 },
           { ...straight, scale: 2, smoothings: 1 },
         ]
@@ -88,7 +100,7 @@ const inOriginal = (line: ReadLine, scale: number): ReadLine => {
 
 /** The page with the most evidence, in which lines of other pages stand where they have more. */
 const joined = (pages: readonly ReadPage[]): ReadPage => {
-  const best = pages.reduce((one, other) => (evidenceOf(other) > evidenceOf(one) ? other : one))
+  const best = pages.reduce((one, other) => (evidenceOf(other.lines) > evidenceOf(one.lines) ? other : one))
   const others = pages.filter((it) => it !== best).flatMap(({ lines }) => lines)
   if (others.length === 0) return best
   const lines = best.lines.map((line) => {
@@ -100,12 +112,4 @@ const joined = (pages: readonly ReadPage[]): ReadPage => {
     return { ...line, text, confidence, evidence, words }
   })
   return { lines, confidence: meanConfidence(lines) }
-}
-
-const evidenceOf = ({ lines }: ReadPage): number => lines.reduce((sum, { evidence }) => sum + evidence, 0)
-
-/** The mean of all words, as the engine gives it for a page. */
-const meanConfidence = (lines: readonly ReadLine[]): number => {
-  const words = lines.flatMap((line) => line.words)
-  return words.length === 0 ? 0 : Math.round((100 * words.reduce((sum, it) => sum + it, 0)) / words.length) / 100
 }

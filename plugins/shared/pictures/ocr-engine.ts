@@ -135,6 +135,14 @@ const pageOf = ({ confidence, blocks }: Page): ReadPage => {
   return { lines, confidence: lines.length === 0 ? 0 : part(confidence) }
 }
 
+export const evidenceOf = (lines: readonly ReadLine[]): number => lines.reduce((sum, { evidence }) => sum + evidence, 0)
+
+/** The mean of all words, as the engine gives it for a page. */
+export const meanConfidence = (lines: readonly ReadLine[]): number => {
+  const words = lines.flatMap((line) => line.words)
+  return words.length === 0 ? 0 : Math.round((100 * words.reduce((sum, it) => sum + it, 0)) / words.length) / 100
+}
+
 /** A page in the shape in which the job answers. */
 export const readingOf = ({ lines, confidence }: ReadPage, language: string): Reading => ({
   text: lines

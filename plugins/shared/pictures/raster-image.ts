@@ -1,6 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Image } from './image.ts'
 import { runDecoder } from './raster.ts'
+import { expectKnownForm } from './tiff-forms.ts'
 import { widened } from './tiff-nibbles.ts'
 
 /** A drawn picture, without transparency. */
@@ -26,6 +27,7 @@ export interface DrawOptions {
  * be decoded, and Unconfigured without ffmpeg.
  */
 export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSignal): Promise<Pixels> => {
+  if (image.format === 'tiff') expectKnownForm(image.bytes, wish.page ?? 1)
   const { width, height } = fittedSize(image, wish)
   const [format, channels] = wish.colours === 'grey' ? (['gray', 1] as const) : (['rgb24', 3] as const)
   const most = width * height * channels

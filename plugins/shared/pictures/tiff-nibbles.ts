@@ -1,4 +1,4 @@
-import { directoryOf } from '../image-heads.ts'
+import { directoryOfPage } from '../image-heads.ts'
 
 /** A TIFF that the decoder takes, and the filter that gives its picture. */
 export interface Widened {
@@ -15,9 +15,7 @@ const tags = { bits: 258, photometric: 262, samples: 277, planes: 284, predictor
 export const widened = (original: Uint8Array, page: number): Widened | null => {
   const bytes = new Uint8Array(original)
   const view = new DataView(bytes.buffer)
-  let directory = directoryOf(view, 0)
-  for (let number = 1; number < page; number++) directory = directoryOf(view, 0, directory.next)
-  const { entries, little } = directory
+  const { entries, little } = directoryOfPage(view, page)
   const placeOf = (tag: number): number | null => {
     for (let at = 0; at + 12 <= entries.byteLength; at += 12) if (entries.getUint16(at, little) === tag) return at
     return null

@@ -127,6 +127,28 @@ t.test('draws a big-endian TIFF whose colours and transparency have four bits', 
   t.ok(kept.equals(four), 'the bytes stay as they are')
 })
 
+t.test('a TIFF whose form the decoder draws blank is refused with the form to save', { skip }, async (t) => {
+  t.equal((await readImage(await file('strips-by-libtiff.tiff'), soon())).text, 'Clear ground')
+  for (const name of ['tiles-by-libtiff.tiff', 'jpeg-by-imagemagick.tiff', 'half-floats-by-tifffile.tiff']) {
+    const error: unknown = await readImage(await file(name), soon()).catch((error: unknown) => error)
+    t.ok(error instanceof Unreadable, name)
+    t.match(error, { validator: { format: /^Expected a TIFF of strips/ } }, name)
+  }
+  // The same picture in an unknown packing, and with its list of sample formats outside of the file.
+  const strips = Buffer.from(await file('strips-by-libtiff.tiff'))
+  const packed = Buffer.from(strips)
+  const directory = strips.readUInt32LE(4)
+  const count = strips.readUInt16LE(directory)
+  const entries = Array.from({ length: count }, (_, at) => directory + 2 + 12 * at)
+  packed.writeUInt16LE(50000, entries.find((at) => strips.readUInt16LE(at) === 259)! + 8)
+  await t.rejects(readImage(packed, soon()), Unreadable, 'an unknown packing')
+  const last = entries.at(-1)!
+  strips.writeUInt16LE(339, last)
+  strips.writeUInt32LE(3, last + 4)
+  strips.writeUInt32LE(1e9, last + 8)
+  await t.rejects(readImage(strips, soon()), Unreadable, 'a list outside of the file')
+})
+
 t.test('reads a photo that lies on its side', { skip }, async (t) => {
   const { text, confidence, lines } = await readImage(await file('order-turned-by-exif.jpg'), soon())
   t.match(text, /^Order 5521\n[^]*forty lanterns and nine coils of rope[^]*northern gate\.$/)

@@ -15,6 +15,7 @@ import { readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
 import { turned } from '../../../../plugins/shared/pictures/quarter-turns.ts'
 import { drawImage, type Pixels } from '../../../../plugins/shared/pictures/raster-image.ts'
 import { paperOf, redrawn } from '../../../../plugins/shared/pictures/resampled.ts'
+import { ruledTables } from '../../../../plugins/shared/pictures/ruled-cells.ts'
 import { tiltOf } from '../../../../plugins/shared/pictures/tilt.ts'
 import { chance } from '../../../lab/bench/retrieval/chance.ts'
 
@@ -199,4 +200,76 @@ t.test('reads pages in columns, askew, with grain and on their head', { skip }, 
   t.equal(columns?.text.match(/rope to the\s+lighthouse/g)?.length, 8, 'in two columns')
   for (const [at, name] of Object.keys(pictures).entries())
     t.match(readings[at]?.text.replace(/\s+/g, ' '), /forty lanterns and nine coils of rope to the lighthouse/, name)
+})
+
+const dues = async () => {
+  const image = openImage(new Uint8Array(await readFile('test/vectors/files/image/harbour-dues-by-pillow.png')))
+  return drawImage(image, { colours: 'grey', longest: 3400 }, soon())
+}
+
+t.test('rules enclose the cells of a table, and a frame or columns of text are none', { skip }, async (t) => {
+  const page = await dues()
+  const sizes = ruledTables(page).map((rows) => rows.map((cells) => cells.length))
+  t.same(sizes, [[4, 2, 5, 5, 5, 5]], 'cells over several rows and columns stand once')
+  const first = ruledTables(page)[0]?.[0]?.[0]
+  t.ok(first !== undefined && first.left > 28 && first.left < 40 && first.bottom > 140, JSON.stringify(first))
+  t.same(ruledTables(striped(600, 400)), [], 'text')
+  const framed = striped(300, 200)
+  for (let at = 0; at < framed.bytes.length; at++) {
+    const [x, y] = [at % 300, Math.floor(at / 300)]
+    if (Math.min(x, y, 299 - x, 199 - y) < 3) framed.bytes[at] = 0
+  }
+  t.same(ruledTables(framed), [], 'a frame around text')
+})
+
+t.test('a ruled table is read row by row, with its head on coloured paper', { skip }, async (t) => {
+  const page = await dues()
+  const pictures = {
+    straight: page,
+    askew: redrawn(page, { scale: 1, turn: 4 }),
+    'light on dark': { ...page, bytes: page.bytes.map((grey) => 255 - grey) },
+  }
+  const readings = await readPictures(Object.values(pictures).map(pgmOf), soon())
+  for (const [at, name] of Object.keys(pictures).entries()) {
+    t.match(readings[at]?.text, rowsOfDues.join('\n'), name)
+    t.ok(readings[at]!.confidence > 0.8, `${name}: ${readings[at]!.confidence}`)
+  }
+})
+
+const rowsOfDues = [
+  'Quay and berth | Boats | Repairs finished | Harbour dues',
+  'Paid | Due by March',
+  'North | 12 | 3 | 98.3%, n=12 | 41 shillings',
+  'South | 7 | 1 | 34.5%, n=7 | 199 shillings',
+  'Low water | 5 | 2 | 97.7%, n=3 (95.4%, n=2) | 1672 shillings (34 days late)',
+  'Island | 3 | 0 | all | none',
+]
+
+t.test('lines around a table stay in their places, and cells that hold less leave them alone', { skip }, async (t) => {
+  const table = await dues()
+  const lineAt = (text: string, top: number) => ({
+    ...lineOf(text, 0.9, top),
+    box: { left: 50, top, right: 850, bottom: top + 20 },
+  })
+  const whole = {
+    lines: [lineAt('above', 2), lineAt('a row of the table', 160), lineAt('below', 395)],
+    confidence: 0.95,
+  }
+  const withCells = (cell: string) =>
+    readDrawn(
+      async (_, layout) => (layout === 'block' ? pageOf([cell, 0.9]) : { ...whole, lines: scaled(whole.lines) }),
+      table,
+    )
+  const scaled = (lines: ReadPage['lines']) =>
+    lines.map((line) => ({
+      ...line,
+      box: { left: 75, top: 1.5 * line.box.top, right: 1275, bottom: 1.5 * line.box.bottom },
+    }))
+  const texts = async (cell: string) => (await withCells(cell)).lines.map(({ text }) => text)
+  t.same(await texts('cell'), [
+    'above',
+    ...[4, 2, 5, 5, 5, 5].map((count) => Array.from({ length: count }, () => 'cell').join(' | ')),
+    'below',
+  ])
+  t.same(await texts(''), ['above', 'a row of the table', 'below'])
 })
