@@ -11,7 +11,7 @@ const contrast = 40
 /** In pixels: a cell is at least so wide and so high. */
 const cellPixels = 12
 
-/** More cells than this are no table that anybody reads. */
+/** A picture with more cells is no table: a crossword, or a pattern. */
 const mostCells = 400
 
 /** The tables in a grey picture that lies straight: the boxes of the cells that rules enclose, row by row. */
