@@ -6,6 +6,7 @@ import anthropic from '../plugins/providers/anthropic.ts'
 import cohere from '../plugins/providers/cohere.ts'
 import deepseek from '../plugins/providers/deepseek.ts'
 import fireworks from '../plugins/providers/fireworks.ts'
+import gemini from '../plugins/providers/gemini.ts'
 import groq from '../plugins/providers/groq.ts'
 import mistral from '../plugins/providers/mistral.ts'
 import openai from '../plugins/providers/openai.ts'
@@ -24,9 +25,12 @@ type Json = Record<string, unknown>
 
 const folder = 'test/vectors/providers'
 /** Whole answers and streams by their recording, which the backend's model names. */
-const recordings = ['chat', 'tools', 'search', 'stream-error', 'error-400', 'error-429', 'error-500'] as const
+const recordings = [
+  ...(['chat', 'tools', 'search', 'stream-error'] as const),
+  ...(['error-400', 'error-key', 'error-429', 'error-500'] as const),
+] as const
 
-const hosted = { anthropic, cohere, deepseek, fireworks, groq, mistral, openai, openrouter, together, xai }
+const hosted = { anthropic, cohere, deepseek, fireworks, gemini, groq, mistral, openai, openrouter, together, xai }
 const providers = [...Object.keys(hosted), 'sglang', 'vllm']
 
 const upstreamsOf = (url: string) => [
@@ -37,13 +41,21 @@ const upstreamsOf = (url: string) => [
   use(vllm, { baseUrl: `${url}/vllm` }),
 ]
 
+/** The model and the kind of answer that a request names: Gemini's by the path, all others by the body. */
+const namedIn = ({ path, body }: Asked) => {
+  const [, model, streams] = /\/models\/([^:]+):(stream)?/.exec(path) ?? []
+  if (model !== undefined) return { model, stream: streams !== undefined }
+  return JSON.parse(body.toString()) as { model: string; stream?: boolean }
+}
+
 /** Plays the recording that the model of the request names. */
-const played = ({ path, body }: Asked): Take => {
-  const [, provider = ''] = path.split('/')
-  const { model, stream } = JSON.parse(body.toString()) as { model: string; stream?: boolean }
+const played = (request: Asked): Take => {
+  const [, provider = ''] = request.path.split('/')
+  const { model, stream } = namedIn(request)
   const at = join(folder, provider)
   const files = readdirSync(at)
-  const status = Number(/^error-(\d+)$/.exec(model)?.[1] ?? 200)
+  // Gemini calls a wrong key of the gateway the caller's mistake.
+  const status = model === 'error-key' ? 400 : Number(/^error-(\d+)$/.exec(model)?.[1] ?? 200)
   const isStream = stream === true && files.includes(`${model}.sse`)
   const file = isStream ? `${model}.sse` : `${model}.json`
   if (!files.includes(file)) return { status: 404, body: '{"error":{"message":"none"}}' }
@@ -111,7 +123,7 @@ const headersOf = (headers: Headers) =>
 /** Fields of the request to the backend, and the headers by which a backend knows it. */
 const askedOf = ({ asked }: Recorded, from: number) =>
   asked.slice(from).map(({ path, headers, body }) => {
-    const { authorization, 'content-type': type, 'x-sealgate-retry-count': tries } = headers
+    const { authorization = headers['x-goog-api-key'], 'content-type': type, 'x-sealgate-retry-count': tries } = headers
     const { stream = false, ...fields } = JSON.parse(body.toString()) as Json
     return { path, authorization, type, tries, stream, fields }
   })
@@ -119,7 +131,7 @@ const askedOf = ({ asked }: Recorded, from: number) =>
 /** Refusals are worded alike by all but a few. */
 const recordingsOf = (provider: string): readonly string[] => {
   const files = new Set(readdirSync(join(folder, provider)).map((file) => file.replace(/\.\w+$/, '')))
-  const isOfMany = !['anthropic', 'openai', 'openrouter'].includes(provider)
+  const isOfMany = !['anthropic', 'gemini', 'openai', 'openrouter'].includes(provider)
   return recordings.filter((name) => files.has(name) && !(isOfMany && name.startsWith('error-')))
 }
 

@@ -93,6 +93,8 @@ export interface ChatWire {
   whole(text: string, status: number, bytes: Uint8Array): Extract<ChatAnswer, { kind: 'completion' }>
   /** The reader of one stream. */
   events(status: number): WireEvents
+  /** The true fault of a refusal, where the backend's status alone does not tell. */
+  meant?(refusal: unknown): unknown
   /** Whether a fault says that the model is asked another way from now on. */
   learn?(fault: unknown): boolean
 }

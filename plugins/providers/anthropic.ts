@@ -6,8 +6,8 @@ import { type Asked, messagesBody, unsampled } from './shared/messages/messages.
 import { accepted, BaseUrl, garbled, keptObject, objectIn, readKept, readObject } from '../shared/backend.ts'
 import { callersFault, withoutKey } from './shared/messages/caller-key.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
-import { mustBeEvents } from './shared/event-items.ts'
-import { printJson, printNow } from './shared/print-json.ts'
+import { eventWire } from './shared/event-items.ts'
+import { printJson } from './shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, type Push } from '../../core/ports/platform.ts'
@@ -109,17 +109,12 @@ export default plugin({
     const wireOf = (call: ChatCall, push: Push): ChatWire => {
       const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
       const native = call.native?.dialect === 'messages' ? call.native : null
-      return {
-        ...{ url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, call, native) },
-        body: () => printNow(body),
-        streams(type, status) {
-          mustBeEvents(type, status)
-          return true
-        },
+      const line = { url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, call, native) }
+      return eventWire(line, body, {
         whole: (text, status, bytes) =>
           wholeOf(asked.native === true ? keptObject(bytes, status) : objectIn(text, status), asked),
         events: (status) => messagesEvents(asked, clock, status),
-      }
+      })
     }
     const { push } = fetch
 

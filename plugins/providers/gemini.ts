@@ -50,13 +50,15 @@ export default plugin({
     }
     const at = (model: string, what: string) => `/models/${encodeURIComponent(model)}:${what}`
     const post: Post = (model, act, body, signal) => ask(at(model, act), body, signal)
+    const { push } = fetch
+    const line = push && ((model: string, act: string) => ({ url: baseUrl + at(model, act), headers, push }))
 
     return {
       name,
       dialect: 'generate-content',
       ...(baseUrl === 'https://generativelanguage.googleapis.com/v1beta' && { vendor: 'gemini' }),
       continues: false,
-      ...generateContentBackend({ clock, random, voice, post, counted: wrapped }),
+      ...generateContentBackend({ clock, random, voice, post, line, counted: wrapped }),
 
       async models(signal) {
         const found: Model[] = []

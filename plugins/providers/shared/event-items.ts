@@ -1,8 +1,10 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
+import type { ChatWire, Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { sseUnpacker, type SseEvent } from '../../../core/dialects/sse.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
+import { printNow } from './print-json.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */
 type Read<T> = (event: SseEvent, into: T[]) => boolean
@@ -22,6 +24,21 @@ export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: 
   }
   return itemsOf(answer, clock, read, cut)
 }
+
+/** The wire of a backend that answers a request for a stream by events alone. */
+export const eventWire = (
+  line: Pick<ChatWire, 'url' | 'headers' | 'push'>,
+  body: JsonObject,
+  readers: Pick<ChatWire, 'whole' | 'events' | 'meant'>,
+): ChatWire => ({
+  ...line,
+  body: () => printNow(body),
+  streams(type, status) {
+    mustBeEvents(type, status)
+    return true
+  },
+  ...readers,
+})
 
 /** The events of a stream that ends well only behind its last event. */
 export const markedEvents = (read: WireEvents['read'], status: number): WireEvents => ({

@@ -1,5 +1,5 @@
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
-import type { Chunk, Completion, Message, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
@@ -188,8 +188,8 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   }
 }
 
-/** The chunks of a stream of pieces. They send no end mark: it ends well when every candidate has its reason. */
-export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
+/** The reader of a stream of pieces. They send no end mark: a stream ends well when every candidate has its reason. */
+export const contentEvents = (reading: Reading, status: number): WireEvents => {
   let head: ReturnType<typeof headOf> | null = null
   /** By candidate: how many calls it has made. */
   const calls = new Map<number, number>()
@@ -218,7 +218,7 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
 
   const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
     const body = parseObject(data)
-    if (body === null) throw garbled('A malformed event', answer.status)
+    if (body === null) throw garbled('A malformed event', status)
     const said = saidOf(body)
     head ??= headOf(said, reading)
     const chunk = { ...restOf(said), ...head, object: 'chat.completion.chunk' }
@@ -235,8 +235,16 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
     return false
   }
 
-  const reads = reading.native === true ? withNative('generate-content', read) : read
-  return eventItems<Chunk>(answer, reading.clock, reads, () => {
-    if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', answer.status)
-  })
+  return {
+    read: reading.native === true ? withNative('generate-content', read) : read,
+    cut() {
+      if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', status)
+    },
+  }
+}
+
+/** The chunks of a stream of pieces. */
+export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
+  const { read, cut } = contentEvents(reading, answer.status)
+  return eventItems<Chunk>(answer, reading.clock, read, cut)
 }

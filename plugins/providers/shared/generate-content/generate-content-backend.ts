@@ -1,10 +1,19 @@
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { readKept, readObject } from '../../../shared/backend.ts'
+import { keptObject, objectIn, readKept, readObject } from '../../../shared/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
-import type { DrawCall, Drawn, ModelType, Upstream } from '../../../../core/ports/upstream.ts'
+import type {
+  ChatAnswer,
+  ChatCall,
+  ChatWire,
+  DrawCall,
+  Drawn,
+  ModelType,
+  Upstream,
+} from '../../../../core/ports/upstream.ts'
 import { countOf } from './count-content.ts'
-import { chunksOf, completionOf } from './generate-content-answers.ts'
+import { eventWire } from '../event-items.ts'
+import { type Reading, chunksOf, completionOf, contentEvents } from './generate-content-answers.ts'
 import {
   drawBody,
   drawnOf,
@@ -26,6 +35,8 @@ export interface GenerateContentBackend {
   /** The voice for a caller who names none. */
   readonly voice: string
   readonly post: Post
+  /** The line to an act of a model; absent where no line takes bytes by events. */
+  readonly line?: ((model: string, act: string) => Pick<ChatWire, 'url' | 'headers' | 'push'>) | undefined
   /** The body of a request for a count. */
   readonly counted: (model: string, body: JsonObject) => JsonObject
 }
@@ -62,7 +73,16 @@ export const meant = (fault: unknown): unknown => {
 
 export type GenerateContentUpstream = Required<
   Pick<Upstream, 'chat' | 'countTokens' | 'draw' | 'edit' | 'speak' | 'transcribe'>
->
+> &
+  Pick<Upstream, 'wire'>
+
+const actOf = ({ stream }: ChatCall) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
+
+const wholeOf = (whole: JsonObject, reading: Reading): Extract<ChatAnswer, { kind: 'completion' }> => {
+  const completion = completionOf(whole, reading)
+  if (reading.native !== true) return { kind: 'completion', completion }
+  return { kind: 'completion', completion, native: { dialect: 'generate-content', body: whole, headers: {} } }
+}
 
 /** Everything that Gemini's models do by generating content, wherever they are served. */
 export const generateContentBackend = ({
@@ -70,6 +90,7 @@ export const generateContentBackend = ({
   random,
   voice,
   post,
+  line,
   counted,
 }: GenerateContentBackend): GenerateContentUpstream => {
   const generate = async (model: string, body: JsonObject, signal: AbortSignal) =>
@@ -81,24 +102,34 @@ export const generateContentBackend = ({
     return Object.assign(drawn.slice(0, Math.max(1, count)), drawn.about && { about: drawn.about })
   }
 
+  const readingOf = ({ model, native }: ChatCall): Reading => ({
+    ...{ model, clock, random, native: native?.dialect === 'generate-content' },
+  })
+  const bodyOf = (call: ChatCall) => generateBody(call, generationOf(call.model))
+
   return {
     async chat(call, signal) {
-      const { model, stream, prefix } = call
+      const { model, prefix } = call
       if (prefix !== undefined) {
         throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
       }
-      const body = generateBody(call, generationOf(model))
-      const native = call.native?.dialect === 'generate-content'
-      const reading = { model, clock, random, native }
-      if (!stream) {
-        const whole = await (native ? readKept : readObject)(await post(model, 'generateContent', body, signal))
-        const completion = completionOf(whole, reading)
-        if (!native) return { kind: 'completion', completion }
-        return { kind: 'completion', completion, native: { dialect: 'generate-content', body: whole, headers: {} } }
-      }
-      const answer = await post(model, 'streamGenerateContent?alt=sse', body, signal)
-      return { kind: 'chunks', chunks: chunksOf(answer, reading) }
+      const reading = readingOf(call)
+      const answer = await post(model, actOf(call), bodyOf(call), signal)
+      if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, reading) }
+      return wholeOf(await (reading.native === true ? readKept : readObject)(answer), reading)
     },
+
+    ...(line && {
+      wire(call: ChatCall) {
+        const reading = readingOf(call)
+        return eventWire(line(call.model, actOf(call)), bodyOf(call), {
+          whole: (text, status, bytes) =>
+            wholeOf(reading.native === true ? keptObject(bytes, status) : objectIn(text, status), reading),
+          events: (status) => contentEvents(reading, status),
+          meant,
+        })
+      },
+    }),
 
     async countTokens(call, signal) {
       const { model } = call

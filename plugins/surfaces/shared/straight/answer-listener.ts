@@ -24,6 +24,8 @@ export abstract class AnswerListener implements AnswerReader {
   protected abstract isStream(): boolean
   /** As of the wire. */
   protected abstract streams(type: string, status: number): boolean
+  /** As of the wire. */
+  protected abstract meant(refusal: unknown): unknown
   protected abstract events(part: Buffer): void
   protected abstract whole(bytes: Buffer): void
   /** The stream has ended without its end mark. */
@@ -71,7 +73,7 @@ export abstract class AnswerListener implements AnswerReader {
     this.broke(new UpstreamFailed(undefined, { again: true, cause, answered: this.status || null }))
   }
 
-  #refusal(): Error {
-    return refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock)
+  #refusal(): unknown {
+    return this.meant(refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock))
   }
 }

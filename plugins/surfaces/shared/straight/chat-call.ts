@@ -199,6 +199,11 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     return this.#begun.wire.streams(type, status)
   }
 
+  protected override meant(refusal: unknown): unknown {
+    const { wire } = this.#begun
+    return wire.meant === undefined ? refusal : wire.meant(refusal)
+  }
+
   protected override events(part: Buffer): void {
     const stream = this.#stream
     if (stream === null) return
