@@ -17,19 +17,19 @@ const lived = new WeakMap<AbortController, number>()
  * full collection, which made up a tenth of a request; a new controller costs three times as much as a used one. So a
  * controller that never fired and that nobody listens to serves again.
  */
-export const returnController = (it: AbortController): void => {
-  const served = (lived.get(it) ?? 0) + 1
-  if (idle.length === mostIdle || served === lives || it.signal.aborted) return
-  if (getEventListeners(it.signal, 'abort').length > 1) return
-  lived.set(it, served)
-  idle.push(it)
+export const returnController = (controller: AbortController): void => {
+  const served = (lived.get(controller) ?? 0) + 1
+  if (idle.length === mostIdle || served === lives || controller.signal.aborted) return
+  if (getEventListeners(controller.signal, 'abort').length > 1) return
+  lived.set(controller, served)
+  idle.push(controller)
 }
 
 /** One listener stays for good: with the last one a signal drops its table of listeners, and makes a new one with the next. */
 const made = (): AbortController => {
-  const it = new AbortController()
-  it.signal.addEventListener('abort', nothing)
-  return it
+  const controller = new AbortController()
+  controller.signal.addEventListener('abort', nothing)
+  return controller
 }
 
 const nothing = () => {}

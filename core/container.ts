@@ -66,7 +66,7 @@ export class Container {
   readonly #inner: DependencyContainer
   readonly #parent: Container | null
   readonly #made: Disposable[] = []
-  readonly #lent = new Map<Fitting<unknown>, { readonly it: Disposable; children: number }>()
+  readonly #lent = new Map<Fitting<unknown>, { readonly part: Disposable; children: number }>()
   readonly #path: string[] = []
 
   constructor(parent: Container | null = null) {
@@ -112,9 +112,9 @@ export class Container {
   /** Last made, first disposed: a user goes before the things that it needs. A failing disposal does not stop the others. */
   async dispose(): Promise<void> {
     const faults: unknown[] = []
-    for (const it of this.#made.splice(0).reverse()) {
+    for (const part of this.#made.splice(0).reverse()) {
       try {
-        await it.dispose?.()
+        await part.dispose?.()
       } catch (fault) {
         faults.push(fault)
       }
@@ -136,18 +136,18 @@ export class Container {
   #lend<T>(fitting: Fitting<T>): T {
     let lent = this.#lent.get(fitting)
     if (lent === undefined) {
-      lent = { it: fitting.make(this.supply) as Disposable, children: 0 }
+      lent = { part: fitting.make(this.supply) as Disposable, children: 0 }
       this.#lent.set(fitting, lent)
     }
     lent.children++
-    return lent.it as T
+    return lent.part as T
   }
 
   async #takeBack(fitting: Fitting<unknown>): Promise<void> {
     const lent = this.#lent.get(fitting)
     if (lent === undefined || --lent.children > 0) return
     this.#lent.delete(fitting)
-    await lent.it.dispose?.()
+    await lent.part.dispose?.()
   }
 
   #get(port: Port<unknown>): unknown {

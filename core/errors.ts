@@ -148,7 +148,7 @@ export class UpstreamFailed extends GatewayError {
   readonly again: boolean
   readonly answered: number | null
   /** The backend that failed; null while no search has seen the fault. */
-  asked: { readonly backend: string; readonly model: string } | null = null
+  attempted: { readonly backend: string; readonly model: string } | null = null
   constructor(message = 'Upstream service failed', facts: FailedFacts = {}) {
     super(message, facts)
     this.again = facts.again ?? false

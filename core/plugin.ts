@@ -23,8 +23,8 @@ const none = v.strictObject({})
 
 /** Declares a plugin; the types of what it is supplied with and of its settings follow from the declaration. */
 export const plugin = <T, N extends Needs = {}, S extends v.GenericSchema = typeof none>(
-  it: Plugin<T, N, S>,
-): Plugin<T, N, S> => it
+  declared: Plugin<T, N, S>,
+): Plugin<T, N, S> => declared
 
 /** Settings that do not fit their plugin. The message names the first fault. */
 export class WrongSettings extends Error {
@@ -53,20 +53,20 @@ type Arguments<S extends v.GenericSchema> =
  * it is made.
  */
 export const use = <T, N extends Needs, S extends v.GenericSchema>(
-  it: Plugin<T, N, S>,
-  ...[settings = {} as Given<S>, name = it.name]: Arguments<S>
+  declared: Plugin<T, N, S>,
+  ...[settings = {} as Given<S>, name = declared.name]: Arguments<S>
 ): Fitting<T> => {
-  const checked = v.safeParse(it.settings ?? none, settings)
+  const checked = v.safeParse(declared.settings ?? none, settings)
   if (!checked.success) throw new WrongSettings(name, checked.issues)
   return {
-    port: it.port,
+    port: declared.port,
     name,
-    ...(it.renewed === true && { renewed: true }),
-    ...(it.needs !== undefined && { needs: Object.values(it.needs) }),
-    ...(it.sections !== undefined && { sections: it.sections }),
+    ...(declared.renewed === true && { renewed: true }),
+    ...(declared.needs !== undefined && { needs: Object.values(declared.needs) }),
+    ...(declared.sections !== undefined && { sections: declared.sections }),
     make: (supply) => {
-      const part = it.create(supply((it.needs ?? {}) as N), checked.output as v.InferOutput<S>, name)
-      const fault = misfitOf(part, it.port)
+      const part = declared.create(supply((declared.needs ?? {}) as N), checked.output as v.InferOutput<S>, name)
+      const fault = misfitOf(part, declared.port)
       if (fault !== null) throw new Error(`${name}: ${fault}`)
       return part
     },
@@ -149,10 +149,10 @@ export type AnyPlugin = Plugin<unknown, Needs, v.GenericSchema>
  * Whether a module that the operator named gives a plugin. Only the shape is looked at, and `use` checks the
  * settings.
  */
-export const isPlugin = (it: unknown): it is AnyPlugin =>
-  typeof it === 'object' &&
-  it !== null &&
-  'port' in it &&
-  'name' in it &&
-  'create' in it &&
-  typeof it.create === 'function'
+export const isPlugin = (value: unknown): value is AnyPlugin =>
+  typeof value === 'object' &&
+  value !== null &&
+  'port' in value &&
+  'name' in value &&
+  'create' in value &&
+  typeof value.create === 'function'

@@ -49,7 +49,7 @@ export const admitsAll = (own: readonly string[] | null, wanted: readonly string
   return wanted.map(rangeOf).every(({ address, family, prefix }) => {
     const name = `${family}/${prefix}`
     // A list also finds addresses of one family within the other, whose lengths say something else.
-    const list = wide.get(name) ?? listOf(ranges.filter((it) => it.family === family && it.prefix <= prefix))
+    const list = wide.get(name) ?? listOf(ranges.filter((range) => range.family === family && range.prefix <= prefix))
     wide.set(name, list)
     return list.check(address, family)
   })

@@ -84,7 +84,7 @@ export interface Audit {
     action: Verb,
     object: string | null,
     act: () => Promise<T>,
-    objectOf?: (it: T) => string,
+    objectOf?: (outcome: T) => string,
   ): Promise<T>
   /** Rejects as the store does. */
   list(query: Query<AuditRow>): Promise<{ readonly rows: readonly Row<AuditRow>[]; readonly total: number }>
@@ -114,15 +114,15 @@ export const audit = plugin({
       } as const
       await rows.create(acts, id, begun).catch(unwritten)
       const end = (change: Partial<AuditRow>) => rows.update(acts, id, change).catch(unwritten)
-      let it: Awaited<ReturnType<typeof act>>
+      let outcome: Awaited<ReturnType<typeof act>>
       try {
-        it = await act()
+        outcome = await act()
       } catch (error) {
         await end({ outcome: error instanceof GatewayError && error.status < 500 ? 'refused' : 'failed' })
         throw error
       }
-      await end({ outcome: 'done', ...(objectOf && { object: objectOf(it) }) })
-      return it
+      await end({ outcome: 'done', ...(objectOf && { object: objectOf(outcome) }) })
+      return outcome
     },
     list: (query) => rows.list(acts, query),
   }),

@@ -45,9 +45,9 @@ export const limitsOf = ({ limits }: Pick<Caller, 'limits'>, settings: Settings)
 export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => T) => {
   const made = new WeakMap<Caller, T>()
   return (caller) => {
-    let it = made.get(caller)
-    if (it === undefined) made.set(caller, (it = make(caller)))
-    return it
+    let value = made.get(caller)
+    if (value === undefined) made.set(caller, (value = make(caller)))
+    return value
   }
 }
 

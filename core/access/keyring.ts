@@ -64,7 +64,7 @@ export const keyring = plugin({
   create: ({ rows, clock, random, settings, teams }): Keyring => {
     const testKeys = settings.testKeys ?? settings.env === 'development'
     const known = new Map<string, { readonly holder: Holder; readonly until: number; readonly expires: number }>()
-    const asked = new Map<string, Promise<Holder | null>>()
+    const underWay = new Map<string, Promise<Holder | null>>()
     const { get, act } = keyRegister(rows, clock)
 
     /** Its limits as they are now; the configured ones for a maker whose row was taken out of the store. */
@@ -98,10 +98,10 @@ export const keyring = plugin({
     const recalled = async (hash: string, isKey: boolean): Promise<Holder | null> => {
       const seen = inMemory(hash)
       if (seen !== null) return seen
-      const asking = asked.get(hash)
+      const asking = underWay.get(hash)
       if (asking !== undefined) return asking
-      const answer = look(hash, isKey).finally(() => asked.delete(hash))
-      asked.set(hash, answer)
+      const answer = look(hash, isKey).finally(() => underWay.delete(hash))
+      underWay.set(hash, answer)
       return answer
     }
 
@@ -151,9 +151,9 @@ export const keyring = plugin({
       async change(id, organization, change) {
         const done = await act(id, organization, (key) => {
           if (!lives(key, clock.now())) throw new BadRequest('The key was revoked or has expired')
-          const it = typeof change === 'function' ? change(key) : { change, leaves: null }
-          if (it.change.addresses !== undefined) blockListOf(it.change.addresses)
-          return it
+          const step = typeof change === 'function' ? change(key) : { change, leaves: null }
+          if (step.change.addresses !== undefined) blockListOf(step.change.addresses)
+          return step
         })
         if (done === null) return null
         known.delete(done.id)

@@ -27,8 +27,8 @@ const another = async (
   for (let offset = 0; offset < mostOthers; offset += page) {
     const found = await rows.list(keys, { ...query, offset, countTo: offset + page + 1 })
     const time = now()
-    const it = found.rows.find(({ row }) => row.id !== id && lives(keyOf(row), time) && like(keyOf(row)))
-    if (it !== undefined) return it
+    const double = found.rows.find(({ row }) => row.id !== id && lives(keyOf(row), time) && like(keyOf(row)))
+    if (double !== undefined) return double
     if (found.rows.length < page) return null
   }
   return null

@@ -21,7 +21,7 @@ const malformed = (): BadRequest =>
 /** Sorted pairs, each name once. Throws BadRequest. */
 export const tagsOf = (header: string): readonly string[] => {
   if (header.length > mostCharacters) throw malformed()
-  const tags = header.split(',').map((it) => it.trim())
+  const tags = header.split(',').map((part) => part.trim())
   const names = new Set(tags.map((tag) => pair.exec(tag)?.[1]))
   if (tags.length > most || names.size !== tags.length || names.has(undefined)) throw malformed()
   return tags.sort()

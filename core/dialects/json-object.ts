@@ -42,7 +42,7 @@ export const holdsMember = (value: unknown, name: string, free: ReadonlySet<stri
   if (Array.isArray(value)) return value.some((item) => holdsMember(item, name, free))
   if (!isJsonObject(value)) return false
   return Object.entries(value).some(
-    ([its, inner]) => its === name || (!free.has(its) && holdsMember(inner, name, free)),
+    ([key, inner]) => key === name || (!free.has(key) && holdsMember(inner, name, free)),
   )
 }
 
@@ -53,5 +53,5 @@ export const refuseStoredState = (path: string): never =>
 /** The list with each item changed; the same list, which still knows its text, where no item is. */
 export const sameOr = <T>(list: readonly T[], change: (item: T, at: number) => T): readonly T[] => {
   const changed = list.map(change)
-  return changed.every((it, at) => it === list[at]) ? list : changed
+  return changed.every((item, at) => item === list[at]) ? list : changed
 }

@@ -34,9 +34,9 @@ const texts = new WeakMap<object, string>()
 /** Remembers how the members of a value were worded, so that they are printed as they came. */
 export const keepTexts = (value: unknown, members: MemberTexts | null): void => {
   if (members === null || typeof value !== 'object' || value === null) return
-  for (const [name, it] of Object.entries(value)) {
+  for (const [name, member] of Object.entries(value)) {
     const text = members.get(name)
-    if (text !== undefined && typeof it === 'object' && it !== null) texts.set(it as object, text)
+    if (text !== undefined && typeof member === 'object' && member !== null) texts.set(member as object, text)
   }
 }
 
@@ -46,11 +46,15 @@ export const keptText = (value: unknown): string | undefined =>
 
 /** JSON whose first level is printed as it came, as far as that is known. */
 export const printKept = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null || !Object.values(value).some((it) => keptText(it) !== undefined))
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !Object.values(value).some((member) => keptText(member) !== undefined)
+  )
     return JSON.stringify(value)
   const members: string[] = []
-  for (const [name, it] of Object.entries(value)) {
-    const text = keptText(it) ?? JSON.stringify(it)
+  for (const [name, member] of Object.entries(value)) {
+    const text = keptText(member) ?? JSON.stringify(member)
     if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`)
   }
   return `{${members.join()}}`

@@ -17,11 +17,11 @@ interface Reading {
 }
 
 /** Goes to the next character that is no space, and gives its code; NaN at the end. */
-const space = (it: Reading): number => {
+const space = (reading: Reading): number => {
   for (;;) {
-    const code = it.text.charCodeAt(it.at)
+    const code = reading.text.charCodeAt(reading.at)
     if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
-    it.at++
+    reading.at++
   }
 }
 
@@ -30,52 +30,52 @@ const find = (text: string, mark: string, from: number): number => {
   return found < 0 ? Infinity : found
 }
 
-const string = (it: Reading): string => {
-  const { text } = it
-  const start = ++it.at
+const string = (reading: Reading): string => {
+  const { text } = reading
+  const start = ++reading.at
   let end = text.indexOf('"', start)
   if (end < 0) throw malformed()
-  if (it.slash < start) it.slash = find(text, '\\', start)
-  if (it.slash > end) {
-    it.at = end + 1
+  if (reading.slash < start) reading.slash = find(text, '\\', start)
+  if (reading.slash > end) {
+    reading.at = end + 1
     const plain = text.slice(start, end)
     if (control.test(plain)) throw malformed()
     return plain
   }
-  while (it.slash < end) {
-    const behind = it.slash + 2
+  while (reading.slash < end) {
+    const behind = reading.slash + 2
     if (end < behind) end = text.indexOf('"', behind)
     if (end < 0) throw malformed()
-    it.slash = find(text, '\\', behind)
+    reading.slash = find(text, '\\', behind)
   }
-  it.at = end + 1
-  return parsed(text.slice(start - 1, it.at)) as string
+  reading.at = end + 1
+  return parsed(text.slice(start - 1, reading.at)) as string
 }
 
-const key = (it: Reading, into: Map<string, OrderedJson>): string => {
-  if (space(it) !== 34) throw malformed()
-  const name = string(it)
+const key = (reading: Reading, into: Map<string, OrderedJson>): string => {
+  if (space(reading) !== 34) throw malformed()
+  const name = string(reading)
   if (into.has(name)) twice(name)
-  if (space(it) !== 58) throw malformed()
-  it.at++
+  if (space(reading) !== 58) throw malformed()
+  reading.at++
   return name
 }
 
-const word = (it: Reading, expected: string, value: null | boolean): null | boolean => {
-  if (!it.text.startsWith(expected, it.at)) throw malformed()
-  it.at += expected.length
+const word = (reading: Reading, expected: string, value: null | boolean): null | boolean => {
+  if (!reading.text.startsWith(expected, reading.at)) throw malformed()
+  reading.at += expected.length
   return value
 }
 
-const scalar = (it: Reading, code: number): null | boolean | number | string => {
-  if (code === 34) return string(it)
-  if (code === 116) return word(it, 'true', true)
-  if (code === 102) return word(it, 'false', false)
-  if (code === 110) return word(it, 'null', null)
-  number.lastIndex = it.at
-  const digits = number.exec(it.text)
+const scalar = (reading: Reading, code: number): null | boolean | number | string => {
+  if (code === 34) return string(reading)
+  if (code === 116) return word(reading, 'true', true)
+  if (code === 102) return word(reading, 'false', false)
+  if (code === 110) return word(reading, 'null', null)
+  number.lastIndex = reading.at
+  const digits = number.exec(reading.text)
   if (!digits) throw malformed()
-  it.at = number.lastIndex
+  reading.at = number.lastIndex
   return Number(digits[0])
 }
 
@@ -87,48 +87,48 @@ interface Open {
 
 /** JSON of RFC 8259 whose objects become Maps in the order sent. Throws BadRequest, also for a key that stands twice in one object. */
 export const readOrdered = (text: string, most = mostElements): OrderedJson => {
-  const it: Reading = { text, at: 0, slash: -1 }
+  const reading: Reading = { text, at: 0, slash: -1 }
   const open: Open[] = []
   let elements = 0
   for (;;) {
-    const code = space(it)
+    const code = space(reading)
     let value: OrderedJson
     if (++elements > most) throw tooMany()
     if (code === 123 || code === 91) {
       if (open.length === deepestNesting) throw tooDeep()
-      it.at++
+      reading.at++
       const into = code === 123 ? new Map<string, OrderedJson>() : []
-      if (space(it) !== code + 2) {
-        open.push({ into, key: into instanceof Map ? key(it, into) : '' })
+      if (space(reading) !== code + 2) {
+        open.push({ into, key: into instanceof Map ? key(reading, into) : '' })
         continue
       }
-      it.at++
+      reading.at++
       value = into
     } else {
-      value = scalar(it, code)
+      value = scalar(reading, code)
     }
-    const root = placed(it, open, value)
+    const root = placed(reading, open, value)
     if (root !== undefined) return root
   }
 }
 
 /** Puts a whole value where it belongs, and closes whatever ends behind it; undefined while a container is open. */
-const placed = (it: Reading, open: Open[], whole: OrderedJson): OrderedJson | undefined => {
+const placed = (reading: Reading, open: Open[], whole: OrderedJson): OrderedJson | undefined => {
   let value = whole
   for (;;) {
     const within = open.at(-1)
-    const next = space(it)
+    const next = space(reading)
     if (!within) {
-      if (it.at < it.text.length) throw malformed()
+      if (reading.at < reading.text.length) throw malformed()
       return value
     }
     const { into } = within
     const ordered = into instanceof Map
     if (ordered) into.set(within.key, value)
     else into.push(value)
-    it.at++
+    reading.at++
     if (next === 44) {
-      if (ordered) within.key = key(it, into)
+      if (ordered) within.key = key(reading, into)
       return undefined
     }
     if (next !== (ordered ? 125 : 93)) throw malformed()
@@ -166,8 +166,8 @@ const write = (value: unknown): string => {
   if (!holds(value) || 'toJSON' in value) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(write).join()}]`
   const fields: string[] = []
-  for (const [name, it] of value instanceof Map ? value : Object.entries(value)) {
-    if (it !== undefined) fields.push(`${JSON.stringify(name)}:${write(it)}`)
+  for (const [name, member] of value instanceof Map ? value : Object.entries(value)) {
+    if (member !== undefined) fields.push(`${JSON.stringify(name)}:${write(member)}`)
   }
   return `{${fields.join()}}`
 }

@@ -36,17 +36,17 @@ export const unpack = <T>(
   take: Unpack<T>,
   ends: Ends = {},
 ): AsyncIterableIterator<T, undefined> & PromptIterator<T> => {
-  const it: Unpacking<T> = { source, take, ends, reads: null, queue: [], at: 0, closed: false, fault: null }
-  const start = (resolve: Give<T>, reject: Refuse): void => pull(it, resolve, reject)
+  const run: Unpacking<T> = { source, take, ends, reads: null, queue: [], at: 0, closed: false, fault: null }
+  const start = (resolve: Give<T>, reject: Refuse): void => pull(run, resolve, reject)
   return {
     next: () => new Promise(start),
-    ready: () => ready(it),
+    ready: () => ready(run),
     async return() {
-      const was = it.closed
-      it.closed = true
-      it.fault = null
-      it.queue = []
-      if (!was) await (it.reads ?? source[Symbol.asyncIterator]()).return?.()
+      const was = run.closed
+      run.closed = true
+      run.fault = null
+      run.queue = []
+      if (!was) await (run.reads ?? source[Symbol.asyncIterator]()).return?.()
       return end
     },
     [Symbol.asyncIterator]() {
@@ -55,64 +55,64 @@ export const unpack = <T>(
   }
 }
 
-const pull = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
-  if (it.closed || it.at < it.queue.length) return give(it, resolve, reject)
-  const reads = (it.reads ??= it.source[Symbol.asyncIterator]())
+const pull = <T>(run: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
+  if (run.closed || run.at < run.queue.length) return give(run, resolve, reject)
+  const reads = (run.reads ??= run.source[Symbol.asyncIterator]())
   reads.next().then(
     (result) => {
-      if (settle(it, reads, result)) give(it, resolve, reject)
-      else pull(it, resolve, reject)
+      if (settle(run, reads, result)) give(run, resolve, reject)
+      else pull(run, resolve, reject)
     },
     (reason) => {
-      if (it.closed) return resolve(end)
-      it.closed = true
+      if (run.closed) return resolve(end)
+      run.closed = true
       reject(reason)
     },
   )
 }
 
 /** Takes what was read already as well: one read of a socket may bring many pieces. */
-const ready = <T>(it: Unpacking<T>): T | null => {
-  const { reads } = it
-  while (it.at === it.queue.length) {
-    const value = it.closed ? null : (reads?.ready?.() ?? null)
+const ready = <T>(run: Unpacking<T>): T | null => {
+  const { reads } = run
+  while (run.at === run.queue.length) {
+    const value = run.closed ? null : (reads?.ready?.() ?? null)
     if (reads === null || value === null) return null
-    settle(it, reads, { done: false, value })
+    settle(run, reads, { done: false, value })
   }
-  return it.queue[it.at++]!
+  return run.queue[run.at++]!
 }
 
-const give = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
-  if (it.at < it.queue.length) return resolve({ done: false, value: it.queue[it.at++]! })
-  if (it.fault === null) return resolve(end)
-  const { reason } = it.fault
-  it.fault = null
+const give = <T>(run: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
+  if (run.at < run.queue.length) return resolve({ done: false, value: run.queue[run.at++]! })
+  if (run.fault === null) return resolve(end)
+  const { reason } = run.fault
+  run.fault = null
   reject(reason)
 }
 
 /** Takes what a read brought; true when there is something to give, or the end. */
 const settle = <T>(
-  it: Unpacking<T>,
+  run: Unpacking<T>,
   reads: AsyncIterator<Uint8Array>,
   { done, value }: IteratorResult<Uint8Array>,
 ): boolean => {
-  if (it.closed) return true
-  it.queue = []
-  it.at = 0
+  if (run.closed) return true
+  run.queue = []
+  run.at = 0
   try {
     if (done) {
-      it.closed = true
-      it.ends.cut?.()
-    } else if (it.take(value, it.queue) === true) {
-      it.closed = true
-      ;(it.ends.over ?? leave)(reads)
+      run.closed = true
+      run.ends.cut?.()
+    } else if (run.take(value, run.queue) === true) {
+      run.closed = true
+      ;(run.ends.over ?? leave)(reads)
     }
   } catch (reason) {
-    it.fault = { reason }
-    if (!it.closed) leave(reads)
-    it.closed = true
+    run.fault = { reason }
+    if (!run.closed) leave(reads)
+    run.closed = true
   }
-  return it.closed || it.queue.length > 0
+  return run.closed || run.queue.length > 0
 }
 
 const leave = (reads: AsyncIterator<Uint8Array>): void => {

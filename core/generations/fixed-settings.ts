@@ -16,5 +16,5 @@ export const fixedSettings = [
 export const firstDifference = (paths: readonly string[], one: object, other: object): string | null =>
   paths.find((path) => !isDeepStrictEqual(at(one, path), at(other, path))) ?? null
 
-const at = (it: unknown, path: string): unknown =>
-  path.split('.').reduce((there, name) => (there as Readonly<Record<string, unknown>> | undefined)?.[name], it)
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce((there, name) => (there as Readonly<Record<string, unknown>> | undefined)?.[name], value)

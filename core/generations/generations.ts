@@ -62,9 +62,9 @@ export const generations = (
   let enclave = enclaveOf(renewable)
   let current = generation(base, { ...renewable, enclave }, parts, settings)
   const alive = new Set([current])
-  const drop = async (it: Generation): Promise<void> => {
-    alive.delete(it)
-    await it.dispose()
+  const drop = async (generation: Generation): Promise<void> => {
+    alive.delete(generation)
+    await generation.dispose()
   }
   try {
     prepared(current)()
@@ -107,6 +107,6 @@ export const generations = (
     /** The generation for a request that begins now. */
     current: () => current,
     /** Ends every generation, also those whose requests still run. */
-    dispose: () => Promise.all([...alive].map((it) => it.dispose())),
+    dispose: () => Promise.all([...alive].map((generation) => generation.dispose())),
   }
 }

@@ -62,9 +62,9 @@ export const reloading = (take: Again | null, audit: Audit, log: Log): Reload =>
   }
   return (actor) =>
     audit.record(actor, 'reload', null, () => {
-      const it = last.then(turn)
-      last = it.catch(() => undefined)
-      return it
+      const turned = last.then(turn)
+      last = turned.catch(() => undefined)
+      return turned
     })
 }
 

@@ -78,7 +78,7 @@ export const credentialOf = (
   const bearer = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
   const others = keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [String(headers[name])]))
   const [first = null, ...rest] = bearer === null ? others : [bearer, ...others]
-  return rest.every((it) => it === first) ? first : ''
+  return rest.every((other) => other === first) ? first : ''
 }
 
 /** The `authorization` that belongs to a vendor; null for none. */

@@ -276,8 +276,8 @@ const report = ({ observed, log }: Entrance, { about, route }: RequestContext, t
   const error = knownError(thrown)
   if (error instanceof Aborted) return
   observed.failed(error.name)
-  const asked = error instanceof UpstreamFailed ? error.asked : null
-  const facts = { request: about.id, route: route && labelOf(route), status: error.status, ...asked }
+  const attempted = error instanceof UpstreamFailed ? error.attempted : null
+  const facts = { request: about.id, route: route && labelOf(route), status: error.status, ...attempted }
   log.error('fault', facts, error.cause ?? error)
 }
 

@@ -25,10 +25,10 @@ export const isListed = (address: string, list: BlockList): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /** The first address from the right that is not a trusted proxy's. */
-const beyond = (peer: string | null, said: string[], proxies: BlockList): string | null => {
+const beyond = (peer: string | null, entries: string[], proxies: BlockList): string | null => {
   let address = peer
   while (address !== null && isListed(address, proxies)) {
-    const before = said.pop()
+    const before = entries.pop()
     if (before === undefined) return address
     address = readEntry(before.trim())
   }

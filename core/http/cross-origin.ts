@@ -16,7 +16,9 @@ const shown = [
     'x-sealgate-guards',
     'x-sealgate-estimated',
   ],
-  ...['requests', 'tokens'].flatMap((kind) => ['limit', 'remaining', 'reset'].map((it) => `x-ratelimit-${it}-${kind}`)),
+  ...['requests', 'tokens'].flatMap((kind) =>
+    ['limit', 'remaining', 'reset'].map((field) => `x-ratelimit-${field}-${kind}`),
+  ),
 ].join(', ')
 
 /** Names of headers, as a browser lists those that a page wants to send. */

@@ -46,15 +46,15 @@ const takes = (segment: string, text: string): boolean => {
 const segmentsMeet = (one: string, other: string): boolean => {
   if (!isOpen(one)) return isOpen(other) ? takes(other, one) : one === other
   if (!isOpen(other)) return takes(one, other)
-  const [its, others] = [endsOf(one), endsOf(other)]
-  const sameHead = its.head.startsWith(others.head) || others.head.startsWith(its.head)
-  return sameHead && (its.tail.endsWith(others.tail) || others.tail.endsWith(its.tail))
+  const [ends, others] = [endsOf(one), endsOf(other)]
+  const sameHead = ends.head.startsWith(others.head) || others.head.startsWith(ends.head)
+  return sameHead && (ends.tail.endsWith(others.tail) || others.tail.endsWith(ends.tail))
 }
 
 /** Whether some path of a request fits both. */
 const pathsMeet = (one: string, other: string): boolean => {
-  const [its, others] = [one.split('/'), other.split('/')]
-  return its.length === others.length && its.every((segment, at) => segmentsMeet(segment, others[at] ?? ''))
+  const [segments, others] = [one.split('/'), other.split('/')]
+  return segments.length === others.length && segments.every((segment, at) => segmentsMeet(segment, others[at] ?? ''))
 }
 
 /** Throws where a request could reach two doors, and names both. */
@@ -64,7 +64,7 @@ export const refuseClashes = (doors: readonly Door[], settings: Settings): void 
     const own = routes.map((route): Owned => ({ name, route, path: namedPath(route.path, settings) }))
     for (const { route, path } of own) {
       const before = seen.find(
-        (it) => it.route.method === route.method && pathsMeet(it.path, path) && !isWanted(it, route),
+        (owned) => owned.route.method === route.method && pathsMeet(owned.path, path) && !isWanted(owned, route),
       )
       if (before !== undefined)
         throw new Error(`surfaces: ${before.name} and ${name} both have ${route.method} ${path}`)

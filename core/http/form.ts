@@ -71,8 +71,8 @@ export const readForm = async (
   const every = new Map(
     Object.entries(request.files ?? {}).map(([name, value]) => [
       name,
-      [value].flat().map((it): FormFile => {
-        const file = it as Incoming
+      [value].flat().map((sent): FormFile => {
+        const file = sent as Incoming
         const bytes = (kept.get(file) ?? gatheredBytes()).whole()
         return { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }
       }),

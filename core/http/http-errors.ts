@@ -21,10 +21,10 @@ const spanOf = (wait: number): number => Math.min(30_000, Math.max(250, wait))
  * The time of the next try, in whole seconds and, for clients that read it, in ms. Each refusal draws its own
  * `fraction`: callers with the same time would all come back together.
  */
-export const retryHeaders = (it: Wait, fraction: number): Record<string, string> => {
-  const { retryAfter, apart } = it
-  if (retryAfter === null || !Number.isFinite(retryAfter) || isHopeless(it))
-    return isHopeless(it) ? { 'x-should-retry': 'false' } : {}
+export const retryHeaders = (refusal: Wait, fraction: number): Record<string, string> => {
+  const { retryAfter, apart } = refusal
+  if (retryAfter === null || !Number.isFinite(retryAfter) || isHopeless(refusal))
+    return isHopeless(refusal) ? { 'x-should-retry': 'false' } : {}
   const span = apart ? 0 : spanOf(retryAfter)
   const later = Math.floor(fraction * (1 + Math.ceil(span / 1000)))
   const seconds = Math.max(1, Math.ceil(retryAfter / 1000)) + (apart ? 0 : later)

@@ -34,13 +34,13 @@ export const keyWatch = (
   }
   const look = async (): Promise<void> => {
     const long = new Map<string, ServerResponse[]>()
-    for (let it = requests.first; it !== null; it = it.behind) {
-      const ms = clock.now() - it.began
+    for (let request = requests.first; request !== null; request = request.behind) {
+      const ms = clock.now() - request.began
       // Below zero the clock was set back.
       if (ms >= 0 && ms < within / 2) continue
-      const responses = long.get(it.key)
-      if (responses === undefined) long.set(it.key, [it.response])
-      else responses.push(it.response)
+      const responses = long.get(request.key)
+      if (responses === undefined) long.set(request.key, [request.response])
+      else responses.push(request.response)
     }
     const fallen = await Promise.all([...long].map(async ([key, them]) => ((await stands(key)) ? [] : them)))
     for (const response of fallen.flat()) response.destroy()

@@ -10,7 +10,7 @@ type Headers = Record<string, string | number>
 /** Counts requests and bytes against the key and its organisation, and puts what is left of the requests into these headers. */
 export const countRequests = (limiter: RateLimiter, settings: Settings) => {
   const allowancesOf = perCaller((caller) => {
-    const its = limitsOf(caller, settings)
+    const limits = limitsOf(caller, settings)
     const organization = organizationLimitsOf(caller.organization, settings)
     const named = (kind: string, key: number | null, all: number | null, per: number): readonly Allowance[] =>
       (
@@ -20,8 +20,8 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
         ] as const
       ).flatMap(([name, most]) => (most === null ? [] : [{ name, concern: 'requests', most, per }]))
     return {
-      requests: named('requests', its.requestsPerSecond, organization.requestsPerSecond, 1000),
-      bytes: named('bytes', its.bytesPerMinute, organization.bytesPerMinute, 60_000),
+      requests: named('requests', limits.requestsPerSecond, organization.requestsPerSecond, 1000),
+      bytes: named('bytes', limits.bytesPerMinute, organization.bytesPerMinute, 60_000),
     }
   })
 
@@ -48,15 +48,15 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
     request(caller: Caller, length: number, headers: Headers): Soon<void> {
       const { requests, bytes } = allowancesOf(caller)
       const spent = spend(requests, bytes, length)
-      if (spent !== null) return soon(spent, (it) => told(requests, it, headers))
+      if (spent !== null) return soon(spent, (spent) => told(requests, spent, headers))
     },
 
     /** Bytes of a body whose length nobody knew. */
     bytes(caller: Caller, length: number): Soon<void> {
       const spent = spend([], allowancesOf(caller).bytes, length)
       if (spent === null) return
-      return soon(spent, (it) => {
-        if (!it.ok) throw tooMany(true, it.wait)
+      return soon(spent, (spent) => {
+        if (!spent.ok) throw tooMany(true, spent.wait)
       })
     },
   }

@@ -18,22 +18,22 @@ export interface LinkedList<T> {
 export const linkedList = <T>(): LinkedList<T> => ({ first: null, last: null, length: 0 })
 
 /** Puts an entry at the end. The entry must be in no list at that time. */
-export const append = <T extends Linked<T>>(row: LinkedList<T>, it: T): void => {
-  it.before = row.last
-  if (row.last === null) row.first = it
-  else row.last.behind = it
-  row.last = it
+export const append = <T extends Linked<T>>(row: LinkedList<T>, node: T): void => {
+  node.before = row.last
+  if (row.last === null) row.first = node
+  else row.last.behind = node
+  row.last = node
   row.length++
 }
 
 /** False for one who has left already. */
-export const unlink = <T extends Linked<T>>(row: LinkedList<T>, it: T): boolean => {
-  if (it.before === null && row.first !== it) return false
-  if (it.before === null) row.first = it.behind
-  else it.before.behind = it.behind
-  if (it.behind === null) row.last = it.before
-  else it.behind.before = it.before
-  it.before = it.behind = null
+export const unlink = <T extends Linked<T>>(row: LinkedList<T>, node: T): boolean => {
+  if (node.before === null && row.first !== node) return false
+  if (node.before === null) row.first = node.behind
+  else node.before.behind = node.behind
+  if (node.behind === null) row.last = node.before
+  else node.behind.before = node.before
+  node.before = node.behind = null
   row.length--
   return true
 }

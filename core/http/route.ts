@@ -147,5 +147,5 @@ export const route = <
   const A extends Access,
   const P extends string,
 >(
-  it: Route<N, S, Q, A, P>,
-): Route<N, S, Q, A, P> => it
+  declared: Route<N, S, Q, A, P>,
+): Route<N, S, Q, A, P> => declared

@@ -20,15 +20,15 @@ const refuseDoubles = (given: readonly GivenSurface[]): void => {
 }
 
 /** All that is given where nothing is asked for. Throws when a name stands for nothing or for two. */
-export const servedOf = (asked: readonly string[] | undefined, given: readonly GivenSurface[]): Served => {
+export const servedOf = (wanted: readonly string[] | undefined, given: readonly GivenSurface[]): Served => {
   refuseDoubles(given)
   const all = given.map(({ surface }) => surface.name)
   const meant = (name: string, at: number): readonly string[] => {
-    const surfaces = given.filter((it) => isMeantBy(name, it)).map(({ surface }) => surface.name)
+    const surfaces = given.filter((surface) => isMeantBy(name, surface)).map(({ surface }) => surface.name)
     if (surfaces.length === 0) throw new Error(`settings: surfaces.${at} is none of ${all.join(', ')}`)
     return surfaces.toSorted((one, other) => Number(other === name) - Number(one === name))
   }
-  const found = (asked ?? all).map((name, at) => ({ name, surfaces: meant(name, at) }))
+  const found = (wanted ?? all).map((name, at) => ({ name, surfaces: meant(name, at) }))
   const names = [...new Set(found.toSorted(v1First).flatMap(({ surfaces }) => surfaces))]
   return {
     names,

@@ -12,7 +12,9 @@ export const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } as
 
 /** The route that a WebSocket was meant for, by the path of the request; null where none is tried so. */
 export const webSocketRoutes = (routes: readonly AnyRoute[], settings: Settings) => {
-  const byPath = new Map(routes.filter(({ webSocket }) => webSocket).map((it) => [namedPath(it.path, settings), it]))
+  const byPath = new Map(
+    routes.filter(({ webSocket }) => webSocket).map((route) => [namedPath(route.path, settings), route]),
+  )
   return (request: IncomingMessage, path: string): AnyRoute | null =>
     asksWebSocket(request) ? (byPath.get(path) ?? null) : null
 }

@@ -37,7 +37,7 @@ const shared = (
   all: Breakers,
 ) => {
   const breakerOf = all.of
-  const saw: BackendObserver['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
+  const saw: BackendObserver['saw'] = (...tidings) => witnesses.forEach((witness) => witness.saw(...tidings))
   const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
   const searching = (): FailoverNeeds => {
     const trace = traceOf?.() ?? null
@@ -132,7 +132,7 @@ const whole = async (
   before: Before | null = null,
 ): Promise<Served<Whole>> => {
   const { total = timeouts.total } = task
-  const asked: string[] = before === null ? [] : [before.candidate.provider]
+  const tried: string[] = before === null ? [] : [before.candidate.provider]
   const plan: Plan<Whole, 'chat'> = {
     order:
       before === null
@@ -145,8 +145,8 @@ const whole = async (
     request: task.request,
     async ask(candidate, signal) {
       const { upstream, model, provider } = candidate
-      const tries = triesBefore(task, asked)
-      asked.push(provider)
+      const tries = triesBefore(task, tried)
+      tried.push(provider)
       const answer = await upstream.chat({ model, ...fittedRequest(task, candidate), stream: false, tries }, signal)
       return answer.kind === 'completion'
         ? answer
@@ -162,7 +162,7 @@ const whole = async (
     ...provenBy(answer),
     usage: completion.usage ?? null,
     size: sizeOf(completion),
-    asked,
+    tried: tried,
     notes: [],
   }
 }
@@ -183,8 +183,8 @@ const stream = async (
   const candidates = before === null ? ordered : from(ordered, before.candidate)
   const given = before?.stream === undefined ? continuable(entry, body) : before.stream.given
   const needs = common.searching()
-  const asked = before === null ? [] : [before.candidate.provider]
-  const live: StreamState = before?.stream?.live ?? { backend: null, usage: null, size: 0, asked, notes: [] }
+  const tried = before === null ? [] : [before.candidate.provider]
+  const live: StreamState = before?.stream?.live ?? { backend: null, usage: null, size: 0, tried: tried, notes: [] }
 
   const search = (broken: BrokenStream | null): Search<OpenedStream, 'chat'> =>
     askInTurn(needs, {
@@ -199,8 +199,8 @@ const stream = async (
       patient: broken === null && patience !== undefined,
       async ask(candidate, signal) {
         const { upstream, model, provider } = candidate
-        const call = { model, stream: true, tries: triesBefore(task, live.asked) }
-        live.asked.push(provider)
+        const call = { model, stream: true, tries: triesBefore(task, live.tried) }
+        live.tried.push(provider)
         const { body, native, ...own } = fittedRequest(task, candidate)
         // A call that goes on from a prefix is no request of the caller's any more.
         const going =
@@ -268,7 +268,7 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
         each: total,
         tries: task.tries ?? null,
         request: task.request,
-        ask: async (...it: Parameters<typeof ask>) => ask(...it),
+        ask: async (...request: Parameters<typeof ask>) => ask(...request),
       }
       const { answer, candidate, controller } = await settle(plan, signal, searching())
       returnController(controller)
@@ -283,7 +283,7 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
         streams: true,
         tries: task.tries ?? null,
         request: task.request,
-        ask: async (...it: Parameters<typeof ask>) => onceBegun(await ask(...it)),
+        ask: async (...request: Parameters<typeof ask>) => onceBegun(await ask(...request)),
       }
       const { answer, candidate, controller } = await settle(plan, signal, searching())
       const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
@@ -292,8 +292,8 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
     shared: common,
     fitted: (task, candidate) =>
       fittedRequest(routing.promptCaches === 'shared' ? task : withOwnCaches(task), candidate),
-    chat: ((asked: ChatTask, signal: AbortSignal, before: Before | null = null) => {
-      const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
+    chat: ((asking: ChatTask, signal: AbortSignal, before: Before | null = null) => {
+      const task = routing.promptCaches === 'shared' ? asking : withOwnCaches(asking)
       return task.stream ? stream(common, task, signal, before) : whole(common, task, signal, before)
     }) as Calls['chat'],
     count: (task, signal) => count(common, task, signal),
@@ -301,12 +301,12 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
 }
 
 /** Tries before the next one, those of the caller and those of this search. */
-const triesBefore = ({ tries }: TaskOptions, asked: readonly string[]): number =>
-  (typeof tries === 'number' ? tries : 0) + asked.length
+const triesBefore = ({ tries }: TaskOptions, tried: readonly string[]): number =>
+  (typeof tries === 'number' ? tries : 0) + tried.length
 
 /** The same order, with the one in front that was asked already. */
 const from = <C>(all: readonly C[], first: C): readonly C[] =>
-  all[0] === first ? all : [first, ...all.filter((it) => it !== first)]
+  all[0] === first ? all : [first, ...all.filter((candidate) => candidate !== first)]
 
 /** Ms for the counts of all backends together: an estimate is there at once. */
 const longestCount = 5_000

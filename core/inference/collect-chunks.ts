@@ -28,9 +28,9 @@ export const collectChunks = async (chunks: AsyncIterable<Chunk>): Promise<Compl
   const whole: MutableJson = { id: '', object: 'chat.completion', created: 0, model: '' }
   const choices = new Map<number, Choice>()
   let usage: WireUsage | null | undefined
-  for await (const { choices: news, usage: its, object: _, ...rest } of chunks) {
+  for await (const { choices: news, usage: counted, object: _, ...rest } of chunks) {
     merge(whole, rest)
-    if (its != null || usage === undefined) usage = its
+    if (counted != null || usage === undefined) usage = counted
     for (const { index, delta, ...more } of news) {
       let choice = choices.get(index)
       if (!choice) {
@@ -47,7 +47,8 @@ export const collectChunks = async (chunks: AsyncIterable<Chunk>): Promise<Compl
   return { ...whole, choices: made, ...(usage !== undefined && { usage }) } as unknown as Completion
 }
 
-const isFields = (it: unknown): it is MutableJson => typeof it === 'object' && it !== null && !Array.isArray(it)
+const isFields = (value: unknown): value is MutableJson =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Null never replaces a value: some backends repeat the members of a message with null in later chunks.
@@ -86,9 +87,9 @@ const join = (old: unknown[], news: readonly unknown[], pieces: boolean): unknow
 
 /** What the item is a piece of. A backend that leaves the index out of its tool calls tells their ids instead. */
 const whole = (old: readonly unknown[], { index, id }: MutableJson, pieces: boolean): unknown => {
-  if (typeof index === 'number') return old.find((it) => isFields(it) && it['index'] === index)
+  if (typeof index === 'number') return old.find((item) => isFields(item) && item['index'] === index)
   if (!pieces) return undefined
-  return id === undefined || id === null ? old.at(-1) : old.find((it) => isFields(it) && it['id'] === id)
+  return id === undefined || id === null ? old.at(-1) : old.find((item) => isFields(item) && item['id'] === id)
 }
 
 /** Calls in the order of their indexes, which a whole answer does not show. */

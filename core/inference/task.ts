@@ -55,7 +55,7 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   /** Characters of text that were given so far. */
   readonly size: number
   /** Each backend that was asked, in order, as often as it was. */
-  readonly asked: readonly string[]
+  readonly tried: readonly string[]
   /** Attempts that the caller does not know of yet. The route that reports an attempt removes it. */
   readonly notes: string[]
 }

@@ -2,8 +2,8 @@
 export type Soon<T> = T | Promise<T>
 
 /** Whether the value has to be waited for. */
-export const isLater = <T>(it: Soon<T>): it is Promise<T> => it instanceof Promise
+export const isLater = <T>(value: Soon<T>): value is Promise<T> => value instanceof Promise
 
 /** Goes on with the value, at once where it is there. A fault of a value that comes later rejects. */
-export const soon = <T, U>(it: Soon<T>, then: (value: T) => Soon<U>): Soon<U> =>
-  it instanceof Promise ? it.then(then) : then(it)
+export const soon = <T, U>(value: Soon<T>, then: (value: T) => Soon<U>): Soon<U> =>
+  value instanceof Promise ? value.then(then) : then(value)

@@ -24,7 +24,7 @@ export const allowances = (settings: Settings): Allowances => {
     const per = lengthOf('day')
     if (today === null) return named(rows, per)
     const { name: day, until } = today(now)
-    return named(rows, per).map((it) => ({ ...it, name: `${it.name}/${day}`, until }))
+    return named(rows, per).map((row) => ({ ...row, name: `${row.name}/${day}`, until }))
   }
 
   /** Of the key, of those that made it, and of the organisation. */
@@ -69,16 +69,16 @@ const named = (rows: readonly Row[], per: number): readonly Allowance[] =>
 /** Works something out for a caller once, and again where a part of it has come to its end. */
 export const perCallerUntil = <T>(
   make: (caller: Caller, now: number) => readonly T[],
-  endOf: (it: T) => number | undefined,
+  endOf: (part: T) => number | undefined,
 ): typeof make => {
   const made = new WeakMap<Caller, { readonly all: readonly T[]; readonly until: number }>()
   return (caller, now) => {
-    let it = made.get(caller)
-    if (it === undefined || now >= it.until) {
+    let found = made.get(caller)
+    if (found === undefined || now >= found.until) {
       const all = make(caller, now)
-      it = { all, until: Math.min(...all.map((one) => endOf(one) ?? Infinity)) }
-      made.set(caller, it)
+      found = { all, until: Math.min(...all.map((one) => endOf(one) ?? Infinity)) }
+      made.set(caller, found)
     }
-    return it.all
+    return found.all
   }
 }

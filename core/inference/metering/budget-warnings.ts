@@ -46,6 +46,6 @@ export const budgetWarnings = (
   }
 }
 
-const inOrder = async <T>(all: readonly T[], work: (it: T) => Promise<void>): Promise<void> => {
-  for (const it of all) await work(it)
+const inOrder = async <T>(all: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+  for (const item of all) await work(item)
 }

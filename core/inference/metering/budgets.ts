@@ -26,8 +26,8 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
   const allowance = (name: string, most: number, of: Holder, period: Period, now: number): Allowance => {
     const whole = { name, concern: 'money' as const, most: most * 1e6, per: lengthOf(period), soft: soft.includes(of) }
     if (window === 'rolling') return whole
-    const its = windows.get(period)!(now)
-    return { ...whole, name: `${name}/${its.name}`, until: its.until }
+    const stretch = windows.get(period)!(now)
+    return { ...whole, name: `${name}/${stretch.name}`, until: stretch.until }
   }
 
   const each = (of: Holder, whose: string, most: Partial<Most>, now: number): readonly Budget[] =>

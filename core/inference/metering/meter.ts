@@ -43,11 +43,12 @@ export const meter = plugin({
     let made: Reservations | null = null
     const all = lazy(async () => (made ??= (await reserving()).reservations(supplied)))
     return {
-      reserve: (...it) => (made === null ? all().then((they) => they.reserve(...it)) : made.reserve(...it)),
-      open: (...it) => (made === null ? all().then((they) => they.open(...it)) : made.open(...it)),
+      reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
+      open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),
       keep: () => made?.keep(),
       waits: (call) => made?.waits(call),
-      spendAudio: (...it) => (made === null ? all().then((they) => they.spendAudio(...it)) : made.spendAudio(...it)),
+      spendAudio: (...call) =>
+        made === null ? all().then((they) => they.spendAudio(...call)) : made.spendAudio(...call),
       dispose: async () => made?.dispose(),
     }
   },

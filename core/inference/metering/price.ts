@@ -49,9 +49,9 @@ export const costOf = (
   { batch = false, region = null }: PriceTerms = {},
 ): number | null => {
   const { long } = price
-  const its = long !== undefined && used.input > long.above ? long : price
-  let cost = its.request ?? price.request ?? 0
-  for (const [amount = 0, each] of partsOf(its, used)) {
+  const prices = long !== undefined && used.input > long.above ? long : price
+  let cost = prices.request ?? price.request ?? 0
+  for (const [amount = 0, each] of partsOf(prices, used)) {
     if (amount === 0) continue
     if (each === undefined) return null
     cost += amount * each

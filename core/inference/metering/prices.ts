@@ -69,7 +69,8 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
 /** Null of none, and where one is unknown. */
 const highestCost = (costs: readonly (number | null)[]): number | null =>
   costs.reduce(
-    (sum: number | null, it, at) => (it === null || (sum === null && at > 0) ? null : Math.max(sum ?? 0, it)),
+    (sum: number | null, highest, at) =>
+      highest === null || (sum === null && at > 0) ? null : Math.max(sum ?? 0, highest),
     null,
   )
 
@@ -92,28 +93,28 @@ export const areDollars = ({ prices: { currency }, models }: Settings): boolean 
 /** The price in the first region that has one. */
 const configured = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
   const table = price_config[mode] ?? {}
-  const price = regions.map((region) => table[region]).find((it) => it !== undefined) ?? Object.values(table)[0]
+  const price = regions.map((region) => table[region]).find((price) => price !== undefined) ?? Object.values(table)[0]
   return price === undefined ? null : unitsOf(price)
 }
 
 /** What the configuration leaves out costs what the plainer kind does. */
-const unitsOf = (it: Configured): Price => {
-  const input = times(it.prompt_price_per_k, 1e3)
-  const output = times(it.completion_price_per_k, 1e3)
-  const written = times(it.cache_write_price_per_k, 1e3) ?? input
+const unitsOf = (price: Configured): Price => {
+  const input = times(price.prompt_price_per_k, 1e3)
+  const output = times(price.completion_price_per_k, 1e3)
+  const written = times(price.cache_write_price_per_k, 1e3) ?? input
   return {
     input,
     output,
-    reasoning: times(it.reasoning_price_per_k, 1e3),
-    cached: times(it.cached_price_per_k, 1e3) ?? input,
+    reasoning: times(price.reasoning_price_per_k, 1e3),
+    cached: times(price.cached_price_per_k, 1e3) ?? input,
     written,
-    writtenHour: times(it.cache_write_1h_price_per_k, 1e3) ?? written,
-    audioInput: times(it.audio_prompt_price_per_k, 1e3) ?? input,
-    audioOutput: times(it.audio_completion_price_per_k, 1e3) ?? output,
-    character: times(it.character_price_per_k, 1e3),
-    second: times(it.audio_price_per_min, 1e6 / 60),
-    image: times(it.image_price, 1e6),
-    request: times(it.request_price, 1e6),
+    writtenHour: times(price.cache_write_1h_price_per_k, 1e3) ?? written,
+    audioInput: times(price.audio_prompt_price_per_k, 1e3) ?? input,
+    audioOutput: times(price.audio_completion_price_per_k, 1e3) ?? output,
+    character: times(price.character_price_per_k, 1e3),
+    second: times(price.audio_price_per_min, 1e6 / 60),
+    image: times(price.image_price, 1e6),
+    request: times(price.request_price, 1e6),
   }
 }
 

@@ -106,14 +106,17 @@ const payment = (
   work: readonly Charge[],
   used: Consumption,
 ): Payment => {
-  const its = budgetsOf(caller, clock.now())
-  if (its.length === 0) return { work, budgets: its, money: [] }
+  const holding = budgetsOf(caller, clock.now())
+  if (holding.length === 0) return { work, budgets: holding, money: [] }
   const cost = mostOf(entry, mode, used, sealed)
-  const holds = its.some(({ allowance }) => allowance.soft !== true)
+  const holds = holding.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
-  const asked = mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0
-  const money = its.map(({ allowance }) => ({ allowance, amount: amountWithin(allowance.most, asked, cost ?? 0) }))
-  return { work, budgets: its, money }
+  const question = mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0
+  const money = holding.map(({ allowance }) => ({
+    allowance,
+    amount: amountWithin(allowance.most, question, cost ?? 0),
+  }))
+  return { work, budgets: holding, money }
 }
 
 /**
@@ -304,8 +307,8 @@ class Reserved<Truth> implements Reservation<Truth> {
     const { work, budgets } = this.#paid
     let last: Soon<void> = undefined
     for (const [at, budget] of budgets.entries()) {
-      const its = left[work.length + at]
-      if (its != null) last = soon(last, () => warn(budget, its, clock.now()))
+      const rest = left[work.length + at]
+      if (rest != null) last = soon(last, () => warn(budget, rest, clock.now()))
     }
     return last
   }

@@ -21,11 +21,11 @@ export const allowanceHeaders = (
   let rest = 0
   for (let i = 0; i < charges.length; i++) {
     const { allowance } = charges[i]!
-    const its = left[i]
-    if (its == null || its / allowance.most >= part) continue
+    const remaining = left[i]
+    if (remaining == null || remaining / allowance.most >= part) continue
     tightest = allowance
-    part = its / allowance.most
-    rest = Math.max(0, Math.floor(its))
+    part = remaining / allowance.most
+    rest = Math.max(0, Math.floor(remaining))
   }
   if (tightest === null) return {}
   return {

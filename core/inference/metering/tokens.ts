@@ -25,8 +25,8 @@ export const inputOf = ({ messages, tools }: ChatBody): number => {
 
 /** What a chat request may cost at most, as far as the caller says; it is corrected when the truth is known. */
 export const estimateOf = (body: ChatBody): Estimate => {
-  const said = body['max_completion_tokens'] ?? body['max_tokens']
-  return { input: inputOf(body), output: countOf(said, openAnswer) * choicesOf(body) }
+  const most = body['max_completion_tokens'] ?? body['max_tokens']
+  return { input: inputOf(body), output: countOf(most, openAnswer) * choicesOf(body) }
 }
 
 /** How many answers are asked for. */

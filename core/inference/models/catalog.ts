@@ -49,10 +49,10 @@ export const catalog = plugin({
     for (const [name, model] of models) {
       if (inside && !model.confidential) continue
       const candidates: Candidate[] = []
-      for (const [index, its] of model.upstreams.entries()) {
-        const upstream = byName.get(its.provider)
-        const { weight, priority, context_tokens: context = model.context_tokens ?? null } = its
-        if (upstream) candidates.push(candidateOf(upstream, its.model ?? name, { weight, priority, context }))
+      for (const [index, listed] of model.upstreams.entries()) {
+        const upstream = byName.get(listed.provider)
+        const { weight, priority, context_tokens: context = model.context_tokens ?? null } = listed
+        if (upstream) candidates.push(candidateOf(upstream, listed.model ?? name, { weight, priority, context }))
         // A confidential model's providers may live on the other side of the wall.
         else if (!model.confidential) throw new Error(`models.${name}.upstreams.${index}.provider is not a provider`)
       }

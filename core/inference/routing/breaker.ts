@@ -128,9 +128,9 @@ export const breakers = (settings: Settings['routing']['breaker']): Breakers => 
   const all = new Map<string, Breaker>()
   return {
     of(id) {
-      let it = all.get(id)
-      if (!it) all.set(id, (it = breaker(settings)))
-      return it
+      let found = all.get(id)
+      if (!found) all.set(id, (found = breaker(settings)))
+      return found
     },
     known: (id) => all.get(id) ?? null,
     ids: () => all.keys(),

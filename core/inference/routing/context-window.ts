@@ -12,7 +12,7 @@ export const largeEnough = <C extends Window>(order: readonly C[], body: ChatBod
   const large = order.filter(({ context }) => context === null || context >= tokens)
   if (large.length > 0) return large
   const most = Math.max(...order.map(sizeOf))
-  return order.filter((it) => sizeOf(it) === most)
+  return order.filter((candidate) => sizeOf(candidate) === most)
 }
 
 /** An unknown window is never the larger one. */
@@ -38,7 +38,7 @@ export const overflowOf = (order: readonly Window[]): Overflow => {
       // A backend that was asked at the same time as the smaller one says nothing new.
       if (passesOver(candidate)) return true
       const { context } = candidate
-      if (tooFew > 0 || context === null || !order.some((it) => sizeOf(it) > context)) return false
+      if (tooFew > 0 || context === null || !order.some((candidate) => sizeOf(candidate) > context)) return false
       tooFew = context
       return true
     },

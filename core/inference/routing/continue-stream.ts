@@ -76,7 +76,8 @@ const added = (a: JsonObject, b: JsonObject): JsonObject =>
     }),
   )
 
-const isFields = (it: unknown): it is JsonObject => typeof it === 'object' && it !== null && !Array.isArray(it)
+const isFields = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Makes chunks of a continuation fit behind what was given; null for one that says nothing new. */
 export type WeaveChunk = (chunk: Chunk) => Chunk | null
@@ -101,7 +102,11 @@ export const weaveContinuation = ({ text: prefix, first }: StreamedSoFar): Weave
   const choiceOf = (choice: ChunkChoice): ChunkChoice | null => {
     const { role: _, content, ...delta } = choice.delta
     const text = fresh(content ?? '', choice.finish_reason != null)
-    if (text === '' && choice.finish_reason == null && !Object.values(delta).some((it) => it != null && it !== ''))
+    if (
+      text === '' &&
+      choice.finish_reason == null &&
+      !Object.values(delta).some((part) => part != null && part !== '')
+    )
       return null
     return { ...choice, delta: text === '' ? delta : { content: text, ...delta } }
   }

@@ -10,6 +10,6 @@ export const countersFirst = (
   order: readonly Counter[],
   isOpen: (candidate: Counter) => boolean,
 ): readonly Counter[] => {
-  const end = order.findIndex((it) => it.upstream.countTokens === undefined || isOpen(it))
+  const end = order.findIndex((candidate) => candidate.upstream.countTokens === undefined || isOpen(candidate))
   return end < 0 ? order : order.slice(0, end)
 }

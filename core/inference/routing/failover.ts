@@ -70,7 +70,7 @@ interface Course<T, A extends Ability> {
   reader: Reader<T, A> | null
   /** Turns that are over, in the order of the plan and then again. */
   turns: number
-  asked: number
+  attempts: number
   /** The time at which a pausing backend may be asked again, by place in the order. */
   peace: Map<number, number> | null
   /** Places in the order whose backend refused in a way that no time heals. */
@@ -113,7 +113,7 @@ export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan
     running: new Set(),
     reader: null,
     turns: 0,
-    asked: 0,
+    attempts: 0,
     peace: null,
     hopeless: null,
     pause: null,
@@ -128,7 +128,7 @@ export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan
   const { before } = plan
   if (before === undefined) advance(course)
   else {
-    course.turns = course.asked = 1
+    course.turns = course.attempts = 1
     judge(course, 0, before.candidate as unknown as Candidate<A>, before.fault)
   }
   startHedge(course)
@@ -167,7 +167,8 @@ const advance = <T, A extends Ability>(course: Course<T, A>): void => {
   course.pause = null
   for (; course.turns < course.most; course.turns++) {
     // A caller that comes again by itself would multiply the requests that full backends refuse.
-    if (course.turns >= plan.order.length && course.asked > 0 && course.isFull && (plan.tries ?? null) !== null) break
+    if (course.turns >= plan.order.length && course.attempts > 0 && course.isFull && (plan.tries ?? null) !== null)
+      break
     const at = course.turns % plan.order.length
     const candidate = plan.order[at]
     if (candidate === undefined || overflow.passesOver(candidate) || isLeftAlone(course, at, candidate)) continue
@@ -224,9 +225,9 @@ const launch = <T, A extends Ability>(course: Course<T, A>, at: number): boolean
   const begun = clock.now()
   const pass = breaker.enter(begun)
   if (pass === null) return false
-  const start = attemptStart(candidate, plan, course.asked)
+  const start = attemptStart(candidate, plan, course.attempts)
   const endAttempt = needs.trace?.asks(start)
-  if (++course.asked > 1) plan.told?.(candidate.provider, course.asked)
+  if (++course.attempts > 1) plan.told?.(candidate.provider, course.attempts)
   const allowed = patient && at === order.length - 1 ? total : each
   const attempt = beginAttempt<T, A>(
     {
@@ -274,7 +275,7 @@ const take = <T, A extends Ability>(course: Course<T, A>, found: Found<T, A>, at
 /** What a fault means for the search: the next backend, or the end. */
 const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate: Candidate<A>, fault: unknown) => {
   const { overflow, running, needs } = course
-  if (fault instanceof UpstreamFailed) fault.asked = { backend: candidate.provider, model: candidate.model }
+  if (fault instanceof UpstreamFailed) fault.attempted = { backend: candidate.provider, model: candidate.model }
   if (overflow.turns(candidate, fault)) course.tooLong = fault
   else {
     course.last = fault
@@ -299,9 +300,11 @@ const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
 /** A fault that time heals, with the time of the next try. */
 const withPause = <T, A extends Ability>(course: Course<T, A>, fault: unknown): unknown => {
   if (!(fault instanceof UpstreamFailed) || fault.status !== 503) return fault
-  const { message, again, answered, validator, told, cause, asked } = fault
+  const { message, again, answered, validator, told, cause, attempted } = fault
   const retryAfter = shortestPeace(course) ?? pauseFor(course.plan.tries ?? null)
-  return Object.assign(new UpstreamFailed(message, { again, answered, validator, told, cause, retryAfter }), { asked })
+  return Object.assign(new UpstreamFailed(message, { again, answered, validator, told, cause, retryAfter }), {
+    attempted,
+  })
 }
 
 /** Ms until the first of the pauses that backends named is over; null where none named one. */
@@ -314,10 +317,10 @@ const shortestPeace = <T, A extends Ability>({ peace, needs }: Course<T, A>): nu
 /** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
 const full = <T, A extends Ability>(course: Course<T, A>): TooMany => {
   const { last, isUsedUp, plan } = course
-  const said = 'The backends take no more requests for now'
-  if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause: last, limit: 'backends' })
+  const sentence = 'The backends take no more requests for now'
+  if (isUsedUp) return new TooMany(sentence, { code: 'insufficient_quota', cause: last, limit: 'backends' })
   // The only backend tells its own time, as without the gateway.
   const own = plan.order.length === 1 && last instanceof UpstreamFailed ? last.retryAfter : null
   const retryAfter = own ?? shortestPeace(course) ?? unsaid
-  return new TooMany(said, { retryAfter, apart: own !== null, cause: last, limit: 'backends' })
+  return new TooMany(sentence, { retryAfter, apart: own !== null, cause: last, limit: 'backends' })
 }

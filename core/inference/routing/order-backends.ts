@@ -26,9 +26,9 @@ export const orderBackends = <A extends Ability>(
   { fraction, isOpen }: RoutingState,
 ): readonly Candidate<A>[] => {
   const able = entry.candidates.filter(isCandidateFor(entry.settings, ability))
-  const wanted = provider == null ? able : able.filter((it) => it.provider === provider)
+  const wanted = provider == null ? able : able.filter((candidate) => candidate.provider === provider)
   if (wanted.length === 0) {
-    const names = [...new Set(able.map((it) => it.provider))].join(', ')
+    const names = [...new Set(able.map((candidate) => candidate.provider))].join(', ')
     throw new BadRequest('The model is not served by this provider', {
       validator: { provider: `expected one of ${names}` },
     })

@@ -210,11 +210,12 @@ const hand = (run: Run, chunk: Chunk): void => {
 /** The chunk as the caller gets it, or null when there is nothing in it to give. */
 const made = (run: Run, chunk: Chunk): Chunk | null => {
   const { woven, before } = run
-  let it: Chunk | null = chunk
-  if (woven !== null) it = woven(chunk)
-  if (it !== null && before !== null && it.usage != null) it = { ...it, usage: sumUsage(before, it.usage) }
-  if (it !== null) note(run, it)
-  return it
+  let given: Chunk | null = chunk
+  if (woven !== null) given = woven(chunk)
+  if (given !== null && before !== null && given.usage != null)
+    given = { ...given, usage: sumUsage(before, given.usage) }
+  if (given !== null) note(run, given)
+  return given
 }
 
 /** Takes note of a chunk as the caller gets it, for the bill and for a rescue. */

@@ -18,7 +18,7 @@ export interface StreamState {
   /** Characters of text so far, thoughts included. */
   size: number
   /** Each backend that was asked, in order. */
-  readonly asked: string[]
+  readonly tried: string[]
   /** Attempts that the caller does not know of yet. */
   readonly notes: string[]
 }

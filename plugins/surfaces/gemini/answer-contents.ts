@@ -66,7 +66,7 @@ export const listContents = async (
   const failed = (error: GatewayError) =>
     given.log.error(
       'fault',
-      { request: id, status: error.status, ...(error instanceof UpstreamFailed && error.asked) },
+      { request: id, status: error.status, ...(error instanceof UpstreamFailed && error.attempted) },
       error.cause,
     )
   const list = jsonArrayOf(it.events, failed)

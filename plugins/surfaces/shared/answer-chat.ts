@@ -109,7 +109,7 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
 }
 
 /** Who was asked, in order, where the first one did not answer. */
-export const attemptsOf = ({ asked }: Served): Headers =>
+export const attemptsOf = ({ tried: asked }: Served): Headers =>
   asked.length < 2
     ? {}
     : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }

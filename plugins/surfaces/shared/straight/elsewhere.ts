@@ -32,7 +32,7 @@ export const soFarOf = (
   { usage, characters: size, soFar: given, unfinished }: CallEvents,
   { provider }: Candidate<'chat'>,
 ): Required<Before>['stream'] => {
-  const live = { backend: provider, usage, size, asked: [provider], notes: [] }
+  const live = { backend: provider, usage, size, tried: [provider], notes: [] }
   return { live, given, unfinished }
 }
 
