@@ -28,6 +28,7 @@ import { storedTeams, teamsOfCallers } from '../../plugins/surfaces/admin/teams.
 import { backendRecords, recordingObserver, recordingUsage } from '../../plugins/surfaces/admin/records.ts'
 import { consoleSessions, sessionCredentials } from '../../plugins/surfaces/console/console-sessions.ts'
 import { describedGateway } from '../../plugins/surfaces/docs/described-gateway.ts'
+import { mcpServers } from '../../plugins/surfaces/mcp/servers.ts'
 import { sealedRoutes } from '../../plugins/surfaces/rvenc/sealed-inference.ts'
 import { ledger } from '../../plugins/usage/ledger.ts'
 import { usageSums } from '../../plugins/usage/usage-sums.ts'
@@ -50,5 +51,6 @@ export const parts: readonly Fitting<unknown>[] = [
   ...[use(backendRecords), use(recordingObserver), use(recordingUsage), use(backends), use(backendAnswers)],
   ...[use(withoutJournal), use(ledger), use(usageSums), use(shippedList)],
   ...[use(fileStore), use(indexing), use(sweep), use(sweepStart), use(receiptLog)],
+  use(mcpServers),
   ...[use(withoutDrill), use(withoutConfiguration)],
 ]

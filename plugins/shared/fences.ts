@@ -9,8 +9,8 @@ export interface ProcessFences {
   readonly strangers: boolean
   /** Whether it has no network. */
   readonly offline: boolean
-  /** The words before a program's own; `user` is one of `freshUser`. */
-  words(user: number | null): readonly string[]
+  /** The words before a program's own; `user` is one of `freshUser`. A program that `network` names keeps the network. */
+  words(user: number | null, network?: boolean): readonly string[]
 }
 
 /** Users that no system gives to people: services without an account take turns at them. */
@@ -66,7 +66,7 @@ const probed = (paths: readonly string[]): ProcessFences => {
   return {
     strangers: own,
     offline: walls.length > 0,
-    words: (user) => [...walls, ...(user === null ? ending : asUser(user))],
+    words: (user, network = false) => [...(network ? [] : walls), ...(user === null ? ending : asUser(user))],
   }
 }
 

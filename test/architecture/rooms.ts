@@ -52,6 +52,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugins/surfaces/rvenc',
     'plugins/surfaces/ehbp',
     'plugins/surfaces/files',
+    'plugins/surfaces/mcp',
     'plugins/surfaces/tools',
   ],
   'plugins/surfaces/shared': [...ofSurfaces, 'plugins/surfaces', 'plugins/sealed/log'],
@@ -68,6 +69,8 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'plugins/surfaces/files': ofSealedSurfaces,
   'plugins/surfaces/tools': ofSealedSurfaces,
+  // Tools of other servers are found by the ranking of files.
+  'plugins/surfaces/mcp': [...ofSurfaces, 'plugins/surfaces', 'plugins/sealed/retrieval'],
   // The console runs in browsers, and the gateway hands out its bytes.
   'plugins/surfaces/console/browser': ['plugins/surfaces/console/browser/sealed/playground.ts'],
   // A browser loads the client only when the page of the playground opens.
@@ -119,6 +122,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugins/surfaces',
     'plugins/surfaces/admin',
     'plugins/surfaces/docs',
+    'plugins/surfaces/mcp',
     'plugins/surfaces/rvenc',
     'plugins/sealed/enclave',
     'plugins/sealed/files',

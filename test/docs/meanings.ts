@@ -122,6 +122,21 @@ export const meanings: Readonly<Record<string, string>> = {
     'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration, the console and metrics stay closed.',
   'mcp.url':
     'Where agents find `/mcp` from outside, such as `https://ai.example.org/mcp`. Its host is served beside addresses and the names of this machine, and its metadata (RFC 9728) is given.',
+  'mcp.search':
+    'Whether the two tools `findTools` and `callTool` stand for all tools of `mcp.servers`; otherwise each is listed by its own schema.',
+  'mcp.servers':
+    'Servers of the Model Context Protocol whose tools `/mcp` offers ([mcp.md](mcp.md#tools-of-other-servers)), by the name that stands in front of each tool: `tracker__create_issue`. Each has either `url` or `command`.',
+  'mcp.servers.<name>.url': 'Where the server takes messages, by streamable HTTP. A redirect is not followed.',
+  'mcp.servers.<name>.headers': 'Headers of each request to `url`, such as `{ "authorization": "$TRACKER_TOKEN" }`.',
+  'mcp.servers.<name>.command': 'A program of this machine that speaks the protocol on standard input and output. Each key has a process of its own.',
+  'mcp.servers.<name>.args': 'The arguments of the program.',
+  'mcp.servers.<name>.env': 'All that the program finds in its environment, beside `PATH`.',
+  'mcp.servers.<name>.network': 'Whether the program has a network.',
+  'mcp.servers.<name>.tools': 'The tools that are offered, by the names of the server; absent, all.',
+  'mcp.servers.<name>.organizations': 'The organisations whose keys may use the server; absent, all.',
+  'mcp.servers.<name>.price': 'The price of a call, in the currency of `prices.currency`. A call counts in usage as the model `mcp/<name>`.',
+  'mcp.servers.<name>.timeout': 'Milliseconds for an answer.',
+  'mcp.servers.<name>.pin': 'Whether a tool that differs from the first list since the configuration was read is withheld.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:

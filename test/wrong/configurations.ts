@@ -21,6 +21,26 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
   ],
   [wrong({ prefix: 'ai/' }), '21:2 prefix expected a path such as /ai, without a slash at its end'],
   [wrong({ mcp: { url: 'mcp.example.com' } }), '22:3 mcp.url expected an address that begins with http:// or https://'],
+  [
+    wrong({ mcp: { servers: { tracker: { price: 1 } } } }),
+    '23:4 mcp.servers.tracker expected either url or command',
+  ],
+  [
+    wrong({ mcp: { servers: { tracker: { url: 'http://127.0.0.1:9/mcp', command: 'node' } } } }),
+    '23:4 mcp.servers.tracker expected either url or command',
+  ],
+  [
+    wrong({ mcp: { servers: { Tracker: { command: 'node' } } } }),
+    '23:4 mcp.servers.Tracker expected a name of lower-case letters, digits and dashes',
+  ],
+  [
+    wrong({ mcp: { servers: { tracker: { urls: 'http://127.0.0.1:9/mcp' } } } }),
+    '24:5 mcp.servers.tracker.urls is not a known setting; did you mean url?',
+  ],
+  [
+    wrong({ mcp: { servers: { tracker: { url: 'tracker.example.com' } } } }),
+    '24:5 mcp.servers.tracker.url expected an address that begins with http:// or https://',
+  ],
   [wrong({ console: { session: 0 } }), '22:3 console.session expected 1 or more'],
   [wrong({ dashboardUrl: 'nowhere' }), '21:2 dashboardUrl expected an address that begins with http:// or https://'],
   [

@@ -7,7 +7,8 @@ import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import { interfaceVersion } from '../shared/interface-version.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
-import { type ClearNeeds, callFor, listFor } from './clear-tools.ts'
+import { callFor, listFor } from './clear-tools.ts'
+import type { ClearNeeds } from './offer.ts'
 import { admitPlace } from './address.ts'
 
 const instructions =
@@ -41,7 +42,7 @@ export const answerCall = async (
       version: interfaceVersion,
       instructions,
       lasting: listLifeMs,
-      tools: async () => listFor(caller, given),
+      tools: () => listFor(caller, given, signal),
       call: (name, args, told) => callFor(caller, given, name, args, told.signal),
     })
     const result = await answering({ ...message, signal, notify: () => undefined })

@@ -12,29 +12,17 @@ import { BadRequest, GatewayError, Unavailable, UpstreamFailed } from '../../../
 import { defaultQueue } from '../../shared/fair-shares.ts'
 import { schemaOf } from '../shared/json-schema.ts'
 import type { Tool } from '../../../core/ports/tool.ts'
-import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { toldParams } from '../../shared/tool-params.ts'
 import { checked } from '../../../core/validate.ts'
 import { decisionFor, anyDecisionModel } from '../../shared/decisions/decide-for-caller.ts'
-import type { CallerDecisionNeeds } from '../../shared/decisions/decision-needs.ts'
 import { parametersOf } from '../shared/tool-schema.ts'
+import { lazy } from '../../../core/lazy.ts'
+import { type Arguments, type ClearNeeds, type Offer, usualParams } from './offer.ts'
+import { mcpSettings } from './settings.ts'
 
-/** The tools of the gateway, and what a decision needs. */
-export interface ClearNeeds extends CallerDecisionNeeds {
-  readonly tools: readonly Tool[]
-}
-
-type Arguments = ReadonlyMap<string, OrderedJson>
 type Clear = Extract<Tool, { kind: 'simple' }>
 
-/** Something that an agent may call; `run` gives the text of its result. */
-interface Offer {
-  readonly described: { readonly name: string }
-  run(args: Arguments, signal: AbortSignal): Promise<string>
-}
-
-/** Bytes of a tool's arguments where it names no others, and of a result. */
-const usualParams = 16 * 1024
+/** Bytes of a result. */
 const mostResult = 4 * 1024 * 1024
 
 /** Hints of MCP, by which clients decide whether to ask their user. */
@@ -68,6 +56,10 @@ const decideSchema = schemaOf(
   }),
 )
 
+const serverOffers = lazy(() => import('./upstream/offers.ts'))
+
+const hasServers = ({ settings }: ClearNeeds): boolean => Object.keys(mcpSettings.of(settings).servers).length > 0
+
 /** A decision by a tool counts in limits and usage as a decision on its own route. */
 const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
   described: {
@@ -85,7 +77,7 @@ const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
 })
 
 /** What the caller's key may call, by name: always in one order. */
-const offersFor = (caller: Caller, given: ClearNeeds): readonly Offer[] => [
+const offersFor = async (caller: Caller, given: ClearNeeds, signal: AbortSignal): Promise<readonly Offer[]> => [
   ...(hasScope(caller, 'chats.completion') ? [decideOffer(caller, given)] : []),
   ...(hasScope(caller, 'tools.execute')
     ? given.tools
@@ -93,11 +85,12 @@ const offersFor = (caller: Caller, given: ClearNeeds): readonly Offer[] => [
         .toSorted((one, other) => (one.name < other.name ? -1 : 1))
         .map((tool) => offerOf(tool, caller))
     : []),
+  ...(hasServers(given) ? await (await serverOffers()).offersOfServers(caller, given, signal) : []),
 ]
 
 /** Tools as `tools/list` has them, always in one order, so that clients can cache the list. */
-export const listFor = (caller: Caller, given: ClearNeeds): readonly object[] =>
-  offersFor(caller, given).map(({ described }) => described)
+export const listFor = async (caller: Caller, given: ClearNeeds, signal: AbortSignal): Promise<readonly object[]> =>
+  (await offersFor(caller, given, signal)).map(({ described }) => described)
 
 /** Absent ones come as an object without members. */
 const argumentsOf = (args: unknown): Arguments => {
@@ -116,14 +109,20 @@ export const callFor = async (
   args: unknown,
   signal: AbortSignal,
 ): Promise<object> => {
-  const offer = offersFor(caller, given).find(({ described }) => described.name === name)
+  const offer =
+    (await offersFor(caller, given, signal)).find(({ described }) => described.name === name) ??
+    (hasServers(given) ? await (await serverOffers()).offerOfServers(caller, given, name, signal) : undefined)
   // A tool that the key may not call is not there for it.
   if (offer === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
   const told = argumentsOf(args)
   try {
-    const text = await offer.run(told, signal)
-    if (Buffer.byteLength(text) > mostResult) throw new UpstreamFailed('The result is too large')
-    return { content: content(text) }
+    const result = await offer.run(told, signal)
+    const [made, size] =
+      typeof result === 'string'
+        ? [{ content: content(result) }, Buffer.byteLength(result)]
+        : [result, Buffer.byteLength(JSON.stringify(result))]
+    if (size > mostResult) throw new UpstreamFailed('The result is too large')
+    return made
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof GatewayError) || error instanceof Unavailable) throw error

@@ -9,6 +9,8 @@ import { Tool } from '../../../core/ports/tool.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { Settings } from '../../../core/settings.ts'
 import { challengeOf, metadataPath } from './address.ts'
+import { ChatFilter } from '../../../core/ports/chat-filter.ts'
+import { McpServers } from './servers.ts'
 import { mcpSettings } from './settings.ts'
 import { decisionSettings } from '../../shared/decisions/settings.ts'
 
@@ -62,7 +64,7 @@ const answer = route({
   places: { name: 'decision', most: (settings: Settings) => decisionSettings.of(settings).places },
   errors: asRpc,
   faults: { default: errorSchema },
-  needs: { ...decisionNeeds, tools: Tool },
+  needs: { ...decisionNeeds, tools: Tool, servers: McpServers, filters: ChatFilter },
   handle: async (request, given) => (await answering()).answerCall(request, given),
 })
 

@@ -1,0 +1,35 @@
+import { type Caller, hasScope } from '../../../../core/access/caller.ts'
+import type { ToolServers, ServedTool } from '../served-tools.ts'
+import { mcpSettings } from '../settings.ts'
+import { type Given, toolServer } from './one-server.ts'
+import { toolIndex } from './tool-index.ts'
+
+/** All servers of one configuration. */
+export const allServers = (given: Given): ToolServers => {
+  const { servers } = mcpSettings.of(given.settings)
+  const index = toolIndex()
+  const all = new Map(
+    Object.entries(servers)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, settings]) => {
+        const server = toolServer(name, settings, given, (tools) => index.put(name, tools))
+        return [name, { settings, server }] as const
+      }),
+  )
+
+  const tools = async (caller: Caller, signal: AbortSignal): Promise<readonly ServedTool[]> => {
+    if (!hasScope(caller, 'tools.execute')) return []
+    const open = [...all.values()].filter(
+      ({ settings: { organizations } }) => organizations?.includes(caller.organization) ?? true,
+    )
+    return (await Promise.all(open.map(({ server }) => server.tools(signal)))).flat()
+  }
+
+  return {
+    tools,
+    find: async (caller, query, most, signal) => index.find(await tools(caller, signal), query, most),
+    call: ({ organization, key }, tool, args, signal) =>
+      all.get(tool.server)!.server.call(`${organization}\n${key}`, tool, args, signal),
+    dispose: async () => all.forEach(({ server }) => server.dispose()),
+  }
+}

@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import type { Caller } from '../../../../core/access/caller.ts'
+import type { BilledModel } from '../../../../core/inference/metering/meter.ts'
+import { type Passage, passageThrough } from '../../../../core/ports/chat-filter.ts'
+import type { Completion } from '../../../../core/ports/upstream.ts'
+import { ModelSettings } from '../../../../core/settings.ts'
+import { settled } from '../../shared/settle.ts'
+import type { ClearNeeds } from '../offer.ts'
+import type { ServedTool, ToolResult } from '../served-tools.ts'
+import { mcpSettings } from '../settings.ts'
+
+/** What a call is billed as: the server, at its price by the call. */
+const billedOf = (server: string, price: number): BilledModel => ({
+  name: `mcp/${server}`,
+  settings: v.parse(ModelSettings, {
+    upstreams: [{ provider: server }],
+    price_config: { standard: { any: { request_price: price } } },
+  }),
+})
+
+/** The result after the guards: they see it as what a tool answers in a chat. */
+const guarded = async (passage: Passage, { content, structuredContent, ...rest }: ToolResult): Promise<ToolResult> => {
+  const message = { role: 'tool', content, output: structuredContent }
+  const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] } as unknown as Completion
+  const answer = await passage.answer({ kind: 'completion', completion })
+  const seen = answer.completion.choices[0]!.message as unknown as typeof message
+  const marks = passage.marks()
+  return {
+    ...rest,
+    content: seen.content,
+    ...(seen.output && { structuredContent: seen.output }),
+    ...(marks.length > 0 && { _meta: { 'sealgate/guards': marks } }),
+  }
+}
+
+/** Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. */
+export const calledTool = async (
+  tool: ServedTool,
+  args: Readonly<Record<string, unknown>>,
+  caller: Caller,
+  { servers, filters, meter, settings }: ClearNeeds,
+  signal: AbortSignal,
+): Promise<ToolResult> => {
+  const billed = billedOf(tool.server, mcpSettings.of(settings).servers[tool.server]!.price)
+  const passage = passageThrough(filters, { model: billed.name, organization: caller.organization })
+  const { input } = passage === null ? { input: args } : await passage.request({ input: args }, signal)
+  const reservation = await meter.reserve(caller, billed, { input: 0, output: 0 })
+  const answer = servers.call(caller, tool, input, signal)
+  const running = answer.then((answer) => ({ answer, backend: tool.server }))
+  const result = await settled(reservation, running, () => ({ input: 0, output: 0 }))
+  return passage === null ? result : guarded(passage, result)
+}

@@ -1,0 +1,103 @@
+import { UpstreamFailed } from '../../../../core/errors.ts'
+import { sseEvents } from '../../../../core/dialects/sse.ts'
+import type { Answer, Door } from '../../../../core/ports/platform.ts'
+import { boundedBody } from '../../../shared/bounded-body.ts'
+import { type Line, type ServerMessage, SessionOver, answerTo, messageIn, mostMessage, resultIn } from './line.ts'
+
+/** Ms for the farewell to a session. */
+const farewellMs = 2_000
+/** Events of one answer beside the answer itself. */
+const mostEvents = 1_000
+
+/** The bytes of a stream, up to a bound. */
+async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of body) {
+    size += part.length
+    if (size > 2 * mostMessage) throw new UpstreamFailed('The answer is too large')
+    yield part
+  }
+}
+
+/** A server by streamable HTTP: each message is a request, and its answer is one JSON or a stream of events. */
+export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
+  let session: string | null = null
+  let version: string | null = null
+  let calls = 0
+  const told = (): Readonly<Record<string, string>> => ({
+    ...headers,
+    ...(version !== null && { 'mcp-protocol-version': version }),
+    ...(session !== null && { 'mcp-session-id': session }),
+  })
+
+  const post = async (message: object, signal: AbortSignal): Promise<Answer> => {
+    const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+    const body = JSON.stringify(message)
+    const answer = await door(url, { method: 'POST', headers: { ...told(), ...asks }, body, signal })
+    if (answer.status >= 200 && answer.status < 300) return answer
+    answer.discard()
+    if (answer.status === 404 && session !== null) throw new SessionOver()
+    throw new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
+  }
+
+  const notify = async (message: object, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
+
+  /** The answer to a call in a stream, whatever else the server tells before. */
+  const streamed = async (answer: Answer, id: number, signal: AbortSignal): Promise<ServerMessage> => {
+    let events = 0
+    for await (const { data } of sseEvents(bounded(answer.body))) {
+      if (++events > mostEvents) break
+      if (data === '') continue
+      const message = await messageIn(Buffer.from(data))
+      if (message.id === id && message.method === undefined) return message
+      const reply = answerTo(message)
+      if (reply !== null) await notify(reply, signal)
+    }
+    throw new UpstreamFailed('The tool’s server ends without an answer', { again: true })
+  }
+
+  /** A closed connection cancels nothing, so the server hears that nobody waits. */
+  const leave = (id: number): void => {
+    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }
+    notify(message, AbortSignal.timeout(farewellMs)).catch(() => {})
+  }
+
+  const open = (answer: Answer): void => {
+    const name = answer.header('mcp-session-id')
+    if (name === null) return
+    if (!/^[\x21-\x7e]{1,256}$/.test(name)) throw new UpstreamFailed('The tool’s server names no sound session')
+    session = name
+  }
+
+  const asked = async (id: number, method: string, params: object, signal: AbortSignal): Promise<unknown> => {
+    const answer = await post({ jsonrpc: '2.0', id, method, params }, signal)
+    if (method === 'initialize') open(answer)
+    const isStream = answer.header('content-type')?.startsWith('text/event-stream') === true
+    const message = isStream
+      ? await streamed(answer, id, signal)
+      : await messageIn(await boundedBody(answer, mostMessage))
+    if (message.id !== id) throw new UpstreamFailed('The tool’s server answers another call')
+    return resultIn(message)
+  }
+
+  return {
+    async call(method, params, signal) {
+      const id = ++calls
+      try {
+        return await asked(id, method, params, signal)
+      } catch (error) {
+        if (signal.aborted && method !== 'initialize') leave(id)
+        throw error
+      }
+    },
+    notify: (method, params, signal) => notify({ jsonrpc: '2.0', method, params }, signal),
+    agreed: (revision) => void (version = revision),
+    isOwn: () => session !== null,
+    close() {
+      if (session === null) return
+      const leaving = door(url, { method: 'DELETE', headers: told(), signal: AbortSignal.timeout(farewellMs) })
+      // A server that is gone has no session to end.
+      leaving.then((answer) => answer.discard()).catch(() => {})
+    },
+  }
+}

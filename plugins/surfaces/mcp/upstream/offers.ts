@@ -1,0 +1,97 @@
+import * as v from 'valibot'
+import type { Caller } from '../../../../core/access/caller.ts'
+import { hasScope } from '../../../../core/access/caller.ts'
+import { print } from '../../../../core/dialects/json.ts'
+import { readPlain } from '../../../../core/dialects/read-json.ts'
+import { BadRequest } from '../../../../core/errors.ts'
+import { checked } from '../../../../core/validate.ts'
+import { schemaOf } from '../../shared/json-schema.ts'
+import { type Arguments, type ClearNeeds, type Offer, usualParams } from '../offer.ts'
+import type { ServedTool } from '../served-tools.ts'
+import { mcpSettings } from '../settings.ts'
+import { calledTool } from './called-tool.ts'
+
+/** Bytes of the arguments of a tool of another server, beside those of a call by name. */
+const mostArguments = 256 * 1024
+
+const findParams = v.strictObject({
+  query: v.pipe(v.string(), v.minLength(1), v.maxLength(400), v.description('What the tool should do, in a few words')),
+  most: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20), v.description('Tools to tell; 5 when absent')),
+    5,
+  ),
+})
+const callParams = v.strictObject({
+  name: v.pipe(v.string(), v.description('A name that findTools tells')),
+  arguments: v.optional(v.pipe(v.looseObject({}), v.description('As the inputSchema of the tool wants them')), {}),
+})
+
+const plainArguments = (args: Arguments, most: number): Record<string, unknown> => {
+  const text = print(args)
+  if (Buffer.byteLength(text) > most) throw new BadRequest('The arguments are too long')
+  return readPlain(text) as Record<string, unknown>
+}
+
+const offerOf = (tool: ServedTool, caller: Caller, given: ClearNeeds): Offer => ({
+  described: tool.described,
+  run: async (args, signal) => calledTool(tool, plainArguments(args, mostArguments), caller, given, signal),
+})
+
+const finding = (caller: Caller, { servers }: ClearNeeds): Offer => ({
+  described: {
+    name: 'findTools',
+    ...{
+      description: 'Finds tools of other servers by what they do. Call a tool that it tells by callTool.',
+      inputSchema: schemaOf(findParams),
+      annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+    },
+  },
+  async run(args, signal) {
+    const { query, most } = checked(findParams, plainArguments(args, usualParams))
+    const tools = await servers.find(caller, query, most, signal)
+    return JSON.stringify({ tools: tools.map(({ described }) => described) })
+  },
+})
+
+const calling = (caller: Caller, given: ClearNeeds): Offer => ({
+  described: {
+    name: 'callTool',
+    ...{
+      description: 'Calls a tool that findTools tells.',
+      inputSchema: schemaOf(callParams),
+      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    },
+  },
+  async run(args, signal) {
+    const params = checked(callParams, plainArguments(args, mostArguments))
+    const tool = await toolNamed(caller, given, params.name, signal)
+    if (tool === undefined)
+      throw new BadRequest('There is no such tool', { validator: { name: 'Expected one that findTools tells' } })
+    return calledTool(tool, params.arguments, caller, given, signal)
+  },
+})
+
+const toolNamed = async (caller: Caller, { servers }: ClearNeeds, name: string, signal: AbortSignal) =>
+  (await servers.tools(caller, signal)).find(({ described }) => described.name === name)
+
+/** What a list has of other servers: two tools where the settings ask for the search, and otherwise all. */
+export const offersOfServers = async (
+  caller: Caller,
+  given: ClearNeeds,
+  signal: AbortSignal,
+): Promise<readonly Offer[]> => {
+  if (!hasScope(caller, 'tools.execute')) return []
+  if (mcpSettings.of(given.settings).search) return [finding(caller, given), calling(caller, given)]
+  return (await given.servers.tools(caller, signal)).map((tool) => offerOf(tool, caller, given))
+}
+
+/** A tool by its own name, which a list with the search leaves out. */
+export const offerOfServers = async (
+  caller: Caller,
+  given: ClearNeeds,
+  name: string,
+  signal: AbortSignal,
+): Promise<Offer | undefined> => {
+  const tool = await toolNamed(caller, given, name, signal)
+  return tool && offerOf(tool, caller, given)
+}

@@ -1,0 +1,139 @@
+import { unlessAborted, withDeadline } from '../../../../core/abort.ts'
+import { UpstreamFailed } from '../../../../core/errors.ts'
+import type { Clock, Fetch, Log } from '../../../../core/ports/platform.ts'
+import type { Settings } from '../../../../core/settings.ts'
+import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
+import type { ServedTool, ToolResult } from '../served-tools.ts'
+import type { ServerSettings } from '../settings.ts'
+import { httpLine } from './http-line.ts'
+import { digestOf, toolsIn } from './listed-tools.ts'
+import { programLine } from './program-line.ts'
+import { openSession } from './session.ts'
+import { sessionsOf } from './sessions.ts'
+
+/** Ms for which a list counts, for which a failed one is not asked for again, and that callers wait for the first one. */
+const listLifeMs = 60_000
+const restMs = 10_000
+const listPatienceMs = 5_000
+/** Ms for a handshake. */
+const handshakeMs = 10_000
+/** Sessions of one server by HTTP, and programs of one server. */
+const mostSessions = { http: 64, programs: 4 }
+
+/** What the gateway gives. */
+export interface Given {
+  readonly settings: Settings
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** One server of the configuration. */
+export interface ToolServer {
+  /** The tools as the server listed them last; empty while the server is away. */
+  tools(signal: AbortSignal): Promise<readonly ServedTool[]>
+  call(whose: string, tool: ServedTool, args: object, signal: AbortSignal): Promise<ToolResult>
+  dispose(): void
+}
+
+const silent = () => new UpstreamFailed('The tool’s server gives no answer in time', { again: true })
+/** Nobody else ends a list. */
+const forAll = new AbortController().signal
+
+const lineOf = ({ url, command, headers, args, env, network }: ServerSettings, fetch: Fetch) =>
+  url === undefined ? programLine({ command: command!, args, env, network }) : httpLine(url, headers, fetch.upstream)
+
+/** Work that ends at its time. */
+const inTime = async <T>(
+  clock: Clock,
+  ms: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const { signal, off } = withDeadline(clock, ms, outer, silent)
+  try {
+    return await work(signal)
+  } finally {
+    off()
+  }
+}
+
+/** Withholds what differs from the first list that the server gave. */
+const pinning = (server: string, log: Log) => {
+  const first = new Map<string, string>()
+  return (tools: readonly ServedTool[]): readonly ServedTool[] => {
+    const isFirst = first.size === 0
+    const kept = tools.filter((tool) => {
+      const digest = digestOf(tool)
+      if (isFirst) first.set(tool.own, digest)
+      return first.get(tool.own) === digest
+    })
+    if (kept.length < tools.length) log.warn('mcp.tools_changed', { server, withheld: tools.length - kept.length })
+    return kept
+  }
+}
+
+/** `listed` hears of each list that counts. */
+export const toolServer = (
+  name: string,
+  settings: ServerSettings,
+  { fetch, clock, log }: Given,
+  listed: (tools: readonly ServedTool[]) => void,
+): ToolServer => {
+  const open = () => inTime(clock, handshakeMs, forAll, async (signal) => openSession(lineOf(settings, fetch), signal))
+  const sessions = sessionsOf(open, settings.url === undefined ? mostSessions.programs : mostSessions.http, clock)
+  const pinned = settings.pin ? pinning(name, log) : (tools: readonly ServedTool[]) => tools
+  let tools: readonly ServedTool[] = []
+  let until = 0
+  let asking: Promise<void> | null = null
+
+  const take = (found: readonly ServedTool[]): void => {
+    const known = new Map(tools.map((tool) => [digestOf(tool), tool]))
+    // A tool that stays the same stays in the index.
+    tools = pinned(found).map((tool) => known.get(digestOf(tool)) ?? tool)
+    listed(tools)
+  }
+  const ask = async (): Promise<void> => {
+    try {
+      const list = await inTime(clock, settings.timeout, forAll, (signal) =>
+        sessions.work('', (session) => session.tools(signal), signal),
+      )
+      const sound = toolsIn(name, list.listed, settings.tools)
+      if (list.more || (settings.tools === undefined && sound.length < list.listed.length))
+        log.warn('mcp.tools_left_out', { server: name, listed: list.listed.length, kept: sound.length })
+      take(sound)
+      until = clock.now() + listLifeMs
+    } catch (cause) {
+      until = clock.now() + restMs
+      log.error('mcp.server_failed', { server: name, work: 'list' }, cause)
+    } finally {
+      asking = null
+    }
+  }
+
+  return {
+    async tools(signal) {
+      if (clock.now() >= until) asking ??= ask()
+      if (asking !== null && tools.length === 0) {
+        const waiting = asking
+        await inTime(clock, listPatienceMs, signal, (soon) => unlessAborted(waiting, soon)).catch((error: unknown) => {
+          if (signal.aborted) throw error
+        })
+      }
+      return tools
+    },
+    async call(whose, tool, args, outer) {
+      try {
+        return await inTime(clock, settings.timeout, outer, (signal) =>
+          sessions.work(whose, (session) => session.call(tool.own, args, signal), signal),
+        )
+      } catch (error) {
+        // The model that called reads what the server says.
+        if (error instanceof RpcError) return { content: [{ type: 'text', text: error.message }], isError: true }
+        if (error instanceof UpstreamFailed) log.error('mcp.server_failed', { server: name, work: 'call' }, error)
+        throw error
+      }
+    },
+    dispose: () => sessions.dispose(),
+  }
+}

@@ -1,0 +1,90 @@
+import * as v from 'valibot'
+import { UpstreamFailed } from '../../../../core/errors.ts'
+import { earlierRevisions } from '../../../shared/dialects/mcp/protocol.ts'
+import { interfaceVersion } from '../../shared/interface-version.ts'
+import type { ToolResult } from '../served-tools.ts'
+import { type Line, isRecord } from './line.ts'
+
+/** Revisions of a server that the gateway speaks. */
+const revisions: readonly string[] = [...earlierRevisions, '2025-03-26']
+/** Pages of one list, and tools that are read of it. */
+const mostPages = 50
+export const mostRead = 2_000
+/** Parts of one result. */
+const mostParts = 1_000
+
+/** A conversation with one server, after the handshake. */
+export interface Session {
+  /** The tools as the server lists them, and whether there are more. */
+  tools(signal: AbortSignal): Promise<{ readonly listed: readonly unknown[]; readonly more: boolean }>
+  call(name: string, args: object, signal: AbortSignal): Promise<ToolResult>
+  isOwn(): boolean
+  close(): void
+}
+
+const text = v.string()
+const part = v.variant('type', [
+  v.object({ type: v.literal('text'), text }),
+  v.object({ type: v.literal('image'), data: text, mimeType: text }),
+  v.object({ type: v.literal('audio'), data: text, mimeType: text }),
+  v.object({
+    ...{ type: v.literal('resource_link'), uri: text, name: text },
+    ...{ title: v.optional(text), description: v.optional(text), mimeType: v.optional(text) },
+  }),
+  v.object({
+    type: v.literal('resource'),
+    resource: v.union([
+      v.object({ uri: text, mimeType: v.optional(text), text }),
+      v.object({ uri: text, mimeType: v.optional(text), blob: text }),
+    ]),
+  }),
+])
+const answer = v.object({
+  content: v.optional(v.pipe(v.array(part), v.maxLength(mostParts)), []),
+  structuredContent: v.optional(v.looseObject({})),
+  isError: v.optional(v.boolean()),
+})
+
+const resultOf = (result: unknown): ToolResult => {
+  const read = v.safeParse(answer, result)
+  if (!read.success) throw new UpstreamFailed('The tool’s server sends a result of an unknown form')
+  const { content, structuredContent, isError } = read.output
+  return { content, ...(structuredContent && { structuredContent }), ...(isError && { isError }) }
+}
+
+const listIn = async (line: Line, signal: AbortSignal) => {
+  const listed: unknown[] = []
+  let cursor: unknown = undefined
+  for (let page = 0; page < mostPages && listed.length < mostRead; page++) {
+    const result = await line.call('tools/list', typeof cursor === 'string' ? { cursor } : {}, signal)
+    const { tools, nextCursor } = result as { readonly tools?: unknown; readonly nextCursor?: unknown }
+    if (!Array.isArray(tools)) throw new UpstreamFailed('The tool’s server sends no list')
+    listed.push(...tools.slice(0, mostRead + 1 - listed.length))
+    cursor = nextCursor
+    if (typeof cursor !== 'string') break
+  }
+  return { listed: listed.slice(0, mostRead), more: listed.length > mostRead || typeof cursor === 'string' }
+}
+
+/** The handshake. Throws UpstreamFailed for a server that speaks another revision, and closes the line. */
+export const openSession = async (line: Line, signal: AbortSignal): Promise<Session> => {
+  try {
+    const clientInfo = { name: 'sealgate', version: interfaceVersion }
+    const wish = { protocolVersion: earlierRevisions[0], capabilities: {}, clientInfo }
+    const told = await line.call('initialize', wish, signal)
+    const version = isRecord(told) ? told['protocolVersion'] : undefined
+    const known = revisions.find((revision) => revision === version)
+    if (known === undefined) throw new UpstreamFailed('The tool’s server speaks an unknown revision of the protocol')
+    line.agreed(known)
+    await line.notify('notifications/initialized', {}, signal)
+  } catch (error) {
+    line.close()
+    throw error
+  }
+  return {
+    tools: (signal) => listIn(line, signal),
+    call: async (name, args, signal) => resultOf(await line.call('tools/call', { name, arguments: args }, signal)),
+    isOwn: () => line.isOwn(),
+    close: () => line.close(),
+  }
+}

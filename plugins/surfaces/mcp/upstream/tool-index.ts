@@ -1,0 +1,53 @@
+import { type SearchIndex, searchIndex } from '../../../sealed/retrieval/search-index.ts'
+import type { ServedTool } from '../served-tools.ts'
+import { isRecord } from './line.ts'
+
+/** Characters of a tool's words. */
+const mostWords = 4_000
+
+/** `createIssue` and `create_issue` have the same two words. */
+const wordsOf = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[_.-]+/g, ' ')
+
+/** The names and descriptions of parameters. */
+const parametersOf = (schema: object): readonly string[] => {
+  const { properties } = schema as { readonly properties?: unknown }
+  if (!isRecord(properties)) return []
+  return Object.entries(properties).flatMap(([name, about]) => {
+    const described = isRecord(about) ? about['description'] : undefined
+    return [wordsOf(name), ...(typeof described === 'string' ? [described] : [])]
+  })
+}
+
+const textOf = ({ described: { description, inputSchema } }: ServedTool): string =>
+  [description, ...parametersOf(inputSchema)].join('\n').slice(0, mostWords)
+
+/** Tools by their words, ranked as the passages of files are. */
+export interface ToolIndex {
+  /** Takes the place of the tools that the server had. */
+  put(server: string, tools: readonly ServedTool[]): void
+  /** Best first, of these tools alone. */
+  find(tools: readonly ServedTool[], query: string, most: number): readonly ServedTool[]
+}
+
+export const toolIndex = (): ToolIndex => {
+  const index: SearchIndex = searchIndex()
+  const known = new Map<string, readonly ServedTool[]>()
+  return {
+    put(server, tools) {
+      const kept = new Set(tools)
+      for (const tool of known.get(server) ?? []) if (!kept.has(tool)) index.remove(tool.described.name)
+      for (const tool of tools) {
+        if (known.get(server)?.includes(tool)) continue
+        const heading = wordsOf(tool.own)
+        const passage = { text: textOf(tool) || heading, heading, page: null }
+        index.put(tool.described.name, [{ passage, vector: null }], { title: wordsOf(tool.server) })
+      }
+      known.set(server, tools)
+    },
+    find(tools, query, most) {
+      const byName = new Map(tools.map((tool) => [tool.described.name, tool]))
+      const found = index.search({ query, vector: null, fileIds: [...byName.keys()], most, characters: 100 })
+      return found.flatMap(({ fileId, score }) => (score > 0 ? [byName.get(fileId)!] : []))
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { ReadableStream } from 'node:stream/web'
+import type { Test } from 'tap'
+
+/** A tool of a played server. */
+export interface PlayedTool {
+  readonly name: string
+  readonly description?: string
+  readonly inputSchema?: object
+  run?(args: any, seen: { readonly session: string | undefined; readonly signal: AbortSignal }): unknown
+}
+
+export interface PlayedServer {
+  readonly url: string
+  /** The bodies that came, with their methods and headers. */
+  readonly seen: { readonly method: string; readonly headers: IncomingMessage['headers']; readonly body: string }[]
+  /** The sessions that are open. */
+  readonly sessions: Map<string, unknown>
+}
+
+// The package is one of those that tests alone install, so its types are not looked at.
+const sdk: any = await import('@modelcontextprotocol/server' as string)
+
+const anything = { type: 'object', properties: {} }
+
+const serverOf = (tools: () => readonly PlayedTool[]) => {
+  const server = new sdk.Server({ name: 'played', version: '1.0.0' }, { capabilities: { tools: {} } })
+  server.setRequestHandler('tools/list', async () => ({
+    tools: tools().map(({ run: _, ...tool }) => ({ inputSchema: anything, ...tool })),
+  }))
+  server.setRequestHandler('tools/call', async ({ params }: any, context: any) => {
+    const tool = tools().find(({ name }) => name === params.name)
+    if (tool?.run === undefined) throw new sdk.ProtocolError(-32602, `There is no ${params.name} here`)
+    const result = await tool.run(params.arguments, { session: context.sessionId, signal: context.mcpReq.signal })
+    return typeof result === 'string' ? { content: [{ type: 'text', text: result }] } : result
+  })
+  return server
+}
+
+/** What answers a request of the web's own form. */
+type Answering = (request: Request, body: string) => Promise<Response>
+
+/** A server that keeps a session for each client. */
+const withSessions =
+  (tools: () => readonly PlayedTool[], sessions: Map<string, any>): Answering =>
+  async (request, body) => {
+    const name = request.headers.get('mcp-session-id')
+    const known = name === null ? undefined : sessions.get(name)
+    if (known !== undefined) return known.handleRequest(request)
+    if (name !== null || !body.includes('"initialize"')) return new Response('No such session', { status: 404 })
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => `session-${crypto.randomUUID()}`,
+      onsessioninitialized: (id: string) => void sessions.set(id, transport),
+      onsessionclosed: (id: string) => void sessions.delete(id),
+    })
+    await serverOf(tools).connect(transport)
+    return transport.handleRequest(request)
+  }
+
+const give = async (answer: Response, out: ServerResponse): Promise<void> => {
+  out.writeHead(answer.status, Object.fromEntries(answer.headers))
+  if (answer.body === null) return void out.end()
+  Readable.fromWeb(answer.body as ReadableStream)
+    .on('error', () => out.destroy())
+    .pipe(out)
+}
+
+/** A server of the official SDK on a free port, by streamable HTTP; with sessions, or without any state. */
+export const mcpServer = async (
+  t: Test,
+  tools: readonly PlayedTool[] | (() => readonly PlayedTool[]),
+  { stateless = false } = {},
+): Promise<PlayedServer> => {
+  const current = typeof tools === 'function' ? tools : () => tools
+  const sessions = new Map<string, unknown>()
+  const handler = sdk.createMcpHandler(() => serverOf(current))
+  const answering: Answering = stateless ? (request) => handler.fetch(request) : withSessions(current, sessions)
+  const seen: PlayedServer['seen'] = []
+  const server = createServer((incoming, out) => {
+    const work = async () => {
+      const body = (await buffer(incoming)).toString()
+      const { method = '', headers } = incoming
+      seen.push({ method, headers, body })
+      const given = { method, headers: headers as Record<string, string>, ...(body !== '' && { body }) }
+      await give(await answering(new Request(`http://${headers.host}/mcp`, given), body), out)
+    }
+    work().catch(() => out.destroy())
+  })
+  return { url: await served(t, server), seen, sessions }
+}
+
+const served = async (t: Test, server: ReturnType<typeof createServer>): Promise<string> => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+/** A server that speaks HTTP and does not keep to the protocol. */
+export const oddServer = async (t: Test, answer: (message: any, out: ServerResponse) => unknown): Promise<string> =>
+  served(
+    t,
+    createServer((incoming, out) => {
+      buffer(incoming)
+        .then((body) => answer(body.length === 0 ? null : JSON.parse(body.toString()), out))
+        .catch(() => out.destroy())
+    }),
+  )
