@@ -21,10 +21,7 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
   ],
   [wrong({ prefix: 'ai/' }), '21:2 prefix expected a path such as /ai, without a slash at its end'],
   [wrong({ mcp: { url: 'mcp.example.com' } }), '22:3 mcp.url expected an address that begins with http:// or https://'],
-  [
-    wrong({ mcp: { servers: { tracker: { price: 1 } } } }),
-    '23:4 mcp.servers.tracker expected either url or command',
-  ],
+  [wrong({ mcp: { servers: { tracker: { price: 1 } } } }), '23:4 mcp.servers.tracker expected either url or command'],
   [
     wrong({ mcp: { servers: { tracker: { url: 'http://127.0.0.1:9/mcp', command: 'node' } } } }),
     '23:4 mcp.servers.tracker expected either url or command',
@@ -34,8 +31,8 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
     '23:4 mcp.servers.Tracker expected a name of lower-case letters, digits and dashes',
   ],
   [
-    wrong({ mcp: { servers: { tracker: { urls: 'http://127.0.0.1:9/mcp' } } } }),
-    '24:5 mcp.servers.tracker.urls is not a known setting; did you mean url?',
+    wrong({ mcp: { servers: { tracker: { url: 'http://127.0.0.1:9/mcp', heders: {} } } } }),
+    '25:5 mcp.servers.tracker.heders is not a known setting; did you mean headers?',
   ],
   [
     wrong({ mcp: { servers: { tracker: { url: 'tracker.example.com' } } } }),
