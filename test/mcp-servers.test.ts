@@ -94,6 +94,8 @@ for (const [revision, mode] of Object.entries(modes))
       names.some((name) => name.includes('__')),
       'two tools stand for all',
     )
+    const { credential } = await it.gateway.keys.create({ scopes: ['chats.completion'] })
+    t.same(await (await agentOf(t, it, credential, mode)).names(), ['decide'], 'a scope is missing')
 
     const found = await agent.find('open an issue with a headline')
     t.equal(found[0].name, 'tracker__create_issue')
@@ -307,10 +309,10 @@ t.test('a server that is silent, huge or hostile harms nobody else', async (t) =
   )
   t.equal(textOf(await agent.call('calm__forecast', { city: 'x' })), 'Rain')
   t.match(await agent.call('odd__fine'), { isError: true, content: [{ text: /unknown form/ }] })
-  const failed = it.logged.filter(({ event }) => event === 'mcp.server_failed').map(({ facts }) => facts['server'])
+  const failed = it.logged.filter(({ event }) => event === 'mcp.failed').map(({ facts }) => facts['server'])
   t.same([...new Set(failed)].sort(), ['away', 'babble', 'heavy', 'inward', 'odd', 'silent'])
   t.match(
-    it.logged.find(({ event, facts }) => event === 'mcp.tools_left_out' && facts['server'] === 'crowd'),
+    it.logged.find(({ event, facts }) => event === 'mcp.bounded' && facts['server'] === 'crowd'),
     { facts: { kept: 500 } },
   )
 
@@ -347,7 +349,7 @@ t.test('a changed tool comes with the next list, and is withheld where the confi
   await t.rejects(agent.call('pinned__send'), { code: -32602 })
   t.equal(textOf(await agent.call('free__send')), 'sent')
   t.match(
-    it.logged.find(({ event }) => event === 'mcp.tools_changed'),
+    it.logged.find(({ event }) => event === 'mcp.changed'),
     { facts: { server: 'pinned', withheld: 1 } },
   )
 })

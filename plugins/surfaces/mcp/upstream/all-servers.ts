@@ -1,8 +1,13 @@
+import { unlessAborted } from '../../../../core/abort.ts'
 import { type Caller, hasScope } from '../../../../core/access/caller.ts'
 import type { ToolServers, ServedTool } from '../served-tools.ts'
 import { mcpSettings } from '../settings.ts'
+import { inTime } from './in-time.ts'
 import { type Given, toolServer } from './one-server.ts'
 import { toolIndex } from './tool-index.ts'
+
+/** Ms that a caller waits for the first list of a server. */
+const listPatienceMs = 5_000
 
 /** All servers of one configuration. */
 export const allServers = (given: Given): ToolServers => {
@@ -22,7 +27,15 @@ export const allServers = (given: Given): ToolServers => {
     const open = [...all.values()].filter(
       ({ settings: { organizations } }) => organizations?.includes(caller.organization) ?? true,
     )
-    return (await Promise.all(open.map(({ server }) => server.tools(signal)))).flat()
+    const waiting = open.flatMap(({ server }) => server.renewed() ?? [])
+    if (waiting.length > 0)
+      await inTime(given.clock, listPatienceMs, signal, (soon) => unlessAborted(Promise.all(waiting), soon)).catch(
+        (error: unknown) => {
+          // The tools of a slow server come with a later list.
+          if (signal.aborted) throw error
+        },
+      )
+    return open.flatMap(({ server }) => server.tools())
   }
 
   return {

@@ -19,27 +19,46 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** A server by streamable HTTP: each message is a request, and its answer is one JSON or a stream of events. */
-export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
+/** Requests to one server, with what the handshake tells. */
+const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door: Door) => {
   let session: string | null = null
   let version: string | null = null
-  let calls = 0
   const told = (): Readonly<Record<string, string>> => ({
     ...headers,
     ...(version !== null && { 'mcp-protocol-version': version }),
     ...(session !== null && { 'mcp-session-id': session }),
   })
-
-  const post = async (message: object, signal: AbortSignal): Promise<Answer> => {
-    const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
-    const body = JSON.stringify(message)
-    const answer = await door(url, { method: 'POST', headers: { ...told(), ...asks }, body, signal })
-    if (answer.status >= 200 && answer.status < 300) return answer
-    answer.discard()
-    if (answer.status === 404 && session !== null) throw new SessionOver()
-    throw new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
+  return {
+    async post(message: object, signal: AbortSignal): Promise<Answer> {
+      const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+      const body = JSON.stringify(message)
+      const answer = await door(url, { method: 'POST', headers: { ...told(), ...asks }, body, signal })
+      if (answer.status >= 200 && answer.status < 300) return answer
+      answer.discard()
+      if (answer.status === 404 && session !== null) throw new SessionOver()
+      throw new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
+    },
+    opens(answer: Answer): void {
+      const name = answer.header('mcp-session-id')
+      if (name === null) return
+      if (!/^[\x21-\x7e]{1,256}$/.test(name)) throw new UpstreamFailed('The tool’s server names no sound session')
+      session = name
+    },
+    agreed: (revision: string) => void (version = revision),
+    isOwn: () => session !== null,
+    close() {
+      if (session === null) return
+      const leaving = door(url, { method: 'DELETE', headers: told(), signal: AbortSignal.timeout(farewellMs) })
+      // A server that is gone has no session to end.
+      leaving.then((answer) => answer.discard()).catch(() => {})
+    },
   }
+}
 
+/** A server by streamable HTTP: each message is a request, and its answer is one JSON or a stream of events. */
+export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
+  const { post, opens, agreed, isOwn, close } = requestsTo(url, headers, door)
+  let calls = 0
   const notify = async (message: object, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
 
   /** The answer to a call in a stream, whatever else the server tells before. */
@@ -56,22 +75,9 @@ export const httpLine = (url: string, headers: Readonly<Record<string, string>>,
     throw new UpstreamFailed('The tool’s server ends without an answer', { again: true })
   }
 
-  /** A closed connection cancels nothing, so the server hears that nobody waits. */
-  const leave = (id: number): void => {
-    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }
-    notify(message, AbortSignal.timeout(farewellMs)).catch(() => {})
-  }
-
-  const open = (answer: Answer): void => {
-    const name = answer.header('mcp-session-id')
-    if (name === null) return
-    if (!/^[\x21-\x7e]{1,256}$/.test(name)) throw new UpstreamFailed('The tool’s server names no sound session')
-    session = name
-  }
-
-  const asked = async (id: number, method: string, params: object, signal: AbortSignal): Promise<unknown> => {
+  const answered = async (id: number, method: string, params: object, signal: AbortSignal): Promise<unknown> => {
     const answer = await post({ jsonrpc: '2.0', id, method, params }, signal)
-    if (method === 'initialize') open(answer)
+    if (method === 'initialize') opens(answer)
     const isStream = answer.header('content-type')?.startsWith('text/event-stream') === true
     const message = isStream
       ? await streamed(answer, id, signal)
@@ -80,24 +86,23 @@ export const httpLine = (url: string, headers: Readonly<Record<string, string>>,
     return resultIn(message)
   }
 
+  /** A closed connection cancels nothing, so the server hears that nobody waits. */
+  const leave = (id: number): void => {
+    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }
+    notify(message, AbortSignal.timeout(farewellMs)).catch(() => {})
+  }
+
   return {
     async call(method, params, signal) {
       const id = ++calls
       try {
-        return await asked(id, method, params, signal)
+        return await answered(id, method, params, signal)
       } catch (error) {
         if (signal.aborted && method !== 'initialize') leave(id)
         throw error
       }
     },
     notify: (method, params, signal) => notify({ jsonrpc: '2.0', method, params }, signal),
-    agreed: (revision) => void (version = revision),
-    isOwn: () => session !== null,
-    close() {
-      if (session === null) return
-      const leaving = door(url, { method: 'DELETE', headers: told(), signal: AbortSignal.timeout(farewellMs) })
-      // A server that is gone has no session to end.
-      leaving.then((answer) => answer.discard()).catch(() => {})
-    },
+    ...{ agreed, isOwn, close },
   }
 }

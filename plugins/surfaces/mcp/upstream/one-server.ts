@@ -1,4 +1,3 @@
-import { unlessAborted, withDeadline } from '../../../../core/abort.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import type { Clock, Fetch, Log } from '../../../../core/ports/platform.ts'
 import type { Settings } from '../../../../core/settings.ts'
@@ -6,15 +5,15 @@ import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
 import type { ServedTool, ToolResult } from '../served-tools.ts'
 import type { ServerSettings } from '../settings.ts'
 import { httpLine } from './http-line.ts'
+import { inTime } from './in-time.ts'
 import { digestOf, toolsIn } from './listed-tools.ts'
 import { programLine } from './program-line.ts'
 import { openSession } from './session.ts'
 import { sessionsOf } from './sessions.ts'
 
-/** Ms for which a list counts, for which a failed one is not asked for again, and that callers wait for the first one. */
+/** Ms for which a list counts, and after a failure until the next try. */
 const listLifeMs = 60_000
 const restMs = 10_000
-const listPatienceMs = 5_000
 /** Ms for a handshake. */
 const handshakeMs = 10_000
 /** Sessions of one server by HTTP, and programs of one server. */
@@ -31,32 +30,18 @@ export interface Given {
 /** One server of the configuration. */
 export interface ToolServer {
   /** The tools as the server listed them last; empty while the server is away. */
-  tools(signal: AbortSignal): Promise<readonly ServedTool[]>
+  tools(): readonly ServedTool[]
+  /** Asks for the list where the known one is old. Null where no caller needs to wait. */
+  renewed(): Promise<void> | null
   call(whose: string, tool: ServedTool, args: object, signal: AbortSignal): Promise<ToolResult>
   dispose(): void
 }
 
-const silent = () => new UpstreamFailed('The tool’s server gives no answer in time', { again: true })
-/** Nobody else ends a list. */
-const forAll = new AbortController().signal
+/** For work that no caller ends. */
+const never = (): AbortSignal => new AbortController().signal
 
 const lineOf = ({ url, command, headers, args, env, network }: ServerSettings, fetch: Fetch) =>
   url === undefined ? programLine({ command: command!, args, env, network }) : httpLine(url, headers, fetch.upstream)
-
-/** Work that ends at its time. */
-const inTime = async <T>(
-  clock: Clock,
-  ms: number,
-  outer: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => {
-  const { signal, off } = withDeadline(clock, ms, outer, silent)
-  try {
-    return await work(signal)
-  } finally {
-    off()
-  }
-}
 
 /** Withholds what differs from the first list that the server gave. */
 const pinning = (server: string, log: Log) => {
@@ -68,7 +53,7 @@ const pinning = (server: string, log: Log) => {
       if (isFirst) first.set(tool.own, digest)
       return first.get(tool.own) === digest
     })
-    if (kept.length < tools.length) log.warn('mcp.tools_changed', { server, withheld: tools.length - kept.length })
+    if (kept.length < tools.length) log.warn('mcp.changed', { server, withheld: tools.length - kept.length })
     return kept
   }
 }
@@ -80,7 +65,7 @@ export const toolServer = (
   { fetch, clock, log }: Given,
   listed: (tools: readonly ServedTool[]) => void,
 ): ToolServer => {
-  const open = () => inTime(clock, handshakeMs, forAll, async (signal) => openSession(lineOf(settings, fetch), signal))
+  const open = () => inTime(clock, handshakeMs, never(), async (signal) => openSession(lineOf(settings, fetch), signal))
   const sessions = sessionsOf(open, settings.url === undefined ? mostSessions.programs : mostSessions.http, clock)
   const pinned = settings.pin ? pinning(name, log) : (tools: readonly ServedTool[]) => tools
   let tools: readonly ServedTool[] = []
@@ -95,32 +80,27 @@ export const toolServer = (
   }
   const ask = async (): Promise<void> => {
     try {
-      const list = await inTime(clock, settings.timeout, forAll, (signal) =>
+      const list = await inTime(clock, settings.timeout, never(), (signal) =>
         sessions.work('', (session) => session.tools(signal), signal),
       )
       const sound = toolsIn(name, list.listed, settings.tools)
       if (list.more || (settings.tools === undefined && sound.length < list.listed.length))
-        log.warn('mcp.tools_left_out', { server: name, listed: list.listed.length, kept: sound.length })
+        log.warn('mcp.bounded', { server: name, listed: list.listed.length, kept: sound.length })
       take(sound)
       until = clock.now() + listLifeMs
     } catch (cause) {
       until = clock.now() + restMs
-      log.error('mcp.server_failed', { server: name, work: 'list' }, cause)
+      log.error('mcp.failed', { server: name, work: 'list' }, cause)
     } finally {
       asking = null
     }
   }
 
   return {
-    async tools(signal) {
+    tools: () => tools,
+    renewed() {
       if (clock.now() >= until) asking ??= ask()
-      if (asking !== null && tools.length === 0) {
-        const waiting = asking
-        await inTime(clock, listPatienceMs, signal, (soon) => unlessAborted(waiting, soon)).catch((error: unknown) => {
-          if (signal.aborted) throw error
-        })
-      }
-      return tools
+      return tools.length === 0 ? asking : null
     },
     async call(whose, tool, args, outer) {
       try {
@@ -130,7 +110,7 @@ export const toolServer = (
       } catch (error) {
         // The model that called reads what the server says.
         if (error instanceof RpcError) return { content: [{ type: 'text', text: error.message }], isError: true }
-        if (error instanceof UpstreamFailed) log.error('mcp.server_failed', { server: name, work: 'call' }, error)
+        if (error instanceof UpstreamFailed) log.error('mcp.failed', { server: name, work: 'call' }, error)
         throw error
       }
     },

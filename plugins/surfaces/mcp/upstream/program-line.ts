@@ -46,6 +46,16 @@ async function* linesOf(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
+/** Ends the program and the programs that it started. */
+const killGroup = (child: ChildProcess): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    child.kill('SIGKILL')
+  }
+}
+
 /** A server as a program of this machine: one message is one line. */
 export const programLine = (program: Program): Line => {
   const child = started(program)
@@ -57,13 +67,7 @@ export const programLine = (program: Program): Line => {
     isOver = true
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
-    // The group has the programs that the program starts, too.
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      try {
-        process.kill(-child.pid, 'SIGKILL')
-      } catch {
-        child.kill('SIGKILL')
-      }
+    killGroup(child)
   }
   // A call under way may have had its effect, so nobody repeats the call.
   const gone = () => end(new UpstreamFailed('The tool’s server ends without an answer', { again: true }))
