@@ -30,12 +30,3 @@ export const admitPlace = ({ host, origin }: IncomingHttpHeaders, settings: Sett
   if (!sameHost)
     throw new Forbidden('Pages of this origin may not call', { validator: { origin: 'Expected one of cors.origins' } })
 }
-
-/** The path of the metadata of RFC 9728, before the prefix. */
-export const metadataPath = '/.well-known/oauth-protected-resource/mcp'
-
-/** What a 401 adds, so that clients find the metadata. */
-export const challengeOf = (settings: Settings): string => {
-  const { url } = mcpSettings.of(settings)
-  return url === undefined ? '' : `, resource_metadata="${new URL(url).origin}${settings.prefix}${metadataPath}"`
-}

@@ -8,7 +8,6 @@ import { lazy } from '../../../core/lazy.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { Settings } from '../../../core/settings.ts'
-import { challengeOf, metadataPath } from './address.ts'
 import { ChatFilter } from '../../../core/ports/chat-filter.ts'
 import { McpServers } from './servers.ts'
 import { mcpSettings } from './settings.ts'
@@ -51,6 +50,15 @@ const messageSchema = v.looseObject({
   method: v.string(),
   params: v.optional(v.looseObject({})),
 }) as unknown as v.GenericSchema<unknown, OrderedJson>
+
+/** The path of the metadata of RFC 9728, before the prefix. */
+const metadataPath = '/.well-known/oauth-protected-resource/mcp'
+
+/** What a 401 adds, so that clients find the metadata. */
+const challengeOf = (settings: Settings): string => {
+  const { url } = mcpSettings.of(settings)
+  return url === undefined ? '' : `, resource_metadata="${new URL(url).origin}${settings.prefix}${metadataPath}"`
+}
 
 const answer = route({
   method: 'POST',
