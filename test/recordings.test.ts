@@ -1,31 +1,8 @@
-import { readFileSync, readdirSync } from 'node:fs'
 import t from 'tap'
 import { doors, type Door } from './fakes/callers.ts'
 import { opened, type Backend } from './fakes/doors.ts'
 import type { Take } from './fakes/recorded.ts'
-
-const folder = new URL(
-  `${/\/dist\/test\//.test(import.meta.url) ? '../' : ''}../test/vectors/recordings/`,
-  import.meta.url,
-)
-
-/** An answer of a vendor as a library of others recorded it: a whole body, or the data of events. */
-interface Recording {
-  readonly name: string
-  readonly dialect: Backend
-  readonly stream: boolean
-  readonly events?: readonly string[]
-  readonly body?: string
-}
-
-/** The first line tells source, commit and licence. */
-const recordings = readdirSync(folder).flatMap((library) =>
-  readFileSync(new URL(`${library}/recordings.jsonl`, folder), 'utf8')
-    .trim()
-    .split('\n')
-    .slice(1)
-    .map((line) => JSON.parse(line) as Recording),
-)
+import { isAnswer, recordings, takeOf, textOf } from './fakes/recordings.ts'
 
 const own: Readonly<Record<Backend, string>> = {
   chat: 'chat completions',
@@ -34,23 +11,11 @@ const own: Readonly<Record<Backend, string>> = {
   gemini: 'gemini',
 }
 
-const textOf = ({ dialect, events, body }: Recording): string => {
-  if (events === undefined) return body!
-  // Some recordings hold several answers in a row, or lack the end mark.
-  const end = dialect === 'messages' ? events.findIndex((data) => data.includes('"message_stop"')) : -1
-  const one = end < 0 ? events : events.slice(0, end + 1)
-  const isOpen = dialect === 'chat' && !events.some((data) => data.startsWith('[DONE]'))
-  return [...one, ...(isOpen ? ['[DONE]'] : [])].map((data) => `data: ${data}\n\n`).join('')
-}
-
 /** What an answer says and which tools it calls, as the client of one dialect reads it. */
 const readBy = async (door: Door, text: string, stream: boolean) => {
   const answer = await door.read(text, stream)
   return { text: door.text(answer), calls: door.used(answer) }
 }
-
-/** One stream of two answers, which is a fault of its backend. */
-const two = /spliced-message-start/
 
 /** No recording has a say in how the next one is asked. */
 const routing = { retries: 0, breaker: { faults: 10_000, ratio: 1 } }
@@ -59,10 +24,6 @@ const settings = { limits: { key: unlimited, organization: unlimited }, routing 
 
 /** Doors by which nobody offers a tool whose calls are free text. */
 const withoutCustom = new Set(['messages', 'gemini'])
-
-/** Whether the recording holds an error of its backend, so that no door gives an answer. */
-const isFault = ({ events = [] }: Recording): boolean =>
-  events.some((data) => /"type":"(?:error|response\.failed)"/.test(data))
 
 /** Calls whose arguments come in pieces, which no client of the vendor joins. */
 const joined: Readonly<Record<string, readonly unknown[]>> = {
@@ -90,10 +51,9 @@ t.test('recordings of other libraries say and call the same by every door', asyn
   let playing: Take = { body: '' }
   const it = await opened(t, () => playing, {}, settings)
   const counts = { equal: 0 }
-  for (const recording of recordings.filter((it) => !two.test(it.name) && !isFault(it))) {
+  for (const recording of recordings.filter(isAnswer)) {
     const { name, dialect, stream } = recording
-    const type = stream ? 'text/event-stream' : 'application/json'
-    playing = { headers: { 'content-type': type }, body: textOf(recording) }
+    playing = takeOf(recording)
     const read = await readBy(doors[own[dialect]]!, textOf(recording), stream)
     const whole = joined[name.replace(/^.*\/|\.chunks\.txt$/g, '')]
     const said = isThinking.test(name) ? { ...read, text: '2 + 2 = 4' } : read

@@ -1,67 +1,12 @@
 import './fakes/unwatched.ts'
-import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import anthropic from '../plugins/providers/anthropic.ts'
-import cohere from '../plugins/providers/cohere.ts'
-import deepseek from '../plugins/providers/deepseek.ts'
-import fireworks from '../plugins/providers/fireworks.ts'
-import gemini from '../plugins/providers/gemini.ts'
-import groq from '../plugins/providers/groq.ts'
-import mistral from '../plugins/providers/mistral.ts'
-import openai from '../plugins/providers/openai.ts'
-import openrouter from '../plugins/providers/openrouter.ts'
-import sglang from '../plugins/providers/sglang.ts'
-import together from '../plugins/providers/together.ts'
-import vllm from '../plugins/providers/vllm.ts'
-import xai from '../plugins/providers/xai.ts'
-import { use } from '../core/plugin.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
-import { type Asked, type Recorded, type Take, recorded } from './fakes/recorded.ts'
+import { type Recorded, recorded } from './fakes/recorded.ts'
+import { answers, answersOf, vendorAnswer, vendors, vendorsAt } from './fakes/vendor-answers.ts'
 
 type Json = Record<string, unknown>
-
-const folder = 'test/vectors/providers'
-/** Whole answers and streams by their recording, which the backend's model names. */
-const recordings = [
-  ...(['chat', 'tools', 'search', 'stream-error'] as const),
-  ...(['error-400', 'error-key', 'error-429', 'error-500'] as const),
-] as const
-
-const hosted = { anthropic, cohere, deepseek, fireworks, gemini, groq, mistral, openai, openrouter, together, xai }
-const providers = [...Object.keys(hosted), 'sglang', 'vllm']
-
-const upstreamsOf = (url: string) => [
-  ...Object.entries(hosted).map(([name, it]) =>
-    use(it as typeof openai, { apiKey: 'k', baseUrl: `${url}/${name}` }, name),
-  ),
-  use(sglang, { baseUrl: `${url}/sglang` }),
-  use(vllm, { baseUrl: `${url}/vllm` }),
-]
-
-/** The model and the kind of answer that a request names: Gemini's by the path, all others by the body. */
-const namedIn = ({ path, body }: Asked) => {
-  const [, model, streams] = /\/models\/([^:]+):(stream)?/.exec(path) ?? []
-  if (model !== undefined) return { model, stream: streams !== undefined }
-  return JSON.parse(body.toString()) as { model: string; stream?: boolean }
-}
-
-/** Plays the recording that the model of the request names. */
-const played = (request: Asked): Take => {
-  const [, provider = ''] = request.path.split('/')
-  const { model, stream } = namedIn(request)
-  const at = join(folder, provider)
-  const files = readdirSync(at)
-  // Gemini calls a wrong key of the gateway the caller's mistake.
-  const status = model === 'error-key' ? 400 : Number(/^error-(\d+)$/.exec(model)?.[1] ?? 200)
-  const isStream = stream === true && files.includes(`${model}.sse`)
-  const file = isStream ? `${model}.sse` : `${model}.json`
-  if (!files.includes(file)) return { status: 404, body: '{"error":{"message":"none"}}' }
-  const type = isStream ? 'text/event-stream' : 'application/json'
-  return { status, headers: { 'content-type': type }, body: readFileSync(join(at, file)) }
-}
 
 const tools = { name: 'weather', description: 'Weather.', parameters: { type: 'object', properties: {} } }
 const text = 'What is "it"? 😀 é'
@@ -128,20 +73,13 @@ const askedOf = ({ asked }: Recorded, from: number) =>
     return { path, authorization, type, tries, stream, fields }
   })
 
-/** Refusals are worded alike by all but a few. */
-const recordingsOf = (provider: string): readonly string[] => {
-  const files = new Set(readdirSync(join(folder, provider)).map((file) => file.replace(/\.\w+$/, '')))
-  const isOfMany = !['anthropic', 'gemini', 'openai', 'openrouter'].includes(provider)
-  return recordings.filter((name) => files.has(name) && !(isOfMany && name.startsWith('error-')))
-}
-
 const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Running> => {
   const models: SettingsInput['models'] = {}
-  for (const provider of providers)
-    for (const model of recordings) models[`${provider}-${model}`] = { upstreams: [{ provider, model }] }
+  for (const provider of vendors)
+    for (const model of answers) models[`${provider}-${model}`] = { upstreams: [{ provider, model }] }
   const made = await environments['production']!(t)
   const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 } }
-  return running(t, { ...made, upstreams: upstreamsOf(url) }, { ...unhurried, models, routing })
+  return running(t, { ...made, upstreams: vendorsAt(url) }, { ...unhurried, models, routing })
 }
 
 /** Chats that went straight, by the metrics. */
@@ -165,7 +103,7 @@ t.test(
   'a chat has the same answer, and its backend the same request, straight and by the long way',
   { timeout: 170_000 },
   async (t) => {
-    const backend = await recorded(played)
+    const backend = await recorded(vendorAnswer)
     t.teardown(() => backend.close())
     const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
     const ask = async (running: Running, path: string, body: Json) => {
@@ -186,8 +124,8 @@ t.test(
     let chats = 0
     let toldTokens = 0
     for (const [door, bodyOf] of Object.entries(doors))
-      for (const provider of providers)
-        for (const recording of recordingsOf(provider))
+      for (const provider of vendors)
+        for (const recording of answersOf(provider))
           for (const stream of [false, true]) {
             const [path, body] = bodyOf(`${provider}-${recording}`, stream)
             const [here, there] = [await ask(straight, path, body), await ask(long, path, body)]

@@ -108,7 +108,7 @@ const answers: Readonly<
   Record<string, { readonly whole: string; readonly events: readonly string[]; readonly end: string }>
 > = {
   'chat completions': {
-    whole: `{"id":"c1","object":"chat.completion","created":1,"model":"OWN","choices":[ {"index":0,"message":{"role":"assistant","content":"\\u0048i","extra":${odd}},"finish_reason":"stop"} ],"usage":{ "prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`,
+    whole: `{"id":"c1","object":"chat.completion","created":1,"model":"OWN","choices":[ {"index":0,"message":{"role":"assistant","content":"\\u0048i","refusal":null,"extra":${odd}},"logprobs":null,"finish_reason":"stop"} ],"usage":{ "prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`,
     events: [
       ...['\\u0048i', ' there', ' \\"you\\"', '!'].map(
         (text) =>

@@ -72,11 +72,20 @@ export const parsed = (
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
+    if (named(choice.delta['tool_calls'])) isAsSent = false
     if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
   }
   return { chunk: loose as unknown as Chunk, isAsSent }
+}
+
+/** Says the kind of calls that came without one. True where a call had none. */
+const named = (calls: unknown): boolean => {
+  if (!Array.isArray(calls)) return false
+  const bare = (calls as JsonObject[]).filter((call) => call['type'] === undefined && typeof call['id'] === 'string')
+  for (const call of bare) call['type'] = 'function'
+  return bare.length > 0
 }
 
 /** Numbers pieces of calls that came without a number, by the ids that begin them. True where a piece had none. */
@@ -107,6 +116,7 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Extract<
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
+    if (named(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
       asSent = false

@@ -12,7 +12,7 @@ import { sentenceOf } from '../../../core/dialects/sentence.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { sessionOf } from './session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
-import type { Chunk, Completion } from '../../../core/ports/upstream.ts'
+import type { Chunk, Completion, Message } from '../../../core/ports/upstream.ts'
 import type { Asked, Talk } from './talk.ts'
 
 /** A chat in the common format, whose chunks `shown` words. */
@@ -34,7 +34,7 @@ export const commonTalk =
 
 /** The whole answer of a chat in the common format. */
 export const wholeChat: Talk['whole'] = ({ completion, text }, name) =>
-  printCompletion(wholeChoices(completion), name, text)
+  printCompletion(wholeChoices(completion), name, text && wholeText(completion, text))
 
 /** Each choice says whether there are log-probabilities and a refusal, as clients with schemas expect. */
 const wholeChoices = (completion: Completion): Completion => ({
@@ -42,9 +42,28 @@ const wholeChoices = (completion: Completion): Completion => ({
   choices: completion.choices.map((choice) => ({
     ...choice,
     logprobs: choice.logprobs ?? null,
-    message: { refusal: null, ...choice.message },
+    message: { refusal: null, ...choice.message, ...citedPages(choice.message) },
   })),
 })
+
+/** Pages are all that a message of this dialect can cite. */
+const citedPages = ({ annotations }: Message): Partial<Message> =>
+  Array.isArray(annotations) ? { annotations: annotations.filter(({ type }) => type === 'url_citation') } : {}
+
+/** The same in the backend's own text; undefined where its choices differ, or have no place for it. */
+const wholeText = ({ choices }: Completion, text: string): string | undefined => {
+  const lacking = (isLacking: (choice: Completion['choices'][number]) => boolean) => choices.filter(isLacking).length
+  const odds = lacking(({ logprobs }) => logprobs === undefined)
+  const refusals = lacking(({ message }) => message['refusal'] === undefined)
+  if (odds + refusals === 0) return text
+  if ((odds || choices.length) + (refusals || choices.length) !== 2 * choices.length) return undefined
+  let found = 0
+  const whole = text.replace(/"message"\s*:\s*\{(?=\s*")/g, () => {
+    found++
+    return `${odds > 0 ? '"logprobs":null,' : ''}"message":{${refusals > 0 ? '"refusal":null,' : ''}`
+  })
+  return found === choices.length ? whole : undefined
+}
 
 /** A chunk under the caller's name of the model; `json` is the chunk as the backend words it, where nothing was changed. */
 export type Shown = (chunk: Chunk, model: string, json: string | null) => string
@@ -74,7 +93,7 @@ export const broken = (error: GatewayError, id: string): DialectEvent => ({
     error: {
       message: error.told === null ? error.message : sentenceOf(error),
       type: 'upstream_error',
-      code: error.code ?? error.status,
+      code: error.code ?? String(error.status),
       param: null,
       support_id: id,
     },

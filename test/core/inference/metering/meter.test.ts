@@ -672,7 +672,13 @@ t.test('chat', async (t) => {
     t.ok(error instanceof UpstreamFailed)
     const last = reply.kind === 'events' ? reply.broken(error as UpstreamFailed) : null
     t.same(JSON.parse((last as { data: string }).data), {
-      error: { message: 'Upstream service failed', type: 'upstream_error', code: 502, param: null, support_id: 'id_1' },
+      error: {
+        message: 'Upstream service failed',
+        type: 'upstream_error',
+        code: '502',
+        param: null,
+        support_id: 'id_1',
+      },
     })
     t.same(reply.kind === 'events' && reply.quiet?.(), { comment: 'waiting' })
   })

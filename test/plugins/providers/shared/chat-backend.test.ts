@@ -86,7 +86,7 @@ t.test('servers of other habits are understood', async (t) => {
   t.ok(wait > 50_000 && wait <= 60_000, 'a date')
 })
 
-t.test('calls without numbers, answers without content and counts in odd places are mended', async (t) => {
+t.test('calls without numbers or kinds, answers without content and counts in odd places are mended', async (t) => {
   let body = ''
   let headers: Record<string, string> = { 'content-type': 'text/event-stream' }
   const server = await backend(t, () => ({ headers, body }))
@@ -105,16 +105,17 @@ t.test('calls without numbers, answers without content and counts in odd places 
   if (answer.kind !== 'chunks') return t.fail('no stream')
   const { choices } = await collectChunks(answer.chunks)
   t.match(choices[0]!.message.tool_calls, [
-    { id: 'a', function: { name: 'look', arguments: '{}' } },
-    { id: 'b', function: { name: 'see', arguments: '{"n":1}' } },
+    { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } },
+    { id: 'b', type: 'function', function: { name: 'see', arguments: '{"n":1}' } },
   ])
   headers = json
-  const message = { role: 'assistant', tool_calls: [{ ...call('a', 'look', '{}'), type: 'function' }] }
+  const message = { role: 'assistant', tool_calls: [call('a', 'look', '{}')] }
   const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, cached_tokens: 7 }
   body = JSON.stringify({ id: '1', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })
   const whole = await ask(false)
   if (whole.kind !== 'completion') return t.fail('no completion')
   t.equal(whole.completion.choices[0]!.message.content, null)
+  t.equal(whole.completion.choices[0]!.message.tool_calls![0]!.type, 'function', 'a call says its kind')
   t.match(whole.completion.usage, { prompt_tokens_details: { cached_tokens: 7 } })
   t.equal(whole.text, undefined, 'a text that was mended does not go on')
 })
