@@ -72,7 +72,7 @@ export const call = (
       sight.broken = true
       end()
     }
-    const asked = request(url, { method: 'POST', headers, agent: false }, (response) => {
+    const sent = request(url, { method: 'POST', headers, agent: false }, (response) => {
       sight.status = response.statusCode ?? 0
       const after = response.headers['retry-after']
       sight.retryAfter = after === undefined ? null : Number(after) * 1000
@@ -83,11 +83,11 @@ export const call = (
       const left = most * slow() - (Date.now() - begun)
       if (left > 0) return void (timer = setTimeout(late, left))
       broken()
-      asked.destroy()
+      sent.destroy()
     }
     let timer = setTimeout(late, most)
-    asked.on('error', broken)
-    asked.end(body)
+    sent.on('error', broken)
+    sent.end(body)
   })
 
 /** Takes what comes, as events where it is a stream of them. */

@@ -52,13 +52,13 @@ const sawOf = (sight: Sight | null, per: number): CallerSaw => {
   }
 }
 
-const resultOf = ({ scene: { name, title, silent }, mark, note, sight, asked }: Result): SceneResult => ({
+const resultOf = ({ scene: { name, title, silent }, mark, note, sight, attempts }: Result): SceneResult => ({
   scene: name,
   title,
   mark,
   note,
   caller: sawOf(sight, silent === true ? pace : 1),
-  asked,
+  asked: attempts,
 })
 
 const say = (word: DrillWord): void => parentPort?.postMessage(word)

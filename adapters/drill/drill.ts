@@ -56,7 +56,7 @@ async function* played(order: DrillOrder, signal: AbortSignal): AsyncGenerator<S
   const timer = setTimeout(() => late.abort(new Unavailable()), longest).unref()
   const { next } = listening(thread, AbortSignal.any([signal, late.signal]))
   try {
-    for (let it = await next(); it !== null; it = await next()) yield it
+    for (let result = await next(); result !== null; result = await next()) yield result
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {

@@ -61,10 +61,10 @@ const paced = ({ timeouts, routing }: DrillPlan, pace: number): Pick<SettingsInp
 }
 
 /** Scenes without a silence meet the configuration as it is; the others meet it at the pace of the drill. */
-export const plannedActs = (plan: DrillPlan, asked: readonly string[]): readonly Act[] => {
+export const plannedActs = (plan: DrillPlan, names: readonly string[]): readonly Act[] => {
   const { timeouts, routing } = plan
   const settings: SettingsInput = { surfaces: ['chat'], models: modelsOf(plan) }
-  const wanted = scenes.filter(({ name }) => asked.includes(name))
+  const wanted = scenes.filter(({ name }) => names.includes(name))
   return [
     { settings: { ...settings, timeouts, routing }, scenes: wanted.filter(({ silent }) => silent !== true) },
     { settings: { ...settings, ...paced(plan, paceOf(plan)) }, scenes: wanted.filter(({ silent }) => silent === true) },

@@ -72,7 +72,7 @@ const playedOut = async (scene: Scene, stage: Stage, longest: number): Promise<P
   }
 }
 
-const unplayed = (note: string): Played => ({ mark: 'fail', note, sight: null, asked: 0 })
+const unplayed = (note: string): Played => ({ mark: 'fail', note, sight: null, attempts: 0 })
 
 /** The wait grows with the load of the machine, so that a busy machine fails no scene. */
 const hanging = async ({ slow }: Patience, longest: number): Promise<Played> => {

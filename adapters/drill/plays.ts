@@ -183,10 +183,10 @@ const faults: Readonly<Partial<Record<SceneName, Fault>>> = {
   S03: answering(({ ask }) => ask.call <= 2, 503),
   S05: reset,
   S06: (part) => isFirst(part) && silent(part),
-  async S07({ tempo: { pace, late }, its }) {
+  async S07({ tempo: { pace, late }, seen }) {
     await sleep(20_000 * pace)
     // A busy machine delays the signs of life as well as this: the token comes after them, or late.
-    await until(() => its.comments >= lively, late)
+    await until(() => seen.comments >= lively, late)
     return false
   },
   S08: halfway((out) => out.cut()),

@@ -24,9 +24,9 @@ export const startProvider = async (
   const conversations = new Map<string, Seen>()
   const sockets = new Set<Socket>()
   const seen = (name: string): Seen => {
-    const it = conversations.get(name) ?? { calls: 0, at: [], open: 0, left: null, sent: 0, comments: 0 }
-    conversations.set(name, it)
-    return it
+    const seen = conversations.get(name) ?? { calls: 0, at: [], open: 0, left: null, sent: 0, comments: 0 }
+    conversations.set(name, seen)
+    return seen
   }
   const server = createServer((socket) => {
     sockets.add(socket.setNoDelay(true))
@@ -89,15 +89,15 @@ const serve = async (
     wake()
   })
   while (!socket.destroyed) {
-    const asked = askedIn(bytes)
-    if (asked === null) {
+    const question = askedIn(bytes)
+    if (question === null) {
       await new Promise<void>((resolve) => {
         wake = resolve
         socket.once('close', resolve)
       })
       continue
     }
-    const { line, body, rest } = asked
+    const { line, body, rest } = question
     bytes = rest
     const wording = wordings.find(({ path }) => line.includes(path))
     if (body === null || wording === undefined) {
@@ -112,23 +112,23 @@ const serve = async (
   }
 }
 
-const noted = (line: string, its: Seen): Seen => {
-  its.at.push({ ms: Date.now(), path: line.split(' ')[1] ?? '' })
-  return its
+const noted = (line: string, seen: Seen): Seen => {
+  seen.at.push({ ms: Date.now(), path: line.split(' ')[1] ?? '' })
+  return seen
 }
 
 /** Notes how long the other side stayed. */
-const playedTo = async (socket: Socket, tempo: Tempo, ask: Omit<Ask, 'call'>, its: Seen): Promise<void> => {
-  its.open++
+const playedTo = async (socket: Socket, tempo: Tempo, ask: Omit<Ask, 'call'>, seen: Seen): Promise<void> => {
+  seen.open++
   let done = false
   const closed = (): void => {
-    its.open--
-    if (!done) its.left = Date.now()
+    seen.open--
+    if (!done) seen.left = Date.now()
   }
   socket.once('close', closed)
-  await play({ socket, its }, tempo, { ...ask, call: ++its.calls })
+  await play({ socket, seen }, tempo, { ...ask, call: ++seen.calls })
   done = true
   if (socket.destroyed) return
   socket.off('close', closed)
-  its.open--
+  seen.open--
 }

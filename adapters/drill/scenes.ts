@@ -29,7 +29,7 @@ export interface Played extends Verdict {
   /** What the caller saw; null where the caller left. */
   readonly sight: Sight | null
   /** Calls of backends. */
-  readonly asked: number
+  readonly attempts: number
 }
 
 type Play = (name: SceneName, stage: Stage) => Promise<Played>
@@ -77,7 +77,7 @@ const calling =
     const sight = wait === null ? first : await asking()
     const told = sight.raw.includes('secret words')
     const judged = told ? verdict('fail', 'told the backend’s own words') : judge(sight, name, stage, conversation)
-    return { ...judged, sight, asked: seen.calls }
+    return { ...judged, sight, attempts: seen.calls }
   }
 
 type SideCondition = (sight: Sight, stage: Stage, conversation: string) => Verdict | null
@@ -114,14 +114,14 @@ const leaving =
   async (name, stage) => {
     const conversation = `${name} ${Math.random()}`
     const seen = stage.provider.seen(conversation)
-    const over = ({ mark, note }: Verdict): Played => ({ mark, note, sight: null, asked: seen.calls })
-    const it = await ask(stage.target, name, conversation, stream)
+    const over = ({ mark, note }: Verdict): Played => ({ mark, note, sight: null, attempts: seen.calls })
+    const leaving = await ask(stage.target, name, conversation, stream)
     if (!(await until(() => seen.calls > 0, 5000 * stage.slow())))
       return over(verdict('fail', 'the backend was never asked'))
-    const { most, per } = await leave(stage, it)
+    const { most, per } = await leave(stage, leaving)
     const [left, before] = [Date.now(), seen.calls]
     await until(() => seen.left !== null, (most + 5000) * stage.slow())
-    it.socket.destroy()
+    leaving.socket.destroy()
     if (seen.left === null) return over(verdict('fail', 'the backend was never let go'))
     // A busy machine tells a provider late that a caller has gone.
     const ms = seen.left - left
@@ -142,9 +142,9 @@ const gone = ({ socket }: Leaving): Leave => {
 
 /** The backends of these scenes never answer, so 200 ms always lie before the first token. */
 const leavingEarly = (stream: boolean): Play =>
-  leaving(stream, async (_, it) => {
+  leaving(stream, async (_, leaving) => {
     await sleep(200)
-    return gone(it)
+    return gone(leaving)
   })
 
 /**
@@ -196,17 +196,17 @@ const plays: Readonly<Record<SceneName, Play>> = {
   S15: asking(false),
   S16: asking(true),
   C01: leavingEarly(true),
-  C02: leaving(true, async (_, it) => {
-    while (it.read() < 2000) await sleep(10)
-    return gone(it)
+  C02: leaving(true, async (_, leaving) => {
+    while (leaving.read() < 2000) await sleep(10)
+    return gone(leaving)
   }),
-  C03: leaving(true, async ({ stalled }, it) => {
-    it.socket.pause()
+  C03: leaving(true, async ({ stalled }, leaving) => {
+    leaving.socket.pause()
     await sleep(stalled / 3)
-    return gone(it)
+    return gone(leaving)
   }),
-  C04: leaving(true, async ({ stalled, pace }, it) => {
-    it.socket.pause()
+  C04: leaving(true, async ({ stalled, pace }, leaving) => {
+    leaving.socket.pause()
     return { most: stalled + 5000, per: pace }
   }),
   C05: leavingEarly(false),

@@ -57,8 +57,8 @@ interface ChatCompletion {
   }[]
 }
 
-const isBreak = (it: unknown): boolean => {
-  const { error } = (it ?? {}) as { readonly error?: Readonly<Record<string, unknown>> }
+const isBreak = (value: unknown): boolean => {
+  const { error } = (value ?? {}) as { readonly error?: Readonly<Record<string, unknown>> }
   return error !== undefined && typeof error['message'] === 'string' && 'code' in error
 }
 

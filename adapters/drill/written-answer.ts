@@ -27,7 +27,7 @@ export interface Seen {
 /** The socket of one call, and what is noted of its conversation. */
 export interface Line {
   readonly socket: Socket
-  readonly its: Seen
+  readonly seen: Seen
 }
 
 const reasons: Readonly<Record<number, string>> = {
@@ -151,12 +151,12 @@ export interface WrittenStream {
 }
 
 /** The head goes out at once: each fault behind it meets an answer that has begun with 200. */
-export const streamOn = ({ socket, its }: Line): WrittenStream => {
+export const streamOn = ({ socket, seen }: Line): WrittenStream => {
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
   const piece = async (bytes: string | Uint8Array): Promise<void> => {
     if (socket.destroyed) throw new Error('The other side has left')
     const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-    its.sent += data.length
+    seen.sent += data.length
     const framed = Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')])
     if (!socket.write(framed)) await roomIn(socket)
   }

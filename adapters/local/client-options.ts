@@ -34,8 +34,9 @@ export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectO
 
 /** The policy for the enclave's evidence. */
 export const policyOf = (values: ClientValues): Policy => {
-  const measurements = values.measurements?.split(',').map((it) => it.trim().toLowerCase())
-  if (measurements?.some((it) => !/^([0-9a-f]{2})+$/.test(it))) throw new Error('--measurements is a list in hex')
+  const measurements = values.measurements?.split(',').map((part) => part.trim().toLowerCase())
+  if (measurements?.some((measurement) => !/^([0-9a-f]{2})+$/.test(measurement)))
+    throw new Error('--measurements is a list in hex')
   if (measurements !== undefined && values.policy !== undefined)
     throw new Error('--measurements stands in the file of --policy')
   const stated = values.policy === undefined ? {} : parsePolicy(readFileSync(values.policy, 'utf8'))

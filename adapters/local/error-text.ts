@@ -24,7 +24,7 @@ export const sentenceOf = ({ fault, message }: SealgateError): string =>
 
 /** What a client's error tells beside its sentence; empty when there is nothing more. */
 const factsOf = ({ status, code, reason, detail }: SealgateError): string => {
-  const facts = [status === null ? null : `status ${status}`, code, reason, detail].filter((it) => it !== null)
+  const facts = [status === null ? null : `status ${status}`, code, reason, detail].filter((fact) => fact !== null)
   return facts.length > 0 ? `(${facts.join(', ')})` : ''
 }
 

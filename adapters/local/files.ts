@@ -35,7 +35,7 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(commandUsages.files)
   if (verb !== 'ls' && names.length === 0)
     throw new Error(`files ${verb} needs ${verb === 'put' ? 'a file' : 'the id of a file'}`)
-  const type = fileTypes.find((it) => it === values.type)
+  const type = fileTypes.find((type) => type === values.type)
   if (values.type !== undefined && type === undefined) throw new Error(`--type is one of ${fileTypes.join(', ')}`)
   const keyFile = keyFileOf(env, values.keys)
   const { kek, wrapped_rag_dek } = await readKeys(keyFile)
@@ -44,39 +44,39 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     memory: memoryFileOf(keyFile),
     ...(wrapped_rag_dek !== null && { wrappedRagDek: wrapped_rag_dek }),
   }
-  const its = connect({ ...clientOf(values, env), ...secrets }).files
+  const files = connect({ ...clientOf(values, env), ...secrets }).files
   const { index, incognito, search, out } = values
   switch (verb) {
     case 'put':
-      for (const name of names) await put(its, name, { index, incognito, ...(type && { type }) })
+      for (const name of names) await put(files, name, { index, incognito, ...(type && { type }) })
       return
     case 'get':
-      return get(its, names[0]!, out)
+      return get(files, names[0]!, out)
     case 'rm':
-      for (const id of names) await its.remove(id).catch(absent)
+      for (const id of names) await files.remove(id).catch(absent)
       return
     case 'ls':
-      return list(its, { ...(search !== undefined && { search }), ...(type && { type }) })
+      return list(files, { ...(search !== undefined && { search }), ...(type && { type }) })
   }
 }
 
-const put = async (its: Files, path: string, options: { index: boolean; incognito: boolean; type?: FileType }) => {
+const put = async (files: Files, path: string, options: { index: boolean; incognito: boolean; type?: FileType }) => {
   const { size } = await stat(path)
   const mime = mimeOf(extname(path))
   const source: Source = { name: basename(path), mime, size, open: () => createReadStream(path) }
   const bar = progress(basename(path))
-  const kept = await its
+  const kept = await files
     .upload(source, { ...options, onProgress: bar.told })
     .catch(naming(source.name))
     .finally(bar.end)
   // A duplicate keeps the index setting of the first upload, so its index is asked for here.
-  if (kept.is_duplicate && options.index) await index(its, kept.id)
+  if (kept.is_duplicate && options.index) await index(files, kept.id)
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
 }
 
 /** Throws when the gateway refuses, although its answer as a whole is fine. */
-const index = async (its: Files, id: string) => {
-  const [begun] = await its.index([id])
+const index = async (files: Files, id: string) => {
+  const [begun] = await files.index([id])
   if (!begun?.success) throw new Error('The file could not be indexed')
 }
 
@@ -95,9 +95,9 @@ const absent = (error: unknown): never => {
 }
 
 /** The file gets its name only after every byte is verified. */
-const get = async (its: Files, id: string, out: string | undefined) => {
+const get = async (files: Files, id: string, out: string | undefined) => {
   const bar = progress(id)
-  const file = await its.download(id, { onProgress: bar.told }).catch(absent)
+  const file = await files.download(id, { onProgress: bar.told }).catch(absent)
   // A sealed name may contain a path.
   const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f]/g, '_') || id)
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -116,9 +116,9 @@ const get = async (its: Files, id: string, out: string | undefined) => {
 }
 
 /** Pages of 100, so that a long list begins to print at once. */
-const list = async (its: Files, wanted: { search?: string; type?: FileType }) => {
+const list = async (shelf: Files, wanted: { search?: string; type?: FileType }) => {
   for (let offset = 0; ;) {
-    const { files, locked, total } = await its.list({ ...wanted, limit: 100, offset })
+    const { files, locked, total } = await shelf.list({ ...wanted, limit: 100, offset })
     const line = ({ id, created_at, file_size, rag_status, rag_error = null }: FileRecord, name: string): void =>
       print(
         [id, created_at, file_size, rag_error === null ? rag_status : `${rag_status}: ${rag_error}`, name].join('\t'),

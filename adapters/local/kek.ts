@@ -11,7 +11,7 @@ import { commandUsages } from '../production/commands/help.ts'
 /** Manages the client's own keys. The gateway never sees them. */
 export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const [verb, ...rest] = args
-  const at = (said: string | undefined) => keyFileOf(env, said)
+  const at = (given: string | undefined) => keyFileOf(env, given)
   switch (verb) {
     case 'new': {
       const { values } = parseArgs({ args: rest, options: { keys: { type: 'string' } } })

@@ -18,8 +18,8 @@ const Shape = v.strictObject({
 export type KeyFile = v.InferOutput<typeof Shape>
 
 /** The path of the client's keys: the given path, SEALGATE_KEYS or the default. */
-export const keyFileOf = (env: NodeJS.ProcessEnv, said: string | undefined): string =>
-  said ?? env['SEALGATE_KEYS'] ?? './sealgate-keys.json'
+export const keyFileOf = (env: NodeJS.ProcessEnv, given: string | undefined): string =>
+  given ?? env['SEALGATE_KEYS'] ?? './sealgate-keys.json'
 
 /** Throws with the file's name and never with its content. */
 export const readKeys = async (file: string): Promise<KeyFile> => {

@@ -31,14 +31,14 @@ const options = {
 } as const
 
 /** Reads the keys of a file. Without a file, the keys live for this session, and its files are removed at the end. */
-const secretsOf = async (said: string | undefined) => {
-  if (said === undefined) {
+const secretsOf = async (passphrase: string | undefined) => {
+  if (passphrase === undefined) {
     const kek = newKek()
     return { kek, wrappedRagDek: newRagDek(kek), store: null }
   }
-  const { kek, wrapped_rag_dek } = await readKeys(said)
+  const { kek, wrapped_rag_dek } = await readKeys(passphrase)
   const wrapped = wrapped_rag_dek === null ? {} : { wrappedRagDek: wrapped_rag_dek }
-  return { kek, ...wrapped, memory: memoryFileOf(said), store: memoryFileOf(`${said}.sent`) }
+  return { kek, ...wrapped, memory: memoryFileOf(passphrase), store: memoryFileOf(`${passphrase}.sent`) }
 }
 
 /** Verifies the enclave before the first tool is listed. The error names the rule that failed. */

@@ -29,4 +29,5 @@ const mimes: Readonly<Record<string, string>> = {
 export const mimeOf = (extension: string): string => mimes[extension.toLowerCase()] ?? unknown
 
 /** The extension includes its dot; an unknown type has `.bin`. */
-export const extensionOf = (mime: string): string => Object.entries(mimes).find(([, it]) => it === mime)?.[0] ?? '.bin'
+export const extensionOf = (mime: string): string =>
+  Object.entries(mimes).find(([, type]) => type === mime)?.[0] ?? '.bin'

@@ -9,8 +9,8 @@ export const passphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = pr
 
 /** The passphrase of a new backup. A person types it twice, because the terminal shows nothing. */
 export const newPassphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> => {
-  const said = env['SEALGATE_PASSPHRASE']
-  const [first = '', again] = said ? [said, said] : await typed(['Passphrase: ', 'The same again: '], terminal)
+  const words = env['SEALGATE_PASSPHRASE']
+  const [first = '', again] = words ? [words, words] : await typed(['Passphrase: ', 'The same again: '], terminal)
   if (first !== again) throw new Error('the two passphrases differ')
   if (first.length < 8) throw new Error('a passphrase has eight characters at least')
   return first
@@ -22,15 +22,15 @@ const typed = async (prompts: readonly string[], input: Terminal): Promise<reado
   // The terminal shows no typed character.
   const output = new Writable({ write: (_, __, done) => done() })
   const lines = createInterface({ input, output, terminal: true, historySize: 0 })
-  const said: string[] = []
+  const phrases: string[] = []
   process.stderr.write(prompts[0] ?? '')
   for await (const line of lines) {
-    said.push(line)
+    phrases.push(line)
     process.stderr.write('\n')
-    if (said.length === prompts.length) break
-    process.stderr.write(prompts[said.length] ?? '')
+    if (phrases.length === prompts.length) break
+    process.stderr.write(prompts[phrases.length] ?? '')
   }
   lines.close()
-  if (said.length < prompts.length) throw new Error('no passphrase was typed')
-  return said
+  if (phrases.length < prompts.length) throw new Error('no passphrase was typed')
+  return phrases
 }

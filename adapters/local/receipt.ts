@@ -36,50 +36,52 @@ const placeLines = (place: Place, { size, at }: HeadFacts): readonly string[] =>
   `! the log as it was at ${time(at)} by the clock of the host`,
 ]
 
-const backendLines = ({ backendEvidence: it }: ReceiptFacts): readonly string[] =>
-  it === undefined
+const backendLines = ({ backendEvidence: evidence }: ReceiptFacts): readonly string[] =>
+  evidence === undefined
     ? []
-    : [`✓ the enclave verified the backend: ${it.platform}, measurement ${it.measurement}, ${it.kind} ${it.digest}`]
+    : [
+        `✓ the enclave verified the backend: ${evidence.platform}, measurement ${evidence.measurement}, ${evidence.kind} ${evidence.digest}`,
+      ]
 
 /** `✓` marks what signatures prove, and `!` what rests on the clock of the host. */
-const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
+const linesOf = (facts: ReceiptFacts, proof: string): readonly string[] => [
   `✓ both signatures hold, by keys of the verified keyset (${proof})`,
-  `✓ ${it.route}, model ${it.model ?? 'unknown'}, backend ${it.backend ?? 'unknown'}`,
-  ...backendLines(it),
-  `✓ request ${it.request}`,
-  `✓ answer  ${it.answer}`,
-  `✓ release ${it.release}, epoch ${it.epoch}, receipt ${it.number}`,
-  ...(it.tokens === null ? [] : [`✓ ${it.tokens.input} tokens in, ${it.tokens.output} out`]),
-  `! from ${time(it.begun)} to ${time(it.ended)} by the clock of the host`,
+  `✓ ${facts.route}, model ${facts.model ?? 'unknown'}, backend ${facts.backend ?? 'unknown'}`,
+  ...backendLines(facts),
+  `✓ request ${facts.request}`,
+  `✓ answer  ${facts.answer}`,
+  `✓ release ${facts.release}, epoch ${facts.epoch}, receipt ${facts.number}`,
+  ...(facts.tokens === null ? [] : [`✓ ${facts.tokens.input} tokens in, ${facts.tokens.output} out`]),
+  `! from ${time(facts.begun)} to ${time(facts.ended)} by the clock of the host`,
 ]
 
 /** The receipt in a file: alone, or within the facts that a client keeps beside it. */
 const keptReceipt = async (file: string): Promise<Receipt> => {
-  const said = (await keptFile(file, 'the file')) as Partial<Receipt> & { readonly receipt?: Receipt }
-  const receipt = said.receipt ?? said
+  const kept = (await keptFile(file, 'the file')) as Partial<Receipt> & { readonly receipt?: Receipt }
+  const receipt = kept.receipt ?? kept
   if (typeof receipt.text !== 'string') throw new Error('the file holds no receipt')
   return receipt as Receipt
 }
 
 /** Whether a kept receipt was signed by the enclave whose kept evidence proves it, without a network. 0 when it was, 1 when not. */
-const verify = async (file: string, values: ReturnType<typeof asked>['values']): Promise<number> => {
+const verify = async (file: string, values: ReturnType<typeof parsed>['values']): Promise<number> => {
   if (values.evidence === undefined) throw new Error('--evidence FILE is needed: what sealgate verify --save kept')
   const [receipt, kept] = [await keptReceipt(file), await keptAnswer(values.evidence)]
   try {
     const { proof, key, evidence } = await checkAttestation(kept, policyOf(values), kept.at)
     const signers = key.signers ?? []
-    const facts = signers.map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
+    const facts = signers.map((keys) => openReceipt(receipt, keys)).find((facts) => facts !== null)
     if (facts === undefined || !isNamedKey(proof.body, facts.key)) {
       show([values.json ? JSON.stringify({ verified: false, fault: 'no_receipt' }) : unsigned(signers.length > 0)])
       return 1
     }
     const logged = values.log === undefined ? null : await provenIn(values.log)
     const head = logged && checkProof(receipt, logged, signers).facts
-    const said = { verified: true, ...facts, ...(logged && head && { log: { index: logged.place.index, ...head } }) }
+    const told = { verified: true, ...facts, ...(logged && head && { log: { index: logged.place.index, ...head } }) }
     const doubts = (proof.verdict?.warnings ?? []).map(({ detail }) => `! ${detail}`)
     const placed = logged && head ? placeLines(logged.place, head) : []
     const lines = [...linesOf(facts, evidence.type), ...placed, ...doubts]
-    show(values.json ? [JSON.stringify(said)] : lines)
+    show(values.json ? [JSON.stringify(told)] : lines)
     return 0
   } catch (error) {
     if (!(error instanceof SealgateError)) throw error
@@ -99,14 +101,16 @@ const unsigned = (hasKeys: boolean): string =>
 const provenIn = async (file: string): Promise<LogProof> => (await keptFile(file, '--log FILE')) as unknown as LogProof
 
 /** Asks the gateway where the receipt stands in its log. 0 when it stands there, 1 when not or not yet. */
-const prove = async (file: string, values: ReturnType<typeof asked>['values'], env: NodeJS.ProcessEnv) => {
+const prove = async (file: string, values: ReturnType<typeof parsed>['values'], env: NodeJS.ProcessEnv) => {
   const receipt = await keptReceipt(file)
   try {
     const found = await connect(clientOf(values, env)).receipts.proof(receipt)
     if (found === null) {
-      const said = { verified: false, fault: 'not_logged', waiting: true }
+      const facts = { verified: false, fault: 'not_logged', waiting: true }
       show([
-        values.json ? JSON.stringify(said) : '✗ The receipt waits for its entry in the log: ask again in a few seconds',
+        values.json
+          ? JSON.stringify(facts)
+          : '✗ The receipt waits for its entry in the log: ask again in a few seconds',
       ])
       return 1
     }
@@ -121,10 +125,10 @@ const prove = async (file: string, values: ReturnType<typeof asked>['values'], e
   }
 }
 
-const asked = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
+const parsed = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
 
 const acted = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  const { values, positionals } = asked(args)
+  const { values, positionals } = parsed(args)
   const [act, file, ...more] = positionals
   if ((act !== 'verify' && act !== 'prove') || file === undefined || more.length > 0)
     throw new Error('sealgate receipt takes verify or prove, and one file')

@@ -102,16 +102,21 @@ const isLoopback = (host: string): boolean =>
 
 /** The exact form that browsers send: a scheme, a host, and the port unless it is the default. */
 const originsOf = (list: string | undefined): readonly string[] => {
-  const origins = list?.split(',').map((it) => it.trim()) ?? []
-  if (!origins.every((it) => URL.canParse(it) && /^https?:$/.test(new URL(it).protocol) && new URL(it).origin === it))
+  const origins = list?.split(',').map((origin) => origin.trim()) ?? []
+  if (
+    !origins.every(
+      (origin) =>
+        URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && new URL(origin).origin === origin,
+    )
+  )
     throw new Error('--origin is a list of origins, such as http://localhost:3000')
   return origins
 }
 
 /** Null when no token was given. Short tokens are refused: each program of this machine could guess. */
-const tokenOf = (said: string | undefined): string | null => {
-  if (said === undefined || said === '') return null
-  if (!/^[!-~]{16,256}$/.test(said))
+const tokenOf = (given: string | undefined): string | null => {
+  if (given === undefined || given === '') return null
+  if (!/^[!-~]{16,256}$/.test(given))
     throw new Error('--token or SEALGATE_SEAL_TOKEN has 16 to 256 characters, no spaces')
-  return said
+  return given
 }

@@ -2,17 +2,21 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Memory } from '../../plugins/sealed/evidence/policy.ts'
 import type { SeenNumbers } from '../../plugins/sealed/evidence/finding.ts'
 
-const isNumbers = (it: unknown): boolean =>
-  typeof it === 'object' && it !== null && Object.values(it).every((value) => Number.isSafeInteger(value))
-const isHexes = (it: unknown): boolean =>
-  typeof it === 'object' && it !== null && Object.values(it).every((value) => /^[0-9a-f]+$/.test(String(value)))
+const isNumbers = (numbers: unknown): boolean =>
+  typeof numbers === 'object' &&
+  numbers !== null &&
+  Object.values(numbers).every((value) => Number.isSafeInteger(value))
+const isHexes = (texts: unknown): boolean =>
+  typeof texts === 'object' &&
+  texts !== null &&
+  Object.values(texts).every((value) => /^[0-9a-f]+$/.test(String(value)))
 
 /** Throws when the content is not a command's own: an unreadable memory must not count as empty. */
 const parsed = (text: string): SeenNumbers => {
-  const said = JSON.parse(text) as SeenNumbers
-  const { evaluation = 0, lists = {}, releases = {} } = said
+  const numbers = JSON.parse(text) as SeenNumbers
+  const { evaluation = 0, lists = {}, releases = {} } = numbers
   if (!Number.isSafeInteger(evaluation) || !isHexes(lists) || !isNumbers(releases)) throw new Error('Misshapen')
-  return said
+  return numbers
 }
 
 /** The highest numbers seen of lists, evaluations and releases, in a file. The file is made when it is missing. */

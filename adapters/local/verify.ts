@@ -18,13 +18,13 @@ export interface Kept extends Attestation {
 
 /** What `--save` kept. Throws for any other file. */
 export const keptAnswer = async (file: string): Promise<Kept> => {
-  const said = await keptFile(file, '--evidence FILE')
+  const kept = await keptFile(file, '--evidence FILE')
   const bytes = (name: string): Uint8Array => {
-    const text = said[name]
+    const text = kept[name]
     if (typeof text !== 'string' || !/^([0-9a-f]{2})+$/.test(text)) throw new Error(`--evidence FILE has no ${name}`)
     return new Uint8Array(Buffer.from(text, 'hex'))
   }
-  const { evidence, at, lists, receiptKeys } = said
+  const { evidence, at, lists, receiptKeys } = kept
   if (typeof evidence !== 'object' || evidence === null || typeof at !== 'number')
     throw new Error('--evidence FILE is no answer that --save kept')
   return {
@@ -51,8 +51,8 @@ const timeOf = (text: string): number => {
 
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 
-const checked = async (it: Kept, policy: Policy, now: number): Promise<Verified> =>
-  verifiedFactsOf(await checkAttestation(it, policy, now))
+const checked = async (kept: Kept, policy: Policy, now: number): Promise<Verified> =>
+  verifiedFactsOf(await checkAttestation(kept, policy, now))
 
 const options = {
   ...clientOptions,
@@ -81,12 +81,12 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
     return verifyService({ ...values, service }, show)
   }
   const policy = policyOf(values)
-  const asked = async (): Promise<Kept> => {
+  const keptOf = async (): Promise<Kept> => {
     const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)
     const connection = { ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), policy, fetch }
     return { ...(await askAttestation(connection)), at: Date.now() }
   }
-  const answer = values.evidence === undefined ? await asked() : await keptAnswer(values.evidence)
+  const answer = values.evidence === undefined ? await keptOf() : await keptAnswer(values.evidence)
   if (values.save !== undefined) await save(values.save, answer)
   const now = values.at === undefined ? answer.at : timeOf(values.at)
   try {

@@ -6,7 +6,7 @@ type RowFields = Record<string, unknown>
 /**
  * Rows pass through JSON as in a real store: callers share no object with it, and undefined fields vanish.
  */
-const copy = <T>(it: T): T => JSON.parse(JSON.stringify(it)) as T
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 /** Null equals absent, as the port promises for `where`. */
 const isSameJson = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
@@ -14,7 +14,7 @@ const isSameJson = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? nu
 const holdsFields = (row: RowFields, fields: object = {}) =>
   Object.entries(fields).every(([name, value]) => isSameJson(row[name], value))
 
-const rank = (it: unknown) => (it == null ? 0 : typeof it === 'string' ? 2 : 1)
+const rank = (value: unknown) => (value == null ? 0 : typeof value === 'string' ? 2 : 1)
 
 /** Orders null before numbers before text. */
 const compare = (a: unknown, b: unknown): number => {
@@ -23,11 +23,11 @@ const compare = (a: unknown, b: unknown): number => {
 }
 
 /** Both ends are inclusive; a row without the field never matches. */
-const isBetween = (it: unknown, from: unknown, to: unknown) =>
-  it !== null &&
-  it !== undefined &&
-  (from === undefined || compare(it, from) >= 0) &&
-  (to === undefined || compare(it, to) <= 0)
+const isBetween = (value: unknown, from: unknown, to: unknown) =>
+  value !== null &&
+  value !== undefined &&
+  (from === undefined || compare(value, from) >= 0) &&
+  (to === undefined || compare(value, to) <= 0)
 
 const mentions = (row: RowFields, text: string, fields: readonly string[]) =>
   fields.some((name) => {

@@ -23,14 +23,14 @@ const open: Door = async (url, { method, headers = {}, body = null, signal, pati
     patience === undefined ? null : setTimeout(() => controller.abort(new Error('No answer in time')), patience)
   const either = AbortSignal.any([signal, controller.signal])
   try {
-    const asked = {
+    const question = {
       method,
       headers: { 'accept-encoding': 'identity', ...headers },
       body,
       redirect: 'manual',
       signal: either,
     }
-    const response = await fetch(url, asked as RequestInit)
+    const response = await fetch(url, question as RequestInit)
     return {
       status: response.status,
       header: (name) => response.headers.get(name),

@@ -23,11 +23,11 @@ interface Bucket {
 const crumb = 1e-9
 
 /** Forgets idle buckets each time the map has doubled, so that every step pays the same small share. */
-const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
+const tidy = <T>(map: Map<string, T>, idle: (entry: T) => boolean) => {
   let bound = 1024
   return () => {
     if (map.size < bound) return
-    for (const [name, it] of map) if (idle(it)) map.delete(name)
+    for (const [name, entry] of map) if (idle(entry)) map.delete(name)
     bound = Math.max(1024, map.size * 2)
   }
 }

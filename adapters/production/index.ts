@@ -138,7 +138,9 @@ export const renewed = async (
   if (fixed !== null) throw fixedSetting(fixed)
   if (config.sealing !== before.sealing) throw fixedSetting('enclave')
   const kept = ([name, choice]: [string, Choice]) =>
-    isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
+    isDeepStrictEqual(choice, before.providers[name])
+      ? stood.upstreams.find((fitting) => fitting.name === name)
+      : undefined
   const same =
     !config.sealing ||
     config.enclave.connect !== undefined ||

@@ -142,8 +142,8 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
 }
 
 /** Port 0 lets the system choose a free port. */
-const portOf = (said: string): string => {
-  if (/^\d{1,5}$/.test(said) && Number(said) <= 65_535) return said
+const portOf = (text: string): string => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return text
   throw new Error('--port takes a number from 0 to 65535')
 }
 
@@ -160,14 +160,14 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const usageOf = (name: string): string | null =>
   Object.hasOwn(commandUsages, name) ? commandUsages[name as keyof typeof commandUsages] : null
 
-const isHelp = (it: string): boolean => it === '--help' || it === '-h'
+const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h'
 
 /** An option in the first place belongs to `serve`, which needs no name. */
-const run = async (said: readonly string[]): Promise<void> => {
-  const [first = 'serve'] = said
+const run = async (words: readonly string[]): Promise<void> => {
+  const [first = 'serve'] = words
   if (first === '--version' || first === '-v') return print(await version())
   if (isHelp(first)) return print(helpOverview)
-  const [name, args] = first.startsWith('-') ? ['serve', said] : [first, said.slice(1)]
+  const [name, args] = first.startsWith('-') ? ['serve', words] : [first, words.slice(1)]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined)
     throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)

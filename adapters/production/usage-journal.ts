@@ -71,7 +71,7 @@ export default plugin({
       const file = join(folder, name)
       let descriptor = openSync(file, 'a', 0o600)
       const inode = () => statSync(file, { throwIfNoEntry: false })?.ino
-      let its = inode()
+      let known = inode()
       return {
         append: (lines) => void writeSync(descriptor, [...lines, ''].join('\n')),
         replace(lines) {
@@ -80,10 +80,10 @@ export default plugin({
           renameSync(next, file)
           closeSync(descriptor)
           descriptor = openSync(file, 'a', 0o600)
-          its = inode()
+          known = inode()
         },
         beat() {
-          if (inode() !== its) return false
+          if (inode() !== known) return false
           const now = clock.now() / 1000
           utimesSync(file, now, now)
           return true
@@ -98,9 +98,9 @@ export default plugin({
 
     // A dead process of this machine is known at once; one elsewhere only by its silence.
     const isLeft = (name: string): boolean => {
-      const [, its, pid] = names.exec(name) ?? []
-      if (its === undefined || own.has(name)) return false
-      if (its === place && Number(pid) !== process.pid && !lives(Number(pid))) return true
+      const [, holder, pid] = names.exec(name) ?? []
+      if (holder === undefined || own.has(name)) return false
+      if (holder === place && Number(pid) !== process.pid && !lives(Number(pid))) return true
       const found = statSync(join(folder, name), { throwIfNoEntry: false })
       return found !== undefined && clock.now() - found.mtimeMs > silenceMs
     }

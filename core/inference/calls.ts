@@ -162,7 +162,7 @@ const whole = async (
     ...provenBy(answer),
     usage: completion.usage ?? null,
     size: sizeOf(completion),
-    tried: tried,
+    tried,
     notes: [],
   }
 }
@@ -184,7 +184,7 @@ const stream = async (
   const given = before?.stream === undefined ? continuable(entry, body) : before.stream.given
   const needs = common.searching()
   const tried = before === null ? [] : [before.candidate.provider]
-  const live: StreamState = before?.stream?.live ?? { backend: null, usage: null, size: 0, tried: tried, notes: [] }
+  const live: StreamState = before?.stream?.live ?? { backend: null, usage: null, size: 0, tried, notes: [] }
 
   const search = (broken: BrokenStream | null): Search<OpenedStream, 'chat'> =>
     askInTurn(needs, {

@@ -5,7 +5,7 @@ import { Unavailable } from '../../../core/errors.ts'
 import { type PageRequest, addressOf } from './page-request.ts'
 
 /** Headers of the page that the gateway reads. */
-const asked = ['accept', 'content-type', 'x-enclave-kid', 'range'] as const
+const passed = ['accept', 'content-type', 'x-enclave-kid', 'range'] as const
 
 /** Headers of the gateway that the page reads. */
 const answered = [
@@ -29,7 +29,7 @@ export interface Behind {
 /** Only listed headers go on: a cookie or a key of the page stays on this machine. */
 const headersOf = ({ request }: PageRequest, apiKey: string): Record<string, string> => {
   const headers: Record<string, string> = { authorization: `Bearer ${apiKey}` }
-  for (const name of asked) {
+  for (const name of passed) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value
   }

@@ -4,9 +4,9 @@ import { kekId } from '../../../plugins/sealed/wire/schedule.ts'
 import { keyFileOf, memoryFileOf, readKeys } from '../key-file.ts'
 
 /** The reader's own keys of files. They stay in this process. */
-export const heldKeys = async (env: NodeJS.ProcessEnv, said: string | undefined) => {
-  const file = keyFileOf(env, said)
-  const named = said !== undefined || env['SEALGATE_KEYS'] !== undefined
+export const heldKeys = async (env: NodeJS.ProcessEnv, given: string | undefined) => {
+  const file = keyFileOf(env, given)
+  const named = given !== undefined || env['SEALGATE_KEYS'] !== undefined
   if (!named && !(await isThere(file))) return null
   const { kek, wrapped_rag_dek } = await readKeys(file)
   const wrapped = wrapped_rag_dek === null ? {} : { wrappedRagDek: wrapped_rag_dek }

@@ -109,17 +109,17 @@ interface Door {
 const doorsOf = (client: Client): readonly Door[] => {
   const files = /^\/own\/files$/
   const file = /^\/own\/files\/(file_[\w-]+)$/
-  const said = async ({ response }: PageRequest, data: Promise<unknown>) =>
+  const answered = async ({ response }: PageRequest, data: Promise<unknown>) =>
     sendJson(response, 200, { data: await data })
   return [
-    { method: 'GET', path: files, serve: (call) => said(call, list(client)) },
+    { method: 'GET', path: files, serve: (call) => answered(call, list(client)) },
     { method: 'POST', path: files, serve: (call) => store(client, call) },
     { method: 'GET', path: file, serve: (call, id) => content(client, call, id) },
     {
       method: 'DELETE',
       path: file,
       serve: (call, id) =>
-        said(
+        answered(
           call,
           client.files.remove(id).then(() => ({ id })),
         ),
@@ -127,9 +127,9 @@ const doorsOf = (client: Client): readonly Door[] => {
     {
       method: 'POST',
       path: /^\/own\/files\/(file_[\w-]+)\/index$/,
-      serve: (call, id) => said(call, index(client, id)),
+      serve: (call, id) => answered(call, index(client, id)),
     },
-    { method: 'POST', path: /^\/own\/search$/, serve: (call) => said(call, search(client, call)) },
+    { method: 'POST', path: /^\/own\/search$/, serve: (call) => answered(call, search(client, call)) },
   ]
 }
 

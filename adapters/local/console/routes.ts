@@ -35,11 +35,11 @@ const serveScript = (response: ServerResponse, { ownPage, hash, files }: Built, 
 }
 
 /** Paths below `/own` never reach the gateway, not even where nothing serves them. */
-const serve = async (it: ConsoleDoor, call: PageRequest, pathname: string): Promise<void> => {
+const serve = async (door: ConsoleDoor, call: PageRequest, pathname: string): Promise<void> => {
   const { request, response } = call
-  if (pathname === '/own' && request.method === 'GET') return sendJson(response, 200, { data: it.own })
-  if (!/^\/own(?:\/|$)/.test(pathname)) return forward(call, { gateway: it.own.gateway, apiKey: it.apiKey })
-  if (it.files === null || !(await it.files(call, pathname))) return notFound()
+  if (pathname === '/own' && request.method === 'GET') return sendJson(response, 200, { data: door.own })
+  if (!/^\/own(?:\/|$)/.test(pathname)) return forward(call, { gateway: door.own.gateway, apiKey: door.apiKey })
+  if (door.files === null || !(await door.files(call, pathname))) return notFound()
 }
 
 /** Only words of this program and of the client go to the page; any other error gets a plain sentence. */
@@ -50,9 +50,9 @@ const refusalOf = (error: unknown): { readonly status: number; readonly words: s
 }
 
 /** The console on this machine: its own page, its own files, and everything else from the gateway. */
-export const consoleRoutes = (it: ConsoleDoor): RequestListener => {
-  const admitPage = admission({ ...it.door, token: null })
-  const admit = admission(it.door)
+export const consoleRoutes = (door: ConsoleDoor): RequestListener => {
+  const admitPage = admission({ ...door.door, token: null })
+  const admit = admission(door.door)
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('The caller left')))
@@ -60,8 +60,8 @@ export const consoleRoutes = (it: ConsoleDoor): RequestListener => {
       const { pathname, searchParams: query } = addressOf(request)
       const isPage = request.method === 'GET' && /^\/console(?:\/|$)/.test(pathname)
       if (await (isPage ? admitPage : admit)(request, response)) return
-      if (isPage) return serveScript(response, it.built, pathname)
-      await serve(it, { request, response, signal: gone.signal, query }, pathname)
+      if (isPage) return serveScript(response, door.built, pathname)
+      await serve(door, { request, response, signal: gone.signal, query }, pathname)
     } catch (error) {
       if (response.destroyed) return
       // An answer that has begun is cut, so that it never looks whole.

@@ -171,7 +171,7 @@ export const listedTool = ({ name, about, params, hints }: Entry): object => {
 /** The wanted tools, in the order of the catalog. Throws when a name is not in the catalog. */
 export const chosenTools = (wished: string | undefined): readonly Entry[] => {
   if (wished === undefined) return catalog
-  const names = wished.split(',').map((it) => it.trim())
+  const names = wished.split(',').map((name) => name.trim())
   const odd = names.find((name) => !catalog.some((entry) => entry.name === name))
   if (odd !== undefined) throw new Error(`--tools is a list of ${catalog.map(({ name }) => name).join(', ')}`)
   return catalog.filter(({ name }) => names.includes(name))

@@ -18,9 +18,9 @@ const mostBytes = 1024 * 1024
 const ruleOf = (line: string): Rule | null => {
   if (line === '' || line.startsWith('#')) return null
   const ignores = !line.startsWith('!')
-  const said = ignores ? line : line.slice(1)
-  const folderOnly = said.endsWith('/')
-  const bare = folderOnly ? said.slice(0, -1) : said
+  const pattern = ignores ? line : line.slice(1)
+  const folderOnly = pattern.endsWith('/')
+  const bare = folderOnly ? pattern.slice(0, -1) : pattern
   if (bare === '') return null
   if (!bare.includes('/')) {
     const named = nameMatcher(bare)

@@ -14,17 +14,17 @@ const named: Readonly<Record<string, RegExp>> = {
 
 /** Reads a set in brackets that begins at `at`. Null when no bracket closes the set. */
 const setOf = (glob: string, at: number): { readonly token: Token; readonly end: number } | null => {
-  const members: ((it: string) => boolean)[] = []
+  const members: ((name: string) => boolean)[] = []
   const inverted = '!^'.includes(glob[at + 1] ?? ' ')
   const first = at + (inverted ? 2 : 1)
   for (let i = first; i < glob.length; i++) {
     if (glob[i] === ']' && i > first)
-      return { token: (it) => members.some((member) => member(it)) !== inverted, end: i }
+      return { token: (name) => members.some((member) => member(name)) !== inverted, end: i }
     const kind = /^\[:(\w+):\]/.exec(glob.slice(i, i + 12))
     if (kind !== null) {
       const pattern = named[kind[1] ?? '']
       if (pattern === undefined) return null
-      members.push((it) => pattern.test(it))
+      members.push((name) => pattern.test(name))
       i += kind[0].length - 1
       continue
     }
@@ -35,7 +35,7 @@ const setOf = (glob: string, at: number): { readonly token: Token; readonly end:
       i += glob[i + 2] === '\\' ? 3 : 2
       high = glob[i] ?? ''
     }
-    members.push((it) => low <= it && it <= high)
+    members.push((name) => low <= name && name <= high)
   }
   return null
 }
@@ -56,7 +56,7 @@ const tokensOf = (glob: string): readonly Token[] | null => {
     } else {
       const literal = character === '\\' ? glob[++at] : character
       if (literal === undefined) return null
-      tokens.push((it) => it === literal)
+      tokens.push((name) => name === literal)
     }
   }
   return tokens
@@ -69,7 +69,7 @@ const tokensOf = (glob: string): readonly Token[] | null => {
 const fits = <T, U>(
   tokens: readonly T[],
   items: readonly U[],
-  isStar: (it: T) => boolean,
+  isStar: (token: T) => boolean,
   same: (token: T, item: U) => boolean,
 ): boolean => {
   let [token, item, star, after] = [0, 0, -1, 0]
@@ -97,8 +97,8 @@ export const nameMatcher = (glob: string): ((name: string) => boolean) => {
     fits(
       tokens,
       [...name],
-      (it) => it === '*',
-      (token, it) => token !== '*' && token(it),
+      (token) => token === '*',
+      (token, matches) => token !== '*' && token(matches),
     )
 }
 
@@ -113,7 +113,7 @@ export const pathMatcher = (glob: string): ((parts: readonly string[]) => boolea
     fits(
       tokens,
       path,
-      (it) => it === '**',
+      (token) => token === '**',
       (token, name) => token !== '**' && token(name),
     )
 }

@@ -15,10 +15,10 @@ interface Message {
   readonly params?: unknown
 }
 
-const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
-  typeof it === 'object' && it !== null && !Array.isArray(it)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isId = (it: unknown): it is Id => typeof it === 'string' || Number.isSafeInteger(it)
+const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
 
 /** The lines of a stream; null for a line that is too long. An unfinished last line is dropped. */
 export async function* linesOf(input: AsyncIterable<Buffer>, most = mostLine): AsyncGenerator<Buffer | null> {
@@ -62,12 +62,12 @@ const underWay = (answering: AnswerCall, say: (message: object) => void) => {
   const answered = async (id: Id, method: string, params: RpcCall['params'], stop: AbortController): Promise<void> => {
     const notify = (method: string, params: object) => stop.signal.aborted || say({ method, params })
     const call: RpcCall = { method, params, signal: stop.signal, notify }
-    const said = await answering(call).then(
+    const told = await answering(call).then(
       (result) => ({ id, result }),
       (error: unknown) => ({ id, error: errorOf(error) }),
     )
     running.delete(id)
-    if (!stop.signal.aborted) say(said)
+    if (!stop.signal.aborted) say(told)
   }
 
   return {

@@ -25,11 +25,11 @@ const refuseInside = (folder: string, roots: readonly Root[]): void => {
 /**
  * Opens the folder for results, outside all roots. Without a name, a temporary folder is made with the first result.
  */
-export const openResultFolder = async (said: string | undefined, roots: readonly Root[]): Promise<KeepMadeFile> => {
-  if (said !== undefined) await mkdir(said, { recursive: true, mode: 0o700 })
-  const parent = await realpath(said ?? tmpdir())
+export const openResultFolder = async (given: string | undefined, roots: readonly Root[]): Promise<KeepMadeFile> => {
+  if (given !== undefined) await mkdir(given, { recursive: true, mode: 0o700 })
+  const parent = await realpath(given ?? tmpdir())
   refuseInside(parent, roots)
-  let own: Promise<string> | null = said === undefined ? null : Promise.resolve(parent)
+  let own: Promise<string> | null = given === undefined ? null : Promise.resolve(parent)
 
   return async (file, signal) => {
     const folder = await (own ??= mkdtemp(join(parent, 'sealgate-mcp-')))

@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts'
 
 /** An allowed folder: `said` is the path as given, `real` the path without links. */
 export interface Root {
-  readonly said: string
+  readonly spelled: string
   readonly real: string
 }
 
@@ -30,14 +30,14 @@ const pathInside = (folder: string, path: string): string | null => {
 export const isWithin = (folder: string, path: string): boolean => path === folder || pathInside(folder, path) !== null
 
 /** Throws when a path is not a folder, and on systems that do not tell which file a descriptor opened. */
-export const rootsOf = async (said: readonly string[]): Promise<readonly Root[]> => {
-  if (said.length > 0 && !['linux', 'darwin'].includes(process.platform))
+export const rootsOf = async (given: readonly string[]): Promise<readonly Root[]> => {
+  if (given.length > 0 && !['linux', 'darwin'].includes(process.platform))
     throw new Error('--root works on Linux and macOS alone')
   return Promise.all(
-    said.map(async (it) => {
-      const real = await realpath(it).catch(() => null)
+    given.map(async (path) => {
+      const real = await realpath(path).catch(() => null)
       if (real === null || !(await lstat(real)).isDirectory()) throw new Error('--root names a folder')
-      return { said: resolve(it), real }
+      return { spelled: resolve(path), real }
     }),
   )
 }
@@ -54,11 +54,11 @@ const openedPath = async (handle: FileHandle, wanted: string): Promise<string> =
 
 /** Throws unless the descriptor is a plain file at exactly this path and has no other name. */
 const checked = async (handle: FileHandle, path: string): Promise<LocalFile> => {
-  const it = await handle.stat()
-  if (!it.isFile()) throw new Refusal('The path is no plain file')
-  if (it.nlink !== 1) throw new Refusal('The file has more than one name')
+  const stats = await handle.stat()
+  if (!stats.isFile()) throw new Refusal('The path is no plain file')
+  if (stats.nlink !== 1) throw new Refusal('The file has more than one name')
   if ((await openedPath(handle, path)) !== path) throw new Refusal(links)
-  return { handle, path, name: basename(path), size: it.size }
+  return { handle, path, name: basename(path), size: stats.size }
 }
 
 /** A link and a missing right are named; every other cause counts as a missing file. */
@@ -68,25 +68,25 @@ const orRefused = (cause: NodeJS.ErrnoException): never => {
 }
 
 /** Rejects with a Refusal in words for the agent. The caller closes the file. */
-export type OpenFile = (said: string) => Promise<LocalFile>
+export type OpenFile = (path: string) => Promise<LocalFile>
 
 /** Opens files only under the roots. Relative paths begin at the first root. */
 export const fileOpener = (roots: readonly Root[], hidden: boolean, env: NodeJS.ProcessEnv): OpenFile => {
-  const placed = (said: string): { readonly root: Root; readonly way: string } => {
+  const placed = (named: string): { readonly root: Root; readonly way: string } => {
     const [first] = roots
     if (first === undefined) throw new Refusal('No folder is allowed; sealgate mcp --root FOLDER allows one')
-    const path = /^file:\/\//.test(said) && URL.canParse(said) ? fileURLToPath(said) : said
+    const path = /^file:\/\//.test(named) && URL.canParse(named) ? fileURLToPath(named) : named
     if (path.includes('\0')) throw new Refusal('There is no such file')
     const whole = resolve(first.real, path)
     for (const root of roots) {
-      const way = pathInside(root.real, whole) ?? pathInside(root.said, whole)
+      const way = pathInside(root.real, whole) ?? pathInside(root.spelled, whole)
       if (way !== null) return { root, way }
     }
     throw new Refusal('The path is outside the folders that are allowed')
   }
 
-  return async (said) => {
-    const { root, way } = placed(said)
+  return async (named) => {
+    const { root, way } = placed(named)
     const path = join(root.real, way)
     if (!hidden && way.split(sep).some((part) => part.startsWith('.')))
       throw new Refusal('The file is hidden; --hidden allows such files')

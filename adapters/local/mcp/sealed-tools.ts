@@ -37,15 +37,15 @@ const isGone = (error: unknown): boolean => error instanceof SealgateError && er
 /** Runs the work with a file's id. When the store lost the file, the file is sent once more. */
 const withFile = async <T>(
   sent: SentFiles,
-  said: string,
+  path: string,
   context: CallContext,
   work: (id: string) => Promise<T>,
 ): Promise<T> => {
   try {
-    return await work(await sent.idOf(said, context))
+    return await work(await sent.idOf(path, context))
   } catch (error) {
-    if (!isGone(error) || sent.isId(said)) throw error
-    return work(await sent.idOf(said, context, { again: true }))
+    if (!isGone(error) || sent.isId(path)) throw error
+    return work(await sent.idOf(path, context, { again: true }))
   }
 }
 
@@ -114,7 +114,7 @@ const works: Readonly<Record<Kind, Work>> = {
 
   async searches(bench, entry, { files, ...rest }, told) {
     const ids: string[] = []
-    for (const said of (files as readonly string[] | undefined) ?? []) ids.push(await bench.sent.idOf(said, told))
+    for (const path of (files as readonly string[] | undefined) ?? []) ids.push(await bench.sent.idOf(path, told))
     const params = { ...rest, ...(files !== undefined && { fileIds: ids }) }
     return asText(bench, entry, await bench.client.tools.call(entry.name, params, told))
   },
@@ -154,7 +154,7 @@ export const runTool = async (
 
 /** Throws when no tool of this name is offered. */
 export const toolNamed = (offered: readonly Entry[], name: string): Entry => {
-  const entry = offered.find((it) => it.name === name)
+  const entry = offered.find((entry) => entry.name === name)
   if (entry === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
   return entry
 }

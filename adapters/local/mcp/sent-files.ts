@@ -30,7 +30,7 @@ const hashOf = async ({ handle, size }: LocalFile): Promise<Buffer> => {
 }
 
 /** A path of this form is taken for an id, and its file can then only be named with a folder. */
-const isFileId = (it: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(it)
+const isFileId = (text: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 /** Ids by a keyed hash of the content. The key is derived from the KEK, so a reader of the store learns no content. */
 const memoryOf = (store: MemoryStore | null, kek: string) => {
@@ -56,11 +56,11 @@ const memoryOf = (store: MemoryStore | null, kek: string) => {
 export interface SentFiles {
   /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
   idOf(
-    said: string,
+    path: string,
     context: CallContext,
     wish?: { readonly index?: boolean; readonly again?: boolean },
   ): Promise<string>
-  isId(said: string): boolean
+  isId(path: string): boolean
   /** Removes the files that belong to this session only. */
   end(): Promise<void>
 }
@@ -105,8 +105,8 @@ export const sentFiles = ({ files, openFile, kek, store }: SentFilesOptions): Se
     throw new Refusal('The file changed while it was read')
   }
 
-  const idOfPath: SentFiles['idOf'] = async (said, told, { index = false, again = false } = {}) => {
-    const file = await openFile(said)
+  const idOfPath: SentFiles['idOf'] = async (path, told, { index = false, again = false } = {}) => {
+    const file = await openFile(path)
     try {
       const hash = await hashOf(file)
       const mime = mimeOf(extname(file.name))
@@ -131,7 +131,7 @@ export const sentFiles = ({ files, openFile, kek, store }: SentFilesOptions): Se
 
   return {
     isId: isFileId,
-    idOf: async (said, told, wish) => (isFileId(said) ? said : idOfPath(said, told, wish)),
+    idOf: async (path, told, wish) => (isFileId(path) ? path : idOfPath(path, told, wish)),
     async end() {
       await Promise.all([...own].map((id) => files.remove(id).catch((error) => isGone(error) || Promise.reject(error))))
     },

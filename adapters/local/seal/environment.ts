@@ -19,6 +19,6 @@ export const environmentFor = (
     const tells = secrets.some((secret) => secret !== '' && value?.includes(secret) === true)
     return value === undefined || isOurs || tells || vendors.test(name) || keys.test(name) ? [] : [[name, value]]
   })
-  const direct = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...local].filter((it) => it !== '').join(',')
+  const direct = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...local].filter((address) => address !== '').join(',')
   return { ...Object.fromEntries(kept), NO_PROXY: direct, no_proxy: direct, ...own }
 }

@@ -74,7 +74,7 @@ const programs: readonly Program[] = [
         'analytics.enabled=false',
         'feedback.enabled=false',
       ]
-      return settings.flatMap((it) => ['-c', it])
+      return settings.flatMap((setting) => ['-c', setting])
     },
     check: checkCodex,
     off: 'analytics, feedback, looking for updates',
@@ -160,5 +160,5 @@ const unknown: Program = {
 /** By the file's name alone; an unknown program gets the usual variables. */
 export const programOf = (command: string): Program => {
   const name = basename(command).replace(/\.(exe|cmd|js)$/i, '')
-  return programs.find((it) => it.name === name) ?? unknown
+  return programs.find((program) => program.name === name) ?? unknown
 }

@@ -25,20 +25,20 @@ const placeOf = ({ args, env }: ProgramToRun): ProgramStart => ({
 })
 
 /** Throws where the program's own settings lead past the proxy. */
-export const checkProgram = async (it: ProgramToRun): Promise<void> => programOf(it.command).check?.(placeOf(it))
+export const checkProgram = async (run: ProgramToRun): Promise<void> => programOf(run.command).check?.(placeOf(run))
 
 /** Runs a program whose models are behind the proxy; resolves with the status that it ends with. */
-export const runProgram = async (it: ProgramToRun, proxy: Proxy): Promise<number> => {
-  const program = programOf(it.command)
+export const runProgram = async (started: ProgramToRun, proxy: Proxy): Promise<number> => {
+  const program = programOf(started.command)
   process.stderr.write(`sealgate seal: switched off in ${program.name}: ${program.off}\n`)
   process.stderr.write(`sealgate seal: not sealed: ${program.past}\n`)
-  const settings = await program.settings?.(proxy, placeOf(it))
-  if (settings === undefined) return run(it, program, proxy, '')
+  const settings = await program.settings?.(proxy, placeOf(started))
+  if (settings === undefined) return run(started, program, proxy, '')
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-seal-'))
   try {
     const file = join(folder, 'settings.json')
     await writeFile(file, JSON.stringify(settings))
-    return await run(it, program, proxy, file)
+    return await run(started, program, proxy, file)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -36,8 +36,8 @@ export const fieldsIn = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
 /** Undefined as soon as one name of the path is missing. */
-export const at = (it: unknown, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((found, name) => (found as JsonObject | null | undefined)?.[name], it)
+export const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((found, name) => (found as JsonObject | null | undefined)?.[name], value)
 
 /** Where a program reads settings for all users of the machine. */
 export const machineFolder = ({ etc }: ProgramStart, linux: string, mac: string): string =>
@@ -49,7 +49,7 @@ export const filesOf = async (folder: string): Promise<readonly string[]> =>
 
 /** The value of a flag, in either spelling: `--flag value` or `--flag=value`. */
 export const flagged = (args: readonly string[], flag: string): string | undefined => {
-  const found = args.findIndex((it) => it === flag || it.startsWith(`${flag}=`))
+  const found = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
   return found < 0 ? undefined : args[found] === flag ? (args[found + 1] ?? '') : args[found]!.slice(flag.length + 1)
 }
 

@@ -14,8 +14,8 @@ interface AcceptedBackend {
 }
 
 /** The policy of a configuration. A policy that cannot be used, or would verify nothing, throws with its path. */
-export const backendPolicy = async (said: object, path: string, testRoots?: TestRoots): Promise<AcceptedBackend> => {
-  const { policy, services } = await checked(said, path)
+export const backendPolicy = async (written: object, path: string, testRoots?: TestRoots): Promise<AcceptedBackend> => {
+  const { policy, services } = await checked(written, path)
   const namesCode = policy.measurements !== undefined || (policy.releases && !Array.isArray(policy.releases))
   if (services === undefined && !namesCode)
     throw new Error(`${path} names neither measurements nor a signed list of releases`)
@@ -25,9 +25,9 @@ export const backendPolicy = async (said: object, path: string, testRoots?: Test
 /**
  * The rules are made once here, so that a policy that cannot be used fails at the start and not at a call.
  */
-const checked = async (said: object, path: string): Promise<AcceptedBackend> => {
+const checked = async (policy: object, path: string): Promise<AcceptedBackend> => {
   try {
-    const accepted = await parsed(said)
+    const accepted = await parsed(policy)
     rulesOf(readPolicy(accepted.policy), Date.now())
     return accepted
   } catch (cause) {
@@ -35,9 +35,9 @@ const checked = async (said: object, path: string): Promise<AcceptedBackend> => 
   }
 }
 
-const parsed = async (said: object): Promise<AcceptedBackend> => {
-  const text = JSON.stringify(said)
-  if (!('services' in said)) return { policy: parsePolicy(text) }
+const parsed = async (written: object): Promise<AcceptedBackend> => {
+  const text = JSON.stringify(written)
+  if (!('services' in written)) return { policy: parsePolicy(text) }
   const { parseServicePolicy } = await import('../../../plugins/sealed/evidence/services/service-policy.ts')
   const { platform: policy, lists: services } = parseServicePolicy(text)
   return { policy, services }

@@ -10,7 +10,7 @@ export interface Opened {
 
 /** A line with the number of its calls; a replaced line retires after its last call. */
 export interface Held<T> {
-  readonly it: T
+  readonly line: T
   /** In ms: at this time the evidence counts no more. */
   readonly until: number
   calls: number
@@ -22,11 +22,11 @@ export interface HeldLines<T> {
   /** The newest line; null when none counts at this time, in Unix ms. */
   standing(now: number): Held<T> | null
   /** Puts this line in the place of the one before. */
-  hold(it: T, until: number): Held<T>
+  hold(line: T, until: number): Held<T>
   /** Gives calls no line any more. */
   drop(): void
   /** Counts the call, so that the line outlives it. The rejection of the call passes on. */
-  use<R>(line: Held<T>, call: (it: T) => Promise<R>): Promise<R>
+  use<R>(held: Held<T>, call: (line: T) => Promise<R>): Promise<R>
   /** Ends the calls of all lines. */
   close(): Promise<void>
 }
@@ -37,10 +37,10 @@ export const heldLines = <T extends Opened>(): HeldLines<T> => {
   const alive = new Set<T>()
 
   /** A stream goes on after its call, and retiring waits for it. */
-  const retireUnused = ({ it, calls, replaced }: Held<T>): void => {
-    const forget = () => alive.delete(it)
+  const retireUnused = ({ line, calls, replaced }: Held<T>): void => {
+    const forget = () => alive.delete(line)
     // A line that is closed meanwhile has no more calls to wait for.
-    if (replaced && calls === 0) void it.retire().then(forget, forget)
+    if (replaced && calls === 0) void line.retire().then(forget, forget)
   }
 
   const replace = (next: Held<T> | null): void => {
@@ -53,25 +53,25 @@ export const heldLines = <T extends Opened>(): HeldLines<T> => {
 
   return {
     standing: (now) => (newest !== null && now < newest.until ? newest : null),
-    hold(it, until) {
-      const line = { it, until, calls: 0, replaced: false }
-      alive.add(it)
-      replace(line)
-      return line
+    hold(line, until) {
+      const held = { line, until, calls: 0, replaced: false }
+      alive.add(line)
+      replace(held)
+      return held
     },
     drop: () => replace(null),
-    async use(line, call) {
-      line.calls++
+    async use(held, call) {
+      held.calls++
       try {
-        return await call(line.it)
+        return await call(held.line)
       } finally {
-        line.calls--
-        retireUnused(line)
+        held.calls--
+        retireUnused(held)
       }
     },
     async close() {
       newest = null
-      await Promise.all([...alive].map((it) => it.close()))
+      await Promise.all([...alive].map((line) => line.close()))
     },
   }
 }

@@ -7,7 +7,7 @@ import { type Held, type Opened, heldLines } from './held-lines.ts'
 /** The way to a verified backend; one renewal runs at a time, and all waiting calls share it. */
 export interface Verdicts<T> {
   /** Rejects while the backend is not verified. A call waits for evidence only when none counts. */
-  use<R>(signal: AbortSignal, call: (it: T) => Promise<R>): Promise<R>
+  use<R>(signal: AbortSignal, call: (line: T) => Promise<R>): Promise<R>
   /** Ends the renewal and all running calls. */
   dispose(): Promise<void>
 }
@@ -29,7 +29,7 @@ export const verdicts = <T extends Opened>(
   let refusal: { readonly fault: UpstreamFailed; readonly until: number } | null = null
   let moves = 0
   // The next call meets the fault of a renewal by itself.
-  const renewal = laterAgain(clock, () => void asked().catch(() => undefined))
+  const renewal = laterAgain(clock, () => void once().catch(() => undefined))
 
   const failed = (cause: unknown): UpstreamFailed => {
     const fault = unverifiedBackend(cause)
@@ -48,26 +48,26 @@ export const verdicts = <T extends Opened>(
 
   const verified = async (): Promise<Held<T>> => {
     const before = moves
-    const it = await verify(moved).catch((cause: unknown) => {
+    const found = await verify(moved).catch((cause: unknown) => {
       throw failed(cause)
     })
     if (moves !== before) {
-      await it.close()
+      await found.close()
       return verified()
     }
     const now = clock.now()
-    const line = lines.hold(it, Math.min(it.ends, now + 2 * renew))
+    const line = lines.hold(found, Math.min(found.ends, now + 2 * renew))
     refusal = null
     renewal.in(Math.max(1, Math.min(renew, (line.until - now) / 2)))
     return line
   }
 
-  const asked = (): Promise<Held<T>> => (asking ??= verified().finally(() => (asking = null)))
+  const once = (): Promise<Held<T>> => (asking ??= verified().finally(() => (asking = null)))
   const current = async (signal: AbortSignal): Promise<Held<T>> => {
     const line = lines.standing(clock.now())
     if (line !== null) return line
     if (refusal !== null && clock.now() < refusal.until) throw refusal.fault
-    return unlessAborted(asked(), signal)
+    return unlessAborted(once(), signal)
   }
 
   return {

@@ -44,12 +44,12 @@ const doorTo =
 
 /** The parts that a plugin needs, with this door in the place of every door to the network. */
 const withDoor =
-  (supply: Supply, upstream: Door, asked: () => void): Supply =>
+  (supply: Supply, upstream: Door, moved: () => void): Supply =>
   (needs) => {
     const supplied: Record<string, unknown> = { ...supply(needs) }
     for (const [name, { key }] of Object.entries(needs)) {
       if (key !== Fetch.key) continue
-      asked()
+      moved()
       supplied[name] = { upstream, outside: closed } satisfies Fetch
     }
     return supplied as Supplied<typeof needs>
@@ -69,9 +69,11 @@ type Reached = VerifiedLine & { readonly upstream: Upstream }
 const gated = (shape: Upstream, reached: Verdicts<Reached>): Upstream => {
   const able = (names: readonly (keyof Upstream)[]) => names.filter((name) => shape[name] !== undefined)
   const asking =
-    (name: keyof Upstream, tell: (answer: unknown, it: Reached) => unknown): Ability =>
+    (name: keyof Upstream, tell: (answer: unknown, reached: Reached) => unknown): Ability =>
     (call, signal) =>
-      reached.use(signal, async (it) => tell(await (it.upstream[name] as Ability).call(it.upstream, call, signal), it))
+      reached.use(signal, async (reached) =>
+        tell(await (reached.upstream[name] as Ability).call(reached.upstream, call, signal), reached),
+      )
   const proven = (answer: unknown, { proof }: Reached) => ({ ...(answer as object), proven: proof })
   return {
     ...shape,

@@ -37,7 +37,7 @@ const documentOf = async ({ status, body, discard }: Answer, most: number): Prom
   return concat(...parts)
 }
 
-const asked = async (door: Door, url: string, timeout: number, most: number): Promise<Uint8Array> => {
+const fetched = async (door: Door, url: string, timeout: number, most: number): Promise<Uint8Array> => {
   const signal = AbortSignal.timeout(timeout)
   const again = true
   const document = await door(url, { method: 'GET', signal })
@@ -80,7 +80,7 @@ const provenChannel = async (
   const nonce = new Uint8Array(randomBytes(32))
   const isService = 'service' in form
   const most = isService ? mostDocument.service : mostDocument.own
-  const document = await asked(door, wanted.origin + form.place(nonce), wanted.timeout, most)
+  const document = await fetched(door, wanted.origin + form.place(nonce), wanted.timeout, most)
   const { key, exporter } = end()
   const question = { challenge: nonce, now: clock.now() }
   const { platform, measurement, ends, keys } = isService

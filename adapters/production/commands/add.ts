@@ -31,12 +31,12 @@ export const add = (args: readonly string[]): void => {
 
 /** A name of Tesseract, such as `deu` or `chi_sim`, which no ability has. */
 const isLanguage = (name: string): boolean =>
-  /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && name !== 'all' && !abilities.some((it) => it.name === name)
+  /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && name !== 'all' && !abilities.some((ability) => ability.name === name)
 
 /** Throws with the nearest name, since a mistyped one would install nothing. */
 const abilityOf = (name: string): Ability => {
-  const names = abilities.map((it) => it.name)
-  const found = abilities.find((it) => it.name === name)
+  const names = abilities.map((ability) => ability.name)
+  const found = abilities.find((ability) => ability.name === name)
   if (found === undefined)
     throw new Error(`there is no ${name} to add${didYouMean(name, names)}; there are all, ${names.join(', ')}`)
   return found

@@ -24,7 +24,8 @@ export const bootGateway = async (
   workerLink: WorkerLink | null = null,
 ): Promise<Booted> => {
   const { socket, ...first } = workerLink?.told ?? { ...(await configuration(env)), socket: null }
-  const narrowed = <T extends object>(it: T): T => (surfaces === null ? it : { ...it, surfaces: [...surfaces] })
+  const narrowed = <T extends object>(value: T): T =>
+    surfaces === null ? value : { ...value, surfaces: [...surfaces] }
   const narrowedRead = ({ config, written, readAt }: ReadConfiguration): ReadConfiguration => ({
     config: narrowed(config),
     written: narrowed(written),

@@ -51,9 +51,9 @@ export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv)
   // The command refuses a file that it cannot write before any model is asked.
   if (values.write) withCalibration(await readFile(file!, 'utf8'), model, { id: '-', temperature: 1, byOptions: {} })
   await withGateway(env, async (gateway) => {
-    const asked = await askAll(gateway, model, cases, samples)
-    if (from !== null) return tellDrift(model, await driftOf(gateway, model, asked, from, wish), wish, values.json)
-    const report = reportOf(asked, wish, seed)
+    const answered = await askAll(gateway, model, cases, samples)
+    if (from !== null) return tellDrift(model, await driftOf(gateway, model, answered, from, wish), wish, values.json)
+    const report = reportOf(answered, wish, seed)
     if (values.plot !== undefined) await writeFile(values.plot, plotOf(report.before.bins, report.after.bins))
     process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : wordsOf(model, report))
     if (!report.better) process.exitCode = 1
@@ -75,17 +75,18 @@ const options = {
 } as const
 
 /** Both ends are excluded: 0 errors and full certainty are promises that no number of cases can keep. */
-const share = (said: string, option: string): number => {
-  const it = Number(said)
-  if (!(it > 0 && it < 1)) throw new Error(`${option} takes a share between 0 and 1`)
-  return it
+const share = (text: string, option: string): number => {
+  const number = Number(text)
+  if (!(number > 0 && number < 1)) throw new Error(`${option} takes a share between 0 and 1`)
+  return number
 }
 
 /** Below 2 ** 32, since the seed of the draw has 32 bits. */
-const whole = (said: string, option: string): number => {
-  const it = Number(said)
-  if (!(Number.isInteger(it) && it > 0 && it < 2 ** 32)) throw new Error(`${option} takes a whole number above 0`)
-  return it
+const whole = (text: string, option: string): number => {
+  const number = Number(text)
+  if (!(Number.isInteger(number) && number > 0 && number < 2 ** 32))
+    throw new Error(`${option} takes a whole number above 0`)
+  return number
 }
 
 /** In the order of the cases, whichever lane asked first. The first failure rejects and ends all lanes. */
@@ -121,17 +122,17 @@ const askAll = async (
 const driftOf = async (
   gateway: Pick<Gateway, 'supply'>,
   model: string,
-  asked: readonly AnsweredCase[],
+  answered: readonly AnsweredCase[],
   from: number,
   wish: PromiseOptions,
 ) => {
   const { catalog } = gateway.supply(calibrationNeeds)
   const inUse = (await catalog.find(model, new AbortController().signal))?.settings.calibration
-  const scored = calibrated(asked, inUse).map(({ probabilities }, at): ScoredAnswer => {
-    const it = { ...asked[at]!, probabilities }
-    return { confidence: confidenceOf(it.question, it), right: isRight(it) }
+  const scored = calibrated(answered, inUse).map(({ probabilities }, at): ScoredAnswer => {
+    const answer = { ...answered[at]!, probabilities }
+    return { confidence: confidenceOf(answer.question, answer), right: isRight(answer) }
   })
-  return { cases: asked.length, calibration: inUse?.id ?? null, ...checkedPromise(scored, from, wish), wish }
+  return { cases: answered.length, calibration: inUse?.id ?? null, ...checkedPromise(scored, from, wish), wish }
 }
 
 /** A promise that the cases do not prove ends the command with 1. */
@@ -151,21 +152,21 @@ ${verdict}\n`
 }
 
 /** The report covers the held-out half alone, except for the temperatures and the order of the search. */
-const reportOf = (asked: readonly AnsweredCase[], promiseOptions: PromiseOptions, seed: number) => {
-  const [fit, held] = randomHalves(asked, seededFractions(seed))
+const reportOf = (cases: readonly AnsweredCase[], promiseOptions: PromiseOptions, seed: number) => {
+  const [fit, held] = randomHalves(cases, seededFractions(seed))
   const temperatures = temperaturesOf(fit)
   const id = createHash('sha256')
-    .update(JSON.stringify([temperatures, asked]))
+    .update(JSON.stringify([temperatures, cases]))
     .digest('hex')
     .slice(0, 12)
   const calibration: Calibration = { id, ...temperatures }
   const answered = (some: readonly AnsweredCase[]) =>
     calibrated(some, calibration).map(({ probabilities }, at) => ({ ...some[at]!, probabilities }))
   const scored = (some: readonly AnsweredCase[]): readonly ScoredAnswer[] =>
-    some.map((it) => ({ confidence: confidenceOf(it.question, it), right: isRight(it) }))
+    some.map((answer) => ({ confidence: confidenceOf(answer.question, answer), right: isRight(answer) }))
   const after = answered(held)
   return {
-    cases: asked.length,
+    cases: cases.length,
     calibration,
     before: figuresOf(held, seed),
     after: figuresOf(after, seed),
@@ -175,14 +176,14 @@ const reportOf = (asked: readonly AnsweredCase[], promiseOptions: PromiseOptions
   }
 }
 
-const percent = (it: number): string => `${(100 * it).toFixed(1)} %`
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 const wordsOf = (model: string, report: ReturnType<typeof reportOf>): string => {
   const { cases, calibration, before, after, better, promise, wish } = report
-  const row = (name: string, it: typeof before) => [
+  const row = (name: string, figures: typeof before) => [
     name,
-    percent(it.accuracy),
-    ...[it.ece, it.byChance, it.excess, it.brier].map((figure) => figure.toFixed(3)),
+    percent(figures.accuracy),
+    ...[figures.ece, figures.byChance, figures.excess, figures.brier].map((figure) => figure.toFixed(3)),
   ]
   const verdict = better ? '' : 'the held-out half is answered no better with it: nothing is written\n'
   const head = ['on the held-out half', 'accuracy', 'ECE', 'by chance', 'excess', 'Brier']

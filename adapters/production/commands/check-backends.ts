@@ -27,8 +27,8 @@ export const tryEnclaveBackends = async (
   try {
     return await Promise.all(
       upstreams.map(async (upstream) => {
-        const asked = unlessAborted(upstream.models(signal), signal)
-        const fault: unknown = await asked.then(
+        const models = unlessAborted(upstream.models(signal), signal)
+        const fault: unknown = await models.then(
           () => null,
           (error: unknown) => error,
         )

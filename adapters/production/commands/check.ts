@@ -30,15 +30,15 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   refuseMoreArguments(positionals, 1, commandUsages.check)
   const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
   const parsed = file === '' ? null : await namedFile(file)
-  const said = withOverrides((parsed?.value ?? configFromEnv(env, pluginNames('tools'))) as object, env)
-  const faults = await everyFault(said, env)
+  const config = withOverrides((parsed?.value ?? configFromEnv(env, pluginNames('tools'))) as object, env)
+  const faults = await everyFault(config, env)
   const shown = file === '' ? 'environment' : file
   if (faults.length > 0) {
     process.exitCode = 1
     return print(faultLines(shown, faults, parsed))
   }
   print(`${shown}: no faults`)
-  if (!values.offline) await reach(checkedConfig(said, env), env)
+  if (!values.offline) await reach(checkedConfig(config, env), env)
 }
 
 /** Makes a gateway without a port, asks what it reaches, and closes it again. */

@@ -26,7 +26,9 @@ export const doctor = (args: readonly string[]): void => {
       model.every((name) => isInstalled(name)),
       'npm i sealgate',
     ),
-    ...abilities.map((it) => line(it.name, it.brings, isThere(it), `npm i ${specsOf([it]).join(' ')}`)),
+    ...abilities.map((ability) =>
+      line(ability.name, ability.brings, isThere(ability), `npm i ${specsOf([ability]).join(' ')}`),
+    ),
     ...programs.map(([name, option, brings]) => line(name, brings, runs(name, option), `install ${name}`)),
   ]
   process.stdout.write(`${lines.join('\n')}\n`)

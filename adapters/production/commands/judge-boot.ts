@@ -28,10 +28,10 @@ export const judgeBoot = async (
   if (question.length !== 64 || Number.isNaN(now)) throw new Error('The record has no question of 64 bytes, or no time')
   const policy = { platforms: [platform] }
   const checks = newChecks()
-  const asked = { keysetHash: question.subarray(0, 32), challenge: question.subarray(32), now }
+  const expected = { keysetHash: question.subarray(0, 32), challenge: question.subarray(32), now }
   try {
     const evidence = await completing(sourceOf(collateral), policy, now)(platform, report)
-    const { product, chip, tcb, measurement, warnings } = await inspect(evidence, policy, asked, checks)
+    const { product, chip, tcb, measurement, warnings } = await inspect(evidence, policy, expected, checks)
     const facts = { verified: true, platform, product, chip, tcb, measurement, warnings }
     const lines = [
       ...checks.done.map(({ id }) => `✓ ${id}`),
@@ -44,8 +44,8 @@ export const judgeBoot = async (
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { reason, detail } = error
-    const said = `✗ ${reason}${detail === null ? '' : ` (${detail})`}. ${reasons[reason]}.`
-    const lines = [...checks.done.map(({ id, ok }) => `${ok ? '✓' : '✗'} ${id}`), said]
+    const line = `✗ ${reason}${detail === null ? '' : ` (${detail})`}. ${reasons[reason]}.`
+    const lines = [...checks.done.map(({ id, ok }) => `${ok ? '✓' : '✗'} ${id}`), line]
     show(json ? [JSON.stringify({ verified: false, reason, detail, checks: checks.done })] : lines)
     return 1
   }

@@ -95,7 +95,7 @@ const limitsOf = (values: KeyValues, own: KeyRow['limits']): KeyRow['limits'] =>
   return limits
 }
 
-const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
+const split = (list: string): readonly string[] => list.split(',').map((part) => part.trim())
 
 /** Null means all. */
 const listOf = (list: string | undefined): readonly string[] | null =>
@@ -129,7 +129,7 @@ const scopesOf = (list: string | undefined): readonly Scope[] => {
 }
 
 const scopeOf = (text: string): Scope => {
-  const scope = scopes.find((it) => it === text)
+  const scope = scopes.find((scope) => scope === text)
   if (scope === undefined)
     throw new Error(`--scopes has no ${text}${didYouMean(text, scopes)}; it knows all, ${scopes.join(', ')}`)
   return scope

@@ -124,7 +124,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   create: { takesId: false, run: create },
   new: { takesId: false, run: create },
   list: { takesId: false, run: list },
-  show: { takesId: true, run: async (asked) => show(await known(asked), asked.values) },
+  show: { takesId: true, run: async (command) => show(await known(command), command.values) },
   update: { takesId: true, run: update },
   rotate: { takesId: true, run: rotate },
   revoke: { takesId: true, run: revoke },

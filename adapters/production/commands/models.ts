@@ -18,11 +18,12 @@ export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): P
   refuseMoreArguments(positionals, 0, commandUsages.models)
   await withGateway(env, async (gateway, config) => {
     const { models, backends } = await survey(gateway.supply, AbortSignal.timeout(patienceMs))
-    const listing = (name: string) => backends.filter((it) => it.models?.some(({ id }) => id === name))
+    const listing = (name: string) => backends.filter((backend) => backend.models?.some(({ id }) => id === name))
     const rows = models.map(({ name, type }) => ({
       model: name,
       type,
-      providers: config.models[name]?.upstreams.map(({ provider }) => provider) ?? listing(name).map((it) => it.name),
+      providers:
+        config.models[name]?.upstreams.map(({ provider }) => provider) ?? listing(name).map((backend) => backend.name),
     }))
     const cells = rows.map(({ model, type, providers }) => [model, type, providers.join(', ')])
     const text = values.json ? JSON.stringify(rows, null, 2) : tableOf(['model', 'type', 'providers'], cells)

@@ -45,14 +45,16 @@ interface ReleaseOptions extends BundleOptions {
 
 /** Resolves with 0 when the list counts, and with 1 when it is refused. */
 const check = async (file: string, { signers, threshold, at, json, ...rest }: ReleaseOptions): Promise<number> => {
-  const [pinned, now, asked] = [signersOf(signers, threshold), timeOf(at), await askedBundle(rest)]
+  const [pinned, now, given] = [signersOf(signers, threshold), timeOf(at), await askedBundle(rest)]
   const bytes = await readFile(file)
   const signed = { text: bytes.toString(), signatures: await signaturesOf(file) }
   try {
     const list = await readReleases(signed, pinned, now)
-    const bundle = asked === null ? null : await checkBundle(asked, bytes)
-    const said = bundle === null ? list : { ...list, bundle }
-    show(json ? [JSON.stringify(said)] : [...linesOf(list), ...(bundle === null ? [] : [`✓ ${bundleLine(bundle)}`])])
+    const bundle = given === null ? null : await checkBundle(given, bytes)
+    const sentence = bundle === null ? list : { ...list, bundle }
+    show(
+      json ? [JSON.stringify(sentence)] : [...linesOf(list), ...(bundle === null ? [] : [`✓ ${bundleLine(bundle)}`])],
+    )
     return 0
   } catch (error) {
     const why = refused(error)

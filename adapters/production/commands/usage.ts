@@ -35,7 +35,7 @@ export const usage = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
 }
 
 const groupOf = (text: string): Group => {
-  const group = groups.find((it) => it === text)
+  const group = groups.find((group) => group === text)
   if (group === undefined) throw new Error(`--by takes ${groups.join(', ')}${didYouMean(text, groups)}`)
   return group
 }

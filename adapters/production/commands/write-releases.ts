@@ -28,18 +28,18 @@ const listIn = async (file: string): Promise<List | null> => {
     if (cause.code === 'ENOENT') return null
     throw cause
   })
-  const said = text === null ? null : (JSON.parse(text) as List)
-  if (said !== null && said.format !== releasesFormat) throw new Error('the file is no list of releases')
-  return said
+  const list = text === null ? null : (JSON.parse(text) as List)
+  if (list !== null && list.format !== releasesFormat) throw new Error('the file is no list of releases')
+  return list
 }
 
 /** A release in a file of its own. */
 export const entryIn = async (file: string): Promise<Entry> => {
-  const said = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
-  const { version, digest } = said
+  const entry = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
+  const { version, digest } = entry
   if (typeof version !== 'string' || !/^[0-9a-f]{64}$/.test(digest ?? ''))
     throw new Error('--release names a file with version, digest, covers and images')
-  return { ...said, version, digest: digest!, state: 'current' }
+  return { ...entry, version, digest: digest!, state: 'current' }
 }
 
 /**
@@ -68,7 +68,7 @@ export const writeRelease = async (
   if (called === undefined) throw new Error('--name is needed for a first list')
   const others = (before?.releases ?? [])
     .filter(({ version }) => version !== fresh.version)
-    .map((it) => (it.state === 'current' ? { ...it, state: 'accepted' } : it))
+    .map((entry) => (entry.state === 'current' ? { ...entry, state: 'accepted' } : entry))
   const list = {
     format: releasesFormat,
     name: called,

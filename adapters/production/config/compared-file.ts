@@ -21,7 +21,7 @@ export interface ConfigurationSource {
   readonly env: NodeJS.ProcessEnv
   readonly inEffect: () => Pick<ReadConfiguration, 'written' | 'readAt'>
   /** Puts what the command line says in the place of what the file says. */
-  readonly narrowed: <T extends object>(it: T) => T
+  readonly narrowed: <T extends object>(value: T) => T
 }
 
 /** The largest file that a gateway reads while it serves. */
@@ -57,24 +57,24 @@ export const shownInEffect = async (source: ConfigurationSource): Promise<Effect
 
 interface ReadFile {
   readonly parsed: Parsed | null
-  readonly said: object
+  readonly file: object
 }
 
 /** The file as it stands now. A pipe or a device gives its content once, at the start. Throws with a sentence. */
 const readAgain = async (env: NodeJS.ProcessEnv): Promise<ReadFile> => {
   const { SEALGATE_CONFIG: file } = env
-  if (!file) return { parsed: null, said: configFromEnv(env, pluginNames('tools')) }
+  if (!file) return { parsed: null, file: configFromEnv(env, pluginNames('tools')) }
   const about = await stat(file).catch((cause: NodeJS.ErrnoException) => {
     throw new Error(`can't be read (${cause.code})`, { cause })
   })
   if (!about.isFile()) throw new Error('is no file that can be read again')
   if (about.size > mostBytes) throw new Error(`has more than ${mostBytes} bytes; sealgate check reads it`)
   const parsed = await readConfig(file)
-  return { parsed, said: parsed.value as object }
+  return { parsed, file: parsed.value as object }
 }
 
 /** Works on the file as it stands now, or tells in a sentence why it can't be read. */
-const withFile = async <T>(env: NodeJS.ProcessEnv, work: (it: ReadFile) => Promise<T>): Promise<T | string> => {
+const withFile = async <T>(env: NodeJS.ProcessEnv, work: (reading: ReadFile) => Promise<T>): Promise<T | string> => {
   const name = fileNameIn(env) ?? 'environment'
   const read = await readAgain(env).catch((error: Error) => `${name}: ${error.message}`)
   return typeof read === 'string' ? read : work(read)
@@ -86,11 +86,11 @@ const linesOf = (env: NodeJS.ProcessEnv, parsed: Parsed | null, faults: readonly
 /** How the file differs from what is in effect. */
 export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
   const { env, narrowed } = source
-  const compared = await withFile(env, async ({ parsed, said }): Promise<ConfigurationComparison> => {
-    const faults = linesOf(env, parsed, shapeFaults(said, env))
+  const compared = await withFile(env, async ({ parsed, file }): Promise<ConfigurationComparison> => {
+    const faults = linesOf(env, parsed, shapeFaults(file, env))
     if (faults.length > 0) return { faults, changes: null }
     const before = await leavesInEffect(source)
-    const after = await leavesOf(narrowed(withOverrides(said, env)), env)
+    const after = await leavesOf(narrowed(withOverrides(file, env)), env)
     return { faults, changes: configurationChanges(before, after) }
   })
   return typeof compared === 'string' ? { faults: [compared], changes: null } : compared
@@ -99,6 +99,6 @@ export const comparedFile = async (source: ConfigurationSource): Promise<Configu
 /** All faults of the file, in the sentences of `sealgate check`. */
 export const checkedFile = async ({ env }: ConfigurationSource): Promise<readonly string[]> => {
   const { everyFault } = await everything()
-  const faults = await withFile(env, async ({ parsed, said }) => linesOf(env, parsed, await everyFault(said, env)))
+  const faults = await withFile(env, async ({ parsed, file }) => linesOf(env, parsed, await everyFault(file, env)))
   return typeof faults === 'string' ? [faults] : faults
 }

@@ -4,7 +4,7 @@ import { isFixed } from './fixed-paths.ts'
 import type { Leaf } from './shown-settings.ts'
 
 const byPath = (leaves: readonly Leaf[]): ReadonlyMap<string, Leaf> =>
-  new Map(leaves.map((it) => [JSON.stringify(it.path), it]))
+  new Map(leaves.map((leaf) => [JSON.stringify(leaf.path), leaf]))
 
 /** A default that is written down changes nothing; another variable is another source, even with the same value. */
 const isSame = (one: Leaf, other: Leaf): boolean =>

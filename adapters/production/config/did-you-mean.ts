@@ -26,15 +26,15 @@ const nearest = (word: string, known: readonly string[]): string | null => {
   const small = word.toLowerCase()
   const most = Math.max(1, Math.floor(small.length / 3))
   const ranked = known
-    .map((it) => ({ it, far: distance(small, it.toLowerCase()) }))
+    .map((name) => ({ name, far: distance(small, name.toLowerCase()) }))
     .sort((one, other) => one.far - other.far)
   const [best] = ranked
-  if (best !== undefined && best.far <= most) return best.it
-  return small.length < 3 ? null : (known.find((it) => it.toLowerCase().startsWith(small)) ?? null)
+  if (best !== undefined && best.far <= most) return best.name
+  return small.length < 3 ? null : (known.find((name) => name.toLowerCase().startsWith(small)) ?? null)
 }
 
 /** The end of a refusal: the nearest known word as a question, or nothing. */
 export const didYouMean = (word: string, known: readonly string[]): string => {
-  const it = nearest(word, known)
-  return it === null ? '' : `; did you mean ${it}?`
+  const match = nearest(word, known)
+  return match === null ? '' : `; did you mean ${match}?`
 }

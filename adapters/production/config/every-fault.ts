@@ -45,7 +45,7 @@ const assemblyFaults = async (config: Config): Promise<readonly Fault[]> => {
 }
 
 /** All faults that a start would find, and those that it would find later. */
-export const everyFault = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
-  const faults = await allFaults(said, env)
-  return faults.length > 0 ? faults : assemblyFaults(checkedConfig(said, env))
+export const everyFault = async (config: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
+  const faults = await allFaults(config, env)
+  return faults.length > 0 ? faults : assemblyFaults(checkedConfig(config, env))
 }

@@ -62,9 +62,9 @@ const faultOf = (shape: Shape, issue: v.BaseIssue<unknown>, place: Fault['path']
 }
 
 /** Copies a value without the part at this path. */
-const without = (it: unknown, [first, ...rest]: readonly (string | number)[]): unknown => {
-  if (typeof it !== 'object' || it === null || first === undefined) return it
-  const copy = (Array.isArray(it) ? [...it] : { ...it }) as Record<string | number, unknown>
+const without = (value: unknown, [first, ...rest]: readonly (string | number)[]): unknown => {
+  if (typeof value !== 'object' || value === null || first === undefined) return value
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>
   if (rest.length === 0) delete copy[first]
   else copy[first] = without(copy[first], rest)
   return copy
@@ -91,7 +91,7 @@ export const shapeFaultsOf = (shape: v.GenericSchema, value: unknown, place: Fau
 type Members = Readonly<Record<string, unknown>>
 
 /** Empty for anything but an object: the file is checked for secrets before its shape is known. */
-const membersOf = (it: unknown): Members => (typeof it === 'object' && it !== null ? (it as Members) : {})
+const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {})
 
 /** The secrets of logins that stand in the file itself, where only the name of a variable may stand. */
 export const spelledSecrets = (written: unknown): readonly Fault[] =>

@@ -20,14 +20,14 @@ interface Looked {
   isSet(fault: Fault): boolean
 }
 
-const look = (said: unknown, env: NodeJS.ProcessEnv): Looked => {
-  const unset = unsetVariablesIn(said, env)
+const look = (value: unknown, env: NodeJS.ProcessEnv): Looked => {
+  const unset = unsetVariablesIn(value, env)
   // An unset variable counts as valid here; it is reported on its own below.
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
-  const ready = withVariables(said, standing)
+  const ready = withVariables(value, standing)
   const missing = unset.map(({ path, name }) => ({ path, words: `${dotted(path)}: $${name} is not set` }))
-  const isSet = ({ path }: Fault) => !missing.some((it) => dotted(it.path) === dotted(path))
-  const shape = [...spelledSecrets(said), ...faultsOf(ready)]
+  const isSet = ({ path }: Fault) => !missing.some((other) => dotted(other.path) === dotted(path))
+  const shape = [...spelledSecrets(value), ...faultsOf(ready)]
   const sound = soundPartOf(ready, shape)
   return {
     faults: [...missing, ...shape.filter(isSet)],
@@ -37,17 +37,17 @@ const look = (said: unknown, env: NodeJS.ProcessEnv): Looked => {
 }
 
 /** Faults of the shape and unset variables. No plugin is asked. */
-export const shapeFaults = (said: unknown, env: NodeJS.ProcessEnv): readonly Fault[] => look(said, env).faults
+export const shapeFaults = (value: unknown, env: NodeJS.ProcessEnv): readonly Fault[] => look(value, env).faults
 
 /** All faults. Plugins are loaded, and those of the operator's own are made; `running` has some of them already. */
 export const allFaults = async (
-  said: unknown,
+  value: unknown,
   env: NodeJS.ProcessEnv,
   running: Config | null = null,
 ): Promise<readonly Fault[]> => {
-  const { faults, sound, isSet } = look(said, env)
+  const { faults, sound, isSet } = look(value, env)
   if (sound === null) return faults
-  const [plugins, sense] = await Promise.all([pluginFaults(sound, running), senseFaults(sound, said, env)])
+  const [plugins, sense] = await Promise.all([pluginFaults(sound, running), senseFaults(sound, value, env)])
   return [...faults, ...plugins.filter(isSet), ...sense]
 }
 
@@ -60,7 +60,8 @@ const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'stor
 /** A configuration without its faulty sections; null where a plugin would miss one of them. */
 const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
   const faulty = new Set<unknown>(shape.map(({ path }) => path[0]))
-  if (typeof config !== 'object' || config === null || [...faulty].some((it) => pluginSections.has(it))) return null
+  if (typeof config !== 'object' || config === null || [...faulty].some((section) => pluginSections.has(section)))
+    return null
   const rest = Object.fromEntries(Object.entries(config).filter(([section]) => !faulty.has(section)))
   return faultsOf(rest).length === 0 ? rest : null
 }

@@ -14,4 +14,4 @@ export const isInstalled = (name: string, from = dirname(fileURLToPath(import.me
 export const isThere = ({ packages }: Ability): boolean => Object.keys(packages).every((name) => isInstalled(name))
 
 /** Abilities whose packages were left out. */
-export const missingAbilities = (): readonly Ability[] => abilities.filter((it) => !isThere(it))
+export const missingAbilities = (): readonly Ability[] => abilities.filter((ability) => !isThere(ability))

@@ -59,87 +59,89 @@ const fail = ({ text, at }: Reading, words: string): never => {
 }
 
 /** The match at the place of the reading, which goes behind it; null when the pattern does not match there. */
-const take = (it: Reading, pattern: RegExp): string | null => {
-  pattern.lastIndex = it.at
-  const found = pattern.exec(it.text)?.[0] ?? null
-  if (found !== null) it.at += found.length
+const take = (reading: Reading, pattern: RegExp): string | null => {
+  pattern.lastIndex = reading.at
+  const found = pattern.exec(reading.text)?.[0] ?? null
+  if (found !== null) reading.at += found.length
   return found
 }
 
-const skip = (it: Reading) => void take(it, space)
+const skip = (reading: Reading) => void take(reading, space)
 
-const expect = (it: Reading, mark: string): void => {
-  const { text } = it
-  skip(it)
-  if (text[it.at] !== mark)
-    fail(it, it.at >= text.length ? `the text ends where ${mark} is expected` : `${mark} is expected`)
-  it.at++
+const expect = (reading: Reading, mark: string): void => {
+  const { text } = reading
+  skip(reading)
+  if (text[reading.at] !== mark)
+    fail(reading, reading.at >= text.length ? `the text ends where ${mark} is expected` : `${mark} is expected`)
+  reading.at++
 }
 
 /** Members up to the closing mark, separated by commas. A trailing comma is allowed. */
-const members = (it: Reading, close: string, member: (index: number) => void): void => {
-  it.at++
+const members = (reading: Reading, close: string, member: (index: number) => void): void => {
+  reading.at++
   for (let index = 0; ; index++) {
-    skip(it)
-    if (it.text[it.at] === close) return void it.at++
+    skip(reading)
+    if (reading.text[reading.at] === close) return void reading.at++
     member(index)
-    skip(it)
-    if (it.text[it.at] === close) continue
-    expect(it, ',')
+    skip(reading)
+    if (reading.text[reading.at] === close) continue
+    expect(reading, ',')
   }
 }
 
 /** A key that stands twice is refused: JSON.parse would silently take the later value. */
-const objectAt = (it: Reading, path: readonly string[]): object => {
+const objectAt = (reading: Reading, path: readonly string[]): object => {
   const entries: [string, unknown][] = []
   const seen = new Set<string>()
-  members(it, '}', () => {
-    const begin = it.at
-    const name = take(it, string) ?? fail(it, 'a key in double quotes is expected')
+  members(reading, '}', () => {
+    const begin = reading.at
+    const name = take(reading, string) ?? fail(reading, 'a key in double quotes is expected')
     const key = JSON.parse(name) as string
     if (seen.has(key)) {
-      it.at = begin
-      fail(it, `the key ${name} stands twice`)
+      reading.at = begin
+      fail(reading, `the key ${name} stands twice`)
     }
     seen.add(key)
-    expect(it, ':')
+    expect(reading, ':')
     const inner = [...path, key]
-    skip(it)
-    const from = it.at
-    entries.push([key, valueAt(it, inner)])
-    it.spans.set(keyOf(inner), { from, to: it.at })
-    it.places.set(keyOf(inner), begin)
+    skip(reading)
+    const from = reading.at
+    entries.push([key, valueAt(reading, inner)])
+    reading.spans.set(keyOf(inner), { from, to: reading.at })
+    reading.places.set(keyOf(inner), begin)
   })
   return Object.fromEntries(entries)
 }
 
-const valueAt = (it: Reading, path: readonly string[]): unknown => {
-  const { text } = it
-  skip(it)
-  if (path.length > deepestNesting) fail(it, 'the values stand too deep within each other')
-  it.places.set(keyOf(path), it.at)
-  if (text[it.at] === '{') return objectAt(it, path)
-  if (text[it.at] === '[') {
+const valueAt = (reading: Reading, path: readonly string[]): unknown => {
+  const { text } = reading
+  skip(reading)
+  if (path.length > deepestNesting) fail(reading, 'the values stand too deep within each other')
+  reading.places.set(keyOf(path), reading.at)
+  if (text[reading.at] === '{') return objectAt(reading, path)
+  if (text[reading.at] === '[') {
     const items: unknown[] = []
-    members(it, ']', (index) => items.push(valueAt(it, [...path, String(index)])))
+    members(reading, ']', (index) => items.push(valueAt(reading, [...path, String(index)])))
     return items
   }
-  const plain = take(it, string) ?? take(it, literal)
-  return JSON.parse(plain ?? fail(it, it.at >= text.length ? 'the text ends too early' : 'a value is expected'))
+  const plain = take(reading, string) ?? take(reading, literal)
+  return JSON.parse(
+    plain ?? fail(reading, reading.at >= text.length ? 'the text ends too early' : 'a value is expected'),
+  )
 }
 
 /** Reads JSON with comments and trailing commas. Throws NotJson. */
 export const parseJsonc = (text: string): Parsed => {
-  const it: Reading = { text, at: 0, places: new Map(), spans: new Map() }
-  const value = valueAt(it, [])
-  skip(it)
-  if (it.at < text.length) fail(it, 'nothing is expected behind the value')
+  const reading: Reading = { text, at: 0, places: new Map(), spans: new Map() }
+  const value = valueAt(reading, [])
+  skip(reading)
+  if (reading.at < text.length) fail(reading, 'nothing is expected behind the value')
   return {
     value,
-    span: (path) => it.spans.get(keyOf(path)) ?? null,
+    span: (path) => reading.spans.get(keyOf(path)) ?? null,
     place(path) {
       for (let length = path.length; ; length--) {
-        const found = it.places.get(keyOf(path.slice(0, length)))
+        const found = reading.places.get(keyOf(path.slice(0, length)))
         if (found !== undefined) return placeAt(text, found)
         if (length === 0) return { line: 1, column: 1 }
       }

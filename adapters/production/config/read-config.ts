@@ -30,10 +30,10 @@ export interface ReadConfiguration {
 }
 
 /** What a file or the environment says, with what variables of the gateway itself put in its place. */
-export const withOverrides = (said: { server?: object; log?: object }, env: NodeJS.ProcessEnv): object => {
+export const withOverrides = (config: { server?: object; log?: object }, env: NodeJS.ProcessEnv): object => {
   const { SEALGATE_LOG: level, HOST, PORT } = env
-  const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
-  return { ...said, server, log: { ...said.log, ...(level && { level }) } }
+  const server = { ...config.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
+  return { ...config, server, log: { ...config.log, ...(level && { level }) } }
 }
 
 /**

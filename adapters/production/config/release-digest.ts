@@ -11,10 +11,10 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value).filter(([, it]) => it !== undefined)
+  const fields = Object.entries(value).filter(([, member]) => member !== undefined)
   return `{${fields
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, it]) => `${JSON.stringify(name)}:${canonical(it)}`)
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
     .join()}}`
 }
 
@@ -22,9 +22,9 @@ const canonical = (value: unknown): string => {
 const withoutSecrets = (value: unknown, secret = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, secret))
   if (typeof value !== 'object' || value === null) return secret && typeof value === 'string' ? null : value
-  const fields = Object.entries(value).map(([name, it]) => [
+  const fields = Object.entries(value).map(([name, member]) => [
     name,
-    withoutSecrets(it, /key|secret|token|password/i.test(name)),
+    withoutSecrets(member, /key|secret|token|password/i.test(name)),
   ])
   return Object.fromEntries(fields)
 }
@@ -65,10 +65,10 @@ const lasting = ({ $schema, server, log, limits, storage, guards, enclave, ...co
 export const releaseDigest = async (config: Config, start: EnclaveStart): Promise<Uint8Array> => {
   const choices = config.enclave.providers ?? config.providers
   const providers = Object.values(choices)
-  const { options, arguments: said, variables } = start
+  const { options, arguments: words, variables } = start
   const manifest = {
     version: await version(),
-    start: { arguments: said, options, variables },
+    start: { arguments: words, options, variables },
     configuration: sha256(canonical(withoutVariables(lasting(config), start.written))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
     models: Object.keys(config.models).sort(),

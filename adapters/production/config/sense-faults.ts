@@ -94,12 +94,12 @@ const undecidedFaults = ({ decision, models }: Config): readonly Fault[] =>
 /** A variable stands alone: inside a longer text it stays as it is written. */
 const embedded = /\$\{?([A-Z_][A-Z0-9_]*)\}?/
 
-const variableFaults = (it: unknown, env: NodeJS.ProcessEnv, path: readonly string[] = []): readonly Fault[] => {
-  if (typeof it === 'object' && it !== null)
-    return Object.entries(it).flatMap(([key, each]) => variableFaults(each, env, [...path, key]))
-  if (typeof it !== 'string' || nameIn(it) !== null) return []
-  const name = embedded.exec(it)?.[1]
-  if (name === undefined || !(it.includes('://') || env[name] !== undefined)) return []
+const variableFaults = (value: unknown, env: NodeJS.ProcessEnv, path: readonly string[] = []): readonly Fault[] => {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, each]) => variableFaults(each, env, [...path, key]))
+  if (typeof value !== 'string' || nameIn(value) !== null) return []
+  const name = embedded.exec(value)?.[1]
+  if (name === undefined || !(value.includes('://') || env[name] !== undefined)) return []
   return [
     fault(path, `: $${name} inside a text stays as it is written; put the whole text into a variable, as "$NAME"`),
   ]

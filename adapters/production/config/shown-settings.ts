@@ -29,8 +29,8 @@ export type PluginShapes = (path: readonly string[]) => Shape | null
 
 type Members = Readonly<Record<string, unknown>>
 
-const memberOf = (it: unknown, key: string): unknown =>
-  typeof it === 'object' && it !== null && Object.hasOwn(it, key) ? (it as Members)[key] : undefined
+const memberOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Members)[key] : undefined
 
 type Place = Pick<Part, 'path' | 'value' | 'written'>
 
@@ -83,8 +83,8 @@ const fitting = (shape: Shape, value: unknown): Shape => {
 }
 
 /** The part of an object that has these keys alone. */
-const only = (it: unknown, keys: readonly string[]): Members =>
-  Object.fromEntries(keys.map((key) => [key, memberOf(it, key)]))
+const only = (value: unknown, keys: readonly string[]): Members =>
+  Object.fromEntries(keys.map((key) => [key, memberOf(value, key)]))
 
 /** The members that a shape knows, and then the others. */
 const splitKeys = (keys: readonly string[], entries: object): readonly [readonly string[], readonly string[]] => [

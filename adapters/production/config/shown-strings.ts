@@ -86,16 +86,16 @@ export const namedMembers: ReadonlySet<string> = new Set([
 ])
 
 const asks = ({ pipe = [], type }: Shape, action: string): boolean =>
-  type === action || pipe.some((it) => it.type === action || (it.pipe !== undefined && asks(it, action)))
+  type === action || pipe.some((step) => step.type === action || (step.pipe !== undefined && asks(step, action)))
 
 /** Whether operators see a single value. `place` is its path in the form of the lists above; null outside our own shape. */
 export const isShownValue = (value: unknown, shape: Shape, place: string | null): boolean => {
-  const it = bareShape(shape)
-  if (it.type === 'union') return it.options?.some((option) => isShownValue(value, option as Shape, place)) === true
+  const bare = bareShape(shape)
+  if (bare.type === 'union') return bare.options?.some((option) => isShownValue(value, option as Shape, place)) === true
   if (value === null) return true
-  if (typeof value === 'number' || typeof value === 'boolean') return it.type === typeof value
+  if (typeof value === 'number' || typeof value === 'boolean') return bare.type === typeof value
   if (typeof value !== 'string') return false
-  if (it.type === 'picklist') return it.options?.includes(value) === true
-  if (it.type === 'string' && asks(it, 'url')) return isPlainAddress(value)
+  if (bare.type === 'picklist') return bare.options?.includes(value) === true
+  if (bare.type === 'string' && asks(bare, 'url')) return isPlainAddress(value)
   return place !== null && Object.hasOwn(shownStrings, place) && shownStrings[place]?.(value) === true
 }

@@ -27,11 +27,11 @@ interface Asking {
 }
 
 /** The name by which the gateway serves an entry of the setting. */
-export const nameOfSurface = (asked: string | Choice): string => (typeof asked === 'string' ? asked : asked.use)
+export const nameOfSurface = (surface: string | Choice): string => (typeof surface === 'string' ? surface : surface.use)
 
 /** The entries of the setting, by their places. */
 export const chosenSurfaces = ({ surfaces = [] }: Asking): ReadonlyMap<number, Choice> =>
-  new Map(surfaces.map((asked, at) => [at, typeof asked === 'string' ? { use: asked } : asked]))
+  new Map(surfaces.map((surface, at) => [at, typeof surface === 'string' ? { use: surface } : surface]))
 
 /**
  * The surfaces of this package, and those that the configuration names by a path or a package. The gateway makes all that

@@ -15,17 +15,17 @@ export const variablesIn = (configuration: unknown): readonly string[] => {
 }
 
 /** Replaces each `$NAME` with the environment variable. Throws when a variable is missing. */
-export const withVariables = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
-  const name = nameIn(it)
+export const withVariables = (setting: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
+  const name = nameIn(setting)
   if (name !== null) {
     const value = env[name]
     if (!value) throw new Error(`${path}: $${name} is not set`)
     return value
   }
   const below = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
-  if (Array.isArray(it)) return it.map((each, index) => withVariables(each, env, below(index)))
-  if (typeof it !== 'object' || it === null) return it
-  return Object.fromEntries(Object.entries(it).map(([key, each]) => [key, withVariables(each, env, below(key))]))
+  if (Array.isArray(setting)) return setting.map((each, index) => withVariables(each, env, below(index)))
+  if (typeof setting !== 'object' || setting === null) return setting
+  return Object.fromEntries(Object.entries(setting).map(([key, each]) => [key, withVariables(each, env, below(key))]))
 }
 
 /** The configuration with `$NAME` at the places where the file has it. `written` is the file's content. */
@@ -39,12 +39,12 @@ export const withoutVariables = (config: unknown, written: unknown): unknown => 
 
 /** The unset variables of a configuration, with their places. */
 export const unsetVariablesIn = (
-  it: unknown,
+  value: unknown,
   env: NodeJS.ProcessEnv,
   path: readonly string[] = [],
 ): readonly { readonly path: readonly string[]; readonly name: string }[] => {
-  const name = nameIn(it)
+  const name = nameIn(value)
   if (name !== null) return env[name] ? [] : [{ path, name }]
-  if (typeof it !== 'object' || it === null) return []
-  return Object.entries(it).flatMap(([key, each]) => unsetVariablesIn(each, env, [...path, key]))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) => unsetVariablesIn(each, env, [...path, key]))
 }

@@ -56,7 +56,7 @@ interface Line {
     method: string,
     path: string,
     options: RequestOptions,
-  ): { readonly asked: ClientRequest; readonly answered: Promise<IncomingMessage> }
+  ): { readonly request: ClientRequest; readonly answered: Promise<IncomingMessage> }
   /** A request beside the sealed ones. */
   readonly aside: SendAside
   close(): void
@@ -72,19 +72,19 @@ const lineTo = (at: string, tls: Tls | null): Line => {
   const send = unix ? request : tlsRequest
 
   const open: Line['open'] = (method, path, options) => {
-    const asked = send({ ...where, agent, method, path: `/${path}`, ...options })
+    const request = send({ ...where, agent, method, path: `/${path}`, ...options })
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      asked.once('response', resolve)
-      asked.on('error', (cause) => reject(new Unavailable(undefined, { cause })))
+      request.once('response', resolve)
+      request.on('error', (cause) => reject(new Unavailable(undefined, { cause })))
     })
-    return { asked, answered }
+    return { request, answered }
   }
 
   const aside: SendAside = (method, path, body, signal) => {
-    const { asked, answered } = open(method, path, { signal })
-    if (body === null) asked.end()
+    const { request, answered } = open(method, path, { signal })
+    if (body === null) request.end()
     // An error on the request also ends the answer.
-    else pipeline(body, asked).catch(() => asked.destroy())
+    else pipeline(body, request).catch(() => request.destroy())
     return answered.catch((error: unknown) => {
       throw signal.aborted ? signal.reason : error
     })
@@ -115,12 +115,12 @@ const firstIn = async (
   for (;;) {
     const { done, value } = await read.next()
     if (done) throw new Unavailable()
-    const said = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
-    if (!('ask' in said)) return said
+    const first = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
+    if (!('ask' in first)) return first
     if (enclaveFiles === undefined) throw new Unavailable()
     // A failure on this side ends the call in the enclave, and its answer reports the failure here.
     answering()
-      .then(({ answerQuestion }) => answerQuestion(said.ask, enclaveFiles, aside, signal))
+      .then(({ answerQuestion }) => answerQuestion(first.ask, enclaveFiles, aside, signal))
       .catch(() => undefined)
   }
 }
@@ -134,11 +134,11 @@ const lengthOf = (sealed: Parameters<Handle>[1]): string | null => {
 }
 
 /** Bytes and fields leave the request open, since the gateway speaks on it later; a stream ends it. */
-const sendBody = (sealed: Parameters<Handle>[1], asked: ClientRequest): void => {
-  if (sealed instanceof Uint8Array) asked.write(sealed)
+const sendBody = (sealed: Parameters<Handle>[1], request: ClientRequest): void => {
+  if (sealed instanceof Uint8Array) request.write(sealed)
   else if (Symbol.asyncIterator in sealed)
-    pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
-  else asked.write(`${JSON.stringify(sealed)}\n`)
+    pipeline(sealed as AsyncIterable<Uint8Array>, request).catch(() => request.destroy())
+  else request.write(`${JSON.stringify(sealed)}\n`)
 }
 
 /** Rejects with the signal's reason once the caller has left, whatever broke on the line because of that. */
@@ -148,8 +148,8 @@ const handleOver =
     const large = lengthOf(sealed)
     const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large !== null && { large }) }
     signal.throwIfAborted()
-    const { asked, answered } = open('POST', `handle/${route}`, { headers })
-    const cut = () => void asked.destroy()
+    const { request, answered } = open('POST', `handle/${route}`, { headers })
+    const cut = () => void request.destroy()
     // A signal may outlive the call, so its listeners are removed.
     const uncut = () => {
       signal.removeEventListener('abort', cut)
@@ -158,19 +158,19 @@ const handleOver =
     // Answers to the enclave's questions end with the call.
     const over = new AbortController()
     signal.addEventListener('abort', cut, { once: true })
-    sendBody(sealed, asked)
+    sendBody(sealed, request)
     try {
       const read = await linesIn(await answered)
       const reply = await firstIn(read, aside, enclaveFiles, AbortSignal.any([signal, over.signal]))
       // An unread stream is ended by its signal.
-      if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
+      if (reply.kind === 'frames') return framesOf(read, request, uncut, signal)
       uncut()
-      asked.end()
+      request.end()
       await read.next()
       return reply
     } catch (error) {
       uncut()
-      asked.end()
+      request.end()
       throw signal.aborted ? signal.reason : error
     }
   }
@@ -180,9 +180,9 @@ export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
   const line = lineTo(at, tls)
   const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
     const read = await linesIn(await line.aside(method, path, null, signal))
-    const said = JSON.parse(String((await read.next()).value)) as T
+    const reply = JSON.parse(String((await read.next()).value)) as T
     await read.next()
-    return said
+    return reply
   }
   return {
     keys: () => one('GET', 'keys'),
@@ -200,25 +200,25 @@ export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
  */
 const framesOf = (
   read: AsyncIterator<string>,
-  asked: ClientRequest,
+  request: ClientRequest,
   begun: () => void,
   signal: AbortSignal,
 ): SealedReply => {
-  const { trailer, next, rest } = framesThenTrailer(read, asked)
+  const { trailer, next, rest } = framesThenTrailer(read, request)
 
   async function* frames() {
     let over = false
     let late: NodeJS.Timeout | null = null
     // A silent enclave does not react to the end of the line either.
     const stop = () => {
-      asked.end()
-      late ??= setTimeout(() => asked.destroy(), usageMs)
+      request.end()
+      late ??= setTimeout(() => request.destroy(), usageMs)
     }
     try {
       signal.addEventListener('abort', stop, { once: true })
       if (signal.aborted) throw new Aborted()
       begun()
-      asked.write('begin\n')
+      request.write('begin\n')
       for (;;) {
         const frame = await next()
         over = frame === null
@@ -232,7 +232,7 @@ const framesOf = (
     } finally {
       signal.removeEventListener('abort', stop)
       if (!over) {
-        asked.end()
+        request.end()
         void rest()
       }
       if (late !== null) clearTimeout(late)
@@ -242,7 +242,7 @@ const framesOf = (
 }
 
 /** The lines of a stream. `rest` waits for the trailer of an abandoned stream, at most `usageMs` ms. */
-const framesThenTrailer = (read: AsyncIterator<string>, asked: ClientRequest) => {
+const framesThenTrailer = (read: AsyncIterator<string>, request: ClientRequest) => {
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
@@ -253,12 +253,12 @@ const framesThenTrailer = (read: AsyncIterator<string>, asked: ClientRequest) =>
     if (done) throw new Unavailable()
     if (!value.startsWith('{')) return value
     tell((JSON.parse(value) as { trailer: Trailer }).trailer)
-    asked.end()
+    request.end()
     await read.next()
     return null
   }
   const rest = async () => {
-    const late = setTimeout(() => asked.destroy(), usageMs)
+    const late = setTimeout(() => request.destroy(), usageMs)
     try {
       while ((await next()) !== null) continue
     } catch {

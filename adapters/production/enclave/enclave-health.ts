@@ -27,13 +27,13 @@ export interface Member {
   /** The start of the newest key. The enclave with the latest start is asked first. */
   since: number
   /** The time of the last answer, or of the last question without an answer. */
-  asked: number
+  lastAsked: number
   /** Null before the first result. */
   up: boolean | null
   /** The error that keeps the enclave down. */
   why: unknown
   /** The last state in the log. */
-  said: 'up' | 'down' | null
+  logged: 'up' | 'down' | null
   /** The check in progress. */
   looking: Promise<boolean> | null
   /** The calls in progress; each function ends one. */
@@ -59,10 +59,10 @@ export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log)
     line,
     kids: new Set(),
     since: 0,
-    asked: -Infinity,
+    lastAsked: -Infinity,
     up: null,
     why: undefined,
-    said: null,
+    logged: null,
     looking: null,
     calls: new Set(),
     watch: null,
@@ -87,9 +87,9 @@ const isStarting = (health: EnclaveHealth): boolean => !health.seen && since(hea
 export const learn = (health: EnclaveHealth, member: Member, { keys }: Keyset): void => {
   member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
   member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
-  member.asked = health.clock.now()
-  if (member.said === 'down') health.log.info('enclave.up', { enclave: member.name })
-  member.said = 'up'
+  member.lastAsked = health.clock.now()
+  if (member.logged === 'down') health.log.info('enclave.up', { enclave: member.name })
+  member.logged = 'up'
   member.up = true
   health.seen = true
 }
@@ -97,13 +97,13 @@ export const learn = (health: EnclaveHealth, member: Member, { keys }: Keyset): 
 /** The keys of a lost enclave are forgotten, so that no request goes to a process that may be gone. */
 const lose = (health: EnclaveHealth, member: Member, cause: unknown): void => {
   // Before the first enclave is up, all of them may still be starting.
-  if (member.said !== 'down' && !isStarting(health)) {
-    member.said = 'down'
+  if (member.logged !== 'down' && !isStarting(health)) {
+    member.logged = 'down'
     health.log.error('enclave.down', { enclave: member.name }, cause)
   }
   member.up = false
   member.why = cause
-  member.asked = health.clock.now()
+  member.lastAsked = health.clock.now()
   member.kids = new Set()
 }
 
@@ -130,8 +130,8 @@ export const look = (health: EnclaveHealth, member: Member): Promise<boolean> =>
 }
 
 /** Waits briefly for the results of checks. */
-export const looked = (health: EnclaveHealth, its: readonly Member[]): Promise<unknown> =>
-  Promise.race([Promise.all(its.map((it) => look(health, it))), health.clock.sleep(step)])
+export const looked = (health: EnclaveHealth, members: readonly Member[]): Promise<unknown> =>
+  Promise.race([Promise.all(members.map((member) => look(health, member))), health.clock.sleep(step)])
 
 /** The fault for callers when no enclave is up; the first known cause stays with it for the log. */
 export const down = ({ members }: EnclaveHealth): Unavailable =>
@@ -144,10 +144,10 @@ export const ups = ({ members }: EnclaveHealth): readonly Member[] =>
 /** The enclaves that are up, newest first. Waits only when none is up, and throws Unavailable when none comes up. */
 export const healthy = async (health: EnclaveHealth): Promise<readonly Member[]> => {
   const { members, clock } = health
-  const stale = members.filter(({ asked, up }) => since(health, asked) > (up ? freshMs : step))
+  const stale = members.filter(({ lastAsked, up }) => since(health, lastAsked) > (up ? freshMs : step))
   const looks = stale.map((member) => look(health, member))
   if (ups(health).length === 0) {
-    const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
+    const first = Promise.any(looks.map((look) => look.then((up) => up || Promise.reject(new Error('Down')))))
     await Promise.race([first.catch(() => false), clock.sleep(step)])
   }
   const up = ups(health)
@@ -171,8 +171,8 @@ export const under = (health: EnclaveHealth, member: Member, cut: (fault: Unavai
 }
 
 /** The members that may have gone since their last answer. */
-export const doubtful = (health: EnclaveHealth, its: readonly Member[]): readonly Member[] =>
-  its.filter(({ asked }) => since(health, asked) > sure)
+export const doubtful = (health: EnclaveHealth, members: readonly Member[]): readonly Member[] =>
+  members.filter(({ lastAsked }) => since(health, lastAsked) > sure)
 
 /** Ends the watches; a check that is under way still ends by itself. */
 export const closeHealth = (health: EnclaveHealth): void => {

@@ -35,9 +35,9 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: EnclaveStart, testR
   const alone = env['SEALGATE_CONFIG']
   const left = alone ? onStopSignal() : closed(process.stdin)
   const config = checkedConfig(alone ? start.written : parsed(await line(process.stdin)), env)
-  const it = await assembled(config, start, testRoots)
+  const enclave = await assembled(config, start, testRoots)
   const leave: ShutdownState = { hidden: false, closed: false, active: 0 }
-  const server = await listening(config, enclaveServer(it, leave))
+  const server = await listening(config, enclaveServer(enclave, leave))
   process.stdout.write('sealgate enclave listening\n')
   const lingers = await left
   leave.hidden = true
@@ -46,7 +46,7 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: EnclaveStart, testR
   for (const until = Date.now() + config.server.drain; leave.active > 0 && Date.now() < until;) await sleep(20)
   server.close()
   server.closeAllConnections()
-  await it.dispose?.()
+  await enclave.dispose?.()
   process.exit(0)
 }
 
@@ -66,13 +66,13 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
   new Promise((resolve, reject) => {
     const refuse = () => reject(new Error('SEALGATE_CONFIG is not set'))
     if (input.isTTY) return refuse()
-    let said = ''
+    let output = ''
     const hear = (part: string) => {
-      said += part
-      const end = said.indexOf('\n')
+      output += part
+      const end = output.indexOf('\n')
       if (end < 0) return
       input.off('data', hear).resume()
-      resolve(said.slice(0, end))
+      resolve(output.slice(0, end))
     }
     input.setEncoding('utf8').on('data', hear)
     for (const event of ['end', 'close', 'error']) input.once(event, refuse)

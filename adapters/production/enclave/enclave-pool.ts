@@ -22,7 +22,7 @@ const modelsFreshMs = 5_000
 type Ask<T> = (line: Enclave) => Promise<T>
 
 /** Rejects as soon as the enclave counts as silent, even where the call itself would wait longer. */
-const asked = <T>(health: EnclaveHealth, member: Member, ask: Ask<T>): Promise<T> =>
+const askMember = <T>(health: EnclaveHealth, member: Member, ask: Ask<T>): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const over = under(health, member, reject)
     ask(member.line).then(resolve, reject).finally(over)
@@ -32,13 +32,13 @@ const asked = <T>(health: EnclaveHealth, member: Member, ask: Ask<T>): Promise<T
  * The named enclave. Without a name, the enclaves that are up, and then the enclaves that came up during the search.
  */
 async function* candidates(health: EnclaveHealth, name: string | undefined): AsyncGenerator<Member> {
-  const named = health.members.find((it) => it.name === name)
+  const named = health.members.find((member) => member.name === name)
   if (named !== undefined) return yield named
   if (name !== undefined) throw new NotFound('Unknown enclave')
   const first = await healthy(health)
   yield* first
   await looked(health, health.members)
-  yield* ups(health).filter((it) => !first.includes(it))
+  yield* ups(health).filter((member) => !first.includes(member))
 }
 
 /** The answer of the first enclave that gives one. */
@@ -46,7 +46,7 @@ const told = async <T>(health: EnclaveHealth, name: string | undefined, ask: Ask
   let last: unknown = null
   for await (const member of candidates(health, name)) {
     try {
-      return [member, await asked(health, member, ask)]
+      return [member, await askMember(health, member, ask)]
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       void look(health, member)

@@ -23,7 +23,7 @@ const questions = openQuestions(randomUUID)
  * and a trailer.
  */
 export const enclaveServer =
-  (it: Enclave, leave: ShutdownState): RequestListener =>
+  (enclave: Enclave, leave: ShutdownState): RequestListener =>
   async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(left))
@@ -34,12 +34,12 @@ export const enclaveServer =
       if (path.startsWith('handle/')) await handled(path.slice(7))
       else if (await questions.serve(path, request, response)) return
       else if (leave.hidden) throw new Unavailable()
-      else if (path === 'keys') say(await it.keys())
+      else if (path === 'keys') say(await enclave.keys())
       else if (path === 'attest')
-        say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
-      else if (path === 'models') say(await it.models(gone.signal))
-      else if (path === 'head' && it.signHead !== undefined)
-        say(await it.signHead(JSON.parse(url.searchParams.get('wanted') ?? '{}') as WantedHead))
+        say(await enclave.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
+      else if (path === 'models') say(await enclave.models(gone.signal))
+      else if (path === 'head' && enclave.signHead !== undefined)
+        say(await enclave.signHead(JSON.parse(url.searchParams.get('wanted') ?? '{}') as WantedHead))
       else throw new Unavailable()
       response.end()
     } catch (error) {
@@ -53,7 +53,7 @@ export const enclaveServer =
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
       const { sealed, spoken } = await incoming(request)
       const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
-      const reply = await it.handle(route, sealed, grant, gone.signal, enclaveFiles)
+      const reply = await enclave.handle(route, sealed, grant, gone.signal, enclaveFiles)
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })

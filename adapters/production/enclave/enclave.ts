@@ -18,7 +18,7 @@ const proof = {
   collateral: v.optional(CollateralShape, {}),
   releases: v.optional(v.string()),
   notices: v.optional(v.string()),
-  testRoots: v.optional(v.custom<TestRoots>((it) => typeof it === 'object')),
+  testRoots: v.optional(v.custom<TestRoots>((roots) => typeof roots === 'object')),
 } as const
 
 const needs = { clock: Clock, log: Log, fetch: Fetch, rows: MetadataStore, proof: ProofObserver } as const

@@ -91,17 +91,17 @@ type AskBack = <T>(
 
 /** The stores of one call. Its signal ends the questions without a signal of their own. */
 const shelfOver = (ask: AskBack, signal: AbortSignal): EnclaveFiles => {
-  const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
-    const { value, rest } = await ask<boolean>(of, id, its)
+  const stream = async (of: 'content' | 'index', id: string, ownSignal: AbortSignal) => {
+    const { value, rest } = await ask<boolean>(of, id, ownSignal)
     return value ? rest : null
   }
   return {
     file: async (id) => (await ask<EnclaveFile | null>('file', id, signal)).value,
-    content: (id, its) => stream('content', id, its),
-    index: (id, its) => stream('index', id, its),
+    content: (id, ownSignal) => stream('content', id, ownSignal),
+    index: (id, ownSignal) => stream('index', id, ownSignal),
     indexes: async (ids) => (await ask<readonly IndexedRecord[]>('indexes', ids, signal)).value,
-    keep: async (labels, bytes, its) => (await ask<Kept>('keep', labels, its, bytes)).value,
-    keepIndex: async (id, bytes, its) => void (await ask('keepIndex', id, its, bytes)),
+    keep: async (labels, bytes, ownSignal) => (await ask<Kept>('keep', labels, ownSignal, bytes)).value,
+    keepIndex: async (id, bytes, ownSignal) => void (await ask('keepIndex', id, ownSignal, bytes)),
   }
 }
 
@@ -145,7 +145,7 @@ export const openQuestions = (newId: () => string) => {
   return {
     /** The stores of one call. */
     enclaveFiles: (say: (question: EnclaveQuestion) => void, signal: AbortSignal): EnclaveFiles =>
-      shelfOver((of, argument, its, bytes) => ask(say, of, argument, its, bytes ?? null), signal),
+      shelfOver((of, argument, ownSignal, bytes) => ask(say, of, argument, ownSignal, bytes ?? null), signal),
 
     /** Serves a request that the gateway sends beside a call. False for any other request. */
     async serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -173,7 +173,7 @@ const hear = async (waiting: Waiting, request: IncomingMessage, response: Server
     if (step.done) return waiting.fail()
     head = Buffer.concat([head, step.value])
   }
-  const said = JSON.parse(head.toString('utf8', 0, end)) as { value?: unknown; failed?: true }
+  const reply = JSON.parse(head.toString('utf8', 0, end)) as { value?: unknown; failed?: true }
   async function* rest(): AsyncGenerator<Uint8Array> {
     try {
       if (end + 1 < head.length) yield head.subarray(end + 1)
@@ -188,8 +188,8 @@ const hear = async (waiting: Waiting, request: IncomingMessage, response: Server
       if (!request.complete) request.destroy()
     }
   }
-  if (said.failed) waiting.fail()
-  else waiting.hear(said.value, rest())
+  if (reply.failed) waiting.fail()
+  else waiting.hear(reply.value, rest())
   // An answer without bytes has no reader.
-  if (said.failed || said.value !== true) response.end()
+  if (reply.failed || reply.value !== true) response.end()
 }

@@ -27,22 +27,22 @@ const sizes = /^--max-(old|semi)-space-size=\d{1,6}$/
 const mostNames = 10
 
 /** Throws unless everything in the start of the enclave process is on a list. */
-export const hardenStart = (it: NodeJS.Process): EnclaveStart => {
-  const [, entry = '', ...said] = it.argv
-  shut(it)
+export const hardenStart = (process: NodeJS.Process): EnclaveStart => {
+  const [, entry = '', ...rest] = process.argv
+  shut(process)
   mustBeEntry(entry)
-  if (said.join(' ') !== 'enclave') throw new Error('the enclave takes no arguments')
-  const option = it.execArgv.find((option) => !sizes.test(option))
+  if (rest.join(' ') !== 'enclave') throw new Error('the enclave takes no arguments')
+  const option = process.execArgv.find((option) => !sizes.test(option))
   if (option !== undefined) throw new Error(`the enclave does not start with ${plain(option)}; start Node without it`)
-  if (it.channel) throw new Error('the enclave does not start with a channel to the process that starts it')
+  if (process.channel) throw new Error('the enclave does not start with a channel to the process that starts it')
   if (inspectorUrl() !== undefined) throw new Error('the enclave does not start with an inspector')
-  const file = it.env['SEALGATE_CONFIG']
+  const file = process.env['SEALGATE_CONFIG']
   // A gateway that starts its own enclave would load packages from HOME, too.
-  if (file) mustBeAlone(it.env['HOME'])
+  if (file) mustBeAlone(process.env['HOME'])
   const written = file ? parsed(readFileSync(file, 'utf8')) : null
   const variables = variablesIn(written)
-  mustBeListed(Object.keys(it.env), variables)
-  return { written, options: it.execArgv, arguments: said, variables }
+  mustBeListed(Object.keys(process.env), variables)
+  return { written, options: process.execArgv, arguments: rest, variables }
 }
 
 /** Node falls back to packages in these folders. */
@@ -52,9 +52,9 @@ const mustBeAlone = (home: string | undefined): void => {
 }
 
 /** Disables the inspector on a signal, and reports that would contain memory. */
-const shut = (it: NodeJS.Process): void => {
-  it.on('SIGUSR1', () => undefined)
-  Object.assign(it.report, { reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false })
+const shut = (process: NodeJS.Process): void => {
+  process.on('SIGUSR1', () => undefined)
+  Object.assign(process.report, { reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false })
 }
 
 /** Another program, or a script on standard input, could run its own code before this one. */
@@ -78,7 +78,7 @@ const mustBeListed = (names: readonly string[], configured: readonly string[]): 
 }
 
 /** The name of a variable or an option, without its value. */
-const plain = (said: string): string => /^-{0,2}[A-Za-z_][\w.-]*/.exec(said)?.[0] ?? 'a name that is no word'
+const plain = (word: string): string => /^-{0,2}[A-Za-z_][\w.-]*/.exec(word)?.[0] ?? 'a name that is no word'
 
 /** The same format as the gateway reads. Errors have our own words. */
 export const parsed = (text: string): unknown => {

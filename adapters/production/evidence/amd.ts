@@ -21,7 +21,7 @@ export interface AmdSource {
 const bytes = (hex: string | undefined): Uint8Array => new Uint8Array(Buffer.from(hex ?? '', 'hex'))
 /** Throws when the member is missing or is no certificate in DER. */
 const certificate = (members: Members, name: string): Certificate => readCertificate(bytes(members[name]))
-const sha256 = (it: Uint8Array): string => createHash('sha256').update(it).digest('hex')
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** A chain lives from the latest start to the earliest end of its certificates, in ms. */
 const lifeOf = (chain: readonly Certificate[]) => {
@@ -61,7 +61,7 @@ export const authorities = (
 const levelOf = ({ product, tcbs: { reported } }: SnpReport): string => {
   const spelled = { fmc: 'fmcSPL', bootloader: 'blSPL', tee: 'teeSPL', snp: 'snpSPL', microcode: 'ucodeSPL' } as const
   return componentsOf(product)
-    .map((it) => `${spelled[it]}=${String(reported[it]).padStart(2, '0')}`)
+    .map((part) => `${spelled[part]}=${String(reported[part]).padStart(2, '0')}`)
     .join('&')
 }
 

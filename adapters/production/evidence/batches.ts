@@ -81,11 +81,11 @@ export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
     const keyset = await sure(root, name)
     if (!isGrouped(keyset)) {
       grouped.delete(name ?? '')
-      await Promise.all(batch.map((it) => sure(it.challenge, name).then(it.tell, it.fail)))
+      await Promise.all(batch.map((waiting) => sure(waiting.challenge, name).then(waiting.tell, waiting.fail)))
       return
     }
-    for (const [index, it] of batch.entries())
-      it.tell({
+    for (const [index, waiting] of batch.entries())
+      waiting.tell({
         ...keyset,
         evidence: { ...keyset.evidence, batch: { index, size: batch.length, path: paths[index]! } },
       })
@@ -95,7 +95,7 @@ export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchLimits.batch)
       await answer(batch, name).catch((error: unknown) => {
-        for (const it of batch) it.fail(error)
+        for (const waiting of batch) waiting.fail(error)
       })
     }
     lines.delete(name ?? '')
@@ -109,14 +109,14 @@ export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
       return keyset
     }
     return new Promise((resolve, reject) => {
-      const it = { challenge, tell: resolve, fail: reject }
+      const challenged = { challenge, tell: resolve, fail: reject }
       const waiting = lines.get(line)
       if (waiting === undefined) {
-        const first = [it]
+        const first = [challenged]
         lines.set(line, first)
         void work(first, name)
       } else if (waiting.length >= batchLimits.waiting) reject(new TooMany('Too many questions wait for a report'))
-      else waiting.push(it)
+      else waiting.push(challenged)
     })
   }
 }

@@ -106,10 +106,10 @@ export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wan
     url: `${from.service}/tdx/certification/v4/tcb?fmspc=${fmspc}&update=early`,
     file: `intel-tcb-${fmspc}.json`,
     async check(members, now) {
-      const said = await life(members, now)
+      const judged = await life(members, now)
       const about = Buffer.from(readPlatformLevels(members['tcb_info']!).fmspc).toString('hex')
       demand(about === fmspc, 'collateral_invalid', 'fmspc')
-      return said
+      return judged
     },
   }
 }

@@ -44,7 +44,7 @@ const refusalOf = async (
  * do. The check stops no request. `end` ends the checks.
  */
 export const checkOwnKeysets = (
-  it: Pick<Enclave, 'keys' | 'attest'>,
+  enclave: Pick<Enclave, 'keys' | 'attest'>,
   { clock, proof }: { clock: Clock; proof: ProofObserver },
   testRoots: TestRoots | undefined,
 ): { look(): Promise<void>; end(): void } => {
@@ -53,11 +53,11 @@ export const checkOwnKeysets = (
   /** False when no process has this name. */
   const lookAt = async (name: string): Promise<boolean> => {
     try {
-      const { keyset } = await it.keys(name)
+      const { keyset } = await enclave.keys(name)
       const before = known.get(name)
       if (before?.keyset === keyset && before.refusal === null) return true
       const challenge = new Uint8Array(randomBytes(32))
-      const answer = await it.attest(challenge, name)
+      const answer = await enclave.attest(challenge, name)
       const refusal = await refusalOf(answer, challenge, clock.now(), testRoots)
       known.set(name, { keyset: answer.keyset, refusal })
       return true
@@ -71,7 +71,7 @@ export const checkOwnKeysets = (
   const look = async (): Promise<void> => {
     for (let at = 0; at < mostLooked && (await lookAt(`e${at}`)); at++) continue
     const refusals = [...known.values()].map(({ refusal }) => refusal)
-    proof.appraised(refusals.find((it) => it !== null) ?? null)
+    proof.appraised(refusals.find((refusal) => refusal !== null) ?? null)
   }
 
   let alarm: Alarm | null = null

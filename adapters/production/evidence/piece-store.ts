@@ -20,7 +20,7 @@ interface Place {
   readonly name: string
   piece: Piece | null
   /** The time of the last request, in ms. */
-  asked: number
+  wantedAt: number
   /** The earliest time of the next try, in ms. */
   next: number
   looking: Promise<void> | null
@@ -42,7 +42,7 @@ export const pieceStore = (needs: PieceNeeds, source: Source): FindPiece => {
   const places = new Map<string, Place>()
   return async (wanted) => {
     const place = placeOf(places, wanted)
-    place.asked = clock.now()
+    place.wantedAt = clock.now()
     if (place.piece === null) better(place, await seen(wanted, wanted.given, clock))
     if (isDue(place, clock.now()))
       place.looking ??= looked(wanted, place, needs, source).finally(() => (place.looking = null))
@@ -112,14 +112,14 @@ const placeOf = (places: Map<string, Place>, wanted: WantedPiece): Place => {
   if (found !== undefined) return found
   const [oldest] = places.keys()
   if (places.size >= mostHeld && oldest !== undefined) places.delete(oldest)
-  const made: Place = { name: wanted.name, piece: null, asked: 0, next: 0, looking: null }
+  const made: Place = { name: wanted.name, piece: null, wantedAt: 0, next: 0, looking: null }
   places.set(id, made)
   return made
 }
 
 /** The end of the earliest piece of this name; null when one piece is missing. */
 const untilOf = (places: ReadonlyMap<string, Place>, name: string, now: number): number | null => {
-  const live = [...places.values()].filter((it) => it.name === name && now - it.asked <= mostIdle)
+  const live = [...places.values()].filter((place) => place.name === name && now - place.wantedAt <= mostIdle)
   const ends = live.map(({ piece }) => piece?.taken ?? null)
   return ends.includes(null) ? null : Math.min(...(ends as number[]))
 }

@@ -58,7 +58,7 @@ const completing = async (needs: ProofNeeds, collateral: CollateralSettings, pol
  * An enclave whose evidence a client can check alone. The gateway adds certificates, lists, platform data and signed
  * releases, and makes one report for all waiting challenges.
  */
-export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
+export const provenEnclave = (enclave: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
   const { clock, log } = needs
   const { collateral, testRoots } = settings
   const policy = { ...(testRoots && { testRoots }) }
@@ -78,14 +78,14 @@ export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSet
 
   const batched = lazy(async () => {
     const { batchedAttest } = await batching()
-    return batchedAttest(async (challenge, name) => whole(await it.attest(challenge, name)), clock)
+    return batchedAttest(async (challenge, name) => whole(await enclave.attest(challenge, name)), clock)
   })
   const attest: Enclave['attest'] = async (challenge, name) => (await batched())(challenge, name)
-  const keys: Enclave['keys'] = async (name) => whole(await it.keys(name))
-  const watch = checkOwnKeysets({ keys: it.keys, attest }, needs, testRoots)
+  const keys: Enclave['keys'] = async (name) => whole(await enclave.keys(name))
+  const watch = checkOwnKeysets({ keys: enclave.keys, attest }, needs, testRoots)
 
   return {
-    ...it,
+    ...enclave,
     keys,
     attest,
     async signedLists() {
@@ -94,7 +94,7 @@ export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSet
     },
     async dispose() {
       watch.end()
-      await it.dispose?.()
+      await enclave.dispose?.()
     },
   }
 }

@@ -73,7 +73,7 @@ export const readRecording = async (folder: string): Promise<Recording> => {
     at: typeof captured === 'string' ? Date.parse(captured) : null,
     gpu: tokens && keys ? { tokens: String(await tokens.body()), keys: String(await keys.body()) } : null,
     async source({ url, header }) {
-      const answer = answers.find((it) => url !== null && plain(it.url) === plain(url))
+      const answer = answers.find((answer) => url !== null && plain(answer.url) === plain(url))
       if (answer === undefined) throw new Error('The recording holds no such piece')
       return { body: await answer.body(), chain: header === undefined ? '' : headerOf(answer, header) }
     },

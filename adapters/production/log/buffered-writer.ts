@@ -97,74 +97,74 @@ const isFile = (fd: number): boolean => {
 
 export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync }): WrittenLines => {
   const whole = isFile(fd) ? filed : pipe
-  const it: Writing = {
+  const writing: Writing = {
     ...{ fd, door, whole, queue: lineQueue(whole), lost: 0, writing: false, failing: false, gone: false },
-    ...{ timer: null, watched: false, rested: null, flushSync: () => writeAtOnce(it) },
+    ...{ timer: null, watched: false, rested: null, flushSync: () => writeAtOnce(writing) },
   }
   return {
-    write: (line) => add(it, line),
-    flushSync: it.flushSync,
+    write: (line) => add(writing, line),
+    flushSync: writing.flushSync,
     async close() {
-      if (it.writing) await rest(it)
-      it.rested = null
-      it.flushSync()
+      if (writing.writing) await rest(writing)
+      writing.rested = null
+      writing.flushSync()
     },
   }
 }
 
 /** The count of lost lines goes out before the next line that finds room. */
-const add = (it: Writing, line: string): void => {
-  if (it.gone) return
-  const { queue } = it
+const add = (writing: Writing, line: string): void => {
+  if (writing.gone) return
+  const { queue } = writing
   const size = Buffer.byteLength(line)
-  const about = it.lost === 0 ? '' : `${JSON.stringify(lostOf(it.lost))}\n`
-  if (queue.bytes() + about.length + size > mostWaitingBytes) return void it.lost++
-  if (it.lost > 0) queue.add(about, about.length)
-  it.lost = 0
+  const about = writing.lost === 0 ? '' : `${JSON.stringify(lostOf(writing.lost))}\n`
+  if (queue.bytes() + about.length + size > mostWaitingBytes) return void writing.lost++
+  if (writing.lost > 0) queue.add(about, about.length)
+  writing.lost = 0
   queue.add(line, size)
-  watch(it, true)
-  if (!it.failing) go(it)
+  watch(writing, true)
+  if (!writing.failing) go(writing)
 }
 
-const watch = (it: Writing, on: boolean): void => {
-  if (on !== it.watched) process[on ? 'once' : 'off']('exit', it.flushSync)
-  it.watched = on
+const watch = (writing: Writing, on: boolean): void => {
+  if (on !== writing.watched) process[on ? 'once' : 'off']('exit', writing.flushSync)
+  writing.watched = on
 }
 
 /** Nobody reads any more, so the exit has nothing to write. */
-const leave = (it: Writing): void => {
-  it.gone = true
-  it.queue.clear()
-  watch(it, false)
+const leave = (writing: Writing): void => {
+  writing.gone = true
+  writing.queue.clear()
+  watch(writing, false)
 }
 
-const go = (it: Writing): void => {
-  if (it.queue.bytes() >= it.whole / 2) put(it)
-  else if (it.queue.bytes() > 0)
-    it.timer ??= setTimeout(() => {
-      it.timer = null
-      put(it)
+const go = (writing: Writing): void => {
+  if (writing.queue.bytes() >= writing.whole / 2) put(writing)
+  else if (writing.queue.bytes() > 0)
+    writing.timer ??= setTimeout(() => {
+      writing.timer = null
+      put(writing)
     }, pauseMs).unref()
-  else watch(it, false)
+  else watch(writing, false)
 }
 
 /** One write at a time: two would mix their bytes after a partial write. */
-const put = (it: Writing): void => {
-  const { fd, door, queue } = it
-  if (it.writing || it.gone) return
+const put = (writing: Writing): void => {
+  const { fd, door, queue } = writing
+  if (writing.writing || writing.gone) return
   const chunk = queue.next()
   if (chunk === null) return
-  it.writing = true
+  writing.writing = true
   door.write(fd, chunk, (fault, written) => {
-    it.writing = false
-    it.failing = fault !== null
+    writing.writing = false
+    writing.failing = fault !== null
     // The reader of the pipe has left.
-    if (fault?.code === 'EPIPE') leave(it)
+    if (fault?.code === 'EPIPE') leave(writing)
     else queue.keep(chunk, fault === null ? written : 0)
-    if (it.rested !== null) return it.rested()
-    if (it.gone) return
-    if (fault === null) go(it)
-    else setTimeout(() => put(it), busy(fault) ? moment : pauseMs).unref()
+    if (writing.rested !== null) return writing.rested()
+    if (writing.gone) return
+    if (fault === null) go(writing)
+    else setTimeout(() => put(writing), busy(fault) ? moment : pauseMs).unref()
   })
 }
 
@@ -183,10 +183,10 @@ const writeAtOnce = ({ fd, door, queue }: Writing): void => {
 }
 
 /** Waits for the write that is under way. A slow reader holds a write back no longer than it holds the exit. */
-const rest = (it: Writing): Promise<void> =>
+const rest = (writing: Writing): Promise<void> =>
   new Promise((resolve) => {
     const late = setTimeout(resolve, tries * moment)
-    it.rested = () => {
+    writing.rested = () => {
       clearTimeout(late)
       resolve()
     }

@@ -45,11 +45,11 @@ const tell = (cause: unknown): Record<string, unknown> => {
 /** An error and its causes, each once, without their messages. */
 const chain = (cause: unknown): Record<string, unknown>[] => {
   const seen = new Set<unknown>([cause])
-  for (const it of seen) {
+  for (const error of seen) {
     if (seen.size >= depth) break
-    if (!(it instanceof Error)) continue
-    if (it.cause !== undefined) seen.add(it.cause)
-    if (it instanceof AggregateError) for (const one of it.errors.slice(0, depth)) seen.add(one)
+    if (!(error instanceof Error)) continue
+    if (error.cause !== undefined) seen.add(error.cause)
+    if (error instanceof AggregateError) for (const one of error.errors.slice(0, depth)) seen.add(one)
   }
   return [...seen].slice(0, depth).map(tell)
 }

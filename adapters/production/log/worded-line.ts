@@ -17,12 +17,14 @@ const factsOf = (line: Line, taken: readonly string[] = []): string =>
 /** The classes and codes of an error and its causes. */
 const causesOf = ({ cause }: Line): string => {
   if (!Array.isArray(cause)) return ''
-  const told = cause.map((it: { class?: unknown; code?: unknown }) => [it.class, it.code].filter(Boolean).join(' '))
+  const told = cause.map((fault: { class?: unknown; code?: unknown }) =>
+    [fault.class, fault.code].filter(Boolean).join(' '),
+  )
   return ` (${told.join(' < ')})`
 }
 
 /** A request in the order in which a person reads: route, status, time. */
-const said = (line: Line): string => {
+const sentence = (line: Line): string => {
   const { event, route, status, ms } = line
   if (event === 'request') {
     const rest = factsOf(line, ['route', 'status', 'ms'])
@@ -42,5 +44,5 @@ export const wordedLine = (json: string, colour = takesColour(process.env)): str
   const line = JSON.parse(json) as Line
   const time = new Date(Number(line['time'])).toISOString().slice(11, 19)
   const level = line['level'] === 'info' ? '' : `${String(line['level'])} `
-  return `${styleText('dim', time, colour)} ${styled(line['level'], still(`${level}${said(line)}`), colour)}\n`
+  return `${styleText('dim', time, colour)} ${styled(line['level'], still(`${level}${sentence(line)}`), colour)}\n`
 }

@@ -49,16 +49,16 @@ const privateName =
 const dotted = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/
 
 /** An address counts as a range of one. A zone (`%`) names an interface of this machine and is refused. */
-const isRange = (it: string): boolean => {
-  const [net = '', bits, more] = it.split('/')
+const isRange = (host: string): boolean => {
+  const [net = '', bits, more] = host.split('/')
   const version = isIP(net)
   if (version === 0 || net.includes('%') || more !== undefined) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
 }
 
 /** True when an operator may allow `it`: a host name, an address or a CIDR range. */
-export const isPermit = (it: string): boolean =>
-  isRange(it) || (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(it) && !/^[\d.]+$/.test(it))
+export const isPermit = (permit: string): boolean =>
+  isRange(permit) || (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(permit) && !/^[\d.]+$/.test(permit))
 
 /** One text for all refusals: a caller must not learn which names and addresses exist inside. */
 const refuse = (): never => {
@@ -71,7 +71,7 @@ export const bare = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1
 /** `allow` opens private hosts and ranges, and no port: every address must use one of `ports`. */
 export const makeEgress = (allow: readonly string[], ports: readonly number[]): Egress => {
   const permitted = ranges(allow.filter(isRange))
-  const hosts = new Set(allow.filter((it) => !isRange(it)).map((it) => it.toLowerCase()))
+  const hosts = new Set(allow.filter((entry) => !isRange(entry)).map((entry) => entry.toLowerCase()))
   const doors = new Set(ports)
 
   const admits = (address: string): boolean =>

@@ -13,12 +13,12 @@ const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 /** A pattern instead of URL parsing, which would cost as much as the rest of the call. */
 const places = new Map<string, { origin: string; path: string }>()
 const place = (url: string): { origin: string; path: string } => {
-  let it = places.get(url)
-  if (it === undefined) {
+  let place = places.get(url)
+  if (place === undefined) {
     if (places.size > 1000) places.clear()
-    places.set(url, (it = placeOf(url)))
+    places.set(url, (place = placeOf(url)))
   }
-  return it
+  return place
 }
 const placeOf = (url: string): { origin: string; path: string } => {
   const parts = plain.exec(url)
@@ -229,7 +229,7 @@ export const openUpstream = (): PushingLine => {
     return agent
   }
   return {
-    door: (url, ask) => (agent === null ? opened().then((it) => send(it, url, ask)) : send(agent, url, ask)),
+    door: (url, ask) => (agent === null ? opened().then((opened) => send(opened, url, ask)) : send(agent, url, ask)),
     push(url, headers, body, reader) {
       if (agent === null) return false
       const { origin, path } = place(url)

@@ -15,12 +15,12 @@ const script = (text: string): Script => ({ text, sha: createHash('sha1').update
 
 /** Sends the text only where Redis lacks the script. */
 const run = async (client: Client, { text, sha }: Script, keys: string[], args: string[]): Promise<unknown> => {
-  const it = { keys, arguments: args }
+  const keysAndArguments = { keys, arguments: args }
   try {
-    return await client.evalSha(sha, it)
+    return await client.evalSha(sha, keysAndArguments)
   } catch (fault) {
     // A restarted Redis has lost its scripts.
-    if (fault instanceof Error && fault.message.startsWith('NOSCRIPT')) return client.eval(text, it)
+    if (fault instanceof Error && fault.message.startsWith('NOSCRIPT')) return client.eval(text, keysAndArguments)
     throw fault
   }
 }

@@ -121,18 +121,18 @@ const askOver = <F, T>(
   undo?: (answer: T, face: F) => Promise<unknown>,
 ): Promise<T> =>
   new Promise<T>((resolve, reject) => {
-    const asked = performance.now()
+    const began = performance.now()
     let open = true
     const giveUp = () => {
       if (!open) return
       open = false
       reject(down())
       // A slow question alone does not make a connection silent.
-      if (line.heard < asked) lose(line, 'silent')
+      if (line.heard < began) lose(line, 'silent')
     }
     const timer = setTimeout(() => {
       // Arrived answers are read first, and a busy process gets a little more time: neither is a silent Redis.
-      if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
+      if (performance.now() - began > patience + 4) setTimeout(giveUp, 4)
       else setImmediate(giveUp)
     }, patience)
     line.waiting++
@@ -175,19 +175,19 @@ export const connectRedis = <F>(
   let line: Line<F> | null = null
   const tell = reporting(log, use, closing.signal)
 
-  const retire = (it: Line<F>) => {
-    if (it === line || it.waiting > 0 || !lines.delete(it)) return
-    hangUp(it.client)
+  const retire = (old: Line<F>) => {
+    if (old === line || old.waiting > 0 || !lines.delete(old)) return
+    hangUp(old.client)
   }
 
-  const lose = (it: Line<F>, why: string) => {
-    if (it !== line) return
+  const lose = (lost: Line<F>, why: string) => {
+    if (lost !== line) return
     line = null
-    retire(it)
+    retire(lost)
     if (closing.signal.aborted) return
     tell(why)
-    setTimeout(() => hangUp(it.client), linger).unref()
-    void search(performance.now() - it.since < retryMs ? retryMs : 0)
+    setTimeout(() => hangUp(lost.client), linger).unref()
+    void search(performance.now() - lost.since < retryMs ? retryMs : 0)
   }
 
   const reach = (): Promise<Line<F> | string> => reachedLine(url, `${prefix}:${use}:probe`, wear, lose)
@@ -220,7 +220,7 @@ export const connectRedis = <F>(
     close() {
       closing.abort()
       line = null
-      for (const it of lines) hangUp(it.client)
+      for (const line of lines) hangUp(line.client)
       lines.clear()
     },
   }

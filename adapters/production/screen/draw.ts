@@ -42,7 +42,7 @@ const backendLine = ({ name, models, fault, pretends }: Surveyed, colour: boolea
     : `${styleText('green', '✓', colour)} ${name}: ${plural(models.length, 'model')}${pretends ? ', which only rehearse' : ''}`
 
 const backendLines = ({ backends }: Survey, colour: boolean): readonly string[] =>
-  backends.length === 0 ? ['none'] : backends.map((it) => backendLine(it, colour))
+  backends.length === 0 ? ['none'] : backends.map((backend) => backendLine(backend, colour))
 
 /** In one sentence, what each kind of evidence is worth to a caller. */
 const proofs: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ const exportLine = (key: NonNullable<StartFacts['key']>): string =>
 /** A call that works after the key is exported; null when no route serves a model. */
 const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: Survey): readonly string[] | null => {
   const own = new Set(
-    backends.filter(({ pretends }) => !pretends).flatMap((it) => it.models?.map(({ id }) => id) ?? []),
+    backends.filter(({ pretends }) => !pretends).flatMap((backend) => backend.models?.map(({ id }) => id) ?? []),
   )
   const chats = models.filter(({ type }) => type === 'CHAT')
   const model = chats.find(({ name }) => own.has(name)) ?? chats[0]

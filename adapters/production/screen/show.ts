@@ -32,7 +32,7 @@ const startOf = async (
     names: config.names,
     configuration: file ? resolve(file) : null,
     data: resolve(data),
-    lacks: missingAbilities().map((it) => it.name),
+    lacks: missingAbilities().map((ability) => ability.name),
     key,
   }
 }

@@ -24,8 +24,8 @@ const drawnBy = (worker: Member | undefined): Promise<string> =>
 
 /** What the workers answer; without those that fail or are late. */
 const answersOf = async <T>(members: readonly Member[], question: string, value?: unknown): Promise<readonly T[]> => {
-  const asked = members.map(({ line }) => withTimeout(1_000, line.ask<T>(question, value)))
-  return (await Promise.allSettled(asked)).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+  const answers = members.map(({ line }) => withTimeout(1_000, line.ask<T>(question, value)))
+  return (await Promise.allSettled(answers)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }
 
 /** What the leader of one port has. */
@@ -44,7 +44,7 @@ interface Leader {
 const begun = ({ workers }: Leader): readonly Member[] =>
   [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
-const others = (leader: Leader, member: Member): readonly Member[] => begun(leader).filter((it) => it !== member)
+const others = (leader: Leader, member: Member): readonly Member[] => begun(leader).filter((other) => other !== member)
 
 /** Null when the configuration names running enclaves, or none. */
 const opened = (config: Config, log: Log): EnclaveProcess | null =>
@@ -71,7 +71,7 @@ const reload = async (leader: Leader): Promise<void> => {
     }
     throw error
   }
-  await Promise.all(others.map((it) => renew(it).catch(() => workers.replace(it))))
+  await Promise.all(others.map((other) => renew(other).catch(() => workers.replace(other))))
   if (enclave !== null && enclave !== inside) leases.retire(enclave)
   leader.read = next
   leader.enclave = inside
@@ -81,9 +81,9 @@ const reload = async (leader: Leader): Promise<void> => {
 const oneByOne = () => {
   let turn: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
-    const it = turn.then(work)
-    turn = it.catch(() => undefined)
-    return it
+    const turned = turn.then(work)
+    turn = turned.catch(() => undefined)
+    return turned
   }
 }
 

@@ -13,6 +13,6 @@ export const onStopSignal = (): Promise<boolean> =>
   })
 
 /** For a process that is ended by another one: signals meant for that one reach the whole group. */
-export const ignoreSignals = (it: NodeJS.Process): void => {
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) it.on(signal, () => undefined)
+export const ignoreSignals = (process: NodeJS.Process): void => {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => undefined)
 }

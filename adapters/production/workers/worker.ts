@@ -47,8 +47,8 @@ export interface WorkerLink {
 }
 
 /** The worker's end of the channel. Only the leader reacts to signals. */
-export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
-  ignoreSignals(it)
+export const joinLeader = async (process: NodeJS.Process): Promise<WorkerLink> => {
+  ignoreSignals(process)
   // Without this flag, Node would end the process with open requests when the channel closes.
   cluster.worker!.exitedAfterDisconnect = true
   let begin: (work: WorkerTasks) => void = () => {}
@@ -56,17 +56,20 @@ export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
   let go: (lingers: boolean) => void = () => {}
   const leave = new Promise<boolean>((resolve) => (go = resolve))
   const answers = new Map<string, (value: unknown) => unknown>()
-  const lead: IpcChannel = ipcChannel((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
-    renew: async (workerConfig: WorkerConfig) => (await work).renew(workerConfig),
-    reload: async () => (await work).reload(),
-    measured: async () => (await work).measured(),
-    drawn: async (terminal: boolean) => (await work).drawn(terminal),
-    ready: async () => void (await work),
-    leave: (lingers: boolean) => go(lingers),
-    asked: ({ question, value }: SiblingQuestion) => answers.get(question)?.(value) ?? null,
-  })
-  it.on('message', (letter: IpcMessage) => lead.hear(letter))
-  it.once('disconnect', () => {
+  const lead: IpcChannel = ipcChannel(
+    (letter) => process.connected && process.send?.(letter, undefined, {}, () => undefined),
+    {
+      renew: async (workerConfig: WorkerConfig) => (await work).renew(workerConfig),
+      reload: async () => (await work).reload(),
+      measured: async () => (await work).measured(),
+      drawn: async (terminal: boolean) => (await work).drawn(terminal),
+      ready: async () => void (await work),
+      leave: (lingers: boolean) => go(lingers),
+      asked: ({ question, value }: SiblingQuestion) => answers.get(question)?.(value) ?? null,
+    },
+  )
+  process.on('message', (letter: IpcMessage) => lead.hear(letter))
+  process.once('disconnect', () => {
     lead.close()
     go(false)
   })

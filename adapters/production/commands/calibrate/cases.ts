@@ -36,17 +36,17 @@ export const readCases = async (file: string): Promise<readonly Case[]> => {
 /** The parser of requests reads the case too, so that no case passes which a caller could not ask. */
 const caseOf = (line: string, number: number): Case => {
   try {
-    const said = readOrdered(line)
-    if (!(said instanceof Map)) throw new BadRequest('A case is an object')
+    const row = readOrdered(line)
+    if (!(row instanceof Map)) throw new BadRequest('A case is an object')
     const { state, questions } = parseDecision(
       new Map<string, OrderedJson>([
         ['model', '-'],
-        ['state', said.get('state') ?? null],
-        ['questions', new Map([['asked', said.get('question') ?? null]])],
+        ['state', row.get('state') ?? null],
+        ['questions', new Map([['asked', row.get('question') ?? null]])],
       ]),
     )
     const { question } = questions[0]!
-    const truth = placeOf(question, said.get('answer'))
+    const truth = placeOf(question, row.get('answer'))
     if (truth < 0 || !isOpen(question)) throw new BadRequest('answer: expected one of two options or more')
     return { state, question, truth }
   } catch (cause) {

@@ -6,8 +6,8 @@ import { flushFolder } from '../../../../plugins/storage/shared/fsync.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 import { type Parsed, parseJsonc } from '../../config/jsonc.ts'
 
-const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
-  typeof it === 'object' && it !== null && !Array.isArray(it)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Null when the text does not name the model; an inherited name such as `constructor` does not count. */
 const modelIn = (value: unknown, model: string): Readonly<Record<string, unknown>> | null => {
@@ -21,24 +21,24 @@ export const withCalibration = (text: string, model: string, calibration: Calibr
   const parsed = parseJsonc(text)
   const settings = modelIn(parsed.value, model)
   if (settings === null) throw new Error('the configuration does not name the model under models')
-  const said = JSON.stringify(calibration)
-  const edited = edit(text, parsed, ['models', model], settings, said)
-  const expected = { ...settings, calibration: JSON.parse(said) as unknown }
+  const printed = JSON.stringify(calibration)
+  const edited = edit(text, parsed, ['models', model], settings, printed)
+  const expected = { ...settings, calibration: JSON.parse(printed) as unknown }
   if (!isDeepStrictEqual(modelIn(parseJsonc(edited).value, model), expected))
     throw new Error('the configuration could not be changed')
   return edited
 }
 
 /** Replaces the old member where it stands, or puts a new one in front of the others. */
-const edit = (text: string, parsed: Parsed, path: readonly string[], settings: object, said: string): string => {
+const edit = (text: string, parsed: Parsed, path: readonly string[], settings: object, printed: string): string => {
   const old = parsed.span([...path, 'calibration'])
-  if (old !== null) return text.slice(0, old.from) + said + text.slice(old.to)
+  if (old !== null) return text.slice(0, old.from) + printed + text.slice(old.to)
   const from = parsed.span(path)!.from + 1
   const [first] = Object.keys(settings)
   // A new member stands where the first one stands, so that its indentation is that of its neighbours.
   const lead = first === undefined ? '' : (/^\s*/.exec(text.slice(from))?.[0] ?? '')
   const comma = first === undefined ? '' : ','
-  return `${text.slice(0, from)}${lead}"calibration": ${said}${comma}${text.slice(from)}`
+  return `${text.slice(0, from)}${lead}"calibration": ${printed}${comma}${text.slice(from)}`
 }
 
 /** Puts another text in the place of a file at once, with the same permissions; a link stays a link. */

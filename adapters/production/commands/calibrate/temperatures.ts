@@ -35,10 +35,10 @@ const fittedTemperature = (judged: readonly Judged[]): number => {
 /** One temperature for each number of options with cases enough, and one of all for the others. */
 export const temperaturesOf = (judged: readonly Judged[]): Temperatures => {
   const sizes = new Map<number, Judged[]>()
-  for (const it of judged) {
-    const some = sizes.get(it.probabilities.length) ?? []
-    some.push(it)
-    sizes.set(it.probabilities.length, some)
+  for (const answer of judged) {
+    const some = sizes.get(answer.probabilities.length) ?? []
+    some.push(answer)
+    sizes.set(answer.probabilities.length, some)
   }
   const own = [...sizes].filter(([, some]) => some.length >= leastCases)
   return {

@@ -58,10 +58,10 @@ export const provenanceOf = ({ source, builder, package: tarball, bill, digest, 
         resolvedDependencies: [
           { name: 'source', digest: { gitCommit: commit } },
           { name: 'npm-shrinkwrap.json', digest: { sha256: sha256(shrinkwrap) } },
-          ...build.map(([path, it]) => ({
+          ...build.map(([path, file]) => ({
             name: path,
-            uri: `pkg:npm/${nameOf(path, it).replace('@', '%40')}@${it.version}`,
-            digest: { sha512: Buffer.from(it.integrity!.slice('sha512-'.length), 'base64').toString('hex') },
+            uri: `pkg:npm/${nameOf(path, file).replace('@', '%40')}@${file.version}`,
+            digest: { sha512: Buffer.from(file.integrity!.slice('sha512-'.length), 'base64').toString('hex') },
           })),
         ],
       },

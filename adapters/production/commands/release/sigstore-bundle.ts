@@ -81,7 +81,7 @@ const textIn = async (file: string, option: string): Promise<string> => {
 /** The bundle that the command line names; null without one. Throws where only some of its options stand there. */
 export const askedBundle = async (options: BundleOptions): Promise<AskedBundle | null> => {
   const { bundle, identity, issuer, 'trusted-root': root } = options
-  if ([bundle, identity, issuer, root].every((it) => it === undefined)) return null
+  if ([bundle, identity, issuer, root].every((option) => option === undefined)) return null
   if (!bundle || !identity || !issuer || !root)
     throw new Error('--bundle FILE, --identity, --issuer and --trusted-root FILE belong together')
   const [text, trustedRoot] = [await textIn(bundle, '--bundle'), await textIn(root, '--trusted-root')]
@@ -119,9 +119,9 @@ const namesIn = (envelope: string): readonly string[] =>
   [...envelope.matchAll(/\u2014 (\S+)/g)].map(([, name]) => name ?? '')
 
 const readBundle = ({ bundleFromJSON }: Sigstore, text: string) => {
-  const said = parsed(text)
+  const json = parsed(text)
   try {
-    return bundleFromJSON(said)
+    return bundleFromJSON(json)
   } catch (cause) {
     throw new BundleRefusal('bundle_malformed', cause)
   }
@@ -176,7 +176,7 @@ const commitsIn = (payloadType: string, payload: Buffer, artifact: Buffer): read
   insist(predicateType === 'https://slsa.dev/provenance/v1', 'bundle_of_other_statement')
   const digest = sha256(artifact)
   insist(
-    subject.some((it) => it.digest['sha256'] === digest),
+    subject.some((subject) => subject.digest['sha256'] === digest),
     'bundle_of_other_subject',
   )
   const provenance = v.safeParse(Predicate, predicate)
@@ -186,18 +186,18 @@ const commitsIn = (payloadType: string, payload: Buffer, artifact: Buffer): read
 }
 
 /** Throws unless this identity signed the artifact itself or a provenance about it, as a log of the trusted root shows. */
-export const checkBundle = async (asked: AskedBundle, artifact: Buffer): Promise<BundleFacts> => {
+export const checkBundle = async (given: AskedBundle, artifact: Buffer): Promise<BundleFacts> => {
   const library = await sigstore()
-  const bundle = readBundle(library, asked.text)
+  const bundle = readBundle(library, given.text)
   if (bundle.content.$case === 'messageSignature') {
     // The library takes this digest from the bundle, and reads the artifact only for the signature.
     const { digest } = bundle.content.messageSignature.messageDigest
     insist(digest.toString('hex') === sha256(artifact), 'bundle_of_other_subject')
   }
-  const said = signerOf(library, bundle, asked.trustedRoot, artifact)
-  const { identity, issuer } = asked
-  insist(said?.subjectAlternativeName === identity, 'bundle_of_other_identity')
-  insist(said?.extensions?.issuer === issuer, 'bundle_of_other_issuer')
+  const signer = signerOf(library, bundle, given.trustedRoot, artifact)
+  const { identity, issuer } = given
+  insist(signer?.subjectAlternativeName === identity, 'bundle_of_other_identity')
+  insist(signer?.extensions?.issuer === issuer, 'bundle_of_other_issuer')
   if (bundle.content.$case === 'messageSignature') return { identity, issuer, commits: null }
   const { payloadType, payload } = bundle.content.dsseEnvelope
   return { identity, issuer, commits: commitsIn(payloadType, payload, artifact) }

@@ -14,9 +14,9 @@ const ran = (program: string, args: readonly string[], cwd: string): Promise<str
     child.stderr.on('data', (bytes: Buffer) => err.push(bytes))
     child.on('error', (cause) => fail(new Error(`${program} could not be started`, { cause })))
     child.on('close', (code) => {
-      const said = Buffer.concat(out).toString()
-      if (code === 0) done(said.trim())
-      else fail(new Error(`${program} ${args[0]} failed:\n${Buffer.concat(err).toString()}${said}`))
+      const output = Buffer.concat(out).toString()
+      if (code === 0) done(output.trim())
+      else fail(new Error(`${program} ${args[0]} failed:\n${Buffer.concat(err).toString()}${output}`))
     })
   })
 

@@ -72,31 +72,31 @@ const bundleChecked = async (bundle: AskedBundle, tarball: Buffer, { commit }: S
 const signedStatement = async ({ folder, pinned }: Asked, file: string) => {
   const text = (await bytesOf(join(folder, file))).toString()
   await checkSigned(provenanceFormat, text, await signaturesOf(join(folder, file)), pinned)
-  const said = readProvenance(text)
-  if (said === null) throw new Mismatch('the provenance has another form')
-  return { text, said }
+  const statement = readProvenance(text)
+  if (statement === null) throw new Mismatch('the provenance has another form')
+  return { text, statement }
 }
 
 const subjectOf = ({ subject }: Provenance, name: string): string | undefined =>
-  subject.find((it) => it.name === name)?.digest.sha256
+  subject.find((subject) => subject.name === name)?.digest.sha256
 
 /** Undefined where the statement names no source. */
 const commitOf = ({ predicate }: Provenance): string | undefined =>
   predicate.buildDefinition.resolvedDependencies.find(({ name }) => name === 'source')?.digest['gitCommit']
 
 /** The checks of a release in their order, each with what it shows. Building comes last: it runs what the others vouch for. */
-async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
-  const { folder, config, pinned, now, bundle } = asked
+async function* checksOf(source: Source, question: Asked): AsyncGenerator<string> {
+  const { folder, config, pinned, now, bundle } = question
   const files = filesOf(source.name, source.version)
-  const { text, said } = await signedStatement(asked, files.provenance)
-  const { internalParameters: tools } = said.predicate.buildDefinition
-  const { id: builder } = said.predicate.runDetails.builder
+  const { text, statement } = await signedStatement(question, files.provenance)
+  const { internalParameters: tools } = statement.predicate.buildDefinition
+  const { id: builder } = statement.predicate.runDetails.builder
   yield `the provenance is signed by ${pinned.threshold} of these keys; it names ${builder} as its builder`
 
   const place = join(folder, files.releases)
   const list = { text: (await bytesOf(place)).toString(), signatures: await signaturesOf(place) }
   const { serial, releases } = await readReleases(list, pinned, now)
-  const digest = subjectOf(said, digestSubject)
+  const digest = subjectOf(statement, digestSubject)
   const listed = releases.find(({ version }) => version === source.version)
   if (listed === undefined || listed.digest !== digest) throw new Mismatch('the list of releases has another digest')
   insist(listed.state !== 'withdrawn', 'the release is withdrawn')
@@ -104,12 +104,21 @@ async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
 
   const tarball = await bytesOf(join(folder, files.package))
   const bill = (await bytesOf(join(folder, files.bill))).toString()
-  insist(sha256(tarball) === subjectOf(said, files.package), 'the package is another one than the provenance names')
-  insist(sha256(bill) === subjectOf(said, files.bill), 'the bill of materials is another one than the provenance names')
+  insist(
+    sha256(tarball) === subjectOf(statement, files.package),
+    'the package is another one than the provenance names',
+  )
+  insist(
+    sha256(bill) === subjectOf(statement, files.bill),
+    'the bill of materials is another one than the provenance names',
+  )
   yield `package and bill of materials are those of the provenance`
   if (bundle !== null) yield await bundleChecked(bundle, tarball, source)
 
-  insist(commitOf(said) === source.commit, `the source is at another commit: the release is of ${commitOf(said)}`)
+  insist(
+    commitOf(statement) === source.commit,
+    `the source is at another commit: the release is of ${commitOf(statement)}`,
+  )
   insist(billOf(source.packages) === bill, 'the source locks other packages than the bill of materials names')
   yield `the bill of materials is that of commit ${source.commit}`
 
@@ -130,11 +139,11 @@ export const verifyWhole = async (folder: string, options: VerifyOptions): Promi
   const { source: clone, config, signers, threshold, at, json } = options
   if (config === undefined) throw new Error('--config FILE is needed: the configuration of the enclave')
   const bundle = await askedBundle(options)
-  const asked = { folder, config, pinned: signersOf(signers, threshold), now: timeOf(at), bundle }
+  const question = { folder, config, pinned: signersOf(signers, threshold), now: timeOf(at), bundle }
   const held: string[] = []
   const failed = await withSource(clone, async (found) => {
     try {
-      for await (const line of checksOf(await ownSource(found), asked)) held.push(line)
+      for await (const line of checksOf(await ownSource(found), question)) held.push(line)
       return null
     } catch (error) {
       if (error instanceof Mismatch) return error.message
@@ -144,7 +153,7 @@ export const verifyWhole = async (folder: string, options: VerifyOptions): Promi
     }
   })
   const lines = [...held.map((line) => `✓ ${line}`), ...(failed === null ? [] : [`✗ ${failed}`])]
-  const said = json ? JSON.stringify({ verified: failed === null, held, refused: failed }) : lines.join('\n')
-  process.stdout.write(`${said}\n`)
+  const sentence = json ? JSON.stringify({ verified: failed === null, held, refused: failed }) : lines.join('\n')
+  process.stdout.write(`${sentence}\n`)
   return failed === null ? 0 : 1
 }

@@ -19,10 +19,16 @@ export interface WriteOptions {
 
 /** The images of a release and what they cover; the digest and the version come from the source. */
 const imagesIn = async (file: string): Promise<object> => {
-  const said: unknown = JSON.parse(await readFile(file, 'utf8'))
-  if (typeof said !== 'object' || said === null || !('covers' in said) || 'digest' in said || 'version' in said)
+  const parsed: unknown = JSON.parse(await readFile(file, 'utf8'))
+  if (
+    typeof parsed !== 'object' ||
+    parsed === null ||
+    !('covers' in parsed) ||
+    'digest' in parsed ||
+    'version' in parsed
+  )
     throw new Error('--images names a file with covers and images, without version and digest')
-  return said
+  return parsed
 }
 
 /** Builds the commit of a clone, and writes its package, bill of materials, provenance and list of releases. */
