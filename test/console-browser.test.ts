@@ -162,8 +162,8 @@ const jumping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByRole('link', { name: 'Team blue' }).waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
-  t.match(page.url(), /#\/keys\?team=blue$/)
+  await page.getByRole('heading', { name: 'blue', level: 1 }).waitFor()
+  t.match(page.url(), /#\/teams\/blue$/)
   await opened('globalThis')
   t.match(await page.innerText('dialog'), hostile.model, 'a hostile name is text')
   await page.keyboard.press('Escape')
@@ -309,6 +309,31 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     t.equal(await read('/admin/keys'), 'refused')
     t.equal(await read('/console'), 'refused')
   },
+  async write(t, { stage, outside }) {
+    const written = (method: string, path: string, type: string) =>
+      outside.evaluate(
+        ([method, url, type]) =>
+          fetch(url!, {
+            ...{ method: method!, credentials: 'include', headers: { 'content-type': type! } },
+            ...(method !== 'DELETE' && { body: '{"name":"stolen","budgets":{},"version":0}' }),
+          }).then(
+            ({ status }) => status,
+            () => 'refused',
+          ),
+        [method, stage.base + path, type],
+      )
+    const teams = async () => (await (await stage.call('GET', '/admin/teams?limit=100')).json()).data.teams
+    await stage.call('POST', '/admin/teams', { name: 'target' })
+    const before = await teams()
+    for (const type of ['application/json', 'text/plain'])
+      for (const [method, path] of [
+        ['POST', '/admin/teams'],
+        ['PATCH', '/admin/teams/target'],
+        ['DELETE', '/admin/teams/target'],
+      ] as const)
+        t.equal(await written(method, path, type), 'refused', `${method} as ${type}`)
+    t.same(await teams(), before, 'nothing is written')
+  },
   async opener(t, { stage, outside }) {
     const opened = outside.waitForEvent('popup')
     await outside.evaluate((url) => void open(url), `${stage.base}/console`)
@@ -440,7 +465,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       t,
       stage,
       ['api_key.read'],
-      ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Audit', 'Settings'],
+      ['Home', 'Live', 'Keys', 'Teams', 'Usage', 'Models', 'Sealed playground', 'Audit', 'Settings'],
     )
     await ofAKey(t, stage, ['files.encrypted.read'], ['Home', 'Models', 'Sealed playground', 'Files', 'Settings'])
   })

@@ -34,7 +34,13 @@ export interface Keyring {
   held(hash: string): Promise<Holder | null>
   /** The credential is in this answer and nowhere else. With `credential`, that one is taken instead of a new one. */
   create(key: NewKey, credential?: string): Promise<{ readonly credential: string; readonly row: KeyRow }>
-  list(organization: string | null, limit: number, offset: number): Promise<{ rows: readonly KeyRow[]; total: number }>
+  /** Those of one team where it is named. */
+  list(
+    organization: string | null,
+    limit: number,
+    offset: number,
+    team?: string,
+  ): Promise<{ rows: readonly KeyRow[]; total: number }>
   /** Null when the organisation has no such key, as in all of these; a null organisation stands for every one. */
   get(id: string, organization: string | null): Promise<KeyRow | null>
   /** Counts everywhere within 5 seconds. Throws BadRequest for a key that was revoked or has expired. */
@@ -136,9 +142,9 @@ export const keyring = plugin({
         return { credential, row: { ...row, version: 0 } }
       },
 
-      async list(organization, limit, offset) {
+      async list(organization, limit, offset, team) {
         const found = await rows.list(keys, {
-          ...(organization !== null && { where: { organization } }),
+          where: { ...(organization !== null && { organization }), ...(team !== undefined && { team }) },
           order: { by: 'created_at', descending: true },
           limit,
           offset,

@@ -94,7 +94,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
         budgets: { unknownPrice: 'count' },
       },
       env: 'production',
-      organizations: { default: { teams: { blue: { costPerMonth: 5 } } } },
+      organizations: { default: { teams: { blue: { costPerMonth: 5 }, [hostile.model]: { costPerDay: 1 } } } },
       routing: { retries: 0 },
       models: {
         priced: { upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },

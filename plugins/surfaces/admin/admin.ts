@@ -101,12 +101,12 @@ const list = route({
   path: '/admin/keys',
   summary: 'Lists the keys of the caller’s organisation, newest first; for operators those of any organisation.',
   access: { scope: 'api_key.read' },
-  query: v.strictObject({ ...pageQuery, ...whose }),
+  query: v.strictObject({ ...pageQuery, ...whose, team: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
   answer: enveloped(v.object({ keys: v.array(read), pagination: pageOfList })),
   needs: { keyring: Keyring, uses: MetadataStore, settings: Settings },
   async handle({ caller, query }, { keyring, uses, settings }) {
     const organization = organizationFor(caller, query.organization, settings)
-    const { rows, total } = await keyring.list(organization, query.limit, query.offset)
+    const { rows, total } = await keyring.list(organization, query.limit, query.offset, query.team)
     const keys = await Promise.all(rows.map((row) => withLastUse(row, uses)))
     return data({ keys, pagination: placeOf(query, rows.length, total) })
   },

@@ -29,6 +29,7 @@ const team = {
   name: 'blue',
   source: 'store',
   budgets: { costPerMonth: 500 },
+  limits: { costPerDay: null, costPerWeek: null, costPerMonth: 500 },
   version: 0,
   created_at: 1893456000000,
   closed_at: null,
@@ -113,6 +114,8 @@ export const admin: Chapter = {
     'teams.name': 'The name of the team.',
     'teams.created_at': 'The time at which the team was made. It is null for a team of the configuration.',
     teams: 'The teams, by name.',
+    'teams.limits': 'The budgets that hold. Null means no budget.',
+    'data.limits': 'The limits or budgets that hold.',
     source: 'Where the team stands: in the configuration, or in the store.',
     budgets: 'What differs from `limits.team` of the configuration. Null means no budget.',
     closed_at: 'The time at which the team was closed, in Unix milliseconds. It is null for an open team.',
@@ -122,7 +125,7 @@ export const admin: Chapter = {
     'query.organization':
       'Another organisation, or `*` for all. Only callers of an operator’s organisation may name it.',
     'query.user': 'The user whose use is shown.',
-    'query.team': 'The team whose use is shown.',
+    'query.team': 'The team whose keys or use are shown.',
     'usage.organization': 'The organisation of the key.',
     'usage.user': 'The user of the key. It is null for rows of before users were told.',
     'usage.team': 'The team of the key. It is null for none.',
@@ -224,7 +227,12 @@ export const admin: Chapter = {
       answer: {
         ...exampleEnvelope,
         message: 'Team changed',
-        data: { ...team, budgets: { costPerMonth: 800 }, version: 1 },
+        data: {
+          ...team,
+          budgets: { costPerMonth: 800 },
+          limits: { ...team.limits, costPerMonth: 800 },
+          version: 1,
+        },
       },
     },
     'DELETE /admin/teams/{team}': {

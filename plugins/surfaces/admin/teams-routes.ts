@@ -15,19 +15,25 @@ import { pageQuery, pageOfList, placeOf } from '../shared/pagination.ts'
 import { type Team, Teams } from './teams.ts'
 import { organizationFor, ownKey, whose } from './whose.ts'
 
+const amount = v.nullable(v.number())
+
 const described = v.object({
   organization: v.string(),
   name: v.string(),
   source: v.picklist(['configuration', 'store']),
   /** What differs from `limits.team` of the configuration. */
   budgets: OwnBudgets,
+  /** What holds: the budgets, and for the others `limits.team`. */
+  limits: v.object({ costPerDay: amount, costPerWeek: amount, costPerMonth: amount }),
   version: v.number(),
   created_at: v.nullable(v.number()),
   closed_at: v.nullable(v.number()),
 })
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(0))
-const needs = { teams: Teams, audit: Audit, keyring: Keyring, clock: Clock }
+const needs = { teams: Teams, audit: Audit, keyring: Keyring, clock: Clock, settings: Settings }
+
+const shown = (team: Team, { limits }: Settings) => ({ ...team, limits: { ...limits.team, ...team.budgets } })
 
 /** An administrator of teams has none, and gives no more than the own key may cost. */
 const insist = (own: KeyRow, given: Partial<Budgets> | null): void => {
@@ -60,7 +66,7 @@ const list = route({
   needs: { teams: Teams, settings: Settings },
   async handle({ caller, query }, { teams, settings }) {
     const all = await teams.list(organizationFor(caller, query.organization, settings))
-    const page = all.slice(query.offset, query.offset + query.limit)
+    const page = all.slice(query.offset, query.offset + query.limit).map((team) => shown(team, settings))
     return data({ teams: page, pagination: placeOf(query, page.length, all.length) })
   },
 })
@@ -71,8 +77,9 @@ const get = route({
   summary: 'One team of the caller’s organisation.',
   access: { scope: 'api_key.read' },
   answer: enveloped(described),
-  needs: { teams: Teams },
-  handle: async ({ caller, params }, { teams }) => data(await found(caller, params.team, teams)),
+  needs: { teams: Teams, settings: Settings },
+  handle: async ({ caller, params }, { teams, settings }) =>
+    data(shown(await found(caller, params.team, teams), settings)),
 })
 
 const create = route({
@@ -91,10 +98,11 @@ const create = route({
   answer: enveloped(described),
   status: 201,
   needs,
-  async handle({ id, input, caller }, { teams, audit, keyring, clock }) {
+  async handle({ id, input, caller }, { teams, audit, keyring, clock, settings }) {
     insist(await ownKey(caller, keyring, clock), input.budgets)
     const make = () => teams.create(caller.organization, input.name, input.budgets)
-    return data(await audit.record(actorOf(id, caller), 'team.create', input.name, make), 'Team created', 201)
+    const done = await audit.record(actorOf(id, caller), 'team.create', input.name, make)
+    return data(shown(done, settings), 'Team created', 201)
   },
 })
 
@@ -111,11 +119,12 @@ const change = route({
   },
   answer: enveloped(described),
   needs,
-  async handle({ id, input, caller, params }, { teams, audit, keyring, clock }) {
+  async handle({ id, input, caller, params }, { teams, audit, keyring, clock, settings }) {
     const team = await found(caller, params.team, teams)
     insist(await ownKey(caller, keyring, clock), input.budgets)
     const act = () => teams.change(team, input.version, { budgets: input.budgets, closed_at: null })
-    return data(await audit.record(actorOf(id, caller), 'team.update', team.name, act), 'Team changed')
+    const done = await audit.record(actorOf(id, caller), 'team.update', team.name, act)
+    return data(shown(done, settings), 'Team changed')
   },
 })
 
@@ -126,11 +135,12 @@ const close = route({
   access: { scope: 'api_key.delete' },
   answer: enveloped(described),
   needs,
-  async handle({ id, caller, params }, { teams, audit, keyring, clock }) {
+  async handle({ id, caller, params }, { teams, audit, keyring, clock, settings }) {
     const team = await found(caller, params.team, teams)
     insist(await ownKey(caller, keyring, clock), null)
     const act = () => teams.change(team, team.version, { closed_at: team.closed_at ?? clock.now() })
-    return data(await audit.record(actorOf(id, caller), 'team.close', team.name, act), 'Team closed')
+    const done = await audit.record(actorOf(id, caller), 'team.close', team.name, act)
+    return data(shown(done, settings), 'Team closed')
   },
 })
 

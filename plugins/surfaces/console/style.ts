@@ -160,6 +160,8 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .dot.curve-2{fill:var(--good)}
 .curve.curve-3{stroke:var(--mixed);stroke-dasharray:9 3 2 3}
 .dot.curve-3{fill:var(--mixed)}
+.dot.curve-4{fill:var(--dim)}
+.plot .key svg{border:0}
 .list{padding-left:1.1rem;overflow-wrap:anywhere}
 progress{accent-color:var(--accent);width:10rem;max-width:100%;flex:1 1 8rem;min-width:6rem}
 hr{border:0;border-top:1px solid var(--line);margin:0;width:100%}
@@ -248,6 +250,7 @@ main>button{align-self:flex-start}
 @media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
 @media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
 @media(min-width:160rem){body{font-size:18px;grid-template-columns:15rem minmax(0,1fr)}code,pre{font-size:16px}main{max-width:none}}
+@media print{body{display:block}.side,.actions,.choices,.skip,form{display:none}}
 @media(prefers-reduced-motion:no-preference){main{transition:opacity .12s}}
 `
   .trim()

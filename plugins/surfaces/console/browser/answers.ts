@@ -20,10 +20,27 @@ export interface Key {
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
+  readonly version: number
+}
+
+export type Budgets = Readonly<Record<string, number | null>>
+
+/** A team of the configuration, which its file alone changes, or of the gateway's store. */
+export interface Team {
+  readonly name: string
+  readonly source: 'configuration' | 'store'
+  readonly budgets: Budgets
+  /** The budgets that hold. */
+  readonly limits: Budgets
+  readonly version: number
+  /** Unix time in ms; null for a team of the configuration. */
+  readonly created_at: number | null
+  readonly closed_at: number | null
 }
 
 export interface Usage {
   readonly key: string
+  readonly user?: string | null
   readonly team?: string | null
   /** In UTC. */
   readonly day: string

@@ -79,6 +79,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
       query,
       signal,
       go,
+      again: () => void turn(),
       leave,
     }
     await shown(page, view, shell.main, turn).catch((error: unknown) => {

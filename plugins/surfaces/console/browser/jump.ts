@@ -36,7 +36,7 @@ const listedPlaces = async (gateway: Gateway, sight: Sight): Promise<readonly Pl
   const rows = keys?.rows ?? []
   const teams = [...new Set(rows.flatMap(({ team }) => team ?? []))].sort()
   return [
-    ...teams.map((team) => ({ words: `Team ${team}`, hash: pathOf('#/keys', { team }) })),
+    ...teams.map((team) => ({ words: `Team ${team}`, hash: `#/teams/${encodeURIComponent(team)}` })),
     ...(sight.administers ? (models ?? []) : []).map(({ model }) => ({
       words: `Model ${model}`,
       hash: pathOf('#/usage', { by: 'day', model }),

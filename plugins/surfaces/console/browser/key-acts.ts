@@ -28,7 +28,8 @@ export const createKey = (gateway: Gateway, { name, scopes, limits, ...wanted }:
 /** What may be changed of a key that is active. */
 export type Change = Pick<Key, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>
 
-export const changeKey = (gateway: Gateway, id: string, change: Change): Promise<Key> =>
+/** Throws Refused with 409 where the key has another version. */
+export const changeKey = (gateway: Gateway, id: string, change: Change & { readonly version: number }): Promise<Key> =>
   gateway.ask<Key>('PATCH', `/admin/keys/${encodeURIComponent(id)}`, change)
 
 export interface Rotated {

@@ -1,9 +1,10 @@
 import type { Key } from './answers.ts'
 import { el } from './element.ts'
+import { changeForm } from './change-form.ts'
 import { type Change, changeKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import type { View } from './page.ts'
-import { button, field, refusal } from './parts.ts'
+import { field } from './parts.ts'
 
 const localMoment = (at: number | null): string => {
   if (at === null) return ''
@@ -54,34 +55,14 @@ const inputs = (key: Key): readonly HTMLElement[] => [
 ]
 
 /** The form that changes a key. One click takes the change back. */
-export const keyChange = (view: View, key: Key, draw: (key: Key) => void): HTMLElement => {
-  const told = el('div')
-  let current = key
-  const send = async (change: Change, words: string, undo: Change | null): Promise<void> => {
-    try {
-      current = { ...current, ...(await changeKey(view.gateway, key.id, change)) }
-      draw(current)
-      told.replaceChildren(
-        el(
-          'p',
-          { class: 'fine', role: 'status' },
-          words,
-          undo !== null && [' ', button('Undo', () => void send(undo, 'The change is undone.', null), 'quiet')],
-        ),
-      )
-    } catch (error) {
-      told.replaceChildren(refusal(error))
-    }
-  }
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void send(
-      changeOf(form, current),
-      'The key is changed. Every process takes the change within five seconds.',
-      earlier(current),
-    )
-  }
-  const save = el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Save'))
-  const form = el('form', { on: { submit } }, inputs(key), save)
-  return el('section', { class: 'card' }, told, el('details', {}, el('summary', {}, 'Change this key'), form))
-}
+export const keyChange = (view: View, key: Key, draw: (key: Key) => void): HTMLElement =>
+  changeForm<Key, Change>({
+    now: key,
+    what: 'key',
+    inputs,
+    changeOf,
+    earlier,
+    draw,
+    send: async (change, before) => ({ ...before, ...(await changeKey(view.gateway, key.id, change)) }),
+    again: view.again,
+  })

@@ -14,7 +14,7 @@ interface LimitField {
 const budgetHint = 'In the currency of the prices; empty for the configured budget.'
 const limitHint = 'Empty for the configured limit.'
 
-const budgets: readonly LimitField[] = [
+export const budgets: readonly LimitField[] = [
   { name: 'costPerDay', label: 'Budget a day', hint: budgetHint, isMoney: true },
   { name: 'costPerWeek', label: 'Budget a week', hint: budgetHint, isMoney: true },
   { name: 'costPerMonth', label: 'Budget a month', hint: budgetHint, isMoney: true },
@@ -41,8 +41,8 @@ export const budgetWords = ({ limits: own }: Pick<Key, 'limits'>): string | null
 }
 
 /** Inputs for limits and budgets, with the values of a key. */
-export const limitFields = (own: Key['limits'] = {}): readonly HTMLElement[] =>
-  limits.map(({ name, label, hint, isMoney }) =>
+export const limitFields = (own: Key['limits'] = {}, shown = limits): readonly HTMLElement[] =>
+  shown.map(({ name, label, hint, isMoney }) =>
     field(
       label,
       hint,

@@ -9,6 +9,7 @@ import { live } from './pages/live.ts'
 import { models } from './pages/models.ts'
 import { sealed } from './pages/sealed.ts'
 import { settings } from './pages/settings.ts'
+import { teams } from './pages/teams.ts'
 import { usage } from './pages/usage.ts'
 
 /** All pages in the order of the navigation. */
@@ -16,6 +17,7 @@ export const pages: readonly Page[] = [
   home,
   live,
   keys,
+  teams,
   usage,
   models,
   decisions,

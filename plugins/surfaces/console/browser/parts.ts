@@ -24,6 +24,17 @@ export const button = (words: string, act: () => void, kind = ''): HTMLButtonEle
 export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
   el('a', { href: hash, class: kind }, words)
 
+/** Addresses of one choice; one of them is here. */
+export const tabs = (
+  label: string,
+  all: readonly (readonly [words: string, hash: string, here: boolean])[],
+): HTMLElement =>
+  el(
+    'div',
+    { class: 'tabs', role: 'group', 'aria-label': label },
+    all.map(([words, hash, here]) => el('a', { href: hash, 'aria-current': here ? 'true' : null }, words)),
+  )
+
 /** A sentence whose words in backticks are code. */
 export const prose = (text: string): readonly Child[] =>
   text.split(/\x60([^\x60]+)\x60/).map((part, at) => (at % 2 === 1 ? el('code', {}, part) : part))

@@ -2,7 +2,7 @@ import type { Incident, Traffic, TrafficFigures } from './answers.ts'
 import { type Child, el } from './element.ts'
 import { clockTime, cost, costWords, count, moment, percent, seconds } from './format.ts'
 import { pathOf } from './gateway.ts'
-import { link, section, tile } from './parts.ts'
+import { link, section, tabs, tile } from './parts.ts'
 import { statusWords } from './sentences.ts'
 import { type Column, table } from './table.ts'
 import { type TimePlot, timePlots } from './time-plots.ts'
@@ -89,13 +89,6 @@ const plotsOf = ({ slots }: Traffic, isAll: boolean): readonly TimePlot[] => {
     },
   ]
 }
-
-const tabs = (label: string, all: readonly (readonly [words: string, hash: string, here: boolean])[]): HTMLElement =>
-  el(
-    'div',
-    { class: 'tabs', role: 'group', 'aria-label': label },
-    all.map(([words, hash, here]) => el('a', { href: hash, 'aria-current': here ? 'true' : null }, words)),
-  )
 
 /** The plots of the chosen span. */
 export const trafficPlots = (traffic: Traffic, choice: TrafficChoice): HTMLElement => {

@@ -1,32 +1,28 @@
 import type { Key, Usage } from '../answers.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el, freshId } from '../element.ts'
-import { cost, count, utcDay } from '../format.ts'
+import { count, percent } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
-import { heading, link, note, section, tile, tiles, warning } from '../parts.ts'
-import { type Bar, plot } from '../plot.ts'
-import { type Sum, daysBetween, nothing, sumOf, sumsBy } from '../sums.ts'
+import { heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
+import { type Sum, sumOf, sumsBy } from '../sums.ts'
+import { usageHours } from '../usage-hours.ts'
+import { measureWords, usagePlot } from '../usage-plot.ts'
+import {
+  type RowGroup,
+  type UsageQuery,
+  groups,
+  heads,
+  isDay,
+  isRowGroup,
+  measures,
+  spanBefore,
+  splits,
+  usageHash,
+  usageQuery,
+} from '../usage-query.ts'
 import { usageTable } from '../usage-table.ts'
-
-/** Rows of usage name these; the gateway sums the rest itself. */
-const rowGroups = ['day', 'model', 'key'] as const
-const groups = [...rowGroups, 'team', 'user', 'tag', 'backend'] as const
-type Group = (typeof groups)[number]
-
-const heads: Readonly<Record<Group, string>> = {
-  ...{ day: 'Day (UTC)', model: 'Model', key: 'Key' },
-  ...{ team: 'Team', user: 'User', tag: 'Tag', backend: 'Backend' },
-}
-
-interface UsageQuery {
-  readonly by: Group
-  readonly from: string
-  readonly to: string
-  readonly model: string
-  readonly key: string
-}
 
 /** Sums in one answer of the gateway. */
 const mostSums = 1_000
@@ -36,44 +32,46 @@ interface SumsAnswer {
   readonly next: string | null
 }
 
-const isDay = (text: string | null): text is string => text !== null && /^\d{4}-\d\d-\d\d$/.test(text)
-
-const choiceOf = (query: URLSearchParams): UsageQuery => {
-  const [from, to, now] = [query.get('from'), query.get('to'), Date.now()]
-  return {
-    by: groups.find((group) => group === query.get('by')) ?? 'day',
-    from: isDay(from) ? from : utcDay(now, 29),
-    to: isDay(to) ? to : utcDay(now),
-    model: query.get('model') ?? '',
-    key: query.get('key') ?? '',
-  }
-}
-
-const isRowGroup = (group: Group): group is (typeof rowGroups)[number] => rowGroups.some((name) => name === group)
-
-const hashOf = (asked: UsageQuery): string => pathOf('#/usage', { ...asked })
-
-const choices = (view: View, asked: UsageQuery): HTMLElement => {
+const choices = (view: View, asked: UsageQuery, isHourly = false): HTMLElement => {
   const day = (name: 'from' | 'to', label: string) => {
     const id = freshId(name)
     const change = (event: Event) => {
       const { value } = event.target as HTMLInputElement
-      if (isDay(value)) view.go(hashOf({ ...asked, [name]: value }))
+      if (isDay(value)) view.go(usageHash(asked, { [name]: value }))
     }
     return [el('label', { for: id }, label), el('input', { id, type: 'date', value: asked[name], on: { change } })]
   }
-  const tab = (by: Group) =>
-    el('a', { href: hashOf({ ...asked, by }), 'aria-current': by === asked.by ? 'true' : null }, `By ${by}`)
+  const hour = ['By hour', '#/usage?by=hour', isHourly] as const
+  const all = groups.map((by) => [`By ${by}`, usageHash(asked, { by }), !isHourly && by === asked.by] as const)
   return el(
     'div',
     { class: 'choices' },
-    el('div', { class: 'tabs', role: 'group', 'aria-label': 'Sum of usage' }, groups.map(tab)),
-    el('div', { class: 'span' }, day('from', 'From'), day('to', 'to')),
+    tabs('Sum of usage', view.sight.operates ? [...all.slice(0, 1), hour, ...all.slice(1)] : all),
+    !isHourly && el('div', { class: 'span' }, day('from', 'From'), day('to', 'to')),
   )
 }
 
+/** What the bars count, what they are made of, and whether the time before stands beside the sums. */
+const plotChoices = (asked: UsageQuery): HTMLElement =>
+  el(
+    'div',
+    { class: 'choices' },
+    tabs(
+      'What the bars count',
+      measures.map((show) => [measureWords[show], usageHash(asked, { show }), show === asked.show] as const),
+    ),
+    tabs('Parts of the bars', [
+      ['Whole', usageHash(asked, { split: '' }), asked.split === ''],
+      ...splits.map((split) => [`Stacked by ${split}`, usageHash(asked, { split }), split === asked.split] as const),
+    ]),
+    link(
+      asked.compare === '' ? 'Compare with the time before' : 'Without the time before',
+      usageHash(asked, { compare: asked.compare === '' ? '1' : '' }),
+    ),
+  )
+
 const narrowed = (asked: UsageQuery, names: ReadonlyMap<string, string>): readonly Child[] =>
-  (['model', 'key'] as const).flatMap((field) =>
+  (['model', 'key', 'team'] as const).flatMap((field) =>
     asked[field] === ''
       ? []
       : [
@@ -83,22 +81,16 @@ const narrowed = (asked: UsageQuery, names: ReadonlyMap<string, string>): readon
             `Only ${field} `,
             el('b', {}, names.get(asked[field]) ?? asked[field]),
             ' ',
-            link(`show every ${field}`, hashOf({ ...asked, [field]: '' })),
+            link(`show every ${field}`, usageHash(asked, { [field]: '' })),
           ),
         ],
   )
 
-const barOf = (day: string, sum: Sum): Bar => ({
-  name: day,
-  solid: sum.requests - sum.unpriced,
-  hatched: sum.unpriced,
-  words: `${day}: ${count(sum.requests)} requests, ${count(sum.unpriced)} unpriced, ${sum.cost === null ? 'no known cost' : `cost ${cost(sum.cost)}`}`,
-})
-
 const nameOf = ({ name, hint }: Key): string => (name === '' ? `(no name, …${hint})` : name)
 
 /** Sums by what the rows of usage do not name: the gateway keeps them. Narrowed to no key and no model. */
-const summed = async (view: View, { by, from, to }: UsageQuery): Promise<readonly Child[]> => {
+const summed = async (view: View, asked: UsageQuery): Promise<readonly Child[]> => {
+  const { by, from, to } = asked
   const { gateway } = view
   const path = pathOf('/admin/usage/sums', { by, from, to, limit: mostSums })
   const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
@@ -111,6 +103,9 @@ const summed = async (view: View, { by, from, to }: UsageQuery): Promise<readonl
       by: heads[by],
       rows,
       curl: curlOf(gateway.base, path),
+      ...(by === 'team' && {
+        shownName: (name) => (name === 'no team' ? name : link(name, usageHash(asked, { by: 'day', team: name }))),
+      }),
     }),
     next !== null &&
       note(`The first ${count(mostSums)} names are shown: choose fewer days, or ask for the next page by curl.`),
@@ -118,65 +113,106 @@ const summed = async (view: View, { by, from, to }: UsageQuery): Promise<readonl
   ]
 }
 
+/** The rows that the address names. */
+const rowsOf = async ({ gateway }: View, { key, team, model }: UsageQuery, span: { from: string; to: string }) => {
+  const { from, to } = span
+  const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', { from, to, key, team })
+  return { rows: rows.filter((row) => model === '' || row.model === model), read: rows.length, total }
+}
+
+/** A figure beside that of the time before. */
+const beside = (now: number, before: number | null, words: string): string => {
+  if (before === null) return words
+  const more = before === 0 ? '' : `, ${now >= before ? '+' : ''}${percent(now / before - 1)}`
+  return `${count(before)} before${more}`
+}
+
+const sumTiles = (sum: Sum, before: Sum | null): HTMLElement =>
+  tiles(
+    tile(
+      'Requests',
+      count(sum.requests),
+      beside(sum.requests, before && before.requests, `${count(sum.unanswered)} errors`),
+    ),
+    tile(
+      'Input tokens',
+      count(sum.input),
+      beside(sum.input, before && before.input, `${count(sum.cached)} of them cached`),
+    ),
+    tile(
+      'Output tokens',
+      count(sum.output),
+      beside(sum.output, before && before.output, `${count(sum.reasoning)} of them reasoning`),
+    ),
+    costTile('Cost', sum),
+    before === null ? null : costTile('Cost before', before),
+  )
+
+/** The row's name in a group; of a day, the address of its models, and of anything else, that of its days. */
+const deeperOf =
+  (asked: UsageQuery, by: RowGroup, names: ReadonlyMap<string, string>) =>
+  (name: string): Child => {
+    if (by === 'day') return link(name, usageHash(asked, { by: 'model', from: name, to: name }))
+    if (by === 'user' || name === `no ${by}`) return name
+    return link(names.get(name) ?? name, usageHash(asked, { by: 'day', [by]: name }))
+  }
+
+const byRows = async (view: View, asked: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
+  const { gateway } = view
+  const earlier = spanBefore(asked)
+  const [list, keys, before] = await Promise.all([
+    rowsOf(view, asked, asked),
+    wholeList<Key>(gateway, '/admin/keys', 'keys'),
+    asked.compare === '' ? null : rowsOf(view, asked, earlier),
+  ])
+  const names = new Map(keys.rows.map((it) => [it.id, nameOf(it)]))
+  const { rows } = list
+  const sums = [...sumsBy(rows, (row) => row[by] ?? `no ${by}`)].map(([name, sum]) => ({ name, sum }))
+  if (by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
+  return [
+    narrowed(asked, names),
+    sumTiles(sumOf(rows), before && sumOf(before.rows)),
+    before !== null && note(`Before: from ${earlier.from} to ${earlier.to}.`),
+    by === 'day' &&
+      section(
+        `${measureWords[asked.show]} by day`,
+        plotChoices(asked),
+        usagePlot(rows, asked, (name) => names.get(name) ?? name),
+      ),
+    usageTable({
+      title: `Usage by ${by}`,
+      file: `usage-by-${by}-${asked.from}-${asked.to}`,
+      by: heads[by],
+      rows: sums,
+      curl: curlOf(
+        gateway.base,
+        pathOf('/admin/usage', { from: asked.from, to: asked.to, key: asked.key, team: asked.team, limit: 100 }),
+      ),
+      shownName: deeperOf(asked, by, names),
+    }),
+    list.total > list.read &&
+      note(`The sums hold the newest ${count(list.read)} of ${count(list.total)} rows: choose fewer days.`),
+    note('Cached tokens are part of input, reasoning of output. A call without a known price is unpriced, never 0.'),
+  ]
+}
+
+/** The gateway sums names that its rows lack, and teams and users of all rows at once. */
+const isSummed = ({ by, key, team, model }: UsageQuery): boolean =>
+  !isRowGroup(by) || ((by === 'team' || by === 'user') && key + team + model === '')
+
 export const usage: Page = {
   name: 'usage',
   title: 'Usage',
   sees: ({ administers }) => administers,
   async show(view) {
-    const { gateway } = view
-    const asked = choiceOf(view.query)
+    const asked = usageQuery(view.query)
     const wanted = view.query.get('by')
+    const head = heading('Usage and cost')
+    if (wanted === 'hour' && view.sight.operates)
+      return [head, choices(view, asked, true), ...(await usageHours(view, asked))]
     if (wanted !== null && wanted !== asked.by)
-      return [heading('Usage and cost'), warning(`Usage is not summed by ${wanted}.`), choices(view, asked)]
-    if (!isRowGroup(asked.by)) return [heading('Usage and cost'), choices(view, asked), ...(await summed(view, asked))]
-    const { by } = asked
-    const query = { from: asked.from, to: asked.to, key: asked.key }
-    const [list, keys] = await Promise.all([
-      wholeList<Usage>(gateway, '/admin/usage', 'usage', query),
-      wholeList<Key>(gateway, '/admin/keys', 'keys'),
-    ])
-    const names = new Map(keys.rows.map((it) => [it.id, nameOf(it)]))
-    const rows = list.rows.filter(({ model }) => asked.model === '' || model === asked.model)
-    const sum = sumOf(rows)
-    const byDay = sumsBy(rows, ({ day }) => day)
-    const sums = [...sumsBy(rows, (row) => row[by])].map(([name, sum]) => ({ name, sum }))
-    if (asked.by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
-    const deeper = (name: string): Child => {
-      if (asked.by === 'day') return link(name, hashOf({ ...asked, by: 'model', from: name, to: name }))
-      if (asked.by === 'model') return link(name, hashOf({ ...asked, by: 'day', model: name }))
-      return link(names.get(name) ?? name, hashOf({ ...asked, by: 'day', key: name }))
-    }
-    return [
-      heading('Usage and cost'),
-      choices(view, asked),
-      narrowed(asked, names),
-      tiles(
-        tile('Requests', count(sum.requests), `${count(sum.unanswered)} errors`),
-        tile('Input tokens', count(sum.input), `${count(sum.cached)} of them cached`),
-        tile('Output tokens', count(sum.output), `${count(sum.reasoning)} of them reasoning`),
-        costTile('Cost', sum),
-      ),
-      asked.by === 'day' &&
-        section(
-          'Requests by day',
-          plot({
-            title: `Requests from ${asked.from} to ${asked.to}`,
-            bars: daysBetween(asked.from, asked.to).map((day) => barOf(day, byDay.get(day) ?? nothing)),
-            worded: count,
-            hatchedWords: 'unpriced',
-          }),
-        ),
-      usageTable({
-        title: `Usage by ${asked.by}`,
-        file: `usage-by-${asked.by}-${asked.from}-${asked.to}`,
-        by: heads[asked.by],
-        rows: sums,
-        curl: curlOf(gateway.base, pathOf('/admin/usage', { ...query, limit: 100 })),
-        shownName: deeper,
-      }),
-      list.total > list.rows.length &&
-        note(`The sums hold the newest ${count(list.rows.length)} of ${count(list.total)} rows: choose fewer days.`),
-      note('Cached tokens are part of input, reasoning of output. A call without a known price is unpriced, never 0.'),
-    ]
+      return [head, warning(`Usage is not summed by ${wanted}.`), choices(view, asked)]
+    const content = isSummed(asked) || !isRowGroup(asked.by) ? summed(view, asked) : byRows(view, asked, asked.by)
+    return [head, choices(view, asked), ...(await content)]
   },
 }

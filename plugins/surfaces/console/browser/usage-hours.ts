@@ -1,0 +1,78 @@
+import type { Traffic } from './answers.ts'
+import type { Child } from './element.ts'
+import { cost, costWords, count, moment } from './format.ts'
+import { curlOf } from './gateway.ts'
+import type { View } from './page.ts'
+import { link, note, section } from './parts.ts'
+import { plot } from './plot.ts'
+import { type Column, table } from './table.ts'
+import { type UsageQuery, usageHash } from './usage-query.ts'
+
+type Slot = Traffic['slots'][number]
+
+const path = '/admin/traffic?span=day'
+
+/** Pairs of half hours. */
+const hoursOf = ({ slots }: Traffic): readonly Slot[] =>
+  slots.flatMap((slot, at) => {
+    const next = slots[at + 1]
+    if (at % 2 === 1) return []
+    if (next === undefined) return [slot]
+    const sum = (of: (slot: Slot) => number) => of(slot) + of(next)
+    return [
+      {
+        ...slot,
+        requests: sum(({ requests }) => requests),
+        input: sum(({ input }) => input),
+        output: sum(({ output }) => output),
+        unpriced: sum(({ unpriced }) => unpriced),
+        cost: sum(({ cost }) => cost),
+      },
+    ]
+  })
+
+const figure = (head: string, of: (slot: Slot) => number, worded: (value: number) => string = count): Column<Slot> => ({
+  ...{ head, value: of, number: true },
+  show: (slot) => worded(of(slot)),
+})
+
+/** The hours of the last day, as the gateway's processes counted them. */
+export const usageHours = async ({ gateway }: View, asked: UsageQuery): Promise<readonly Child[]> => {
+  const hours = hoursOf(await gateway.ask<Traffic>('GET', path))
+  return [
+    section(
+      'Requests by hour',
+      plot({
+        title: 'Requests of the last 24 hours',
+        worded: count,
+        hatchedWords: 'unpriced',
+        bars: hours.map(({ at, requests, unpriced }) => ({
+          name: moment(at),
+          solid: Math.max(0, requests - unpriced),
+          hatched: unpriced,
+          words: `${moment(at)}: ${count(requests)} requests, ${count(unpriced)} unpriced`,
+        })),
+      }),
+    ),
+    table<Slot>({
+      title: 'Usage by hour',
+      file: 'usage-by-hour',
+      rows: hours,
+      curl: curlOf(gateway.base, path),
+      empty: '',
+      columns: [
+        { head: 'Hour from', value: ({ at }) => new Date(at).toISOString(), show: ({ at }) => moment(at) },
+        figure('Requests', ({ requests }) => requests),
+        figure('Input', ({ input }) => input),
+        figure('Output', ({ output }) => output),
+        figure('Unpriced', ({ unpriced }) => unpriced),
+        figure(costWords(), (slot) => slot.cost, cost),
+      ],
+    }),
+    note(
+      'The hours of all callers since the gateway started, two days at most. ',
+      link('Days', usageHash(asked, { by: 'day' })),
+      ' are kept.',
+    ),
+  ]
+}
