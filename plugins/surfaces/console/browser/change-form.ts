@@ -32,7 +32,11 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     error instanceof Refused &&
       error.status === 409 && [
         el('p', {}, `Another operator changed this ${what}. Your change is not written. `),
-        el('div', { class: 'actions' }, button('Read the new state', () => changing.again())),
+        el(
+          'div',
+          { class: 'actions' },
+          button('Read the new state', () => changing.again()),
+        ),
       ],
   ]
   const send = async (change: C, words: string, undo: C | null): Promise<void> => {
