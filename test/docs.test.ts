@@ -23,6 +23,7 @@ import { blocksOf } from './docs/blocks.ts'
 import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
 import { pluginSettings } from './docs/plugin-settings.ts'
+import { hardSentences } from './docs/sentences.ts'
 import { running } from './environments.ts'
 import { everyRoute, surfaceChapters } from './every-route.ts'
 import { made } from './fitted.ts'
@@ -62,6 +63,20 @@ const isRoute = (method: string | null, path: string) =>
 t.test('made pages are up to date: npm run docs', async (t) => {
   for (const [path, text] of Object.entries(generated))
     t.equal(await readFile(path, 'utf8').catch(() => ''), text, path)
+})
+
+t.test('sentences of pages begin with a noun and have at most 25 words', async (t) => {
+  const words = 'The gateway sends one more word and '
+  t.same(hardSentences(`${words.repeat(3)}stops here. ${words.repeat(3)}then stops here \`now\`.`).length, 0)
+  t.same(hardSentences(`${words.repeat(3)}stops the call at once.\n\n* It stops.\n\n## What stops`), [
+    `${words.repeat(3)}stops the call at once.`,
+    'It stops.',
+  ])
+  for (const file of ['AGENTS.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])
+    t.same(hardSentences(await readFile(file, 'utf8')), [], file)
+  // Decisions and changes of the past stay as they were written.
+  for (const [file, text] of texts)
+    if (!/^docs\/(?:adr\/|changes\.md)/.test(file)) t.same(hardSentences(text), [], file)
 })
 
 t.test('every setting has a meaning, and every meaning a setting', async (t) => {

@@ -24,7 +24,7 @@ const sorted = <T>(rows: readonly Row<RowFields>[], { order }: Query<T>): readon
     .map(([, it]) => it)
 }
 
-/** Rows as JSON in Redis. Its `appendonly` and `appendfsync` decide whether changes survive a crash. */
+/** Rows as JSON in Redis. The settings `appendonly` and `appendfsync` of Redis decide whether changes survive a crash. */
 export default plugin({
   port: MetadataStore,
   name: 'redis',

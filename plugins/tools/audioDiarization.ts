@@ -16,7 +16,7 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'audioDiarization',
     description:
-      'A guess at who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. `guess.confidence` says how sure their number is, from 0.5 for a coin’s throw to 1. Voices that are alike count as one, one voice in two moods or through two microphones may count as two, who says less than two seconds or a hundredth of all may be missed, and of people who speak at once only one is heard.',
+      'A guess at who speaks when in the first two hours of an audio or video file, without the words. Up to eight speakers are told apart by pitch and timbre alone. `guess.confidence` says how sure their number is, from 0.5 for a coin’s throw to 1. Voices that are alike count as one, and one voice in two moods or through two microphones may count as two. A speaker of less than two seconds, or of a hundredth of all, may be missed. Of people who speak at once only one is heard.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {

@@ -40,7 +40,7 @@ export default plugin({
     name: 'createFileForUser',
     description:
       'Makes a file of at most 10 MiB. A docx, xlsx, pptx or pdf is made of Markdown or CSV: ' +
-      'headings name sheets and begin slides, tables become tables, formulas stay text; a pdf takes Western letters only. ' +
+      'headings name sheets and begin slides, tables become tables, formulas stay text. A pdf takes Western letters only. ' +
       'Content of a text type is stored as it stands; that of other binary types is base64 or a data URL.',
     kind: 'makes-file',
     params,

@@ -16,7 +16,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getDataFileContent',
     description:
-      'What stands in a data file (json, jsonl, csv, tsv, yaml, xml, toml, parquet): a table as its columns with types, nulls and ranges and its rows, records one by one, anything else as a tree with an outline. Integers too large for a double are text. Where something was cut, truncated is true.',
+      'The content of a data file (json, jsonl, csv, tsv, yaml, xml, toml, parquet). A table has its rows, and its columns with types, nulls and ranges. Records come one by one, and other content as a tree with an outline. Integers too large for a double are text. Where something was cut, truncated is true.',
     kind: 'reads-file',
     params,
     async run(_params, signal, file) {

@@ -33,7 +33,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getFileContentOCR',
     description:
-      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads. One call reads 50 pages at most; `from` reads on where `truncated` is true. `missing` names scripts that no installed language reads, and the command that installs one.',
+      'The text that OCR reads in an image or on the pages of a PDF. Each page has a confidence from 0 to 1, and the languages of the reading are listed. A row of a ruled table is a line with ` | ` between its cells. One call reads 50 pages at most; `from` reads on where `truncated` is true. `missing` names scripts that no installed language reads, and the command that installs one.',
     kind: 'reads-file',
     params,
     async run({ from = 1, languages }, signal, file) {

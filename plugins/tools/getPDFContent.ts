@@ -19,7 +19,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getPDFContent',
     description:
-      'The text of a PDF, page by page, with the values of its forms, its comments, links and bookmarks; pages that were scanned, or whose fonts tell no characters, are read with OCR. `from` and `to` choose pages.',
+      'The text of a PDF, page by page, with the values of its forms, its comments, links and bookmarks. OCR reads pages that were scanned, or whose fonts tell no characters. `from` and `to` choose pages.',
     kind: 'reads-file',
     params,
     async run({ from = 1, to }, signal, file) {

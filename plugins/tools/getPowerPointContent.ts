@@ -39,7 +39,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getPowerPointContent',
     description:
-      'The titles, texts and speaker notes of the slides of a presentation (pptx, odp or ppt), of all of them, of those with the given numbers, or `from` one `to` another. Where all are too much, an outline tells titles and sizes.',
+      'The titles, texts and speaker notes of the slides of a presentation (pptx, odp or ppt). The slides are all, those with the given numbers, or those `from` one `to` another. Where all are too much, an outline tells titles and sizes.',
     kind: 'reads-file',
     params,
     mostParams: 32 * 1024,

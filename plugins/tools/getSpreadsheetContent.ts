@@ -31,7 +31,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getSpreadsheetContent',
     description:
-      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), by sheet and row: formulas as results, or as written where there is none, dates as ISO 8601, percentages as fractions. rowCount and columnCount tell how large a truncated sheet is: `sheet` and `range` read on. rowNumbers, where rows were left out, are those of the file, firstColumn the first that was asked for; hidden, hiddenRows and hiddenColumns what it hides.',
+      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), by sheet and row. Formulas come as results, or as written where there is none, dates as ISO 8601, and percentages as fractions. rowCount and columnCount tell how large a truncated sheet is: `sheet` and `range` read on. Where rows were left out, rowNumbers are those of the file. firstColumn is the first requested column. hidden, hiddenRows and hiddenColumns tell the hidden parts.',
     kind: 'reads-file',
     params,
     async run({ sheet, range }, signal, file) {

@@ -25,7 +25,7 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getTextDocumentContent',
     description:
-      'The text of a document (docx, odt, rtf, doc, html, epub, md or txt) or a mail (eml or msg), in sections under their headings; characters and words count all of it. Links, described images, charts, comments, headers, footers and hidden text are listed beside it. A document that is too long has an outline of numbered sections, which `from` and `to` choose.',
+      'The text of a document (docx, odt, rtf, doc, html, epub, md or txt) or a mail (eml or msg), in sections under their headings. characters and words count the whole text. Links, described images, charts, comments, headers, footers and hidden text are listed beside the text. A document that is too long has an outline of numbered sections, which `from` and `to` choose.',
     kind: 'reads-file',
     params,
     async run({ from, to }, signal, file) {

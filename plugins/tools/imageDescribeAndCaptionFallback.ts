@@ -13,7 +13,7 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'imageDescribeAndCaptionFallback',
     description:
-      'Tells what can be recognised in an image without a language model: known objects, faces, text with how sure it is from 0 to 1, QR codes and barcodes, colours. `codes` is null where their reader is not installed.',
+      'Recognises parts of an image without a language model: known objects, faces, QR codes and barcodes, colours, and text with its confidence. `codes` is null where their reader is not installed.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {

@@ -45,7 +45,7 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'searchRag',
     description:
-      'Searches the files that were indexed, or those of them that fileIds, name, from and to choose, by words, and by meaning where an embedding model is named: the best passages, with their file, its name and time, page and heading. Of the files under `outdated` the words alone were searched: their index is of another model.',
+      'Searches the files that were indexed, or those of them that fileIds, name, from and to choose. The search goes by words, and by meaning where an embedding model is named. The result has the best passages, each with file, name, time, page and heading. Of the files under `outdated` the words alone were searched: their index is of another model.',
     kind: 'retrieval',
     params,
     mostParams: 64 * 1024,

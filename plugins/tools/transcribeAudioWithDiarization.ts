@@ -18,7 +18,7 @@ export default plugin({
   create: (supplied, { model: wanted }): Tool<typeof params> => ({
     name: 'transcribeAudioWithDiarization',
     description:
-      'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart they are guessed by pitch and timbre, which confuses voices that are alike and people who speak at once; `guess.confidence` then says how sure their number is, from 0.5 for a coin’s throw to 1.',
+      'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart, they are guessed by pitch and timbre. The guess confuses voices that are alike and people who speak at once. `guess.confidence` then says how sure their number is, from 0.5 for a coin’s throw to 1.',
     kind: 'reads-file',
     takes: ['audio'],
     params,

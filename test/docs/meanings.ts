@@ -9,7 +9,7 @@ unless it says "required". Where the tables say "absent", they tell what holds w
 
 * A string that consists of nothing but \`$NAME\` is replaced by the value of that environment variable, which stays a string. If the variable is not set, the gateway does not start.
 * An unknown key, a wrong value, and a plugin that is missing or does not fit end the start, too. The message has the path and what was expected, never the value.
-* \`use\` names a plugin. A plain name is one of the plugins that come with sealgate ([plugins.md](plugins.md)); a name with a slash is a package, or a path from the working folder. The other keys beside \`use\` are the settings of that plugin, which checks them itself.
+* \`use\` names a plugin. A plain name is one of the plugins that come with sealgate ([plugins.md](plugins.md)). A name with a slash is a package, or a path from the working folder. The other keys beside \`use\` are the settings of that plugin, which checks them itself.
 * Times are in ms, sizes in bytes.
 * A running gateway reads the file again when it is told to ([operations.md](operations.md#reloading)).
 
@@ -390,20 +390,20 @@ Made from the code by \`npm run docs\`: descriptions and meanings are the commen
 A plugin is one file that fits one port, and has the name of the file. "Needs" are the ports that it uses.`,
   each: {
     tools:
-      'What callers can have done inside the enclave. All tools that are found are offered, unless the configuration lists some under `tools`.',
+      'Tools work for callers inside the enclave. All tools that are found are offered, unless the configuration lists some under `tools`.',
     surfaces:
       'Doors beyond the interface’s own chapters ([adding-a-surface.md](adding-a-surface.md)). All that are found are served, unless the configuration lists some under `surfaces`.',
     readers:
-      'What tools and indexing read files with, inside the enclave: each reads one kind of file. All readers that are found are used, unless the configuration lists some under `readers`.',
-    providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What a provider
-can do depends on its settings; here it is told for the default ones.`,
+      'Tools and indexing read files with readers, inside the enclave. Each reader reads one kind of file. All readers that are found are used, unless the configuration lists some under `readers`.',
+    providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. The abilities
+of a provider depend on its settings; the list here is for the default ones.`,
     storage:
       'Where rows (`MetadataStore`) and bytes (`BlobStore`) are kept: one of each, under `storage.metadata` and `storage.blobs`.',
     guards:
       'Policies on the texts of chats ([guards.md](guards.md)). The configuration lists them under `guards` and `enclave.guards`; without it there are none.',
-    evidence: 'What proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
+    evidence: 'Evidence proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
     'backend-evidence':
-      'What proves where a backend’s TLS key lives ([evidence.md](evidence.md#verified-backends)). Each is the `kind` of an upstream’s `evidence`.',
+      'Evidence proves where a backend’s TLS key lives ([evidence.md](evidence.md#verified-backends)). Each is the `kind` of an upstream’s `evidence`.',
   },
 } as const
 

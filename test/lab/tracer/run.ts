@@ -55,7 +55,7 @@ export const chapterOf = ({ whole, stream }: { readonly whole: Trace; readonly s
     '',
     listed(whole),
     '',
-    `A stream of 100 events visits ${stream.files.length} files and returns ${stream.returns} times. It visits these files too:`,
+    `A stream of 100 events visits ${stream.files.length} files and returns ${stream.returns} times. The stream visits these files too:`,
     '',
     listed({ files: further, returns: 0 }),
     '',

@@ -34,7 +34,7 @@ const equivalent: readonly { readonly file: string; readonly begins: string; rea
     file: 'cbor.ts',
     begins: 'if (short > 27) return malformed()',
     because:
-      'An argument of 16 bytes or more has to be at least 256^8, and the bound of 2^53 refuses it with the same reason.',
+      'An argument of 16 bytes or more has to be at least 256^8. The bound of 2^53 refuses such a length with the same reason.',
   },
 ]
 
