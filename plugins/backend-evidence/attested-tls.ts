@@ -18,9 +18,9 @@ const subjects = {
 } as const
 
 /** The digest of 32 bytes, or zeros when the backend names none. */
-const releaseOf = (said: unknown): Uint8Array => {
-  if (said === undefined) return new Uint8Array(32)
-  const bytes = typeof said === 'string' ? fromHex(said, 32) : null
+const releaseOf = (members: unknown): Uint8Array => {
+  if (members === undefined) return new Uint8Array(32)
+  const bytes = typeof members === 'string' ? fromHex(members, 32) : null
   if (bytes?.length !== 32) throw new Error('The release of the document is no digest')
   return bytes
 }
@@ -35,9 +35,9 @@ export default plugin({
     place: (nonce) => `${path}?nonce=${toHex(nonce)}`,
     /** Throws for another version, and when the document is no JSON object or its release no digest. */
     read(document, key, exporter) {
-      const said: unknown = JSON.parse(textOf(document))
-      if (typeof said !== 'object' || said === null) throw new Error('The document is no JSON object')
-      const { evidence, release, version = 1 } = said as Readonly<Record<string, unknown>>
+      const json: unknown = JSON.parse(textOf(document))
+      if (typeof json !== 'object' || json === null) throw new Error('The document is no JSON object')
+      const { evidence, release, version = 1 } = json as Readonly<Record<string, unknown>>
       const digest = releaseOf(release)
       if (version === 1) return { evidence, binds: 'key', subject: subjects[1](key, digest), release: digest }
       if (version !== 2 || exporter === null) throw new Error('The version of the document is unknown')

@@ -12,7 +12,7 @@ const mostBytes = 64 * 1024
 const fields = { 'sev-snp': 'report', tdx: 'quote', nitro: 'document' } as const
 
 /** What a program writes to its standard output, when it ends with 0 in time. */
-const said = (
+const output = (
   [program, ...args]: readonly [string, ...string[]],
   input: Uint8Array,
   timeout: number,
@@ -55,10 +55,10 @@ export default plugin({
     timeout: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(60_000)), 10_000),
   }),
   create: (_, { type, run, timeout }): Prover => {
-    const asked = async (reportData: Uint8Array) => {
-      const evidence = await said(run as [string, ...string[]], reportData, timeout)
+    const proved = async (reportData: Uint8Array) => {
+      const evidence = await output(run as [string, ...string[]], reportData, timeout)
       return { type, v: 1, [fields[type]]: Buffer.from(evidence).toString('hex') }
     }
-    return { platform: 'command', prove: inTurn(asked) }
+    return { platform: 'command', prove: inTurn(proved) }
   },
 })

@@ -11,11 +11,11 @@ export interface TranscriptExtras {
 }
 
 /** A transcript as `metadata` and `results`, whatever backend it came from, so that clients need one reader. */
-export const listenStyle = (it: Transcript, model: string, aside: TranscriptExtras = {}): JsonObject => {
-  const { native, duration, answer } = it
+export const listenStyle = (transcript: Transcript, model: string, aside: TranscriptExtras = {}): JsonObject => {
+  const { native, duration, answer } = transcript
   if (native === undefined) {
     const told = toldMembers(answer, ofTranscript)
-    return { metadata: { duration, channels: 1, models: [model], ...told, ...aside }, results: resultsOf(it) }
+    return { metadata: { duration, channels: 1, models: [model], ...told, ...aside }, results: resultsOf(transcript) }
   }
   if (Object.keys(aside).length === 0) return native
   return { ...native, metadata: { ...(native['metadata'] as JsonObject | undefined), ...aside } }
@@ -32,7 +32,9 @@ const resultsOf = ({ text, language, segments, words, answer }: Transcript): Jso
         alternatives: [{ transcript: text, words: words.map(wordOf) }],
       },
     ],
-    ...(segments.length > 0 && { utterances: segments.map((it, at) => ({ ...told(at), ...utteranceOf(it) })) }),
+    ...(segments.length > 0 && {
+      utterances: segments.map((segment, at) => ({ ...told(at), ...utteranceOf(segment) })),
+    }),
   }
 }
 

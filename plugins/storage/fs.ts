@@ -114,8 +114,10 @@ const read = async function* (file: string, size: number, start: number, end: nu
 const walk = async function* (root: string, under: string, prefix: string): AsyncGenerator<string> {
   const entries = (await onDisk(unlessAbsent(readdir(join(root, under), { withFileTypes: true })))) ?? []
   const paths = entries
-    .filter((it) => segment.test(it.name) && (it.isFile() || it.isDirectory()) && under + it.name !== hidden)
-    .map((it) => under + it.name + (it.isDirectory() ? '/' : ''))
+    .filter(
+      (found) => segment.test(found.name) && (found.isFile() || found.isDirectory()) && under + found.name !== hidden,
+    )
+    .map((found) => under + found.name + (found.isDirectory() ? '/' : ''))
     .sort()
   for (const path of paths) {
     if (!path.endsWith('/')) {
@@ -144,16 +146,16 @@ export default plugin({
 
     const at = (path: string): string => {
       const segments = path.split('/')
-      if (segments[0] === hidden || !segments.every((it) => segment.test(it))) throw new BadRequest('Invalid path')
+      if (segments[0] === hidden || !segments.every((part) => segment.test(part))) throw new BadRequest('Invalid path')
       return join(root, ...segments)
     }
 
     /** Resolves when the folder and its parents are on the disk, also when another call makes them. */
     const ready = (folder: string): Promise<void> => {
       if (folder === root) return Promise.resolve()
-      let it = making.get(folder)
-      if (!it) making.set(folder, (it = make(folder).finally(() => making.delete(folder))))
-      return it
+      let made = making.get(folder)
+      if (!made) making.set(folder, (made = make(folder).finally(() => making.delete(folder))))
+      return made
     }
 
     const make = async (folder: string) => {

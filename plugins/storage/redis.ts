@@ -19,9 +19,9 @@ const sorted = <T>(rows: readonly Row<RowFields>[], { order }: Query<T>): readon
   const sign = order?.descending ? -1 : 1
   const place = ({ id, row }: Row<RowFields>) => `${order ? `${sortKey(row[order.by])}\0` : ''}${id}`
   return rows
-    .map((it) => [place(it), it] as const)
+    .map((row) => [place(row), row] as const)
     .sort(([a], [b]) => (a < b ? -sign : sign))
-    .map(([, it]) => it)
+    .map(([, row]) => row)
 }
 
 /** Rows as JSON in Redis. The settings `appendonly` and `appendfsync` of Redis decide whether changes survive a crash. */
@@ -69,7 +69,10 @@ export default plugin({
         const entries = Object.entries(deltas)
         const row = await change(kind, id, (before) => {
           if (when && !holds(before, when)) return undefined
-          return { ...before, ...Object.fromEntries(entries.map(([name, it]) => [name, it + numberAt(before, name)])) }
+          return {
+            ...before,
+            ...Object.fromEntries(entries.map(([name, sum]) => [name, sum + numberAt(before, name)])),
+          }
         })
         return row ? Object.fromEntries(entries.map(([name]) => [name, row[name] as number])) : null
       },

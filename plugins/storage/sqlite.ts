@@ -94,7 +94,7 @@ export default plugin({
       },
       create(kind, id, row) {
         const values = [kind.name, id, JSON.stringify(row)]
-        return write(kind, `${insert} on conflict do nothing`, (it) => it.run(values).changes === 1)
+        return write(kind, `${insert} on conflict do nothing`, (statement) => statement.run(values).changes === 1)
       },
       async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
         const changes = Object.entries(change).filter(([, value]) => value !== undefined)
@@ -102,26 +102,30 @@ export default plugin({
         const held = where(when)
         const sql = `update rows set data = json_set(data${set}) where kind = ? and id = ?${held.sql} returning data`
         const values = [...changes.map(([, value]) => JSON.stringify(value)), kind.name, id, ...held.values]
-        return rowOf<T>(await write(kind, sql, (it) => it.get(values)))
+        return rowOf<T>(await write(kind, sql, (statement) => statement.get(values)))
       },
       add(kind, id, deltas, when) {
         const held = where(when)
         const replace = `${insert} on conflict do update set data = excluded.data`
-        return write(kind, replace, async (it) => {
+        return write(kind, replace, async (statement) => {
           // The read and the write share one lock. The sum is made here, since SQLite prints fractions with 15 digits.
           const found = (await writer.prepare(selectOne + held.sql)).get([kind.name, id, ...held.values])
           if (when && !found) return null
           const row = JSON.parse(found?.data ?? '{}') as Record<string, unknown>
           const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
           const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))
-          it.run([kind.name, id, JSON.stringify({ ...row, ...sums })])
+          statement.run([kind.name, id, JSON.stringify({ ...row, ...sums })])
           return sums
         })
       },
       async remove(kind, id, when) {
         const { sql, values } = where(when)
         const all = [kind.name, id, ...values]
-        return write(kind, `delete from rows where kind = ? and id = ?${sql}`, (it) => it.run(all).changes === 1)
+        return write(
+          kind,
+          `delete from rows where kind = ? and id = ?${sql}`,
+          (statement) => statement.run(all).changes === 1,
+        )
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
         const { contains, limit, offset = 0, countTo = -1 } = query

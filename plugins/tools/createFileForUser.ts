@@ -55,10 +55,10 @@ export default plugin({
         const bytes = await storedAs(format === null ? mime : mimes[format], fileContent, format !== null)
         if (bytes !== null) return { name: nameOf(fileName, fileExtension), mime, bytes: bounded(bytes) }
       }
-      const asked = formatAsked(format)
-      const written = contentFormat ?? writtenIn(asked, fileContent)
-      const bytes = await converted({ format: asked, written, content: fileContent }, signal)
-      return { name: nameOf(fileName, asked), mime: mimes[asked], bytes: bounded(bytes) }
+      const wanted = formatAsked(format)
+      const written = contentFormat ?? writtenIn(wanted, fileContent)
+      const bytes = await converted({ format: wanted, written, content: fileContent }, signal)
+      return { name: nameOf(fileName, wanted), mime: mimes[wanted], bytes: bounded(bytes) }
     },
   }),
 })
@@ -95,10 +95,10 @@ const formatAsked = (format: Format | null): Format => {
 const mostConverted = 1_000_000
 
 /** A process of its own makes the file within 30 s: the text comes from a model and may be hostile. */
-const converted = async (asked: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
-  if (asked.content.length > mostConverted) throw unfit('Expected at most 1,000,000 characters')
+const converted = async (job: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
+  if (job.content.length > mostConverted) throw unfit('Expected at most 1,000,000 characters')
   const { runApart } = await running()
-  const made = await runApart<MakeOutcome>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
+  const made = await runApart<MakeOutcome>('tools/createFileForUser/make-job', job, signal, { time: 30_000 })
   if (made.kind === 'made') return made.bytes
   throw unfit(reasons[made.why])
 }

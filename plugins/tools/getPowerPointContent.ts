@@ -49,15 +49,15 @@ export default plugin({
       const { cutSlides } = await cutting()
       const { content } = await readerOfKind(readers, 'slides', file).read(file, signal)
       const { slides, truncated, ...beside } = content
-      const asked = new Set(slideNumbers ?? slides.map(({ number }) => number))
+      const wanted = new Set(slideNumbers ?? slides.map(({ number }) => number))
       const kept = cutSlides(
-        slides.filter(({ number }) => asked.has(number) && number >= from && number <= to),
+        slides.filter(({ number }) => wanted.has(number) && number >= from && number <= to),
         mostCharacters,
       )
       return {
         slideCount: slides.length,
         slides: kept.slides,
-        missing: [...asked].filter((number) => number > slides.length),
+        missing: [...wanted].filter((number) => number > slides.length),
         truncated: truncated || kept.truncated,
         ...(kept.truncated && { outline: slides.slice(0, mostTold).map(toldOf) }),
         ...beside,

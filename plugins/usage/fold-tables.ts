@@ -47,7 +47,7 @@ export const foldDay = async (tables: Tables, { organization, day, turn }: Readi
   const prefix = organization === null ? `${day}/` : `${day}/${organization}/`
   for (const by of sharedGroupings)
     for await (const groups of groupsIn(tables.reports, shares, { where: { ...where, by }, prefix }, ['name']))
-      await write(groups.map((it) => ({ ...it, by })))
+      await write(groups.map((group) => ({ ...group, by })))
 }
 
 /** Makes the tables of a month from those of its days. */

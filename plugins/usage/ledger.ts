@@ -89,11 +89,11 @@ export const ledger = plugin({
 
     const write = async (): Promise<void> => {
       beat()
-      for (const it of [...taken]) {
-        if (!(await writeAccount(it))) return
-        if (it.isEmpty()) {
-          taken.splice(taken.indexOf(it), 1)
-          it.leave()
+      for (const account of [...taken]) {
+        if (!(await writeAccount(account))) return
+        if (account.isEmpty()) {
+          taken.splice(taken.indexOf(account), 1)
+          account.leave()
         }
       }
       if (own !== null && (await writeAccount(own))) own.tidy()
@@ -113,7 +113,7 @@ export const ledger = plugin({
 
     const takeOver = (): void => {
       beat()
-      for (const it of [...taken]) if (!it.beat()) taken.splice(taken.indexOf(it), 1)
+      for (const account of [...taken]) if (!account.beat()) taken.splice(taken.indexOf(account), 1)
       try {
         const found = journals.take()
         const next = found && recoveredAccount(found, failed)
@@ -130,12 +130,12 @@ export const ledger = plugin({
     let looking: Alarm | null = journals.lasting ? clock.alarm(every, takeOver) : null
 
     const count = (note: 'note' | 'later', call: number | null, place: Place, counts: Counts): void => {
-      const it = ownAccount()
+      const own = ownAccount()
       // The process that took the journal counts the call, too.
-      if (call !== null && it.keeps && !it.book.calls.has(call)) return
+      if (call !== null && own.keeps && !own.book.calls.has(call)) return
       const { tags, day, organization } = place
       const bounded = tags === undefined ? place : { ...place, tags: bound(organization, day, tags) }
-      if (!it[note](['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
+      if (!own[note](['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
       arm()
     }
 
@@ -143,8 +143,8 @@ export const ledger = plugin({
       add: (place, counts) => count('note', null, place, counts),
       open(place, guess) {
         const call = ++calls
-        const it = ownAccount()
-        if (it.keeps) it.later(['open', call, place, guess()])
+        const own = ownAccount()
+        if (own.keeps) own.later(['open', call, place, guess()])
         return call
       },
       settle: (call, place, counts) => count('later', call, place, counts),

@@ -25,9 +25,9 @@ export interface UsageAccount {
 
 /** The account of a process that counts. `failed` hears of a journal that can't be written; the account goes on without it. */
 export const account = (by: string, journal: Journal | null, failed: (cause: unknown) => void): UsageAccount => {
-  const it = kept(usageBook(by), journal, failed)
-  it.note(['by', by])
-  return it
+  const made = kept(usageBook(by), journal, failed)
+  made.note(['by', by])
+  return made
 }
 
 /** The account of a process that is gone: its calls without counts are counted as guessed. Null when it can't be read. */
@@ -77,14 +77,14 @@ const kept = (book: UsageBook, opened: Journal | null, failed: (cause: unknown) 
   let waiting: string[] = []
   const isEmpty = () => book.sheets.size === 0 && book.calls.size === 0
 
-  const it: UsageAccount = {
+  const own: UsageAccount = {
     book,
     get keeps() {
       return isWhole()
     },
     note(line) {
-      const hasRoom = it.later(line)
-      it.keep()
+      const hasRoom = own.later(line)
+      own.keep()
       return hasRoom
     },
     later(line) {
@@ -102,23 +102,23 @@ const kept = (book: UsageBook, opened: Journal | null, failed: (cause: unknown) 
       attempt((journal) => journal.append(lines))
     },
     beat() {
-      it.keep()
+      own.keep()
       return beat()
     },
     isEmpty,
     tidy() {
       if (bytes < mostBytes) return
-      it.keep()
+      own.keep()
       const lines = linesOf(book).map((line) => JSON.stringify(line))
       attempt((journal) => journal.replace(lines))
       bytes = 0
     },
     leave() {
-      it.keep()
+      own.keep()
       if (isEmpty()) attempt((journal) => journal.remove())
     },
   }
-  return it
+  return own
 }
 
 /** The texts of places: a caller's calls have one of a few. */

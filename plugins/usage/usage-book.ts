@@ -124,20 +124,20 @@ const count = (sheets: Map<string, DaySheet>, name: string, row: SheetRow, count
 
 const counted = (
   sheets: Map<string, DaySheet>,
-  its: readonly (readonly [string, SheetRow])[],
+  sheetsToFill: readonly (readonly [string, SheetRow])[],
   counts: Counts,
 ): boolean => {
   let all = true
-  for (const [name, row] of its) all = count(sheets, name, row, counts) && all
+  for (const [name, row] of sheetsToFill) all = count(sheets, name, row, counts) && all
   return all
 }
 
 /** The rows of a place are worked out once. */
 const known = new WeakMap<Place, readonly (readonly [string, SheetRow])[]>()
 const sheetsFor = (place: Place) => {
-  let its = known.get(place)
-  if (its === undefined) known.set(place, (its = sheetsOf(place)))
-  return its
+  let named = known.get(place)
+  if (named === undefined) known.set(place, (named = sheetsOf(place)))
+  return named
 }
 
 const add = (sums: Record<string, number>, deltas: Deltas): void => {

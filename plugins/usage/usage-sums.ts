@@ -132,9 +132,9 @@ const commonStart = (one: string, other: string): string => {
 const merged = (lists: readonly (readonly Sum[])[], limit: number): readonly Sum[] => {
   const sums = new Map<string, readonly number[]>()
   for (const list of lists)
-    for (const { name, sums: its } of list) {
+    for (const { name, sums: counts } of list) {
       const known = sums.get(name)
-      sums.set(name, known === undefined ? its : its.map((it, at) => it + (known[at] ?? 0)))
+      sums.set(name, known === undefined ? counts : counts.map((count, at) => count + (known[at] ?? 0)))
     }
   return [...sums]
     .map(([name, sums]) => ({ name, sums }))

@@ -75,7 +75,7 @@ const placeOfTag = async (rows: MetadataStore, row: Omit<SharedRow, `by:${string
   const prefix = sharedId(row, '')
   if (row.name !== otherTags) {
     const found = (await rows.list(shares, { prefix, limit: mostTags + 1, countTo: 1 })).rows
-    const own = found.find((it) => it.row.name === row.name)
+    const own = found.find((stored) => stored.row.name === row.name)
     if (own !== undefined) return own.id
     const taken = new Set(found.map(({ id }) => id))
     for (let place = 0; place < mostTags; place++) {

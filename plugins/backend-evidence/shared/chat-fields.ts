@@ -47,7 +47,7 @@ export const sealedChat = (body: unknown, seal: Change): Fields => {
   const content = (value: unknown) => (typeof value === 'string' ? seal(value) : json(value))
   const called: Plan = { name: text, arguments: text }
   const call = (value: unknown) =>
-    planned(value, { id: word, type: word, function: (it) => planned(it, called, refused) }, refused)
+    planned(value, { id: word, type: word, function: (call) => planned(call, called, refused) }, refused)
   const message: Plan = {
     ...{ role: word, tool_call_id: word, content, reasoning_content: text, reasoning: text, refusal: text, name: text },
     tool_calls: (value) => listOf(value).map(call),
@@ -59,13 +59,13 @@ export const sealedChat = (body: unknown, seal: Change): Fields => {
   const choice = (value: unknown) =>
     typeof value === 'string'
       ? word(value, 'tool_choice')
-      : planned(value, { type: word, function: (it) => planned(it, { name: text }, refused) }, refused)
+      : planned(value, { type: word, function: (choice) => planned(choice, { name: text }, refused) }, refused)
   const plan: Plan = {
     ...Object.fromEntries([...figures, ...more].map((name) => [name, figure])),
     ...{ model: word, reasoning_effort: word, tool_choice: choice },
     stream_options: (value) => planned(value, { include_usage: figure }, refused),
-    messages: (value) => listOf(value).map((it) => planned(it, message, refused)),
-    tools: (value) => listOf(value).map((it) => planned(it, tool, refused)),
+    messages: (value) => listOf(value).map((item) => planned(item, message, refused)),
+    tools: (value) => listOf(value).map((item) => planned(item, tool, refused)),
   }
   return planned(body, plan, refused)
 }
@@ -80,18 +80,18 @@ export const openedChat = (answer: unknown, open: Change): Fields => {
     return open(value)
   }
   const called: Plan = { name: text, arguments: text }
-  const call: Plan = { id: same, type: same, index: same, function: (it) => planned(it, called, dropped) }
+  const call: Plan = { id: same, type: same, index: same, function: (call) => planned(call, called, dropped) }
   const message: Plan = {
     ...{ role: same, content: text, reasoning_content: text, reasoning: text, refusal: text },
-    tool_calls: (value) => listOf(value).map((it) => planned(it, call, dropped)),
+    tool_calls: (value) => listOf(value).map((item) => planned(item, call, dropped)),
     function_call: (value) => planned(value, called, dropped),
     audio: (value) => planned(value, { data: text }, dropped),
   }
-  const said = (value: unknown) => planned(value, message, dropped)
-  const choice: Plan = { index: same, finish_reason: same, message: said, delta: said }
+  const messageOfAnswer = (value: unknown) => planned(value, message, dropped)
+  const choice: Plan = { index: same, finish_reason: same, message: messageOfAnswer, delta: messageOfAnswer }
   const plan: Plan = {
     ...Object.fromEntries(['id', 'object', 'created', 'model', 'usage'].map((name) => [name, same])),
-    choices: (value) => listOf(value).map((it) => planned(it, choice, dropped)),
+    choices: (value) => listOf(value).map((item) => planned(item, choice, dropped)),
   }
   return planned(answer, plan, dropped)
 }

@@ -28,8 +28,8 @@ const basic = (client: string, secret: string): string =>
 
 const membersOf = (text: string): Tokens => {
   try {
-    const it: unknown = JSON.parse(text)
-    if (typeof it === 'object' && it !== null) return it as Tokens
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null) return body as Tokens
   } catch (cause) {
     throw new UpstreamFailed('The answer of the issuer is no JSON', { cause })
   }

@@ -28,7 +28,7 @@ export const idTokenFlawOf = async (
   const { azp = client } = claims
   if (claims['iss'] !== issuer.issuer) return tokenFlaw('issuer')
   if (!hasAudience(token, client) || azp !== client) return tokenFlaw('audience')
-  const algorithm = issuer.algorithms.find((it) => it === header['alg'])
+  const algorithm = issuer.algorithms.find((known) => known === header['alg'])
   if (algorithm === undefined) return tokenFlaw('algorithm')
   const late = flawOfTimes(token, issuer, now)
   if (late !== null) return late

@@ -13,8 +13,8 @@ const exchanging = lazy(() => import('./exchanged-codes.ts'))
 
 const offerOf = (name: string, { client, authorize, redirect, scope, parameters }: LoginSettings): Offer => {
   const address = new URL(authorize)
-  const said = { ...parameters, response_type: 'code', client_id: client, redirect_uri: redirect, scope }
-  for (const [field, value] of Object.entries(said)) address.searchParams.set(field, value)
+  const fields = { ...parameters, response_type: 'code', client_id: client, redirect_uri: redirect, scope }
+  for (const [field, value] of Object.entries(fields)) address.searchParams.set(field, value)
   return { name, authorize: address.href, redirect }
 }
 

@@ -11,7 +11,7 @@ type Claims = Readonly<Record<string, unknown>>
 /** The texts of a claim: one, or each of a list. */
 const textsOf = (claim: unknown): readonly string[] => {
   const all: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
-  return all.flatMap((it) => (typeof it === 'string' || typeof it === 'boolean' ? [String(it)] : []))
+  return all.flatMap((part) => (typeof part === 'string' || typeof part === 'boolean' ? [String(part)] : []))
 }
 
 const fits = (claims: Claims, { when }: PersonGrant): boolean =>
@@ -41,7 +41,7 @@ const scopesOf = (claims: Claims, { scopes: claim }: IssuerSettings, { scopes }:
 export const personOf = (claims: Claims, name: string, issuer: IssuerSettings): Caller | TokenFlaw => {
   const user = userOf(claims, name, issuer)
   if (user === null) return tokenFlaw('user')
-  const grant = issuer.grants.find((it) => fits(claims, it))
+  const grant = issuer.grants.find((rule) => fits(claims, rule))
   if (grant === undefined) return tokenFlaw('grant')
   const { organization, models, limits, team } = grant
   return {

@@ -37,9 +37,9 @@ export const provedLogins = ({ keys, settings, clock, log }: LoginNeeds): FindPe
   const complain = complaining(clock, log)
 
   const issuerOf = (token: UnprovedToken): Named | Reason => {
-    const its = issuers.filter(([, { issuer }]) => issuer === token.claims['iss'])
-    if (its.length === 0) return 'issuer'
-    return its.find(([, { audience }]) => hasAudience(token, audience)) ?? 'audience'
+    const trusted = issuers.filter(([, { issuer }]) => issuer === token.claims['iss'])
+    if (trusted.length === 0) return 'issuer'
+    return trusted.find(([, { audience }]) => hasAudience(token, audience)) ?? 'audience'
   }
 
   const proved = async (text: string, token: UnprovedToken, [name, issuer]: Named): Promise<Caller | TokenFlaw> => {

@@ -22,15 +22,15 @@ const kinds: Readonly<Record<Algorithm, { readonly kty: string; readonly crv: st
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
 }
 
-const isMembers = (it: unknown): it is Members => typeof it === 'object' && it !== null
+const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null
 
 /** An issuer that publishes a private member by mistake must not bring it into this process. */
 const publicMembers = ['kty', 'crv', 'n', 'e', 'x', 'y']
 
-const keyOf = (it: Members): PublicKey => {
-  const { kid, kty, crv, alg, use, key_ops: uses } = it
+const keyOf = (jwk: Members): PublicKey => {
+  const { kid, kty, crv, alg, use, key_ops: uses } = jwk
   const verifies = (use === undefined || use === 'sig') && (!Array.isArray(uses) || uses.includes('verify'))
-  const members = publicMembers.flatMap((name) => (typeof it[name] === 'string' ? [[name, it[name]]] : []))
+  const members = publicMembers.flatMap((name) => (typeof jwk[name] === 'string' ? [[name, jwk[name]]] : []))
   return {
     kid: typeof kid === 'string' ? kid : null,
     jwk: Object.fromEntries(members) as Record<string, string>,

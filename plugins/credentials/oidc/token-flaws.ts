@@ -52,9 +52,9 @@ export const tokenFlawOf = (token: UnprovedToken, issuer: IssuerSettings, now: n
 
 const flawOfHeader = ({ header, claims }: UnprovedToken, issuer: IssuerSettings): TokenFlaw | null => {
   const { alg, typ, crit } = header
-  if (!issuer.algorithms.some((it) => it === alg)) return tokenFlaw('algorithm')
+  if (!issuer.algorithms.some((known) => known === alg)) return tokenFlaw('algorithm')
   const type = typeOf(typ)
-  if (!issuer.types.some((it) => it.toLowerCase() === type)) return tokenFlaw('type')
+  if (!issuer.types.some((known) => known.toLowerCase() === type)) return tokenFlaw('type')
   if (crit !== undefined) return tokenFlaw('critical')
   return identities.some((name) => Object.hasOwn(claims, name)) || isIdentity(claims['typ'])
     ? tokenFlaw('identity')
@@ -64,7 +64,7 @@ const flawOfHeader = ({ header, claims }: UnprovedToken, issuer: IssuerSettings)
 /** Some issuers say the kind of a token in a claim. */
 const isIdentity = (typ: unknown): boolean => typeof typ === 'string' && /^(id|refresh|offline|logout)$/i.test(typ)
 
-const isTime = (it: unknown): it is number => typeof it === 'number' && Number.isFinite(it)
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
 /** What is wrong with the times of a token; null where nothing is. */
 export const flawOfTimes = (

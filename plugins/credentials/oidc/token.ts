@@ -15,8 +15,8 @@ export const isToken = (credential: string): boolean => shape.test(credential)
 
 const decoded = (part: string): Members | null => {
   try {
-    const it: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return typeof it === 'object' && it !== null && !Array.isArray(it) ? (it as Members) : null
+    const members: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return typeof members === 'object' && members !== null && !Array.isArray(members) ? (members as Members) : null
   } catch {
     // Text that is no JSON is no token, and nothing else is known of it.
     return null

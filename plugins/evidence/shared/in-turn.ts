@@ -12,10 +12,10 @@ const isPlain = (reportData: Uint8Array): boolean => reportData.subarray(32).eve
  */
 export const inTurn = (prove: Prove): Prove => {
   let turn: Promise<unknown> = Promise.resolve()
-  let asked = 0
+  let turns = 0
   return async (reportData) => {
-    if (asked > 1 && !isPlain(reportData)) throw new TooMany('Too many questions wait for a report')
-    asked++
+    if (turns > 1 && !isPlain(reportData)) throw new TooMany('Too many questions wait for a report')
+    turns++
     const proven = turn.then(() => prove(reportData))
     turn = proven.catch(() => undefined)
     try {
@@ -23,7 +23,7 @@ export const inTurn = (prove: Prove): Prove => {
     } catch (cause) {
       throw new Unavailable(undefined, { cause })
     } finally {
-      asked--
+      turns--
     }
   }
 }

@@ -49,8 +49,8 @@ export const restore = async (text: string, passphrase: string): Promise<KeyRing
 /** Throws `no_backup` for any text that is no JSON object. */
 const parsed = (text: string): Record<string, unknown> => {
   try {
-    const said = JSON.parse(text) as unknown
-    if (typeof said === 'object' && said !== null) return said as Record<string, unknown>
+    const json = JSON.parse(text) as unknown
+    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>
   } catch {
     // Text that is not JSON is refused as well.
   }

@@ -15,14 +15,14 @@ export type Sendable = Blob | Source | { readonly name: string; readonly mime?: 
 const unknown = 'application/octet-stream'
 
 /** The name is `file` when a Blob has none. */
-export const sourceOf = (it: Sendable): Source => {
-  if (it instanceof Blob) {
-    const name = (it as Partial<File>).name || 'file'
-    return { name, mime: it.type || unknown, size: it.size, open: () => read(it.stream()) }
+export const sourceOf = (data: Sendable): Source => {
+  if (data instanceof Blob) {
+    const name = (data as Partial<File>).name || 'file'
+    return { name, mime: data.type || unknown, size: data.size, open: () => read(data.stream()) }
   }
-  if ('open' in it) return it
-  const { bytes } = it
-  return { name: it.name, mime: it.mime ?? unknown, size: bytes.length, open: () => oneChunk(bytes) }
+  if ('open' in data) return data
+  const { bytes } = data
+  return { name: data.name, mime: data.mime ?? unknown, size: bytes.length, open: () => oneChunk(bytes) }
 }
 
 /** Bytes in memory as a stream of one part. */

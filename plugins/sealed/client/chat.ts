@@ -72,21 +72,21 @@ async function* chunksOf(
     const opened = frame === null ? null : open(frame)
     if (opened === null) throw new SealgateError('damaged')
     begun = true
-    const said = textOf(opened.plain).trimEnd()
-    if (opened.flag === flags.error) throw failed(said)
+    const sentence = textOf(opened.plain).trimEnd()
+    if (opened.flag === flags.error) throw failed(sentence)
     if (tell !== undefined && opened.flag === flags.final) {
-      const { $receipt: receipt } = JSON.parse(said || '{}') as { readonly $receipt?: unknown }
+      const { $receipt: receipt } = JSON.parse(sentence || '{}') as { readonly $receipt?: unknown }
       return tell(checkReceipt(receipt, request, digest.digest()))
     }
     digest.add(frame!)
-    if (said !== '') yield JSON.parse(said) as Chunk
+    if (sentence !== '') yield JSON.parse(sentence) as Chunk
     if (opened.flag === flags.final) return
   }
   throw new SealgateError('truncated')
 }
 
 /** The enclave's own failure, which came inside the last frame. */
-const failed = (said: string): SealgateError => {
-  const { error } = JSON.parse(said) as { error?: unknown }
+const failed = (code: string): SealgateError => {
+  const { error } = JSON.parse(code) as { error?: unknown }
   return sealedFailure(error)
 }

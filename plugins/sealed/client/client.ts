@@ -111,8 +111,8 @@ export const connect = ({
     models: {
       async list() {
         const answer = await ask.raw('GET', 'rvenc/models')
-        const said = (await answer.json().catch(unreachable)) as { data?: unknown } | null
-        return Array.isArray(said?.data) ? said.data : unreachable()
+        const body = (await answer.json().catch(unreachable)) as { data?: unknown } | null
+        return Array.isArray(body?.data) ? body.data : unreachable()
       },
     },
   }

@@ -56,8 +56,8 @@ const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 /** Typed questions that only the enclave reads. */
 export const decisions = (send: SendSealed): Decisions => ({
   async create(params, { signal, receipt } = {}) {
-    const said = receipt ? { ...params, receipt: true } : { ...params }
-    const sent = await send('rvenc/decision', said, signal ?? null, names)
+    const body = receipt ? { ...params, receipt: true } : { ...params }
+    const sent = await send('rvenc/decision', body, signal ?? null, names)
     const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
     const decision = openAnswer(sent.request, answer) as Decision
     receipt?.(receiptBeside(sent.request, answer))

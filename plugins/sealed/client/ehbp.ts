@@ -198,9 +198,9 @@ const sealedRefusal = async (answer: Response): Promise<SealgateError> => {
 async function* chunksOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Chunk> {
   for await (const { data } of sseEvents(bytesOf(answer, signal))) {
     if (data.trim() === '[DONE]') continue
-    const said = JSON.parse(data) as Chunk & { error?: { code?: string; message?: string } }
-    if (said.error)
-      throw new SealgateError('failed', { code: said.error.code ?? null, told: said.error.message ?? null })
-    yield said
+    const chunk = JSON.parse(data) as Chunk & { error?: { code?: string; message?: string } }
+    if (chunk.error)
+      throw new SealgateError('failed', { code: chunk.error.code ?? null, told: chunk.error.message ?? null })
+    yield chunk
   }
 }

@@ -37,8 +37,8 @@ const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 /** Vectors of texts that only the enclave reads. */
 export const embedder = (send: SendSealed): Embedder => ({
   async create(params, { signal, receipt, answered } = {}) {
-    const said = receipt ? { ...params, receipt: true } : { ...params }
-    const sent = await send('rvenc/embeddings', said, signal ?? null, names)
+    const body = receipt ? { ...params, receipt: true } : { ...params }
+    const sent = await send('rvenc/embeddings', body, signal ?? null, names)
     answered?.(sent.answer.headers.get('x-request-id'))
     const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
     const made = openAnswer(sent.request, answer) as Embeddings

@@ -47,10 +47,10 @@ export const fileAccess = (context: FileContext, sealParts: SealParts): FileAcce
     ask.data<FileRecord>('GET', pathFor`files/encrypted/${id}`, signal ? { signal } : {})
 
   const checked = async (id: string, signal?: AbortSignal): Promise<CheckedRecord> => {
-    const it = await record(id, signal)
+    const found = await record(id, signal)
     // A valid record of another file is refused, too.
-    if (it.id !== id) throw new SealgateError('damaged')
-    return checks.check(it)
+    if (found.id !== id) throw new SealgateError('damaged')
+    return checks.check(found)
   }
 
   return {
@@ -67,11 +67,11 @@ export const fileAccess = (context: FileContext, sealParts: SealParts): FileAcce
     },
 
     async verify(id, options = {}) {
-      const it = await checked(id, options.signal)
-      const { client_hash, content } = await fileOf(ask, it, options)
+      const found = await checked(id, options.signal)
+      const { client_hash, content } = await fileOf(ask, found, options)
       const hash = digesting()
       for await (const part of content) hash.update(part)
-      const wanted = it.proof === null ? client_hash : it.proof.clientHash && toHex(it.proof.clientHash)
+      const wanted = found.proof === null ? client_hash : found.proof.clientHash && toHex(found.proof.clientHash)
       return wanted === null || keys.hash(hash.digest()) === wanted
     },
   }
@@ -90,10 +90,10 @@ const opened = ({ record, dek, proof }: CheckedRecord): SealedFile => {
 }
 
 /** Null for a record that does not hold. */
-const openable = (it: CheckedRecord | SealgateError): SealedFile | null => {
-  if (it instanceof SealgateError) return null
+const openable = (outcome: CheckedRecord | SealgateError): SealedFile | null => {
+  if (outcome instanceof SealgateError) return null
   try {
-    return opened(it)
+    return opened(outcome)
   } catch (error) {
     if (error instanceof SealgateError && error.fault === 'damaged') return null
     throw error
@@ -107,10 +107,10 @@ const fileOf = async (
   { signal, onProgress }: DownloadOptions,
 ): Promise<OpenedFile> => {
   const file = opened(checked)
-  const { record: it, dek, proof } = checked
-  const told = countedBytes(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
-  const sealed = proof === null ? told : exactContent(told, { size: it.file_size, hash: proof.hash })
-  const content = openedContent(it.version, dek, sealed, signal ?? null)
+  const { record: row, dek, proof } = checked
+  const told = countedBytes(await storedContent(ask, row.id, signal), (bytes) => onProgress?.(bytes, row.file_size))
+  const sealed = proof === null ? told : exactContent(told, { size: row.file_size, hash: proof.hash })
+  const content = openedContent(row.version, dek, sealed, signal ?? null)
   return { ...file, content, bytes: () => joinedBytes(content) }
 }
 
@@ -123,11 +123,14 @@ const listed = async ({ ask, keys, checks }: FileContext, { search, ...rest }: L
       String(value),
     ]),
   )
-  const said = await ask.data<{ files: FileRecord[]; pagination: { total: number } }>('GET', `files/encrypted?${query}`)
-  const all = (await checks.checkAll(said.files)).map(openable)
+  const answer = await ask.data<{ files: FileRecord[]; pagination: { total: number } }>(
+    'GET',
+    `files/encrypted?${query}`,
+  )
+  const all = (await checks.checkAll(answer.files)).map(openable)
   return {
     files: all.flatMap((file) => file ?? []),
-    locked: said.files.filter((_, at) => all[at] === null),
-    total: said.pagination.total,
+    locked: answer.files.filter((_, at) => all[at] === null),
+    total: answer.pagination.total,
   }
 }

@@ -51,8 +51,8 @@ export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequ
     raw,
     async data<T>(method: string, path: string, asking?: RequestOptions) {
       const answer = await raw(method, path, asking)
-      const said = (await answer.json().catch(cutBy(asking?.signal ?? null))) as { data: T }
-      return said.data
+      const body = (await answer.json().catch(cutBy(asking?.signal ?? null))) as { data: T }
+      return body.data
     },
   }
 }

@@ -64,7 +64,7 @@ export const indexAndRotate = (
       const late = enclave_response.filter(({ code }) => code === 'unknown_key').map(({ file_id }) => file_id)
       if (late.length === 0) return results
       const again = await began(late, true, signal)
-      return results.map((it) => again.results.find(({ file_id }) => file_id === it.file_id) ?? it)
+      return results.map((result) => again.results.find(({ file_id }) => file_id === result.file_id) ?? result)
     },
 
     async forgetIndex(ids) {
@@ -151,16 +151,17 @@ const rotated = async (
   const faults: SealgateError[] = []
   for (let at = 0; at < left.length; at += page) {
     const turned: { id: string; revision: number }[] = []
-    for (const [place, it] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
+    for (const [place, outcome] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
       signal?.throwIfAborted()
       // A record that does not hold is not bound again, and the other files go on.
-      if (it instanceof SealgateError) faults.push(it)
+      if (outcome instanceof SealgateError) faults.push(outcome)
       else {
-        const known = rehash && (it.proof === null ? it.record.client_hash : it.proof.clientHash) !== null
-        const hash = known ? next.hash(await digestOf(files, it.record.id, signal)) : null
-        const { change, revision } = rewrapped(it, own, next, hash)
-        await ask.data('PATCH', pathFor`files/encrypted/${it.record.id}`, { json: change })
-        if (it.proof !== null) turned.push({ id: it.record.id, revision })
+        const known =
+          rehash && (outcome.proof === null ? outcome.record.client_hash : outcome.proof.clientHash) !== null
+        const hash = known ? next.hash(await digestOf(files, outcome.record.id, signal)) : null
+        const { change, revision } = rewrapped(outcome, own, next, hash)
+        await ask.data('PATCH', pathFor`files/encrypted/${outcome.record.id}`, { json: change })
+        if (outcome.proof !== null) turned.push({ id: outcome.record.id, revision })
       }
       onProgress?.(at + place + 1, left.length)
     }

@@ -72,8 +72,8 @@ const sealedMemory = (store: MemoryStore, keys: Keys) => {
     const sealed = typeof hex === 'string' ? fromHex(hex, mostHex) : null
     const plain = sealed && openWith(keys.memoryKey(), sealed, utf8(magic))
     if (!plain) throw new SealgateError('no_memory')
-    const said = JSON.parse(textOf(plain)) as { files: Record<string, number>; removed: string[] }
-    return { all, known: { files: new Map(Object.entries(said.files)), removed: new Set(said.removed) } }
+    const memory = JSON.parse(textOf(plain)) as { files: Record<string, number>; removed: string[] }
+    return { all, known: { files: new Map(Object.entries(memory.files)), removed: new Set(memory.removed) } }
   }
 
   const write = async (all: Record<string, string>, { files, removed }: Known): Promise<void> => {

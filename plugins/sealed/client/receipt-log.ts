@@ -53,7 +53,7 @@ export const checkProof = (receipt: Receipt, { place, head }: LogProof, signers:
 /** Null when no key of these signed the head. */
 const opened = (head: Head | null | undefined, signers: readonly Pair[]): CheckedHead | null => {
   if (typeof head !== 'object' || head === null) return null
-  const facts = signers.map((keys) => openHead(head, keys)).find((it) => it !== null)
+  const facts = signers.map((keys) => openHead(head, keys)).find((opened) => opened !== null)
   return facts === undefined ? null : { facts, head }
 }
 
@@ -77,19 +77,19 @@ export const logOf = (
   return {
     async head(earlier) {
       const path = earlier === undefined ? '' : `?from=${earlier.size}`
-      const said = (await ask(`rvenc/receipts${path}`)) as { head?: Named | null; path?: readonly unknown[] }
+      const answer = (await ask(`rvenc/receipts${path}`)) as { head?: Named | null; path?: readonly unknown[] }
       // A log that has no head any more lost what an enclave once signed.
-      if (said.head === null) return earlier === undefined ? null : forked()
-      const now = await either(said.head, (keys) => opened(said.head, keys) ?? refused())
-      if (earlier !== undefined && !isContinued(earlier, now.facts, said.path ?? [])) return forked()
+      if (answer.head === null) return earlier === undefined ? null : forked()
+      const now = await either(answer.head, (keys) => opened(answer.head, keys) ?? refused())
+      if (earlier !== undefined && !isContinued(earlier, now.facts, answer.path ?? [])) return forked()
       return now
     },
     async proof(receipt) {
-      const said = (await ask(`rvenc/receipts/${toHex(receiptLeaf(receipt.text))}`).catch(
+      const answer = (await ask(`rvenc/receipts/${toHex(receiptLeaf(receipt.text))}`).catch(
         unknownReceipt,
       )) as Partial<LogProof> | null
-      if (said?.place === null) return null
-      const proof = said as LogProof
+      if (answer?.place === null) return null
+      const proof = answer as LogProof
       return { ...(await either(proof.head, (keys) => checkProof(receipt, proof, keys))), place: proof.place }
     },
   }

@@ -34,25 +34,25 @@ const refused = (): never => {
 }
 
 /** The receipt keys of an answer that the verified keyset names. Other keys are dropped. */
-export const namedSigners = ({ keys }: KeysetBody, said: unknown): readonly Pair[] => {
-  if (!Array.isArray(said)) return []
+export const namedSigners = ({ keys }: KeysetBody, named: unknown): readonly Pair[] => {
+  if (!Array.isArray(named)) return []
   const hashes = keys.filter(({ kem }) => kem === receiptKind).map(({ publicKey }) => publicKey)
-  const isNamed = (it: Partial<Pair> | null): it is Pair =>
-    typeof it?.ed25519 === 'string' &&
-    typeof it.ml_dsa_65 === 'string' &&
-    hashes.some((hash) => areReceiptKeys({ ed25519: it.ed25519!, ml_dsa_65: it.ml_dsa_65! }, hash))
-  return said.slice(0, 16).filter(isNamed)
+  const isNamed = (pair: Partial<Pair> | null): pair is Pair =>
+    typeof pair?.ed25519 === 'string' &&
+    typeof pair.ml_dsa_65 === 'string' &&
+    hashes.some((hash) => areReceiptKeys({ ed25519: pair.ed25519!, ml_dsa_65: pair.ml_dsa_65! }, hash))
+  return named.slice(0, 16).filter(isNamed)
 }
 
 /** True when one of the keyset's own keys has this id. */
 export const isNamedKey = ({ keys }: KeysetBody, kid: string): boolean => keys.some((key) => enclaveKid(key) === kid)
 
 /** Throws unless one of these keys signed that this answer belongs to this request. */
-export const checkReceipt = (said: unknown, request: ReceiptRequest, answer: Uint8Array): CheckedReceipt => {
+export const checkReceipt = (evidence: unknown, request: ReceiptRequest, answer: Uint8Array): CheckedReceipt => {
   const { digest, route, kid } = request
-  if (digest === undefined || typeof said !== 'object' || said === null) return refused()
-  const receipt = said as Receipt
-  const facts = request.signers.map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
+  if (digest === undefined || typeof evidence !== 'object' || evidence === null) return refused()
+  const receipt = evidence as Receipt
+  const facts = request.signers.map((keys) => openReceipt(receipt, keys)).find((opened) => opened !== null)
   if (facts === undefined) return refused()
   const names = (value: string, wanted: Uint8Array): boolean => same(fromHex(value, 32) ?? new Uint8Array(), wanted)
   const fits = names(facts.request, digest) && names(facts.answer, answer) && facts.route === route && facts.key === kid
@@ -61,9 +61,9 @@ export const checkReceipt = (said: unknown, request: ReceiptRequest, answer: Uin
 
 /** The receipt beside a whole answer. Throws when it is missing or invalid. */
 export const receiptBeside = (request: ReceiptRequest, answer: unknown): CheckedReceipt => {
-  const said = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const body = (answer ?? {}) as Readonly<Record<string, unknown>>
   const bytes = (name: string, most: number): Uint8Array => {
-    const value = said[name]
+    const value = body[name]
     return (typeof value === 'string' ? fromHex(value, most) : null) ?? refused()
   }
   const [sealed, nonce] = [bytes('encryptedReceipt', mostReceipt), bytes('receiptNonce', 24)]

@@ -48,22 +48,22 @@ export const recordChecks = (keys: Keys, memory: FileMemory, requireBound: boole
 
   const checkAll: RecordChecks['checkAll'] = async (records) => {
     const all = records.map(orFault)
-    const seen = all.flatMap((it) =>
-      it instanceof SealgateError ? [] : [{ id: it.record.id, revision: it.proof?.revision ?? 0 }],
+    const seen = all.flatMap((outcome) =>
+      outcome instanceof SealgateError ? [] : [{ id: outcome.record.id, revision: outcome.proof?.revision ?? 0 }],
     )
     const old = await memory.meet(seen)
-    return all.map((it) =>
-      !(it instanceof SealgateError) && old.has(it.record.id) ? new SealgateError('rolled_back') : it,
+    return all.map((outcome) =>
+      !(outcome instanceof SealgateError) && old.has(outcome.record.id) ? new SealgateError('rolled_back') : outcome,
     )
   }
 
   return {
     checkAll,
     async check(record) {
-      const [it] = await checkAll([record])
-      if (it === undefined) throw new SealgateError('damaged')
-      if (it instanceof SealgateError) throw it
-      return it
+      const [outcome] = await checkAll([record])
+      if (outcome === undefined) throw new SealgateError('damaged')
+      if (outcome instanceof SealgateError) throw outcome
+      return outcome
     },
   }
 }

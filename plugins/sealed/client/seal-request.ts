@@ -80,14 +80,14 @@ export interface SealingKeys {
 }
 
 /** Throws `unreachable` when no answer comes. Any status is an answer. */
-const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
+const answerOf = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
   fetch(`${baseUrl}/${path}`, { headers: { authorization: `Bearer ${apiKey}` } }).catch((cause: unknown) => {
     throw new SealgateError('unreachable', { cause })
   })
 
 /** A gateway of 1.0.0 has no lists: then the policy check reports the missing list. */
 const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> => {
-  const answer = await asked(at, 'rvenc/releases')
+  const answer = await answerOf(at, 'rvenc/releases')
   return listsIn(answer.ok ? await answer.json().catch(() => null) : null)
 }
 
@@ -95,11 +95,11 @@ const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> =>
 export const askAttestation = async ({ policy, ...at }: Connection, enclave?: string): Promise<Attestation> => {
   const challenge = randomBytes(32)
   const which = enclave === undefined ? '' : `&enclave=${encodeURIComponent(enclave)}`
-  const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}${which}`)
+  const answer = await answerOf(at, `rvenc/attestation?challenge=${toHex(challenge)}${which}`)
   if (!answer.ok) throw clearRefusal(answer)
   // A JSON error quotes its text, so it is dropped; our own error quotes nothing.
-  const said: unknown = await answer.json().catch(() => null)
-  const { keyset, evidence, receipt_keys: receiptKeys } = (said ?? {}) as Readonly<Record<string, unknown>>
+  const body: unknown = await answer.json().catch(() => null)
+  const { keyset, evidence, receipt_keys: receiptKeys } = (body ?? {}) as Readonly<Record<string, unknown>>
   const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
   if (bytes === null || typeof evidence !== 'object' || evidence === null)
     throw new SealgateError('unverified', { reason: 'evidence_malformed' })
@@ -139,7 +139,7 @@ export const sealingKeys = (at: Connection): SealingKeys => {
     verified: (enclave) =>
       enclave === undefined
         ? fetched()
-        : askAttestation(at, enclave).then((it) => checkAttestation(it, at.policy, Date.now())),
+        : askAttestation(at, enclave).then((attestation) => checkAttestation(attestation, at.policy, Date.now())),
   }
 }
 
@@ -156,11 +156,11 @@ export const sealRequest = (
 ): SealedRequest => {
   const { cipherText, sharedSecret } = agreeAhead(kem, key.publicKey)
   const nonce = freshNonce()
-  const said =
+  const plain =
     names.params === null ? null : sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })
   const kid = enclaveKid(key)
   const body: Record<string, unknown> = {
-    ...(names.params !== null && said !== null && { [names.params]: toHex(said), nonce: toHex(nonce) }),
+    ...(names.params !== null && plain !== null && { [names.params]: toHex(plain), nonce: toHex(nonce) }),
     [names.cipherText ?? 'cipherText']: toHex(cipherText),
     [names.kid]: kid,
   }
@@ -176,8 +176,10 @@ export const sealRequest = (
   }
   const request = { body, route, secret: sharedSecret, nonce, nonces, kid, signers: key.signers ?? [] }
   if (params['receipt'] !== true) return request
-  const further = [...sealedParts].sort((one, other) => (one.field < other.field ? -1 : 1)).flatMap((it) => it.bytes)
-  return { ...request, digest: requestDigest([cipherText, ...(said === null ? [] : [nonce, said]), ...further]) }
+  const further = [...sealedParts]
+    .sort((one, other) => (one.field < other.field ? -1 : 1))
+    .flatMap((part) => part.bytes)
+  return { ...request, digest: requestDigest([cipherText, ...(plain === null ? [] : [nonce, plain]), ...further]) }
 }
 
 /** The enclave's sealed answer, independent of the HTTP status. */
@@ -193,8 +195,8 @@ export const openWithStatus = (request: SealedRequest, answer: unknown): OpenedA
     throw new SealgateError('damaged')
   }
   const [sealed, bytes] = [fromHex(encryptedResponse, 256 * 1024 * 1024), fromHex(nonce, 24)]
-  const said = sealed === null || bytes?.length !== 24 ? undefined : openJson(request.secret, bytes, sealed)
-  const { $for: route, $status: status, value } = (said ?? {}) as Readonly<Record<string, unknown>>
+  const plain = sealed === null || bytes?.length !== 24 ? undefined : openJson(request.secret, bytes, sealed)
+  const { $for: route, $status: status, value } = (plain ?? {}) as Readonly<Record<string, unknown>>
   if (route !== request.route || (status !== 'result' && status !== 'failure') || value === undefined)
     throw new SealgateError('damaged')
   return { status, value }

@@ -29,9 +29,9 @@ export interface RefusalFields {
 }
 
 /** The gateway's clock in ms when it refuses an id chosen by this client; null for any other refusal. */
-export const clockOf = (answer: Response, said: RefusalFields | null, field: string): number | null => {
+export const clockOf = (answer: Response, refusal: RefusalFields | null, field: string): number | null => {
   const time = Date.parse(answer.headers.get('date') ?? '')
-  return answer.status !== 400 || said?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
+  return answer.status !== 400 || refusal?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
 }
 
 /** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. */
@@ -76,13 +76,13 @@ export const sealedSender =
           throw signal?.aborted ? signal.reason : new SealgateError('unreachable', { cause })
         })
       if (answer.ok) return { request, answer }
-      const said = (await answer.json().catch(() => null)) as RefusalFields | null
-      if (!fresh && answer.status === 400 && said?.validator?.[names.kid] !== undefined) {
+      const refusal = (await answer.json().catch(() => null)) as RefusalFields | null
+      if (!fresh && answer.status === 400 && refusal?.validator?.[names.kid] !== undefined) {
         fresh = true
         continue
       }
-      if (clock === null && (clock = clockOf(answer, said, 'fileId')) !== null) continue
-      throw said?.data == null ? clearRefusal(answer) : sealedRefusal(request, said.data, answer)
+      if (clock === null && (clock = clockOf(answer, refusal, 'fileId')) !== null) continue
+      throw refusal?.data == null ? clearRefusal(answer) : sealedRefusal(request, refusal.data, answer)
     }
   }
 

@@ -12,32 +12,32 @@ export interface SignedLists {
 const listLimits = { text: 262_144, signatures: 32 }
 
 /** True when the policy pins keys but contains no list. */
-const lacks = (said: Policy['releases']): said is ReleaseKeys =>
-  said !== undefined && !Array.isArray(said) && (said as ReleaseKeys).document === undefined
+const lacks = (listed: Policy['releases']): listed is ReleaseKeys =>
+  listed !== undefined && !Array.isArray(listed) && (listed as ReleaseKeys).document === undefined
 
 /** True when the client has to ask the gateway for lists. */
 export const needsLists = ({ releases, notices }: Policy): boolean => lacks(releases) || lacks(notices)
 
 /** Compares the length alone; the signature check reads the digits. */
-const isHex = (it: unknown, digits: number): boolean => typeof it === 'string' && it.length === digits
+const isHex = (text: unknown, digits: number): boolean => typeof text === 'string' && text.length === digits
 
 /** Null when the gateway has no such list. Throws `unverified` for another form. */
-const listIn = (said: unknown, name: 'releases' | 'notices'): SignedText | null => {
-  if (said === undefined || said === null) return null
-  const { text, signatures } = said as Partial<SignedText>
+const listIn = (answer: unknown, name: 'releases' | 'notices'): SignedText | null => {
+  if (answer === undefined || answer === null) return null
+  const { text, signatures } = answer as Partial<SignedText>
   const isWhole =
     typeof text === 'string' &&
     text.length <= listLimits.text &&
     Array.isArray(signatures) &&
     signatures.length <= listLimits.signatures &&
-    signatures.every((it) => isHex(it?.key, 64) && isHex(it?.signature, 128))
+    signatures.every((signature) => isHex(signature?.key, 64) && isHex(signature?.signature, 128))
   if (!isWhole) throw new SealgateError('unverified', { reason: 'evidence_malformed', detail: name })
   return { text, signatures: signatures.map(({ key, signature }) => ({ key, signature })) }
 }
 
 /** Reads both lists from a gateway's answer. Throws when a list is malformed. */
-export const listsIn = (said: unknown): SignedLists => {
-  const { releases, notices } = (said ?? {}) as { readonly releases?: unknown; readonly notices?: unknown }
+export const listsIn = (answer: unknown): SignedLists => {
+  const { releases, notices } = (answer ?? {}) as { readonly releases?: unknown; readonly notices?: unknown }
   return { releases: listIn(releases, 'releases'), notices: listIn(notices, 'notices') }
 }
 

@@ -55,8 +55,8 @@ const listing = (aside: ClearRequests) => {
 const callTool =
   (send: SendSealed) =>
   async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
-    const said = receipt ? { ...params, receipt: true } : params
-    const sent = await send(`tools/${encodeURIComponent(name)}`, said, signal ?? null, names, outer, parts)
+    const body = receipt ? { ...params, receipt: true } : params
+    const sent = await send(`tools/${encodeURIComponent(name)}`, body, signal ?? null, names, outer, parts)
     const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
     const result = openAnswer(sent.request, data)
     receipt?.(receiptBeside(sent.request, data))

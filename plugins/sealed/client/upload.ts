@@ -20,7 +20,7 @@ const chunked = 1024 * 1024
 interface Sending {
   readonly id: string
   readonly answer: Response
-  readonly said: unknown
+  readonly body: unknown
   /** Null unless the whole content was sent. */
   readonly binding: string | null
 }
@@ -69,8 +69,8 @@ export const uploader = (
     const form = formStream(fields, content, behind, `sealed-${toHex(randomBytes(16))}`)
     const asking = { form, passing: 400, ...(options.signal && { signal: options.signal }) }
     const answer = await ask.raw('POST', 'files/encrypted/upload', asking)
-    const said: unknown = await answer.json().catch(cutBy(options.signal ?? null))
-    return { id, answer, said, binding }
+    const body: unknown = await answer.json().catch(cutBy(options.signal ?? null))
+    return { id, answer, body, binding }
   }
 
   return async (file, options = {}) => {
@@ -79,21 +79,21 @@ export const uploader = (
     // The enclave's keys are fetched and verified before a long content is sent.
     if (options.index) await sealParts(indexNames, {}, true)
     let sent = await send(source, clientHash, options, Date.now())
-    const clock = clockOf(sent.answer, sent.said as RefusalFields | null, 'file_id')
+    const clock = clockOf(sent.answer, sent.body as RefusalFields | null, 'file_id')
     if (clock !== null) sent = await send(source, clientHash, options, clock)
-    if (!sent.answer.ok) throw overQuota(sent.answer, sent.said as RefusalFields | null) ?? clearRefusal(sent.answer)
-    const { data: record } = sent.said as { data: FileRecord }
-    const it = await checks.check(record)
-    const own = record.id === sent.id ? record.binding === sent.binding : isTwin(it, clientHash)
+    if (!sent.answer.ok) throw overQuota(sent.answer, sent.body as RefusalFields | null) ?? clearRefusal(sent.answer)
+    const { data: record } = sent.body as { data: FileRecord }
+    const checked = await checks.check(record)
+    const own = record.id === sent.id ? record.binding === sent.binding : isTwin(checked, clientHash)
     if (!own) throw new SealgateError('damaged')
-    return opened(it)
+    return opened(checked)
   }
 }
 
 /** Null for any other refusal. The gateway chooses the limit, so only its form is checked. */
-const overQuota = ({ status }: Response, said: RefusalFields | null): SealgateError | null => {
-  if (said?.log?.code !== 'over_quota') return null
-  const quota = String(said.validator?.['quota'])
+const overQuota = ({ status }: Response, refusal: RefusalFields | null): SealgateError | null => {
+  if (refusal?.log?.code !== 'over_quota') return null
+  const quota = String(refusal.validator?.['quota'])
   return new SealgateError('over_quota', { status, detail: /^\d{1,16} (?:bytes|files)$/.test(quota) ? quota : null })
 }
 

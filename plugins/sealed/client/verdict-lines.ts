@@ -33,31 +33,31 @@ const genuine = ({ collateral }: Verified): string => {
   const dated = collateral.flatMap(({ piece, issued, ends }) =>
     certificates.has(piece) ? [] : [`${piece} of ${day(issued)}, until ${day(ends)}`],
   )
-  const asked = dated.length === 0 ? '' : `, not revoked (${dated.join('; ')})`
-  return `genuine: ${chain.join(' → ')}${asked}`
+  const lists = dated.length === 0 ? '' : `, not revoked (${dated.join('; ')})`
+  return `genuine: ${chain.join(' → ')}${lists}`
 }
 
 /** What was proved, a line for each thing. */
-export const verdictLines = (it: Verified): readonly string[] => {
-  if (it.verified === 'development') return ['! development: proves nothing']
-  const own = it.verified === 'own' ? '! verified by a verifier of your own' : null
-  const test = it.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null
-  const { release, chip } = it
+export const verdictLines = (verified: Verified): readonly string[] => {
+  if (verified.verified === 'development') return ['! development: proves nothing']
+  const own = verified.verified === 'own' ? '! verified by a verifier of your own' : null
+  const test = verified.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null
+  const { release, chip } = verified
   return [
     own,
     test,
-    `✓ ${platformOf(it.platform)}, ${it.product}${chip === null ? '' : `, chip ${short(chip)}`}, ${genuine(it)}`,
-    Object.keys(it.tcb).length > 0 ? `✓ patch level ${levelOf(it)}` : null,
+    `✓ ${platformOf(verified.platform)}, ${verified.product}${chip === null ? '' : `, chip ${short(chip)}`}, ${genuine(verified)}`,
+    Object.keys(verified.tcb).length > 0 ? `✓ patch level ${levelOf(verified)}` : null,
     '✓ not debuggable, and every setting of the machine is allowed',
     release === null
-      ? `✓ runs measurement ${short(it.measurement)}`
-      : `✓ runs release ${release.version} (${release.state}), measurement ${short(it.measurement)}, which covers ${release.covers}`,
-    `✓ these keys, for a question asked just now: ${it.keyset.kids.join(', ')} until ${minute(it.keyset.ends)}`,
-    ...it.exceptions.map(
+      ? `✓ runs measurement ${short(verified.measurement)}`
+      : `✓ runs release ${release.version} (${release.state}), measurement ${short(verified.measurement)}, which covers ${release.covers}`,
+    `✓ these keys, for a question asked just now: ${verified.keyset.kids.join(', ')} until ${minute(verified.keyset.ends)}`,
+    ...verified.exceptions.map(
       ({ allow, until, because }) => `! excepted: ${allow} before ${day(until)}, because ${because}`,
     ),
-    ...it.warnings.map(({ detail }) => `! ${detail}`),
-    `verified until ${minute(it.ends)} UTC`,
+    ...verified.warnings.map(({ detail }) => `! ${detail}`),
+    `verified until ${minute(verified.ends)} UTC`,
   ].filter((line) => line !== null)
 }
 

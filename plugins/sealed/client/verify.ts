@@ -89,13 +89,13 @@ export const verify = async (
   }
   const verifier = Object.hasOwn(verifiers, evidence.type) ? verifiers[evidence.type] : undefined
   if (verifier === undefined) throw new SealgateError('unverified', { reason: 'no_verifier' })
-  const said = await verifier(evidence, now).catch((cause: unknown) => {
+  const verified = await verifier(evidence, now).catch((cause: unknown) => {
     throw new SealgateError('unverified', { cause })
   })
   const trusted =
-    !said.debug &&
-    same(said.reportData, wanted) &&
-    (policy.measurements ?? []).includes(said.measurement.toLowerCase()) &&
+    !verified.debug &&
+    same(verified.reportData, wanted) &&
+    (policy.measurements ?? []).includes(verified.measurement.toLowerCase()) &&
     (policy.releases === undefined ||
       (Array.isArray(policy.releases) &&
         policy.releases.some((release: string) => same(body.releaseDigest, fromHex(release, 32) ?? none))))

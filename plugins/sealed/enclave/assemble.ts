@@ -53,6 +53,6 @@ export const buildEnclave = (
   container.fit(use(inference))
   // The limit covers the sealed length: the content and the overhead of every chunk.
   const file = sealedLength(checked.bodies.file)
-  const it = enclave(container, { ...v.parse(InsideShape, own), file, decision: timeouts.decision, releaseDigest })
-  return { ...it, dispose: () => container.dispose() }
+  const made = enclave(container, { ...v.parse(InsideShape, own), file, decision: timeouts.decision, releaseDigest })
+  return { ...made, dispose: () => container.dispose() }
 }

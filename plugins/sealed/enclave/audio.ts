@@ -88,21 +88,21 @@ const modelOf = ({ model }: TranscribeParams, outer: Sealed, requireBinding: boo
   return named
 }
 
-const optionsOf = (it: TranscribeParams) => ({
-  diarize: it.diarize ?? false,
-  smartFormat: it.smart_format ?? false,
-  ...(it.language !== undefined && { language: it.language }),
-  ...(it.detect_language !== undefined && { detectLanguage: it.detect_language }),
-  ...(it.prompt !== undefined && { prompt: it.prompt }),
-  ...(it.temperature !== undefined && { temperature: it.temperature }),
-  ...(it.punctuate !== undefined && { punctuate: it.punctuate }),
-  ...(it.utterances !== undefined && { utterances: it.utterances }),
-  ...granularitiesOf(it),
+const optionsOf = (params: TranscribeParams) => ({
+  diarize: params.diarize ?? false,
+  smartFormat: params.smart_format ?? false,
+  ...(params.language !== undefined && { language: params.language }),
+  ...(params.detect_language !== undefined && { detectLanguage: params.detect_language }),
+  ...(params.prompt !== undefined && { prompt: params.prompt }),
+  ...(params.temperature !== undefined && { temperature: params.temperature }),
+  ...(params.punctuate !== undefined && { punctuate: params.punctuate }),
+  ...(params.utterances !== undefined && { utterances: params.utterances }),
+  ...granularitiesOf(params),
 })
 
 /** Diarization needs the times of words, so a diarized request asks the backend for them. */
-const granularitiesOf = ({ timestamp_granularities: asked, diarize }: TranscribeParams) => {
-  if (asked !== undefined) return { granularities: asked }
+const granularitiesOf = ({ timestamp_granularities: kinds, diarize }: TranscribeParams) => {
+  if (kinds !== undefined) return { granularities: kinds }
   return diarize === true ? { granularities: ['word', 'segment'] as const } : {}
 }
 
@@ -129,9 +129,11 @@ const wireNames: Partial<Record<TranscribeOption, string>> = {
 
 /** The `metadata` of the answer: the source of the speakers, and the options without effect. */
 const asideOf = (wish: TranscribeParams, answer: Transcript, local: boolean): TranscriptExtras => {
-  const unheard = (answer.ignored ?? []).filter((it) => it !== 'diarize').map((it) => wireNames[it] ?? it)
-  const asked = unheard.filter((it) => (wish as Readonly<Record<string, unknown>>)[it] !== undefined)
-  const ignored = wish.diarize === true && !tells(answer) ? ['diarize', ...asked] : asked
+  const unheard = (answer.ignored ?? [])
+    .filter((option) => option !== 'diarize')
+    .map((option) => wireNames[option] ?? option)
+  const unanswered = unheard.filter((name) => (wish as Readonly<Record<string, unknown>>)[name] !== undefined)
+  const ignored = wish.diarize === true && !tells(answer) ? ['diarize', ...unanswered] : unanswered
   return { ...(local && { diarization: 'local' }), ...(ignored.length > 0 && { ignored }) }
 }
 

@@ -50,18 +50,18 @@ export const answeredChat = async (
   const task = { entry, body: wanted, provider, organization, affinity: null, ...fitting(wanted) }
   const guess = estimateOf(body)
   if (!stream) {
-    const it = await inference.chat({ ...task, stream: false }, signal)
-    const trailer = trailerOf(it, entry, guess.input)
-    if (passage !== null) return guardedResult(passage, it.answer, entry.name, trailer)
-    return { kind: 'whole', value: { ...it.answer.completion, model: entry.name }, trailer }
+    const served = await inference.chat({ ...task, stream: false }, signal)
+    const trailer = trailerOf(served, entry, guess.input)
+    if (passage !== null) return guardedResult(passage, served.answer, entry.name, trailer)
+    return { kind: 'whole', value: { ...served.answer.completion, model: entry.name }, trailer }
   }
   const patience = settings.timeouts.sealedIdle
-  const it = await inference.chat({ ...task, stream: true, patience }, signal)
-  const chunks = shown(passage === null ? it.answer.chunks : marked(it.answer.chunks, passage), asksUsage(body))
+  const served = await inference.chat({ ...task, stream: true, patience }, signal)
+  const chunks = shown(passage === null ? served.answer.chunks : marked(served.answer.chunks, passage), asksUsage(body))
   return {
     kind: 'stream',
     chunks: pacedFrames(chunks, entry.name, clock, signal),
-    counted: () => trailerOf(it, entry, guess.input),
+    counted: () => trailerOf(served, entry, guess.input),
   }
 }
 
@@ -71,7 +71,7 @@ export const chatSealed = async (
   grant: Grant,
   needs: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
-  asked: ReceiptRequest | null,
+  wish: ReceiptRequest | null,
 ): Promise<SealedReply> => {
   const result = await answeredChat(opened.params, grant, needs, signal)
   if (result.kind === 'whole') return sealedReply(opened, result.value, result.trailer)
@@ -81,9 +81,9 @@ export const chatSealed = async (
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const told: { receipt?: string } = {}
   const receiptFor =
-    asked &&
+    wish &&
     (async (answer: Uint8Array) => {
-      const receipt = await receiptOf(asked, answer, counted(), needs.clock)
+      const receipt = await receiptOf(wish, answer, counted(), needs.clock)
       told.receipt = entryOf(receipt)
       return receipt
     })
@@ -187,17 +187,17 @@ async function* framed(
     yield toHex(sealer(receipt, flags.final))
   } catch (error) {
     const { code, field, told } = refusalOf(error)
-    const said = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
-    yield toHex(sealer(utf8(JSON.stringify(said)), flags.error))
+    const refusal = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
+    yield toHex(sealer(utf8(JSON.stringify(refusal)), flags.error))
   } finally {
     ended()
   }
 }
 
 /** An estimate stands in for missing counts: a token is taken as four characters. */
-const trailerOf = (it: Served, entry: Entry, input: number): Trailer => {
-  const counted = usageOf(it.usage)
-  const usage: Usage = counted ?? { input, output: Math.ceil(it.size / 4), estimated: true }
-  const { backend } = it
-  return { model: entry.name, backend, usage: backend === null ? null : usage, audioSeconds: null, ...provenBy(it) }
+const trailerOf = (served: Served, entry: Entry, input: number): Trailer => {
+  const counted = usageOf(served.usage)
+  const usage: Usage = counted ?? { input, output: Math.ceil(served.size / 4), estimated: true }
+  const { backend } = served
+  return { model: entry.name, backend, usage: backend === null ? null : usage, audioSeconds: null, ...provenBy(served) }
 }

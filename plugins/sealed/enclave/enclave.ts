@@ -66,7 +66,7 @@ interface Chapter {
     signal: AbortSignal,
     outer: Sealed,
     enclaveFiles: EnclaveFiles,
-    asked: ReceiptRequest | null,
+    wish: ReceiptRequest | null,
   ): Promise<SealedReply>
 }
 
@@ -198,7 +198,7 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
   return {
     'rvenc/chat/completions': {
       outer: inferenceOuter,
-      run: (opened, grant, signal, _, __, asked) => chatSealed(opened, grant, forChat, signal, asked),
+      run: (opened, grant, signal, _, __, wish) => chatSealed(opened, grant, forChat, signal, wish),
     },
     'rvenc/decision': {
       outer: { ...inferenceOuter, ordered: true },
@@ -276,15 +276,15 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
     throw error
   }
   const uses: ModelUse[] = []
-  const asked = receiptFor(inside, opened)
-  const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, asked)
+  const wish = receiptFor(inside, opened)
+  const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, wish)
   try {
-    if (!chapter.errand) return await withReceipt(await run(), asked, opened.secret, clock)
+    if (!chapter.errand) return await withReceipt(await run(), wish, opened.secret, clock)
     const { organization, key, models } = grant
     const reply = await runErrand({ organization, key, queue: settings.queue, models, uses }, run)
     const counted =
       reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
-    return await withReceipt(counted, asked, opened.secret, clock)
+    return await withReceipt(counted, wish, opened.secret, clock)
   } catch (error) {
     signal.throwIfAborted()
     return sealedFailure(opened, error, summedUses(uses))

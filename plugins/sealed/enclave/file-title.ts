@@ -11,7 +11,7 @@ export const titleOf = (name: string): string | null =>
 export const isTitled = (title: string | null, name: string): boolean => {
   if (title === null) return false
   const own = folded(title)
-  const spellings = [name, name.replace(/\.[a-z]\w{0,7}$/i, '')].map((it) => folded(bare(it)))
+  const spellings = [name, name.replace(/\.[a-z]\w{0,7}$/i, '')].map((text) => folded(bare(text)))
   return spellings.some((words) => words !== '' && own.includes(words))
 }
 

@@ -139,7 +139,12 @@ const textThenFinish = (chunk: Chunk): readonly Chunk[] => {
   const { usage: _, ...rest } = chunk
   return [
     { ...rest, choices: chunk.choices.map((choice) => ({ ...choice, finish_reason: null })) },
-    { ...chunk, choices: chunk.choices.filter((it) => it.finish_reason != null).map((it) => ({ ...it, delta: {} })) },
+    {
+      ...chunk,
+      choices: chunk.choices
+        .filter((choice) => choice.finish_reason != null)
+        .map((choice) => ({ ...choice, delta: {} })),
+    },
   ]
 }
 
@@ -157,11 +162,11 @@ const textIn = (queue: readonly Chunk[], room: number) => {
   let size = 0
   let count = 0
   for (const chunk of queue) {
-    const said = textOf(chunk)
-    if (said === null || chunk.choices[0]?.index !== queue[0]?.choices[0]?.index) break
-    const longer = Buffer.byteLength(JSON.stringify(said)) - 2
+    const text = textOf(chunk)
+    if (text === null || chunk.choices[0]?.index !== queue[0]?.choices[0]?.index) break
+    const longer = Buffer.byteLength(JSON.stringify(text)) - 2
     if (size + longer > room) break
-    content += said
+    content += text
     size += longer
     count++
   }

@@ -79,7 +79,7 @@ const packed = ({ text, heading, page, vector, model, title }: RagRow): Uint8Arr
 const unpacked = (plain: Uint8Array): RagRow => {
   const view = new DataView(plain.buffer, plain.byteOffset, plain.byteLength)
   const [length, size, scale] = [view.getUint32(0), view.getUint32(4), view.getFloat32(8)]
-  const said = JSON.parse(textOf(plain.subarray(12 + size, 12 + size + length))) as Omit<RagRow, 'vector'>
+  const row = JSON.parse(textOf(plain.subarray(12 + size, 12 + size + length))) as Omit<RagRow, 'vector'>
   const vector = size === 0 ? null : Float32Array.from({ length: size }, (_, at) => view.getInt8(12 + at) * scale)
-  return { ...said, vector }
+  return { ...row, vector }
 }

@@ -33,8 +33,8 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
 }
 
 /** Skips the name that would set the prototype of an object. */
-const fieldsOf = (it: object): readonly (readonly [string, unknown])[] =>
-  Object.entries(it).filter(([name]) => name !== '__proto__')
+const fieldsOf = (value: object): readonly (readonly [string, unknown])[] =>
+  Object.entries(value).filter(([name]) => name !== '__proto__')
 
 /** Parts with one index belong to one call, whose arguments grow piece by piece. */
 const callsOf = (
@@ -47,8 +47,8 @@ const callsOf = (
     const before = calls[at]
     if (before === undefined) calls.push(part)
     else {
-      const said = (before.function?.arguments ?? '') + (part.function?.arguments ?? '')
-      calls[at] = { ...before, ...part, function: { ...before.function, ...part.function, arguments: said } }
+      const args = (before.function?.arguments ?? '') + (part.function?.arguments ?? '')
+      calls[at] = { ...before, ...part, function: { ...before.function, ...part.function, arguments: args } }
     }
   }
   return calls

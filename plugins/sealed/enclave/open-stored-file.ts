@@ -9,10 +9,10 @@ import { Refusal } from './refusals.ts'
 
 /** The key of a sealed part: 32 bytes. The part may name the file of the key and its stored content. */
 export const keyOf = (part: Uint8Array | undefined, field: string, fileId: string | null): NamedKey => {
-  const it = part === undefined ? null : readNamedKey(part)
-  const meant = it !== null && (it.name.length === 0 || (fileId !== null && same(it.name, utf8(fileId))))
+  const named = part === undefined ? null : readNamedKey(part)
+  const meant = named !== null && (named.name.length === 0 || (fileId !== null && same(named.name, utf8(fileId))))
   if (!meant) throw new Refusal('invalid_parameters', field)
-  return it
+  return named
 }
 
 /** Resolves when memory for this many bytes is free. The result releases the memory. */

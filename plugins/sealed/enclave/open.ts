@@ -84,8 +84,8 @@ export const requestOpener =
     if (sharesNonce([...(params === null ? [] : [{ nonce, bytes: params }]), ...parts]))
       throw new BadRequest('Nonces must differ', { validator: { nonce: 'Expected distinct nonces' } })
     for (const key of named) {
-      const it = await openedBy(key, { epochs, requireBinding, route, outer, pace }, bytes)
-      if (it !== null) return it
+      const opened = await openedBy(key, { epochs, requireBinding, route, outer, pace }, bytes)
+      if (opened !== null) return opened
     }
     throw new BadRequest(undecryptable)
   }
@@ -150,21 +150,21 @@ const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Pro
   const opened = json === undefined ? null : openParts(secret, parts)
   if (opened === null) return null
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
-  const { $for: bound, $id: id, $status: asks, ...said } = json as Record<string, unknown>
+  const { $for: bound, $id: id, $status: asks, ...fields } = json as Record<string, unknown>
   const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
   enter(epochs, key, ...entries)
-  const { receipt: wanted, ...rest } = said
+  const { receipt: wanted, ...rest } = fields
   const receipt = wanted === true ? { key, route, digest: requestDigest(sealedParts(bytes)) } : null
   const asker = { secret, named: asks === true ? route : null }
   const kept = outer.ordered && plain !== null ? { ordered: await orderedOf(plain, asker, pace) } : {}
-  const it = {
-    ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
+  const request = {
+    ...{ params: wanted === true ? rest : fields, secret, nonce, parts: opened, receipt },
     named: asker.named,
     ...kept,
   }
   const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
-  if (unbound) throw new SealedRefusal('sealed_elsewhere', it)
-  return it
+  if (unbound) throw new SealedRefusal('sealed_elsewhere', request)
+  return request
 }
 
 /** All sealed bytes, in the order of a receipt. */

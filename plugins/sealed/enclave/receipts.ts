@@ -92,17 +92,17 @@ export const receiptOf = (
 /** A whole answer with its sealed receipt. A failure has no receipt. */
 export const withReceipt = async (
   reply: SealedReply,
-  asked: ReceiptRequest | null,
+  request: ReceiptRequest | null,
   secret: Uint8Array,
   clock: Clock,
 ): Promise<SealedReply> => {
-  if (asked === null || reply.kind !== 'body' || reply.failure !== null) return reply
+  if (request === null || reply.kind !== 'body' || reply.failure !== null) return reply
   const { encryptedResponse, nonce } = reply.body
   if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string') return reply
   const sealed = fromHex(encryptedResponse, encryptedResponse.length / 2)!
-  const receipt = await receiptOf(asked, answerDigest(fromHex(nonce, 24)!, sealed), reply.trailer, clock)
+  const receipt = await receiptOf(request, answerDigest(fromHex(nonce, 24)!, sealed), reply.trailer, clock)
   const receiptNonce = freshNonce()
-  const said = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
-  const body = { ...reply.body, encryptedReceipt: toHex(said), receiptNonce: toHex(receiptNonce) }
+  const printed = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
+  const body = { ...reply.body, encryptedReceipt: toHex(printed), receiptNonce: toHex(receiptNonce) }
   return { ...reply, body, trailer: { ...reply.trailer, receipt: entryOf(receipt) } }
 }

@@ -34,8 +34,8 @@ export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown):
 const sealedPrinted = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
   const nonce = freshNonce()
   const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
-  const said = named === null ? json : concat(utf8(head), json, utf8('}'))
-  return { encryptedResponse: toHex(sealPrinted(secret, nonce, said)), nonce: toHex(nonce) }
+  const printed = named === null ? json : concat(utf8(head), json, utf8('}'))
+  return { encryptedResponse: toHex(sealPrinted(secret, nonce, printed)), nonce: toHex(nonce) }
 }
 
 /** The reply for a result that is still a value. */
@@ -55,9 +55,9 @@ export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Tra
 export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trailer = emptyTrailer): SealedReply => {
   const { code, field, told, retryAfter } = refusalOf(error)
   const { status, message } = refusalTexts[code]
-  const said = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
+  const refusal = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
   const again = code === 'insufficient_quota' || retryAfter !== null ? { retryAfter } : {}
-  return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
+  return { kind: 'body', status, body: sealedJson(asker, 'failure', refusal), failure: message, trailer, ...again }
 }
 
 /** Turns every error into a code. The error is dropped, because messages quote the text that was read. */

@@ -81,22 +81,27 @@ interface Retrieving {
 
 /** Indexing and search with the retrieval key. Opened indexes stay in this memory. */
 export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonly Reader[], settings: Settings) => {
-  const it: Retrieving = {
+  const retrieving: Retrieving = {
     ...{ supplied, readers, settings, held: new Map() },
     turns: fairShares({ all: 1, organization: 1, key: 1 }),
   }
   const search: Search = async (enclaveFiles, ragDek, sought, signal) => {
     const { query, name, characters } = sought
     const [{ library, records }, { vectors, model }] = await Promise.all([
-      openIndexes(it, enclaveFiles, ragDek, sought, signal),
-      vectorsOf(it, [query], signal),
+      openIndexes(retrieving, enclaveFiles, ragDek, sought, signal),
+      vectorsOf(retrieving, [query], signal),
     ])
     const named = records.filter(({ id }) => name === undefined || isTitled(library.titleOf(id), name))
-    const asked = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
-    const found = library.search({ ...asked, query, most: mostHits, ...(characters !== undefined && { characters }) })
+    const question = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
+    const found = library.search({
+      ...question,
+      query,
+      most: mostHits,
+      ...(characters !== undefined && { characters }),
+    })
     const created = new Map(named.map((record) => [record.id, record.created ?? null]))
     const hits = found.map((hit) => ({ ...hit, created: created.get(hit.fileId) ?? null }))
-    return Object.assign(hits, { outdated: library.outdated(asked) })
+    return Object.assign(hits, { outdated: library.outdated(question) })
   }
   return {
     /** With one file, its failure is the request's failure. With several files, each has its own result. */
@@ -108,7 +113,7 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonl
       signal: AbortSignal,
     ): Promise<SealedReply> {
       const completed = async (task: IndexTask) => {
-        await indexOne(it, task, holder, room, signal)
+        await indexOne(retrieving, task, holder, room, signal)
         return { file_id: task.id, code: 'completed' }
       }
       const [only] = tasks
@@ -133,8 +138,8 @@ const ended = (body: Readonly<Record<string, unknown>>): SealedReply => ({
 })
 
 /** Every vector is null when no model makes vectors; search then compares words only. */
-const vectorsOf = async (it: Retrieving, texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
-  const { model } = it.settings
+const vectorsOf = async (retrieving: Retrieving, texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+  const { model } = retrieving.settings
   if (model === undefined) return { model: null, vectors: texts.map(() => null) }
   const vectors: Float32Array[] = []
   let named = model
@@ -142,7 +147,7 @@ const vectorsOf = async (it: Retrieving, texts: readonly string[], signal: Abort
     for (let at = 0; at < texts.length; at += batch) {
       const part = texts.slice(at, at + batch)
       const { answer, model: maker } = await runForTool(
-        it.supplied,
+        retrieving.supplied,
         { ability: 'embed', model: named },
         ({ upstream, model }, signal) => upstream.embed({ model, texts: part }, signal),
         ({ usage }) => ({ usage }),
@@ -161,7 +166,7 @@ const vectorsOf = async (it: Retrieving, texts: readonly string[], signal: Abort
 
 /** Organisations take turns. */
 const indexOne = async (
-  it: Retrieving,
+  retrieving: Retrieving,
   { id, dek: filePart, ragDek: ragPart }: IndexTask,
   holder: ShareHolder,
   { enclaveFiles, makeRoom }: Room,
@@ -170,14 +175,14 @@ const indexOne = async (
   const dek = keyOf(filePart, 'encrypted_file_dek', id)
   const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
   const record = await recordOf(enclaveFiles, id)
-  const release = await it.turns.take(holder, 1, longer(it.settings.queue), signal)
+  const release = await retrieving.turns.take(holder, 1, longer(retrieving.settings.queue), signal)
   try {
-    const file = { enclaveFiles, makeRoom, id, record, dek, most: it.settings.mostFile }
-    const read = (opened: OpenFile) => readerOf(it.readers, opened).read(opened, signal)
+    const file = { enclaveFiles, makeRoom, id, record, dek, most: retrieving.settings.mostFile }
+    const read = (opened: OpenFile) => readerOf(retrieving.readers, opened).read(opened, signal)
     const { passages, title } = await withStoredFile(file, signal, async (opened) => {
       return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
     })
-    const { model: maker, vectors } = await vectorsOf(it, passages.map(embeddedTextOf), signal)
+    const { model: maker, vectors } = await vectorsOf(retrieving, passages.map(embeddedTextOf), signal)
     const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
     await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
   } finally {

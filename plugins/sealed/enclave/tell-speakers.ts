@@ -3,7 +3,7 @@ import type { Tool } from '../../../core/ports/tool.ts'
 import type { MediaFile, Spoken, Transcript } from '../../../core/ports/upstream.ts'
 
 /** Adds speakers to a transcript. Null when the enclave cannot read the sound. */
-export type TellSpeakers = (it: Transcript, file: MediaFile, signal: AbortSignal) => Promise<Transcript | null>
+export type TellSpeakers = (transcript: Transcript, file: MediaFile, signal: AbortSignal) => Promise<Transcript | null>
 
 /** A stretch in which one speaker is heard, in seconds. */
 interface Turn {
@@ -16,10 +16,10 @@ interface Turn {
 export const speakersBy = (tools: readonly Tool[]): TellSpeakers | null => {
   const tool = tools.find(({ name }) => name === 'audioDiarization')
   if (tool?.kind !== 'reads-file') return null
-  return async (it, file, signal) => {
+  return async (transcript, file, signal) => {
     try {
       const turns = turnsOf(await tool.run({ fileId: 'sealed' }, signal, { id: 'sealed', ...file }))
-      return turns.length === 0 ? null : attributed(it, turns)
+      return turns.length === 0 ? null : attributed(transcript, turns)
     } catch (error) {
       if (error instanceof Unreadable || error instanceof Unconfigured) return null
       throw error
@@ -33,21 +33,21 @@ const turnsOf = (result: unknown): readonly Turn[] => {
     readonly segments: readonly (Omit<Turn, 'speaker'> & { readonly speaker: string })[]
   }
   const names = [...new Set(segments.map(({ speaker }) => speaker))]
-  return segments.map((it) => ({ ...it, speaker: names.indexOf(it.speaker) }))
+  return segments.map((turn) => ({ ...turn, speaker: names.indexOf(turn.speaker) }))
 }
 
 /** Each word gets the speaker who is heard at its time. A segment with several speakers is split between words. */
-const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
+const attributed = (transcript: Transcript, turns: readonly Turn[]): Transcript => {
   const by = ({ start, end }: Spoken) => nearest(turns, start, end)
-  const words = it.words.map((word) => ({ ...word, speaker: by(word) }))
-  const segments = it.segments.flatMap((segment) => {
+  const words = transcript.words.map((word) => ({ ...word, speaker: by(word) }))
+  const segments = transcript.segments.flatMap((segment) => {
     const inside = words.filter(({ start, end }) => isDuring(segment, (start + end) / 2))
     const [first] = inside
     if (inside.every(({ speaker }) => speaker === first?.speaker))
       return [{ ...segment, speaker: first?.speaker ?? by(segment) }]
     return runs(inside)
   })
-  return { ...it, segments, words }
+  return { ...transcript, segments, words }
 }
 
 const isDuring = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end

@@ -104,9 +104,9 @@ const refused = (error: unknown): unknown => {
 
 /** Cuts a label to so many bytes of UTF-8, since sealed labels have a limit in the store. */
 const fit = (text: string, most: number): string => {
-  let it = text
-  while (utf8(it).length > most) it = it.slice(0, -1)
-  return it
+  let rest = text
+  while (utf8(rest).length > most) rest = rest.slice(0, -1)
+  return rest
 }
 
 /** Stores the file that a tool made. The sealed answer describes the stored file when the request asks for it. */

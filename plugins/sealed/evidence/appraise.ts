@@ -211,7 +211,7 @@ export const appraise = async (
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
-  const lists = [list, notices, enrolment].filter((it) => it !== null)
+  const lists = [list, notices, enrolment].filter((text) => text !== null)
   const seen = { ...found.seen, releases: Object.fromEntries(lists.map(({ name, serial }) => [name, serial])) }
   // What is signed counts from here on, also when it refuses what runs.
   if (read.memory !== undefined) {

@@ -143,7 +143,7 @@ const times: Readonly<Record<number, RegExp>> = {
 export const timeOf = ({ tag, content }: Item): number => {
   const match = content.length <= 15 ? times[tag]?.exec(String.fromCharCode(...content)) : null
   if (!match) return malformed('time')
-  const [said, month, day, hour, minute, second] = match.slice(1).map(Number) as [
+  const [written, month, day, hour, minute, second] = match.slice(1).map(Number) as [
     number,
     number,
     number,
@@ -151,7 +151,7 @@ export const timeOf = ({ tag, content }: Item): number => {
     number,
     number,
   ]
-  const year = tag === tags.utcTime ? said + (said < 50 ? 2000 : 1900) : said
+  const year = tag === tags.utcTime ? written + (written < 50 ? 2000 : 1900) : written
   const text = `${String(year).padStart(4, '0')}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}.000Z`
   const time = Date.UTC(year, month - 1, day, hour, minute, second)
   // An impossible day, such as 31 April, is returned as another day.

@@ -9,7 +9,7 @@ const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<stri
 const zeros = new Uint8Array(48)
 
 /** One measurement of a trust domain, in hex. Registers that a release leaves out are zero. */
-export const tdxMeasurement = (it: {
+export const tdxMeasurement = (registers: {
   readonly mrtd: Uint8Array
   /** Four registers. */
   readonly rtmr: readonly Uint8Array[]
@@ -17,12 +17,19 @@ export const tdxMeasurement = (it: {
   readonly owner?: Uint8Array
   readonly ownerConfig?: Uint8Array
 }): Promise<string> =>
-  hashed('sealgate-tdx/1\0', [it.mrtd, ...it.rtmr, it.configId ?? zeros, it.owner ?? zeros, it.ownerConfig ?? zeros])
+  hashed('sealgate-tdx/1\0', [
+    registers.mrtd,
+    ...registers.rtmr,
+    registers.configId ?? zeros,
+    registers.owner ?? zeros,
+    registers.ownerConfig ?? zeros,
+  ])
 
 /** One measurement of a Nitro enclave, in hex. */
-export const nitroMeasurement = (it: {
+export const nitroMeasurement = (registers: {
   readonly pcr0: Uint8Array
   readonly pcr1: Uint8Array
   readonly pcr2: Uint8Array
   readonly pcr8?: Uint8Array
-}): Promise<string> => hashed('sealgate-nitro/1\0', [it.pcr0, it.pcr1, it.pcr2, it.pcr8 ?? zeros])
+}): Promise<string> =>
+  hashed('sealgate-nitro/1\0', [registers.pcr0, registers.pcr1, registers.pcr2, registers.pcr8 ?? zeros])

@@ -66,7 +66,7 @@ const registersOf = (value: Cbor | undefined): ReadonlyMap<number, Uint8Array> =
 const chainOf = (leaf: Cbor | undefined, bundle: Cbor | undefined): readonly Certificate[] => {
   if (!Array.isArray(bundle) || bundle.length === 0 || bundle.length > mostCertificates) return malformed('cabundle')
   const all = [leaf, ...(bundle as readonly Cbor[]).toReversed()]
-  return all.map((it) => readCertificate(bytesIn(it, 'certificate')))
+  return all.map((part) => readCertificate(bytesIn(part, 'certificate')))
 }
 
 /** Throws `evidence_malformed` unless the bytes are a COSE_Sign1 around the members of an enclave's document. */
@@ -81,17 +81,21 @@ export const readDocument = (document: Uint8Array): NitroDocument => {
   demand(open instanceof Map && open.size === 0, 'evidence_malformed', 'header')
   demand(signature.length === 96, 'evidence_malformed', 'signature')
 
-  const said = readCbor(payload)
-  if (!(said instanceof Map)) return malformed('payload')
-  for (const name of said.keys()) demand(members.includes(name as string), 'evidence_malformed', 'member')
-  demand(typeof said.get('module_id') === 'string' && said.get('digest') === 'SHA384', 'evidence_malformed', 'digest')
-  const timestamp = said.get('timestamp')
+  const payloadItem = readCbor(payload)
+  if (!(payloadItem instanceof Map)) return malformed('payload')
+  for (const name of payloadItem.keys()) demand(members.includes(name as string), 'evidence_malformed', 'member')
+  demand(
+    typeof payloadItem.get('module_id') === 'string' && payloadItem.get('digest') === 'SHA384',
+    'evidence_malformed',
+    'digest',
+  )
+  const timestamp = payloadItem.get('timestamp')
   if (typeof timestamp !== 'number' || timestamp < 0) return malformed('timestamp')
-  const userData = said.get('user_data')
+  const userData = payloadItem.get('user_data')
   return {
     timestamp,
-    pcrs: registersOf(said.get('pcrs')),
-    chain: chainOf(said.get('certificate'), said.get('cabundle')),
+    pcrs: registersOf(payloadItem.get('pcrs')),
+    chain: chainOf(payloadItem.get('certificate'), payloadItem.get('cabundle')),
     userData: userData === undefined || userData === null ? null : bytesIn(userData, 'user_data'),
     // Sig_structure with an empty external part.
     signed: concat(

@@ -63,9 +63,9 @@ export const tightenedRules = (
 ): Rules => {
   const raised: Partial<Record<Product, Tcb>> = { ...rules.snp.floors }
   for (const product of ['Genoa', 'Turin'] as const) {
-    const said = floors?.[product]
-    if (said === undefined) continue
-    const floor: Tcb = { fmc: 0, ...said }
+    const stated = floors?.[product]
+    if (stated === undefined) continue
+    const floor: Tcb = { fmc: 0, ...stated }
     const own = raised[product]
     raised[product] = own === undefined ? floor : highestTcb(own, floor)
   }
@@ -75,7 +75,7 @@ export const tightenedRules = (
     snp: {
       ...rules.snp,
       floors: raised,
-      products: rules.snp.products.filter((it) => refusedProducts?.includes(it) !== true),
+      products: rules.snp.products.filter((product) => refusedProducts?.includes(product) !== true),
     },
     tdx: { ...rules.tdx, minimumEvaluation: Math.max(rules.tdx.minimumEvaluation, minimumEvaluation) },
   }

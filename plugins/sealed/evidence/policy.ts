@@ -177,31 +177,32 @@ const readDocument = (value: unknown): ReturnType<typeof document> => {
 /** Throws for a root that is not 32 bytes, and for an unknown platform. */
 const checkRoots = (roots: TestRoots): TestRoots => {
   const { 'sev-snp': snp = {}, tdx, nitro, ...unknown } = roots
-  const hashes = [...Object.values(snp), tdx, nitro].filter((it) => it !== undefined)
-  const fine = Object.keys(unknown).length === 0 && hashes.every((it) => it instanceof Uint8Array && it.length === 32)
+  const hashes = [...Object.values(snp), tdx, nitro].filter((hash) => hash !== undefined)
+  const fine =
+    Object.keys(unknown).length === 0 && hashes.every((hash) => hash instanceof Uint8Array && hash.length === 32)
   if (!fine) throw new PolicyError('testRoots are hashes of 32 bytes, in code')
   return roots
 }
 
 /** A key that is named twice would let one signer count twice. */
-const checkKeys = (member: string, said: ReleaseKeys | undefined): void => {
-  const { keys = [], threshold = 0 } = said ?? {}
+const checkKeys = (member: string, stated: ReleaseKeys | undefined): void => {
+  const { keys = [], threshold = 0 } = stated ?? {}
   if (new Set(keys).size !== keys.length) throw new PolicyError(`${member}.keys names a key twice`)
   if (threshold > keys.length) throw new PolicyError(`${member}.threshold is more than there are keys`)
 }
 
 /** Reads a policy from code, such as an option of the client. Throws `PolicyError`. */
 export const readPolicy = ({ memory, testRoots, ...rest }: PlatformPolicy): ReadPolicy => {
-  const said = readDocument(rest)
-  if (!Array.isArray(said.releases)) checkKeys('releases', said.releases as ReleaseKeys | undefined)
-  checkKeys('notices', said.notices)
-  checkKeys('machines', said.machines)
-  for (const [at, { allow, advisories }] of (said.exceptions ?? []).entries()) {
+  const read = readDocument(rest)
+  if (!Array.isArray(read.releases)) checkKeys('releases', read.releases as ReleaseKeys | undefined)
+  checkKeys('notices', read.notices)
+  checkKeys('machines', read.machines)
+  for (const [at, { allow, advisories }] of (read.exceptions ?? []).entries()) {
     if (allow === 'sev-snp.provisional' && advisories !== undefined)
       throw new PolicyError(`exceptions[${at}].advisories is unknown`)
   }
   return {
-    ...said,
+    ...read,
     ...(memory !== undefined && { memory }),
     ...(testRoots !== undefined && { testRoots: checkRoots(testRoots) }),
   }

@@ -104,12 +104,12 @@ const imagesOf = async (entry: Entry): Promise<readonly Image[]> => {
     guestSvn,
   }))
   const tdx = (entry.tdx ?? []).map(async ({ mrtd, rtmr, configId }) => {
-    const said = { mrtd: bytes(mrtd), rtmr: rtmr.map(bytes), ...(configId && { configId: bytes(configId) }) }
-    return { platform: 'tdx' as const, measurement: await tdxMeasurement(said), hostData: '', guestSvn: 0 }
+    const registers = { mrtd: bytes(mrtd), rtmr: rtmr.map(bytes), ...(configId && { configId: bytes(configId) }) }
+    return { platform: 'tdx' as const, measurement: await tdxMeasurement(registers), hostData: '', guestSvn: 0 }
   })
   const nitro = (entry.nitro ?? []).map(async ({ pcr0, pcr1, pcr2, pcr8 }) => {
-    const said = { pcr0: bytes(pcr0), pcr1: bytes(pcr1), pcr2: bytes(pcr2), ...(pcr8 && { pcr8: bytes(pcr8) }) }
-    return { platform: 'nitro' as const, measurement: await nitroMeasurement(said), hostData: '', guestSvn: 0 }
+    const registers = { pcr0: bytes(pcr0), pcr1: bytes(pcr1), pcr2: bytes(pcr2), ...(pcr8 && { pcr8: bytes(pcr8) }) }
+    return { platform: 'nitro' as const, measurement: await nitroMeasurement(registers), hostData: '', guestSvn: 0 }
   })
   return [...snp, ...(await Promise.all([...tdx, ...nitro]))]
 }

@@ -25,9 +25,9 @@ const numberIn = (fields: EvidenceMembers, name: string, least: number, below: n
 const rootOf = async (batch: EvidenceMembers, challenge: Uint8Array): Promise<Uint8Array> => {
   let size = numberIn(batch, 'size', 2, pathLimits.size + 1)
   let index = numberIn(batch, 'index', 0, size)
-  const said = member(batch, 'path')
-  if (!Array.isArray(said) || said.length > pathLimits.path) return refuse('evidence_malformed', 'batch')
-  const path = said.map((it: unknown) => (typeof it === 'string' ? fromHex(it, 32) : null))
+  const steps = member(batch, 'path')
+  if (!Array.isArray(steps) || steps.length > pathLimits.path) return refuse('evidence_malformed', 'batch')
+  const path = steps.map((step: unknown) => (typeof step === 'string' ? fromHex(step, 32) : null))
   let node = await leafOf(challenge)
   let at = 0
   for (; size > 1; size = (size + 1) >> 1, index >>= 1) {

@@ -50,9 +50,9 @@ export const readList = (bytes: Uint8Array): RevocationList => {
   const tail = parts.maybe(contextTag(0))
   parts.end()
   const extensions = tail === null ? new Map<never, never>() : extensionsOf(tail.content)
-  critical = critical || [...extensions.values()].some((it) => it.critical)
-  const said = extensions.get(crlNumber)
-  const number = said === undefined ? null : toHex(unsignedBytes(onlyItem(said.value, tags.integer)))
+  critical = critical || [...extensions.values()].some((extension) => extension.critical)
+  const stated = extensions.get(crlNumber)
+  const number = stated === undefined ? null : toHex(unsignedBytes(onlyItem(stated.value, tags.integer)))
   return { ...signed, issuer, issued, ends, number, revoked, critical }
 }
 

@@ -57,14 +57,14 @@ const floorsOf = (stated: Readonly<Record<string, unknown>> | undefined): Partia
   const floors: Partial<Record<Product, Tcb>> = {}
   for (const product of ['Genoa', 'Turin'] as const) {
     const built = snpFloors[product]?.tcb
-    const said = stated?.[product] as (Omit<Tcb, 'fmc'> & { fmc: number | undefined }) | undefined
-    if (said === undefined) {
+    const floor = stated?.[product] as (Omit<Tcb, 'fmc'> & { fmc: number | undefined }) | undefined
+    if (floor === undefined) {
       if (built !== undefined) floors[product] = built
       continue
     }
-    if ((said.fmc === undefined) === (product === 'Turin'))
+    if ((floor.fmc === undefined) === (product === 'Turin'))
       throw new PolicyError(`sev-snp.floors.${product}.fmc is a component of Turin alone`)
-    const own: Tcb = { ...said, fmc: said.fmc ?? 0 }
+    const own: Tcb = { ...floor, fmc: floor.fmc ?? 0 }
     const low = built === undefined ? null : lowerComponent(own, built)
     if (low !== null) throw new PolicyError(`sev-snp.floors.${product}.${low} is below the built-in floor`)
     floors[product] = built === undefined ? own : highestTcb(own, built)
@@ -79,7 +79,7 @@ const bits = (hex: string): bigint => numberOf(fromHex(hex, 8)!)
 const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) => UsedException | null): SnpRules => {
   const { products, floors, clouds = [], chips, mitigations } = policy['sev-snp'] ?? {}
   const fixed = snpProfiles[profile]
-  const outside = products?.find((it) => !fixed.products.includes(it))
+  const outside = products?.find((product) => !fixed.products.includes(product))
   if (outside !== undefined) throw new PolicyError(`sev-snp.products: the profile ${profile} refuses ${outside}`)
   const test = policy.testRoots?.['sev-snp']
   return {
@@ -88,10 +88,10 @@ const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) =>
     roots:
       test === undefined
         ? roots['sev-snp']
-        : Object.fromEntries(Object.entries(test).map(([it, by]) => [it, toHex(by)])),
+        : Object.fromEntries(Object.entries(test).map(([part, by]) => [part, toHex(by)])),
     floors: floorsOf(floors),
     clouds,
-    chips: chips?.map((it) => it.padEnd(128, '0')) ?? null,
+    chips: chips?.map((chip) => chip.padEnd(128, '0')) ?? null,
     mitigations:
       mitigations === undefined ? null : { launch: bits(mitigations.launch), current: bits(mitigations.current) },
     provisional: used('sev-snp.provisional'),
@@ -138,7 +138,7 @@ export const rulesOf = (policy: ReadPolicy, now: number): Rules => {
   const { profile = 'standard', platforms = ['sev-snp', 'tdx'], measurements, releases, testRoots } = policy
   if (profile === 'strict') checkStrict(policy, platforms)
   const used = (allow: string): UsedException | null => {
-    const found = policy.exceptions?.find((it) => it.allow === allow && now < it.until)
+    const found = policy.exceptions?.find((exception) => exception.allow === allow && now < exception.until)
     return found === undefined ? null : { allow, until: found.until, because: found.because }
   }
   return {

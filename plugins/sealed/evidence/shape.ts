@@ -56,7 +56,7 @@ export const list =
   (value, path) => {
     if (!Array.isArray(value) || value.length < least || value.length > most)
       throw new Misshapen(path, `no list of ${least} to ${most}`)
-    return value.map((it: unknown, at) => read(it, `${path}[${at}]`))
+    return value.map((item: unknown, at) => read(item, `${path}[${at}]`))
   }
 
 /** `least` and `most` count UTF-16 units, both inclusive. */

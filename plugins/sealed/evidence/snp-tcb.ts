@@ -41,7 +41,7 @@ export const readTcb = (bytes: Uint8Array, product: Product): Tcb | null => {
 export const lowerComponent = (one: Tcb, other: Tcb): Component | null =>
   components.find((component) => one[component] < other[component]) ?? null
 
-export const equalTcb = (one: Tcb, other: Tcb): boolean => components.every((it) => one[it] === other[it])
+export const equalTcb = (one: Tcb, other: Tcb): boolean => components.every((part) => one[part] === other[part])
 
 /** The higher level of each component. */
 export const highestTcb = (one: Tcb, other: Tcb): Tcb => ({

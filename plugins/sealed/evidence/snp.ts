@@ -41,9 +41,9 @@ const paravisorMark = '48434c41'
 const paravisorIdBlock = `01${'0'.repeat(30)}02${'0'.repeat(30)}`
 
 const readEvidence = (evidence: EvidenceMembers) => {
-  const said = member(evidence, 'report')
+  const hex = member(evidence, 'report')
   // Azure's paravisor puts its own header before a report, and the report names the paravisor's keys instead of ours.
-  demand(typeof said !== 'string' || !said.startsWith(paravisorMark), 'platform_not_allowed', 'paravisor')
+  demand(typeof hex !== 'string' || !hex.startsWith(paravisorMark), 'platform_not_allowed', 'paravisor')
   const report = readReport(bytesOf(evidence, 'report', reportSize))
   const certificates = evidenceMembersOf(member(evidence, 'certificates'), 'certificates')
   const chain = ['vek', 'ica', 'ark'].map((name) => readCertificate(bytesOf(certificates, name, 4096)))
@@ -119,12 +119,12 @@ export const checkSnp = async (
     checkRevocation(issuer, list)
   })
   const { cloud } = await checks.run('endorsement', () => {
-    const said = checkEndorsement(leaf, report)
-    demand(equalTcb(said.tcb, report.tcbs.reported), 'tcb_mismatch')
-    demand(said.cloud === null || rules.clouds.includes(said.cloud), 'chip_not_allowed', 'cloud')
+    const checked = checkEndorsement(leaf, report)
+    demand(equalTcb(checked.tcb, report.tcbs.reported), 'tcb_mismatch')
+    demand(checked.cloud === null || rules.clouds.includes(checked.cloud), 'chip_not_allowed', 'cloud')
     const allowed = rules.chips === null || rules.chips.includes(toHex(report.chip))
     demand(allowed, 'chip_not_allowed', 'chip')
-    return said
+    return checked
   })
   await checks.run('signature', () =>
     checkSignature(leaf.key, 'ecdsa-sha384', report.signature, report.signed, ['signature_invalid', 'report']),

@@ -70,7 +70,8 @@ export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity
 export const moduleStanding = (body: TdxBody, info: PlatformLevels): LevelStanding => {
   const version = body.tcbSvn[1]!
   const id = `TDX_${version.toString(16).padStart(2, '0').toUpperCase()}`
-  const found = version === 0 ? undefined : info.tdxModuleIdentities?.find((it) => it.id.toUpperCase() === id)
+  const found =
+    version === 0 ? undefined : info.tdxModuleIdentities?.find((identity) => identity.id.toUpperCase() === id)
   if (version > 0 && found === undefined) return refuse('tcb_too_low', 'unknown module')
   const { mrsigner, attributes, attributesMask } = found ?? info.tdxModule
   demand(same(body.seamSigner, mrsigner), 'policy_refused', 'signer of the module')

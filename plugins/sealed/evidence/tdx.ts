@@ -44,8 +44,8 @@ const attributes = { debug: 0xffn, septVeDisable: 1n << 28n, pks: 1n << 30n }
  * Azure's paravisor stands between the domain and its module, and reports its own keys instead of ours. It measures the
  * guest into a virtual TPM, so that no register of its domain is ever extended; older ones lack the attribute, too.
  */
-const isParavisor = ({ attributes: said, rtmr }: TdxBody): boolean =>
-  rtmr.every(isZero) || !hasBits(said, attributes.septVeDisable)
+const isParavisor = ({ attributes: flags, rtmr }: TdxBody): boolean =>
+  rtmr.every(isZero) || !hasBits(flags, attributes.septVeDisable)
 
 const pieces = ['root_ca_crl', 'pck_crl', 'tcb_info', 'qe_identity']
 const isWhole = (beside: unknown): boolean =>
@@ -83,24 +83,24 @@ const checkCertificates = async (chain: readonly Certificate[], { root }: TdxRul
 
 /** Throws unless Intel's unrevoked signer of patch levels signed this text. */
 export const checkSignedJson = async (
-  it: SignedJson,
+  signed: SignedJson,
   rules: Pick<TdxRules, 'root'>,
   rootList: RevocationList,
   now: number,
 ): Promise<void> => {
-  const [signer] = it.chain as [Certificate, Certificate]
-  demand(signer.commonName === names.tcbSigner, 'collateral_invalid', `signer of ${it.name}`)
-  await checkChain(it.chain, [rules.root], now)
+  const [signer] = signed.chain as [Certificate, Certificate]
+  demand(signer.commonName === names.tcbSigner, 'collateral_invalid', `signer of ${signed.name}`)
+  await checkChain(signed.chain, [rules.root], now)
   checkRevocation(signer, rootList)
-  const refusal = ['collateral_invalid', `signature of ${it.name}`] as const
-  await checkSignature(signer.key, 'ecdsa-sha256', it.signature, utf8(it.text), refusal)
+  const refusal = ['collateral_invalid', `signature of ${signed.name}`] as const
+  await checkSignature(signer.key, 'ecdsa-sha256', signed.signature, utf8(signed.text), refusal)
 }
 
 /** Throws unless the quoting enclave vouches for the key that signed the quote. */
 const checkSignatures = async (quote: TdxQuote, leaf: Certificate): Promise<void> => {
   const { quoting, quotingSignature, attestationKey, authentication } = quote
-  const said = ['signature_invalid', 'quoting enclave'] as const
-  await checkSignature(leaf.key, 'ecdsa-sha256', quotingSignature, quoting.whole, said)
+  const refusal = ['signature_invalid', 'quoting enclave'] as const
+  await checkSignature(leaf.key, 'ecdsa-sha256', quotingSignature, quoting.whole, refusal)
   const bound = concat(await digest('SHA-256', concat(attestationKey, authentication)), new Uint8Array(32))
   demand(same(quoting.reportData, bound), 'signature_invalid', 'attestation key')
   const key = pointKey('p256', attestationKey)
@@ -110,10 +110,10 @@ const checkSignatures = async (quote: TdxQuote, leaf: Certificate): Promise<void
 const xfam = { needed: 0x3n, allowed: 0x6dbe7n }
 
 const checkMachine = (body: TdxBody): void => {
-  const { attributes: said, xfam: features, serviceTd } = body
-  demand((said & attributes.debug) === 0n, 'debug', 'attributes')
+  const { attributes: flags, xfam: features, serviceTd } = body
+  demand((flags & attributes.debug) === 0n, 'debug', 'attributes')
   demand(!isParavisor(body), 'platform_not_allowed', 'paravisor')
-  demand((said & ~(attributes.septVeDisable | attributes.pks)) === 0n, 'policy_refused', 'attributes')
+  demand((flags & ~(attributes.septVeDisable | attributes.pks)) === 0n, 'policy_refused', 'attributes')
   demand(serviceTd === null || isZero(serviceTd), 'policy_refused', 'serviceTd')
   demand(hasBits(features, xfam.needed) && (features & ~xfam.allowed) === 0n, 'policy_refused', 'xfam')
 }
@@ -127,7 +127,7 @@ const checkStanding = ({ status, advisories }: LevelStanding, rules: TdxRules): 
   const excepted = Object.hasOwn(rules.statuses, status) ? rules.statuses[status] : undefined
   if (excepted === undefined) return refuse('tcb_too_low', status)
   demand(
-    advisories.every((it) => excepted.advisories.includes(it)),
+    advisories.every((advisory) => excepted.advisories.includes(advisory)),
     'tcb_too_low',
     `${status} with an advisory that is not excepted`,
   )
@@ -214,7 +214,7 @@ export const checkTdx = async (
     collateral: piecesOf(read, [levels, quoting], rules.grace),
     seen: {
       evaluation,
-      lists: Object.fromEntries(Object.entries(numbers).filter((it): it is [string, string] => it[1] !== null)),
+      lists: Object.fromEntries(Object.entries(numbers).filter((pair): pair is [string, string] => pair[1] !== null)),
     },
     exceptions,
     warnings: standing.advisories.map((detail) => ({ code: 'advisory', detail })),

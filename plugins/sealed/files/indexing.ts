@@ -191,14 +191,14 @@ export const indexing = plugin({
           return new Promise<IndexBegun>((resolve) => void tasks.push(taskOf(item, row, resolve)))
         })
         if (tasks.length > 0) {
-          const it = work(grant, tasks)
+          const working = work(grant, tasks)
             .catch((error: unknown) => failed(grant, tasks, error))
             .catch((cause: unknown) => {
               log.error('index.lost', { request: grant.request }, cause)
               for (const task of tasks) task.lost()
             })
-            .finally(() => running.delete(it))
-          running.add(it)
+            .finally(() => running.delete(working))
+          running.add(working)
         }
         return Promise.all(begun)
       },

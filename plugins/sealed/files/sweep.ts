@@ -59,9 +59,9 @@ export const sweep = plugin({
     const orphans = async (prefix: string, grace: number): Promise<number> => {
       let count = 0
       for await (const path of blobs.list(prefix)) {
-        const its = belonging(path)
-        if (its === null || its.since > clock.now() - grace) continue
-        const row = await rows.get(files, its.id)
+        const own = belonging(path)
+        if (own === null || own.since > clock.now() - grace) continue
+        const row = await rows.get(files, own.id)
         if (row?.file_path === path || row?.rag_path === path) continue
         await blobs.remove(path)
         count++

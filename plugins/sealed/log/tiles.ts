@@ -53,7 +53,7 @@ export const tilesIn = (rows: MetadataStore): Tiles => {
       const seen = await rows.get(tileRows, id)
       const kept = (seen?.nodes ?? '').slice(0, used * digits)
       if (kept.length < used * digits) throw new Unavailable()
-      const all = kept + taken.map((it) => Buffer.from(it).toString('hex')).join('')
+      const all = kept + taken.map((leaf) => Buffer.from(leaf).toString('hex')).join('')
       await write(id, seen, all)
       if (all.length === width * digits) above.push(rootOver(nodesIn(all)))
       done += taken.length

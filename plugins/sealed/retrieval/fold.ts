@@ -9,8 +9,8 @@ export const folded = (raw: string): string => {
     .normalize('NFKD')
     .replace(marks, '')
     .normalize('NFC')
-    .replace(shaped, (it) => shapes[it] ?? it)
-    .replace(arabicDigit, (it) => String(it.charCodeAt(0) & 0xf))
+    .replace(shaped, (letter) => shapes[letter] ?? letter)
+    .replace(arabicDigit, (digit) => String(digit.charCodeAt(0) & 0xf))
 }
 
 /** The accents of Latin, Greek and Cyrillic, the points of Hebrew, and the vowel signs and the stretch of Arabic. */

@@ -109,10 +109,10 @@ const stems: Readonly<Record<Exclude<Language, 'en'>, LightStem>> = {
 export const lightStem = (language: Exclude<Language, 'en'>, word: string): string | null => {
   const { letters, steps } = stems[language]
   if (!letters.test(word)) return null
-  let it = word
+  let stem = word
   for (const step of steps) {
-    const found = step.find(([ending]) => ending.test(it))
-    if (found !== undefined) it = it.replace(found[0], found[1])
+    const found = step.find(([ending]) => ending.test(stem))
+    if (found !== undefined) stem = stem.replace(found[0], found[1])
   }
-  return it
+  return stem
 }

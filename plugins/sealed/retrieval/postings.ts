@@ -65,7 +65,16 @@ export const postingsOf = (passages: readonly Worded[]): Postings => {
   }
   const numbers = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
   const bytes = numbers + compounds.size * perCompound
-  return { lengths, length: lengths.reduce((sum, it) => sum + it, 0), words, starts, rows, counts, compounds, bytes }
+  return {
+    lengths,
+    length: lengths.reduce((sum, length) => sum + length, 0),
+    words,
+    starts,
+    rows,
+    counts,
+    compounds,
+    bytes,
+  }
 }
 
 /** In bytes: a string of some 15 letters, and its place in a set and in the vocabulary. */

@@ -65,8 +65,8 @@ const heardIn = (query: string, languages: ReadonlySet<Language>): readonly Hear
     eachWord(
       query,
       (word, start, end, part) => {
-        const it = (heard[at++] ??= { raw: query.slice(start, end), part, forms: new Map() })
-        it.forms.set(language, word)
+        const spoken = (heard[at++] ??= { raw: query.slice(start, end), part, forms: new Map() })
+        spoken.forms.set(language, word)
       },
       language,
     )

@@ -88,8 +88,8 @@ const byVector = (
 /** Scales the words to their best score, so that words and vectors have the same range. */
 const joined = (words: Float32Array, near: Float32Array): Float32Array => {
   const best = words.reduce((most, score) => Math.max(most, score), 0)
-  const mean = near.reduce((sum, it) => sum + it, 0) / near.length
-  const spread = Math.sqrt(near.reduce((sum, it) => sum + (it - mean) ** 2, 0) / near.length)
+  const mean = near.reduce((sum, score) => sum + score, 0) / near.length
+  const spread = Math.sqrt(near.reduce((sum, score) => sum + (score - mean) ** 2, 0) / near.length)
   return words.map((score, place) => {
     // Without a spread, the cosine itself counts, as for a single passage.
     const nearness = near[place] ?? 0
@@ -172,7 +172,8 @@ const occurrencesOf = (
   const all = hashes.flatMap((hash) => occurrencesIn(vocabulary.standing(hash), indexedFiles, orders))
   if (hashes.length < 2) return all
   const byFile = new Map<number, Occurrences[]>()
-  for (const it of all) byFile.set(it.indexedFile, [...(byFile.get(it.indexedFile) ?? []), it])
+  for (const occurrence of all)
+    byFile.set(occurrence.indexedFile, [...(byFile.get(occurrence.indexedFile) ?? []), occurrence])
   return [...byFile.values()].map(joinedForms)
 }
 

@@ -26,18 +26,22 @@ export const passageAround = (
   let stretch: PassageRun = { first: row, last: row, text }
   for (;;) {
     const wider = [stretch.first - 1, stretch.last + 1].flatMap((other) => {
-      const it = passages[other]
-      if (it === undefined || (most <= longestSnippet && (it.heading !== heading || it.page !== page))) return []
+      const passage = passages[other]
+      if (passage === undefined || (most <= longestSnippet && (passage.heading !== heading || passage.page !== page)))
+        return []
       const score = scoreOf(other)
       if (score === null) return []
       const text =
         other < stretch.first
-          ? joined(it, it.text, passages[stretch.first]!, stretch.text)
-          : joined(passages[stretch.last]!, stretch.text, it, it.text)
+          ? joined(passage, passage.text, passages[stretch.first]!, stretch.text)
+          : joined(passages[stretch.last]!, stretch.text, passage, passage.text)
       const place = { first: Math.min(other, stretch.first), last: Math.max(other, stretch.last) }
       return text.length <= most ? [{ ...place, text, score, far: Math.abs(other - row) }] : []
     })
-    const best = wider.reduce<(typeof wider)[number] | null>((one, it) => (one && !isBetter(it, one) ? one : it), null)
+    const best = wider.reduce<(typeof wider)[number] | null>(
+      (one, other) => (one && !isBetter(other, one) ? one : other),
+      null,
+    )
     if (best === null) return stretch
     stretch = { first: best.first, last: best.last, text: best.text }
   }
@@ -98,11 +102,11 @@ const densest = (heard: readonly Heard[], most: number): { readonly start: numbe
     const seen = new Set<string>()
     let sum = 0
     let end = start
-    for (const it of heard.slice(first)) {
-      if (it.end - start > most) break
-      if (!seen.has(it.word)) sum += it.value
-      seen.add(it.word)
-      end = it.end
+    for (const word of heard.slice(first)) {
+      if (word.end - start > most) break
+      if (!seen.has(word.word)) sum += word.value
+      seen.add(word.word)
+      end = word.end
     }
     if (sum > best.sum) best = { start, end, sum }
   }

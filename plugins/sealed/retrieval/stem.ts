@@ -10,12 +10,12 @@ const short = new RegExp(`^${consonants}[aeiouy][^aeiouwxy]$`)
 /** The stem of an English word by Porter's algorithm of 1980. The stem may be no word, but all forms share it. */
 export const stem = (word: string): string => {
   if (word.length < 3) return word
-  let it = withoutPlural(word)
-  it = withoutTense(it)
-  if (it.endsWith('y') && voiced.test(it.slice(0, -1))) it = `${it.slice(0, -1)}i`
-  it = replaced(it, derived)
-  it = replaced(it, nominal)
-  return withoutE(withoutSuffix(it))
+  let stem = withoutPlural(word)
+  stem = withoutTense(stem)
+  if (stem.endsWith('y') && voiced.test(stem.slice(0, -1))) stem = `${stem.slice(0, -1)}i`
+  stem = replaced(stem, derived)
+  stem = replaced(stem, nominal)
+  return withoutE(withoutSuffix(stem))
 }
 
 /** Step 1a of the algorithm. */

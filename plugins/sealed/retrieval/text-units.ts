@@ -22,8 +22,8 @@ export function* unitsOf(text: string, most: number): Generator<Unit> {
     const own = lined(text, lines) ? lines : sentencesOf(text, block)
     for (const [at, range] of own.entries()) {
       const before = at === 0 ? borderStrength.paragraph : own === lines ? borderStrength.line : borderStrength.sentence
-      for (const [piece, it] of cutIn(text, range, most).entries()) {
-        yield { ...it, border: piece === 0 ? before : borderStrength.word, header: at === 0 ? null : header }
+      for (const [piece, part] of cutIn(text, range, most).entries()) {
+        yield { ...part, border: piece === 0 ? before : borderStrength.word, header: at === 0 ? null : header }
       }
     }
   }

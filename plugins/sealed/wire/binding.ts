@@ -68,15 +68,15 @@ const bindLabel = utf8('rvenc/bind/1\0')
 const noHash = new Uint8Array(32)
 
 /** The tag covers each field after its length, so that no two sets of facts give the same bytes. */
-const tagOf = (bindKey: Uint8Array, it: BoundFacts, { revision, hash, clientHash }: Binding): Uint8Array => {
+const tagOf = (bindKey: Uint8Array, facts: BoundFacts, { revision, hash, clientHash }: Binding): Uint8Array => {
   const parts = [
-    utf8(it.id),
-    utf8(it.version),
-    number(it.size, 8),
+    utf8(facts.id),
+    utf8(facts.version),
+    number(facts.size, 8),
     hash,
     clientHash ?? noHash,
-    utf8(it.kid),
-    it.wrappedDek,
+    utf8(facts.kid),
+    facts.wrappedDek,
     number(revision, 4),
   ]
   return hmac(sha256, bindKey, concat(bindLabel, ...parts.flatMap((part) => [number(part.length, 2), part])))

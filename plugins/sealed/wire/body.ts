@@ -33,9 +33,9 @@ const kekName = /^[\w.:-]{1,128}$/
 const isHex = (text: string): boolean => /^[0-9a-f]*$/i.test(text)
 
 const cipherTextOf =
-  (its: readonly Kem[], words: string): Check =>
+  (kems: readonly Kem[], words: string): Check =>
   (text) =>
-    typeof text === 'string' && its.some(({ cipherText }) => cipherText * 2 === text.length) && isHex(text)
+    typeof text === 'string' && kems.some(({ cipherText }) => cipherText * 2 === text.length) && isHex(text)
       ? null
       : words
 

@@ -36,14 +36,14 @@ const mostText = 1024
 /** What both keys sign. */
 export const headSigned = (text: string): Uint8Array => concat(utf8('rvenc-log-head/1\0'), utf8(text))
 
-const isCount = (it: unknown): it is number => Number.isSafeInteger(it) && (it as number) >= 0
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-const isDigest = (it: unknown): it is string => typeof it === 'string' && fromHex(it, 32)?.length === 32
+const isDigest = (value: unknown): value is string => typeof value === 'string' && fromHex(value, 32)?.length === 32
 
 /** The facts of a head whose signatures hold; null for anything else. */
 export const openHead = (head: Head, keys: Pair): HeadFacts | null => {
   const { text, ed25519, ml_dsa_65 } = head
-  if ([text, ed25519, ml_dsa_65].some((it) => typeof it !== 'string') || text.length > mostText) return null
+  if ([text, ed25519, ml_dsa_65].some((text) => typeof text !== 'string') || text.length > mostText) return null
   if (!holds(head, headSigned(text), keys)) return null
   const facts = JSON.parse(text) as HeadFacts
   return facts.v === 1 && isCount(facts.size) && isDigest(facts.root) ? facts : null
@@ -60,8 +60,8 @@ export const isInLog = (receiptLeaf: Uint8Array, place: Place, { size, root }: L
 const mostPath = 62
 
 const nodesOf = (path: readonly unknown[]): readonly Uint8Array[] | null => {
-  const nodes = path.map((it) => (isDigest(it) ? fromHex(it, 32)! : null))
-  return nodes.every((it) => it !== null) ? nodes : null
+  const nodes = path.map((step) => (isDigest(step) ? fromHex(step, 32)! : null))
+  return nodes.every((node) => node !== null) ? nodes : null
 }
 
 /** True when the later state has the earlier one as its beginning, by the path of RFC 9162. */
@@ -75,9 +75,9 @@ export const isContinued = (earlier: LogState, later: LogState, path: readonly u
   return climbs(earlier.size, later.size, from, to, nodes)
 }
 
-const isPower = (it: number): boolean => Number.isInteger(Math.log2(it))
+const isPower = (count: number): boolean => Number.isInteger(Math.log2(count))
 
-const half = (it: number): number => Math.floor(it / 2)
+const half = (number: number): number => Math.floor(number / 2)
 
 /** Both roots are built along one path: the earlier from its own nodes, the later from all. */
 const climbs = (

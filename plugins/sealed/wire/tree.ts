@@ -66,8 +66,8 @@ export const rootFrom = (leaf: Uint8Array, place: Place): Uint8Array | null => {
   let at = 0
   for (; size > 1; size = (size + 1) >> 1, index >>= 1) {
     if (index % 2 === 0 && index === size - 1) continue
-    const said: unknown = place.path[at++]
-    const other = typeof said === 'string' ? fromHex(said, 32) : null
+    const step: unknown = place.path[at++]
+    const other = typeof step === 'string' ? fromHex(step, 32) : null
     if (other?.length !== 32) return null
     node = index % 2 === 0 ? nodeOf(node, other) : nodeOf(other, node)
   }

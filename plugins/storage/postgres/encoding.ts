@@ -3,7 +3,7 @@ export const maxKeyCharacters = 200
 
 // PostgreSQL accepts neither U+0000 nor half a surrogate pair. Both, and U+0001, become U+0001 and a code.
 export const encodeText = (text: string): string =>
-  text.replace(/[\0\u0001\p{Cs}]/gu, (it) => `\u0001${it.charCodeAt(0).toString(16)}`)
+  text.replace(/[\0\u0001\p{Cs}]/gu, (letter) => `\u0001${letter.charCodeAt(0).toString(16)}`)
 
 /** The inverse of `encodeText`. */
 export const decodeText = (text: string): string =>

@@ -56,11 +56,12 @@ const sumsWithin = (rest: string, within: string, by: readonly string[], fields:
 /** The groups of sums that stand in the order of `within` and of the fields `by`. */
 const groupsOf = (found: readonly Grouped[], by: readonly string[]): readonly SumGroup[] => {
   const groups = new Map<string, { readonly within: string; readonly by: string; readonly sums: Sum[] }>()
-  for (const it of found) {
-    const id = `${it.nth}/${it.within}`
+  for (const row of found) {
+    const id = `${row.nth}/${row.within}`
     let group = groups.get(id)
-    if (group === undefined) groups.set(id, (group = { within: decodeText(it.within), by: by[it.nth] ?? '', sums: [] }))
-    group.sums.push(sumOf(it))
+    if (group === undefined)
+      groups.set(id, (group = { within: decodeText(row.within), by: by[row.nth] ?? '', sums: [] }))
+    group.sums.push(sumOf(row))
   }
   return [...groups.values()]
 }

@@ -54,6 +54,6 @@ export const indexesOf = <T>(schema: string, { name, indexes }: Kind<T>): readon
     const id =
       full.length < 64 ? full : `${full.slice(0, 46)}:${createHash('sha256').update(full).digest('hex').slice(0, 16)}`
     const { field } = statement(schema)
-    const parts = fields.map((it) => `(${field(it)}) nulls first`).join(', ')
+    const parts = fields.map((name) => `(${field(name)}) nulls first`).join(', ')
     return { name: `${schema}."${id}"`, definition: `"${id}" on ${schema}.rows (${parts}, id) where kind = '${name}'` }
   })

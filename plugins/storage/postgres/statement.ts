@@ -10,7 +10,7 @@ export interface Statement {
   /** The values so far, for the placeholders of the text. */
   readonly values: readonly Value[]
   /** The placeholder of a value. */
-  value(it: Value): string
+  value(value: Value): string
   /** The sort key of a field. */
   field(name: string): string
   /** Conditions, each with an `and` before it. */
@@ -22,17 +22,18 @@ export interface Statement {
 /** Builds the SQL of one statement and collects its values. */
 export const statement = (schema: string, ...first: readonly Value[]): Statement => {
   const values: Value[] = [...first]
-  const value = (it: Value) => `$${values.push(it)}`
+  const value = (value: Value) => `$${values.push(value)}`
   const field = (name: string) => `${schema}.key(data, '${storedName(name)}') collate "C"`
 
   /** Null and absent fields are equal. A text that its sort key cuts is compared once more as a whole. */
-  const equals = ([name, it]: readonly [string, unknown]): string => {
-    if (it === null || it === undefined) return `${field(name)} is null`
-    const isCut = typeof it === 'object' || (typeof it === 'string' && encodeText(it).length >= maxKeyCharacters)
-    const whole = isCut ? ` and (data -> '${name}')::text = ${value(encodeJson(it))}` : ''
-    return `${field(name)} = ${value(sortKey(it))}${whole}`
+  const equals = ([name, wanted]: readonly [string, unknown]): string => {
+    if (wanted === null || wanted === undefined) return `${field(name)} is null`
+    const isCut =
+      typeof wanted === 'object' || (typeof wanted === 'string' && encodeText(wanted).length >= maxKeyCharacters)
+    const whole = isCut ? ` and (data -> '${name}')::text = ${value(encodeJson(wanted))}` : ''
+    return `${field(name)} = ${value(sortKey(wanted))}${whole}`
   }
-  const where = (fields: object = {}) => Object.entries(fields).reduce((sql, it) => `${sql} and ${equals(it)}`, '')
+  const where = (fields: object = {}) => Object.entries(fields).reduce((sql, pair) => `${sql} and ${equals(pair)}`, '')
 
   const mentions = (fields: readonly string[], text: string, folding: string): string => {
     const placeholder = value(encodeText(text.toLowerCase()))

@@ -32,15 +32,15 @@ export const connection = (clock: Clock, url: string, patience: number): Connect
   let line: Line | null = null
   let isClosed = false
 
-  const hangUp = (it: Line): void => {
-    if (line === it) line = null
-    if (it.client.isOpen) it.client.destroy()
+  const hangUp = (old: Line): void => {
+    if (line === old) line = null
+    if (old.client.isOpen) old.client.destroy()
   }
   const lift = (): Line => {
-    const it = dial(url, patience)
-    it.client.on('error', () => hangUp(it))
-    it.up.catch(() => hangUp(it))
-    return it
+    const dialled = dial(url, patience)
+    dialled.client.on('error', () => hangUp(dialled))
+    dialled.up.catch(() => hangUp(dialled))
+    return dialled
   }
 
   return {
@@ -48,16 +48,16 @@ export const connection = (clock: Clock, url: string, patience: number): Connect
       const until = clock.now() + patience
       for (let isSecond = false; ; isSecond = true) {
         if (isClosed) throw new Unavailable()
-        const it = (line ??= lift())
+        const current = (line ??= lift())
         try {
           return await new Promise<R>((resolve, reject) => {
             const alarm = clock.alarm(until - clock.now(), () => reject(new Error('No answer in time')))
-            const work = it.up.then(() => it.client.eval(script, { keys: [...keys], arguments: [...args] }))
+            const work = current.up.then(() => current.client.eval(script, { keys: [...keys], arguments: [...args] }))
             work.then((answer) => resolve(answer as R), reject).finally(alarm.off)
           })
         } catch (cause) {
           const isRefusal = refusal.test((cause as Error).message)
-          if (!isRefusal) hangUp(it)
+          if (!isRefusal) hangUp(current)
           if (isRefusal || isSecond || clock.now() >= until) throw new Unavailable(undefined, { cause })
         }
       }

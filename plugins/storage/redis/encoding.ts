@@ -1,6 +1,6 @@
 // Half a surrogate pair has no bytes. In ids, it becomes U+0001 and its code, and so does U+0001 itself.
 export const encodeText = (text: string): string =>
-  text.replace(/[\u0001\p{Cs}]/gu, (it) => `\u0001${it.charCodeAt(0).toString(16)}`)
+  text.replace(/[\u0001\p{Cs}]/gu, (letter) => `\u0001${letter.charCodeAt(0).toString(16)}`)
 
 /** The inverse of `encodeText`: half a surrogate pair comes back unchanged. */
 export const decodeText = (text: string): string =>

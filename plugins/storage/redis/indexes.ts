@@ -43,17 +43,17 @@ export const indexStates = (
     const { index, indexes } = keysOf(kind)
     // The index without fields lists all rows by their ids.
     const names = ['', ...kind.indexes.map((fields) => fields.map(storedName).join())]
-    const asked = ask<string[]>(announce, [index, indexes], ['', ...names]).then(statesOf)
+    const loaded = ask<string[]>(announce, [index, indexes], ['', ...names]).then(statesOf)
     const forget = () => known.delete(kind.name)
-    known.set(kind.name, asked)
-    asked.then((found) => {
+    known.set(kind.name, loaded)
+    loaded.then((found) => {
       if (names.every((name) => found.get(name) === 'whole')) return
       filling = fill(kind)
         .then(() => ask(announce, [index, indexes], ['whole', ...names]))
         .catch(onFault)
         .finally(forget)
     }, forget)
-    return asked
+    return loaded
   }
 
   return {

@@ -2,7 +2,7 @@ import { BadRequest } from '../../../core/errors.ts'
 
 /** True when this store may have written the key. */
 export const isOwnKey = (key: string): boolean =>
-  key.length <= 1024 && key.split('/').every((it) => /^(?!\.\.?$)[\w.-]+$/.test(it))
+  key.length <= 1024 && key.split('/').every((segment) => /^(?!\.\.?$)[\w.-]+$/.test(segment))
 
 /** The key of a path. Throws BadRequest. */
 export const keyOf = (path: string): string => {

@@ -64,33 +64,35 @@ interface Adding {
 }
 
 /** What a report does with each row. */
-const adding = (asked: Exclude<Report, { readonly work: 'list' }>): Adding => {
-  if (asked.work === 'groups') {
-    const { within, by, fields, part } = asked
+const adding = (question: Exclude<Report, { readonly work: 'list' }>): Adding => {
+  if (question.work === 'groups') {
+    const { within, by, fields, part } = question
     const groups = groupedSums(within, by, fields)
     return { add: (row) => groups.add(row), result: () => ({ kind: 'groups', groups: groups.part(part) }) }
   }
   const sums = rowSums()
   const add = (row: object): void =>
-    asked.work === 'group' ? sums.group(row, asked.by, asked.fields) : sums.tally(row, asked.field, asked.length)
-  return { add, result: () => ({ kind: 'sums', sums: sums.part(asked.part) }) }
+    question.work === 'group'
+      ? sums.group(row, question.by, question.fields)
+      : sums.tally(row, question.field, question.length)
+  return { add, result: () => ({ kind: 'sums', sums: sums.part(question.part) }) }
 }
 
 /** `ms` is the time that is left. */
-const report = (asked: Report, ms: number): Reported => {
+const report = (question: Report, ms: number): Reported => {
   const until = performance.now() + ms
   try {
     const connection = (db ??= opened())
-    if (asked.work === 'list') {
-      const { sorting, limit, offset, countTo } = asked
+    if (question.work === 'list') {
+      const { sorting, limit, offset, countTo } = question
       connection.exec('begin')
-      const page = pageOf((sql) => connection.prepare(sql), asked, sorting, limit, offset, countTo)
+      const page = pageOf((sql) => connection.prepare(sql), question, sorting, limit, offset, countTo)
       connection.exec('commit')
       return { kind: 'rows', ...page }
     }
-    const { add, result } = adding(asked)
+    const { add, result } = adding(question)
     let seen = 0
-    for (const { data } of connection.prepare(asked.sql).iterate([...asked.values]) as Iterable<Stored>) {
+    for (const { data } of connection.prepare(question.sql).iterate([...question.values]) as Iterable<Stored>) {
       if (++seen % rowsPerLook === 0 && performance.now() > until) {
         forget()
         return { kind: 'overdue' }
@@ -104,6 +106,6 @@ const report = (asked: Report, ms: number): Reported => {
   }
 }
 
-parentPort?.on('message', ({ asked, ms }: { readonly asked: Report; readonly ms: number }) =>
-  parentPort?.postMessage(report(asked, ms)),
+parentPort?.on('message', ({ question, ms }: { readonly question: Report; readonly ms: number }) =>
+  parentPort?.postMessage(report(question, ms)),
 )

@@ -10,8 +10,8 @@ import { from, orderBy } from './statement.ts'
  */
 export interface ReportConnection {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
-  sums(asked: Report): Promise<readonly Sum[]>
-  groups(asked: Report): Promise<readonly SumGroup[]>
+  sums(question: Report): Promise<readonly Sum[]>
+  groups(question: Report): Promise<readonly SumGroup[]>
   close(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ const graceMs = 500
 const mostWaiting = 200
 
 interface Job {
-  readonly asked: Report
+  readonly question: Report
   readonly until: number
   settle(reported: Reported): void
 }
@@ -35,7 +35,7 @@ const source = new URL(`./report-thread${ending}`, import.meta.url)
 const lost: Reported = { kind: 'failed', code: 'thread' }
 
 interface ReportThread {
-  reported(asked: Report): Promise<Reported>
+  reported(question: Report): Promise<Reported>
   close(): Promise<void>
 }
 
@@ -75,20 +75,20 @@ const reportThread = (file: string, patience: number): ReportThread => {
     running = job
     thread ??= started()
     thread.ref()
-    thread.postMessage({ asked: job.asked, ms })
+    thread.postMessage({ question: job.question, ms })
   }
 
   return {
-    reported: (asked) =>
+    reported: (question) =>
       new Promise((resolve, reject) => {
         if (isClosed || waiting.length >= mostWaiting) return reject(new Unavailable())
         // The thread looks at its clock between rows; the search for the first row is out of its hands.
         const late = setTimeout(() => resolve({ kind: 'overdue' }), mostMs + graceMs).unref()
-        const settle = (it: Reported) => {
+        const settle = (answer: Reported) => {
           clearTimeout(late)
-          resolve(it)
+          resolve(answer)
         }
-        waiting.push({ asked, until: performance.now() + mostMs, settle })
+        waiting.push({ question, until: performance.now() + mostMs, settle })
         next()
       }),
     async close() {
@@ -99,10 +99,12 @@ const reportThread = (file: string, patience: number): ReportThread => {
   }
 }
 
-const fault = (it: Reported): Error =>
-  it.kind === 'overdue'
+const fault = (answer: Reported): Error =>
+  answer.kind === 'overdue'
     ? new Overdue()
-    : new Unavailable(undefined, { cause: new Error('A report failed', { cause: it.kind === 'failed' && it.code }) })
+    : new Unavailable(undefined, {
+        cause: new Error('A report failed', { cause: answer.kind === 'failed' && answer.code }),
+      })
 
 /**
  * Reports on a thread of its own: the main thread reads in steps of microseconds. `patience` in ms is the wait for other
@@ -113,18 +115,18 @@ export const openReports = (file: string, patience: number): ReportConnection =>
   return {
     async list<T>(kind: Kind<T>, query: Query<T>) {
       const { limit = -1, offset = 0, countTo = -1 } = query
-      const asked = { work: 'list', sorting: orderBy(query), limit, offset, countTo } as const
-      const found = await reported({ ...asked, ...from(kind, query) })
+      const question = { work: 'list', sorting: orderBy(query), limit, offset, countTo } as const
+      const found = await reported({ ...question, ...from(kind, query) })
       if (found.kind !== 'rows') throw fault(found)
       return { rows: found.rows as readonly Row<T>[], total: found.total }
     },
-    async sums(asked) {
-      const found = await reported(asked)
+    async sums(question) {
+      const found = await reported(question)
       if (found.kind !== 'sums') throw fault(found)
       return found.sums
     },
-    async groups(asked) {
-      const found = await reported(asked)
+    async groups(question) {
+      const found = await reported(question)
       if (found.kind !== 'groups') throw fault(found)
       return found.groups
     },

@@ -23,7 +23,7 @@ const padded = (row: readonly string[], columns: number): readonly Runs[] =>
 const delimiterOf = (text: string): string => {
   const line = text.slice(0, 10_000).split('\n', 1)[0] ?? ''
   const counts = [',', ';', '\t'].map((mark) => ({ mark, count: line.split(mark).length }))
-  return counts.reduce((best, it) => (it.count > best.count ? it : best)).mark
+  return counts.reduce((best, mark) => (mark.count > best.count ? mark : best)).mark
 }
 
 /** Records of RFC 4180; blank lines are skipped. Throws Refused before the cells fill the memory. */

@@ -17,8 +17,8 @@ export const mimes: Readonly<Record<Format, string>> = {
 /** The format that extension and type name; null where they name none, or two. */
 export const formatOf = (extension: string, mime: string): Format | null => {
   const ending = extension.toLowerCase().replace(/^[\s.]+|[\s.]+$/g, '')
-  const byName = formats.find((it) => it === ending)
-  const byType = formats.find((it) => mimes[it] === mime)
+  const byName = formats.find((format) => format === ending)
+  const byType = formats.find((format) => mimes[format] === mime)
   if (byName === undefined) return ending === '' ? (byType ?? null) : null
   return byType === undefined || byType === byName ? byName : null
 }

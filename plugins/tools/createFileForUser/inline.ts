@@ -55,10 +55,10 @@ const partnersOf = (tokens: readonly Token[]): ReadonlyMap<number, number> => {
   const count: Record<Mark, number> = { bold: 0, italic: 0, struck: 0 }
   for (const [at, { text, mark, opens, closes }] of tokens.entries()) {
     if (mark === undefined) continue
-    const from = closes && count[mark] > 0 ? open.findLastIndex((it) => tokens[it]?.text === text) : -1
+    const from = closes && count[mark] > 0 ? open.findLastIndex((place) => tokens[place]?.text === text) : -1
     if (from >= 0) {
       const begin = open[from] ?? 0
-      for (const it of open.splice(from)) count[tokens[it]?.mark ?? mark] -= 1
+      for (const place of open.splice(from)) count[tokens[place]?.mark ?? mark] -= 1
       partner.set(begin, at).set(at, begin)
     } else if (opens && open.length < mostOpenStyles) {
       open.push(at)
@@ -141,7 +141,7 @@ const markAt = (text: string, at: number, sign: string): Token => {
 
 /** The place of the last run of this many backticks: a search beyond the last run would find nothing. */
 const lastTicks = (text: string): ReadonlyMap<number, number> =>
-  new Map(Array.from(text.matchAll(/`+/g), (it) => [it[0].length, it.index]))
+  new Map(Array.from(text.matchAll(/`+/g), (match) => [match[0].length, match.index]))
 
 /** Code ends at as many backticks as it began with; without them, the backticks are text. */
 const codeAt = (text: string, at: number, sign: string, ticks: ReadonlyMap<number, number>) => {

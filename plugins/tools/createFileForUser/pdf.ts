@@ -54,7 +54,7 @@ const drawing = () => {
         page?.shown.push(...drawn(segment, x, base, size))
         if (segment.link !== null) {
           const from = x + segment.x
-          const box = [from, base - 2, from + segment.width, base + size].map((it) => Number(it.toFixed(2)))
+          const box = [from, base - 2, from + segment.width, base + size].map((number) => Number(number.toFixed(2)))
           page?.links.push({ url: segment.link, box })
         }
       }

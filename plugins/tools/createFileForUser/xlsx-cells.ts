@@ -60,8 +60,8 @@ const rowsOf = (block: Exclude<Block, { kind: 'heading' }>): readonly Row[] => {
       return tableRows(block)
     case 'item': {
       const text = cellOf(block.runs)
-      const said = block.number === null ? text : `${block.number}. ${text}`
-      return [{ cells: [...Array<string>(block.depth).fill(''), said], bold: false }]
+      const words = block.number === null ? text : `${block.number}. ${text}`
+      return [{ cells: [...Array<string>(block.depth).fill(''), words], bold: false }]
     }
     case 'code':
       return block.text.split('\n').map((line) => ({ cells: [checked(line)], bold: false }))

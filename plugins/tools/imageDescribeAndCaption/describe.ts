@@ -16,11 +16,11 @@ export const describeImage = async (
   const { fields, model } = await askAboutImages(supplied, { model: wanted, parts, properties }, signal)
   const { text, list, wasCut } = truncatingReader()
   const description = text(fields['description'], 8_000)
-  const objects = list(fields['objects'], 100).map((it) => text(it, 200))
+  const objects = list(fields['objects'], 100).map((item) => text(item, 200))
   return {
     caption: text(fields['caption'], 500) || firstSentence(description).slice(0, 500),
     description,
-    objects: objects.filter((it) => it !== ''),
+    objects: objects.filter((name) => name !== ''),
     text: text(fields['text'], 20_000),
     model,
     truncated: wasCut(),

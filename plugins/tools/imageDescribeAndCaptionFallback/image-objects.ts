@@ -18,10 +18,10 @@ const time = 30_000
  */
 export const findThings = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<Things> => {
   const found = await runApart<Things>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal, { time })
-  const placed = <T extends { readonly score: number; readonly box: Box }>(it: T): T => ({
-    ...it,
-    score: Math.round(it.score * 100) / 100,
-    box: boxOn(image, pixels, it.box),
+  const placed = <T extends { readonly score: number; readonly box: Box }>(box: T): T => ({
+    ...box,
+    score: Math.round(box.score * 100) / 100,
+    box: boxOn(image, pixels, box.box),
   })
   return { objects: found.objects.map(placed), faces: found.faces.map(placed) }
 }

@@ -49,7 +49,7 @@ const readableLines = ({ lines }: Reading): readonly Line[] =>
 /** Longer lines count more. */
 const meanConfidence = (lines: readonly Line[]): number => {
   const characters = lines.reduce((sum, { text }) => sum + text.length, 0)
-  return Math.round((100 * lines.reduce((sum, it) => sum + it.confidence * it.text.length, 0)) / characters) / 100
+  return Math.round((100 * lines.reduce((sum, line) => sum + line.confidence * line.text.length, 0)) / characters) / 100
 }
 
 /** Sides that differ by less than a twentieth count as equal. */

@@ -44,7 +44,7 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
     })
     const speakers = inside.map((word) => speakerOf(word, part))
     const [by = speakerOf(segment, part)] = speakers
-    if (speakers.every((it) => it === by)) return [{ ...segment, by }]
+    if (speakers.every((speaker) => speaker === by)) return [{ ...segment, by }]
     // Words often lack the punctuation that the segment has.
     const written = segment.text.split(/\s+/)
     const texts = written.length === inside.length ? written : inside.map(({ text }) => text)
@@ -72,8 +72,8 @@ export const attributeByVoice =
     let found: Turn | null = null
     let most = -Infinity
     for (const turn of turns) {
-      const its = shared(spoken, turn)
-      if (its > most) [found, most] = [turn, its]
+      const seconds = shared(spoken, turn)
+      if (seconds > most) [found, most] = [turn, seconds]
     }
     return found?.speaker ?? null
   }
@@ -86,22 +86,26 @@ const shared = (one: Pick<Turn, 'start' | 'end'>, other: Pick<Turn, 'start' | 'e
 const identified = (part: Part, turns: readonly Turn[], strangers: number): ReadonlyMap<number, number> => {
   const spoken = [...part.words, ...part.segments]
   const theirs = [...new Set(spoken.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))]
-  const pairs = theirs.flatMap((its) => {
-    const said = spoken.filter(({ speaker }) => speaker === its)
+  const pairs = theirs.flatMap((theirVoice) => {
+    const theirs = spoken.filter(({ speaker }) => speaker === theirVoice)
     return [...new Set(turns.map(({ speaker }) => speaker))].map((ours) => {
       const heard = turns.filter(({ speaker }) => speaker === ours)
-      return { its, ours, seconds: sum(said.flatMap((one) => heard.map((other) => Math.max(0, shared(one, other))))) }
+      return {
+        theirVoice,
+        ours,
+        seconds: sum(theirs.flatMap((one) => heard.map((other) => Math.max(0, shared(one, other))))),
+      }
     })
   })
   const found = new Map<number, number>()
   const taken = new Set<number>()
-  for (const { its, ours, seconds } of pairs.toSorted((one, other) => other.seconds - one.seconds)) {
-    if (seconds === 0 || found.has(its) || taken.has(ours)) continue
-    found.set(its, ours)
+  for (const { theirVoice, ours, seconds } of pairs.toSorted((one, other) => other.seconds - one.seconds)) {
+    if (seconds === 0 || found.has(theirVoice) || taken.has(ours)) continue
+    found.set(theirVoice, ours)
     taken.add(ours)
   }
-  for (const its of theirs) if (!found.has(its)) found.set(its, strangers + its)
+  for (const voice of theirs) if (!found.has(voice)) found.set(voice, strangers + voice)
   return found
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, it) => all + it, 0)
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0)

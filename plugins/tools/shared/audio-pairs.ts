@@ -4,7 +4,7 @@
  */
 export const inPairs = async <T, R>(
   read: (signal: AbortSignal) => AsyncGenerator<T, void>,
-  work: (it: T, signal: AbortSignal) => Promise<R>,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): Promise<readonly R[]> => {
   const over = new AbortController()

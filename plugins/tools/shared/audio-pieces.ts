@@ -105,8 +105,8 @@ const quietest = (samples: Float32Array): number => {
   let sum = 0
   let least = Infinity
   let best = width
-  for (const [index, its] of loudness.entries()) {
-    sum += its - (loudness[index - width] ?? 0)
+  for (const [index, level] of loudness.entries()) {
+    sum += level - (loudness[index - width] ?? 0)
     if (index < width - 1 || sum >= least) continue
     least = sum
     best = index + 1

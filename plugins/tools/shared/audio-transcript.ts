@@ -51,8 +51,8 @@ const partOf = ({ text, language, segments, words }: Transcript, { start, second
   return {
     text: text.trim(),
     language,
-    segments: (segments.length > 0 ? segments : [whole]).map(later).filter((it) => it.text !== ''),
-    words: words.map(later).filter((it) => it.text !== ''),
+    segments: (segments.length > 0 ? segments : [whole]).map(later).filter((spoken) => spoken.text !== ''),
+    words: words.map(later).filter((spoken) => spoken.text !== ''),
     timed: segments.length + words.length > 0,
   }
 }

@@ -86,14 +86,14 @@ const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortS
   if (claimOf(bytes) > mostClaimedSeconds) throw new Unreadable()
   const wanted = 'format=format_name,duration:stream=codec_type,duration'
   const given = ['-v', 'quiet', ...careful, '-select_streams', 'a:0', '-show_entries', wanted, '-of', 'json', source]
-  let said = ''
+  let output = ''
   for await (const part of outputOf({ program: 'ffprobe', given, user, patience: patienceMs.probe }, signal)) {
-    said += Buffer.from(part).toString('latin1')
-    if (said.length > 65_536) throw new Unreadable()
+    output += Buffer.from(part).toString('latin1')
+    if (output.length > 65_536) throw new Unreadable()
   }
-  const { format, streams } = parsed(said)
+  const { format, streams } = parsed(output)
   if (format?.format_name === undefined || streams?.length !== 1) throw new Unreadable()
-  const claims = [format.duration, streams[0]?.duration].map(Number).filter((it) => it > 0)
+  const claims = [format.duration, streams[0]?.duration].map(Number).filter((seconds) => seconds > 0)
   const seconds = claims.length > 0 ? Math.max(...claims) : null
   if (seconds !== null && seconds > mostClaimedSeconds) throw new Unreadable()
   return { format: format.format_name.split(',', 1).join(), seconds }
@@ -121,9 +121,9 @@ interface ProbedFacts {
 }
 
 /** Throws Unreadable when the output of ffprobe was cut or is no JSON. */
-const parsed = (said: string): ProbedFacts => {
+const parsed = (text: string): ProbedFacts => {
   try {
-    return JSON.parse(said) as ProbedFacts
+    return JSON.parse(text) as ProbedFacts
   } catch (cause) {
     throw new Unreadable({ cause })
   }

@@ -68,10 +68,10 @@ export const joinedGroups = (
     left[column] = both
     left.splice(row, 1)
     between.splice(row, 1)
-    for (const its of between) if (its.length > row) its.splice(row, 1)
+    for (const distances of between) if (distances.length > row) distances.splice(row, 1)
     for (const [at, third] of left.entries()) {
-      const its = between[Math.max(at, column)]
-      if (at !== column && its) its[Math.min(at, column)] = strangeness(third, both, usual, tolerance)
+      const row = between[Math.max(at, column)]
+      if (at !== column && row) row[Math.min(at, column)] = strangeness(third, both, usual, tolerance)
     }
   }
   return { groups: left, evidence }
@@ -82,10 +82,10 @@ const evidentFrames = ({ sums }: VoiceGroup): number => Math.min(telling, sums.c
 
 /** The evidence against a single voice beyond the tolerance: how much better two distributions fit than one. */
 const strangeness = (one: VoiceGroup, other: VoiceGroup, usual: Float64Array, tolerance: Tolerance): number => {
-  const its = scaledSums(one.sums, telling)
+  const sums = scaledSums(one.sums, telling)
   const others = scaledSums(other.sums, telling)
-  const both = addedSums(its, others)
-  const apart = its.count * one.distribution.logDeterminant + others.count * other.distribution.logDeterminant
+  const both = addedSums(sums, others)
+  const apart = sums.count * one.distribution.logDeterminant + others.count * other.distribution.logDeterminant
   return (both.count * normalOf(both, usual).logDeterminant - apart) / 2 - tolerance(both.count)
 }
 
@@ -93,7 +93,8 @@ const strangeness = (one: VoiceGroup, other: VoiceGroup, usual: Float64Array, to
 const nearest = (between: readonly (readonly number[])[]) => {
   let found = { row: 1, column: 0, least: Infinity }
   for (const [row, others] of between.entries()) {
-    for (const [column, its] of others.entries()) if (its < found.least) found = { row, column, least: its }
+    for (const [column, distance] of others.entries())
+      if (distance < found.least) found = { row, column, least: distance }
   }
   return found
 }
@@ -133,4 +134,4 @@ export const voiceOfFrames = (
 }
 
 const indexOfMost = (numbers: readonly number[]): number =>
-  numbers.reduce((best, it, index) => (it > (numbers[best] ?? -Infinity) ? index : best), 0)
+  numbers.reduce((best, number, index) => (number > (numbers[best] ?? -Infinity) ? index : best), 0)

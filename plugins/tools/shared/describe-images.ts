@@ -47,11 +47,11 @@ export const askAboutImages = async (
     supplied,
     { ability: 'chat', model: wanted, modality: 'image' },
     async (candidate, signal) => {
-      const asked = (body: ChatBody) => completed(candidate, body, signal)
-      const { usage, ...completion } = await asked({ messages, response_format: formatOf(properties) }).catch(
+      const answerOf = (body: ChatBody) => completed(candidate, body, signal)
+      const { usage, ...completion } = await answerOf({ messages, response_format: formatOf(properties) }).catch(
         (error: unknown) => {
           // Many servers that take images refuse this field; the instruction asks for the same form.
-          if (error instanceof BadRequest) return asked({ messages })
+          if (error instanceof BadRequest) return answerOf({ messages })
           throw error
         },
       )
@@ -84,9 +84,9 @@ const completed = async (
 }
 
 /** For a backend that told no usage. */
-const guessed = (body: ChatBody, said: string): Usage => ({
+const guessed = (body: ChatBody, words: string): Usage => ({
   input: inputOf(body),
-  output: tokensOf(said),
+  output: tokensOf(words),
   estimated: true,
 })
 

@@ -37,31 +37,35 @@ export const sumsOf = (frames: Iterable<Float32Array>, size: number): FrameSums 
 /** The sums of both sets together, in a new object. */
 export const addedSums = (one: FrameSums, other: FrameSums): FrameSums => ({
   count: one.count + other.count,
-  first: one.first.map((it, at) => it + of(other.first, at)),
-  second: one.second.map((it, at) => it + of(other.second, at)),
+  first: one.first.map((value, at) => value + of(other.first, at)),
+  second: one.second.map((value, at) => value + of(other.second, at)),
 })
 
 /** Scales the sums down to at most `most` frames. */
 export const scaledSums = (sums: FrameSums, most: number): FrameSums => {
   if (sums.count <= most) return sums
   const share = most / sums.count
-  return { count: most, first: sums.first.map((it) => it * share), second: sums.second.map((it) => it * share) }
+  return {
+    count: most,
+    first: sums.first.map((value) => value * share),
+    second: sums.second.map((value) => value * share),
+  }
 }
 
 /** The common covariance within the sets. */
 export const spreadWithin = (sets: readonly FrameSums[], size: number): Float64Array => {
   const spread = new Float64Array(size * size)
   let count = 0
-  for (const { count: its, first, second } of sets) {
-    count += its
+  for (const { count: frames, first, second } of sets) {
+    count += frames
     for (let row = 0; row < size; row++) {
       for (let column = 0; column <= row; column++) {
         const at = row * size + column
-        spread[at] = of(spread, at) + of(second, at) - (of(first, row) * of(first, column)) / its
+        spread[at] = of(spread, at) + of(second, at) - (of(first, row) * of(first, column)) / frames
       }
     }
   }
-  return spread.map((it) => it / Math.max(1, count))
+  return spread.map((value) => value / Math.max(1, count))
 }
 
 /** In frames: the weight of the usual covariance when a set has few frames. */
@@ -82,7 +86,7 @@ export const normalOf = ({ count, first, second }: FrameSums, usual: Float64Arra
     }
     logDeterminant += 2 * Math.log(of(root, row * size + row))
   }
-  return { mean: first.map((it) => it / count), root, logDeterminant }
+  return { mean: first.map((value) => value / count), root, logDeterminant }
 }
 
 /** The logarithm of a frame's likelihood, without the constant that all distributions share. */

@@ -42,14 +42,14 @@ export default ({ speech, frames }: Voice): GuessedTurns => {
     return sound.length === frameWidth && sound[frameWidth - 1] !== 0 ? sound : null
   })
   const instants = stretches.flat()
-  const pieces = stretches.flatMap((it) => partsOf(it, Math.max(1, Math.round(it.length / piece))))
-  const sounds = pieces.map(soundsOf).filter((it) => it.length >= leastVoiced)
+  const pieces = stretches.flatMap((stretch) => partsOf(stretch, Math.max(1, Math.round(stretch.length / piece))))
+  const sounds = pieces.map(soundsOf).filter((sound) => sound.length >= leastVoiced)
   const usual = spreadWithin(
-    sounds.map((it) => sumsOf(it, frameWidth)),
+    sounds.map((sound) => sumsOf(sound, frameWidth)),
     frameWidth,
   )
   const rough = roughly(
-    sounds.map((it) => groupOf(it, usual)),
+    sounds.map((sound) => groupOf(sound, usual)),
     usual,
   )
   const { groups, evidence } = refined(refined(rough, instants, usual), instants, usual)
@@ -66,10 +66,10 @@ const confidenceOf = (evidence: number | null): number => {
 /** Groups of a few pieces each. Neighbouring pieces are joined first, so that long recordings stay fast. */
 const roughly = (groups: readonly VoiceGroup[], usual: Float64Array): JoinedGroups => {
   const tolerance = byInformation(frameWidth)
-  const near = partsOf(groups, Math.ceil(groups.length / atOnce)).map((its) =>
-    joinedGroups(its, usual, mostVoices, tolerance),
+  const near = partsOf(groups, Math.ceil(groups.length / atOnce)).map((some) =>
+    joinedGroups(some, usual, mostVoices, tolerance),
   )
-  const all = near.flatMap((its) => its.groups)
+  const all = near.flatMap((joined) => joined.groups)
   const { groups: joined, evidence } = joinedGroups(all, usual, mostVoices, tolerance)
   return { groups: joined, evidence: evidence ?? near.at(-1)?.evidence ?? null }
 }
@@ -82,10 +82,10 @@ const refined = (before: JoinedGroups, instants: readonly Instant[], usual: Floa
   const least = Math.max(leastSaid.instants, leastSaid.share * instants.length)
   const own = groups
     .map((_, voice) => instants.filter((_, at) => voices[at] === voice))
-    .filter((its) => its.length >= least)
+    .filter((stretch) => stretch.length >= least)
     .map(soundsOf)
-    .filter((its) => its.length >= leastVoiced)
-    .map((its) => groupOf(its, usual))
+    .filter((sound) => sound.length >= leastVoiced)
+    .map((sound) => groupOf(sound, usual))
   return joinedGroups(own.length > 0 ? own : groups, usual, mostSpeakers, byDistance)
 }
 

@@ -66,7 +66,7 @@ const left = (() => {
   fourierTransform(real, imaginary)
   toPower(real, imaginary)
   fourierTransform(real, imaginary)
-  return real.map((it) => it / (real[0] ?? 1))
+  return real.map((value) => value / (real[0] ?? 1))
 })()
 
 /** The first strong peak of the autocorrelation, in Hz; null when the sound does not repeat. */
@@ -119,5 +119,5 @@ const shapeOf = (power: Float64Array): readonly number[] => {
   const loudness = filters.map(({ first, weights }) =>
     Math.log(weights.reduce((sum, weight, index) => sum + weight * (power[first + index] ?? 0), 1e-7)),
   )
-  return waves.map((wave) => loudness.reduce((sum, it, band) => sum + it * (wave[band] ?? 0), 0))
+  return waves.map((wave) => loudness.reduce((sum, value, band) => sum + value * (wave[band] ?? 0), 0))
 }

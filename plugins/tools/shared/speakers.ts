@@ -37,7 +37,7 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
   const decoded = decodeAudio(bytes)
   const heard = await inPairs(
     (signal) => windowsOf(decoded.blocks(signal)),
-    (it, signal) => runApart<Voice>('tools/shared/voice-job', it, signal, { time: time.voice }),
+    (window, signal) => runApart<Voice>('tools/shared/voice-job', window, signal, { time: time.voice }),
     signal,
   )
   const whole: Voice = {
@@ -50,7 +50,7 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
   return {
     duration: hundredths(decoded.seconds),
     truncated: decoded.truncated,
-    turns: turns.map((it) => ({ ...it, start: hundredths(it.start), end: hundredths(it.end) })),
+    turns: turns.map((turn) => ({ ...turn, start: hundredths(turn.start), end: hundredths(turn.end) })),
     guess: { by: 'pitch and timbre', confidence: confidence === null ? null : hundredths(confidence) },
   }
 }

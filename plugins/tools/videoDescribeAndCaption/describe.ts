@@ -40,14 +40,14 @@ export const describeVideo = async (
   const parts = partsOf(frames, duration, written)
   const { fields, model } = await askAboutImages(supplied, { model: wish.model, parts, properties }, signal)
   const description = text(fields['description'], 8_000)
-  const scenes = list(fields['scenes'], 50).map((it) => {
-    const { time, description } = (it ?? {}) as { time?: unknown; description?: unknown }
+  const scenes = list(fields['scenes'], 50).map((item) => {
+    const { time, description } = (item ?? {}) as { time?: unknown; description?: unknown }
     return { time: Math.min(secondsIn(time), hundredths(duration)), description: text(description, 2_000) }
   })
   return {
     caption: text(fields['caption'], 500) || firstSentence(description).slice(0, 500),
     description,
-    scenes: scenes.filter((it) => it.description !== '').toSorted((one, other) => one.time - other.time),
+    scenes: scenes.filter((scene) => scene.description !== '').toSorted((one, other) => one.time - other.time),
     transcript: written,
     duration: hundredths(duration),
     model,

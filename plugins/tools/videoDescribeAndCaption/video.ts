@@ -99,7 +99,7 @@ const read = async ({ path, user }: VideoOnDisk, container: string, signal: Abor
       const moments = Array.from({ length: count }, (_, index) => ((index + 0.5) / count) * duration)
       // Times are rounded to milliseconds, so that a video with one picture is examined once.
       const times = [...new Set(moments.map((time) => Math.round(time * 1000) / 1000))]
-      const frames = (await Promise.all(times.map(frame))).filter((it) => it !== null)
+      const frames = (await Promise.all(times.map(frame))).filter((frame) => frame !== null)
       if (frames.length === 0) throw new Unreadable()
       return frames
     },

@@ -16,9 +16,9 @@ export interface Link {
 
 /** The page's statements about itself. */
 export const aboutPage = (document: Document): About => {
-  const said = metaOf(document)
+  const meta = metaOf(document)
   const first = (names: readonly string[], longest: number) =>
-    names.map((name) => line(said.get(name), longest)).find((text) => text !== null) ?? null
+    names.map((name) => line(meta.get(name), longest)).find((text) => text !== null) ?? null
   const text = (selector: string) => line(document.querySelector(selector)?.textContent, 500)
   return {
     title: first(['og:title'], 500) ?? text('title') ?? text('h1'),
@@ -32,13 +32,13 @@ export const aboutPage = (document: Document): About => {
 
 /** Names in lower case; the first of several counts. */
 const metaOf = (document: Document): ReadonlyMap<string, string> => {
-  const said = new Map<string, string>()
+  const facts = new Map<string, string>()
   for (const meta of document.querySelectorAll('meta')) {
     const name = ['property', 'name', 'itemprop', 'http-equiv'].map((key) => meta.getAttribute(key)).find(Boolean)
     const content = meta.getAttribute('content')?.trim()
-    if (name && content && !said.has(name.toLowerCase())) said.set(name.toLowerCase(), content)
+    if (name && content && !facts.has(name.toLowerCase())) facts.set(name.toLowerCase(), content)
   }
-  return said
+  return facts
 }
 
 /** The base for the addresses of a page. */

@@ -34,9 +34,9 @@ export const loadPage = async (door: Door, url: string, signal: AbortSignal): Pr
 
 /** The content of a page. Throws BadRequest when the page is unreadable. */
 export const readPage = async ({ url, html, headers, bytes, cut }: LoadedPage, signal: AbortSignal): Promise<Page> => {
-  const asked = { url, html, bytes, contentType: headers['content-type'] ?? '' }
+  const request = { url, html, bytes, contentType: headers['content-type'] ?? '' }
   const read = (article: boolean, time: number) =>
-    runApart<Page>('tools/webPageScraperTool/page-job', { ...asked, article } satisfies PageJob, signal, { time })
+    runApart<Page>('tools/webPageScraperTool/page-job', { ...request, article } satisfies PageJob, signal, { time })
   try {
     // A page that blocks the article search is read as plain text.
     const page = await read(true, 10_000).catch((fault) => {

@@ -130,13 +130,13 @@ const contentOf = async (context: BrowserContext, page: Page, most: number): Pro
 
 const tell = (told: RenderMessage): Promise<void> => new Promise((done) => process.send?.(told, () => done()))
 
-let asked = 0
+let requests = 0
 const waiting = new Map<number, (answer: BrowserAnswer['answer']) => void>()
 
 /** Resolves with null when the gateway refuses the request. */
 const ask = (want: Omit<BrowserRequest, 'kind' | 'id'>): Promise<BrowserAnswer['answer']> =>
   new Promise((resolve) => {
-    const id = ++asked
+    const id = ++requests
     waiting.set(id, resolve)
     void tell({ kind: 'want', id, ...want })
   })

@@ -57,9 +57,9 @@ export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer 
       if (path === null) throw new Unconfigured({ validator: { [setting]: 'Expected the path of a Chromium' } })
       const stop = AbortSignal.any([signal, over.signal])
       const driven = () => {
-        const it = drive({ chromium: path, setting, page, door }, stop)
-        open.add(it)
-        return it.finally(() => open.delete(it))
+        const loading = drive({ chromium: path, setting, page, door }, stop)
+        open.add(loading)
+        return loading.finally(() => open.delete(loading))
       }
       return unlessStopped(browserLanes.run(driven, stop), stop)
     },

@@ -94,16 +94,20 @@ const brave = (apiKey: string | undefined, baseUrl = 'https://api.search.brave.c
   if (apiKey === undefined) throw missing('apiKey', 'Expected a key of the Brave Search API')
   return {
     ask({ query, country, searchLang }, count) {
-      const asked = new URLSearchParams({ q: query, count: String(count) })
-      if (country) asked.set('country', country.toUpperCase())
-      if (searchLang) asked.set('search_lang', braveLanguage(searchLang.toLowerCase()))
-      return { url: `${baseUrl}/web/search?${asked}`, headers: { 'x-subscription-token': apiKey } }
+      const fields = new URLSearchParams({ q: query, count: String(count) })
+      if (country) fields.set('country', country.toUpperCase())
+      if (searchLang) fields.set('search_lang', braveLanguage(searchLang.toLowerCase()))
+      return { url: `${baseUrl}/web/search?${fields}`, headers: { 'x-subscription-token': apiKey } }
     },
     read({ query, web }) {
       if (query === undefined && web === undefined) throw garbled('The answer is not one of the web search')
       const found = listed((web as JsonObject | undefined)?.['results'])
       return {
-        found: found.map((it) => ({ ...it, snippet: it['description'], age: it['page_age'] ?? it['age'] })),
+        found: found.map((result) => ({
+          ...result,
+          snippet: result['description'],
+          age: result['page_age'] ?? result['age'],
+        })),
         more: (query as JsonObject | undefined)?.['more_results_available'] === true,
       }
     },
@@ -130,16 +134,20 @@ const searxng = (baseUrl: string | undefined): Engine => {
   if (baseUrl === undefined) throw missing('baseUrl', 'Expected the address of a SearXNG')
   return {
     ask({ query, country, searchLang }) {
-      const asked = new URLSearchParams({ q: query, format: 'json' })
+      const fields = new URLSearchParams({ q: query, format: 'json' })
       const [language = '', region = country] = searchLang?.split('-') ?? []
       const place = region?.length === 2 ? `-${region.toUpperCase()}` : ''
-      if (language) asked.set('language', language.toLowerCase() + place)
-      return { url: `${baseUrl}/search?${asked}`, headers: {} }
+      if (language) fields.set('language', language.toLowerCase() + place)
+      return { url: `${baseUrl}/search?${fields}`, headers: {} }
     },
     read({ results }) {
       if (!Array.isArray(results)) throw garbled('The answer has no results')
       return {
-        found: listed(results).map((it) => ({ ...it, snippet: it['content'], age: it['publishedDate'] })),
+        found: listed(results).map((result) => ({
+          ...result,
+          snippet: result['content'],
+          age: result['publishedDate'],
+        })),
         more: false,
       }
     },
@@ -148,7 +156,7 @@ const searxng = (baseUrl: string | undefined): Engine => {
 
 /** Anything but a list of objects counts as empty. */
 const listed = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter((it) => typeof it === 'object' && it !== null) : []
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : []
 
 /** Null when the result has no web address. */
 const tidy = ({ title, url, snippet, age }: JsonObject): Result | null => {

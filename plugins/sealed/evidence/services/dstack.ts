@@ -50,7 +50,11 @@ export const checkDstackImage = async (
   const { mrtd, rtmr, configId, owner, ownerConfig } = registers
   const [rtmr0, rtmr1, rtmr2] = rtmr.map(toHex)
   const system = lists.systems.find(
-    (it) => it.mrtd === toHex(mrtd) && it.rtmr0.includes(rtmr0!) && it.rtmr1 === rtmr1 && it.rtmr2 === rtmr2,
+    (measured) =>
+      measured.mrtd === toHex(mrtd) &&
+      measured.rtmr0.includes(rtmr0!) &&
+      measured.rtmr1 === rtmr1 &&
+      measured.rtmr2 === rtmr2,
   )
   demand(system !== undefined, 'measurement_not_allowed', 'system')
   demand(isZero(owner) && isZero(ownerConfig), 'policy_refused', 'registers')

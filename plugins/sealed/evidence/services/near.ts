@@ -79,8 +79,8 @@ const modelMachines = async (document: EvidenceMembers): Promise<readonly Machin
 export const readNear: ReadService = async (text) => {
   const document = documentOf(text)
   if (member(document, 'gateway_attestation') === undefined) return modelMachines(document)
-  const said = objectMember(document, 'gateway_attestation')
-  const gateway = await dstackMachine(said, 'gateway', ({ near }) => near?.gateway)
+  const attested = objectMember(document, 'gateway_attestation')
+  const gateway = await dstackMachine(attested, 'gateway', ({ near }) => near?.gateway)
   const models = member(document, 'model_attestations')
   if (!Array.isArray(models) || models.length === 0 || models.length > mostModels)
     return refuse('evidence_malformed', 'model_attestations')

@@ -187,8 +187,8 @@ const tokensOf = (text: string): { readonly whole: string; readonly gpus: Eviden
 
 /** The hash that the token of the whole names for one GPU's token. */
 const namedDigest = (submodules: EvidenceMembers, name: string): Uint8Array => {
-  const said = member(submodules, name)
-  const inner: unknown = Array.isArray(said) && said.length === 2 && said[0] === 'DIGEST' ? said[1] : null
+  const claims = member(submodules, name)
+  const inner: unknown = Array.isArray(claims) && claims.length === 2 && claims[0] === 'DIGEST' ? claims[1] : null
   const hex: unknown = Array.isArray(inner) && inner.length === 2 && inner[0] === 'SHA-256' ? inner[1] : null
   return (typeof hex === 'string' ? fromHex(hex, 32) : null) ?? refuse('evidence_malformed', 'submods')
 }

@@ -19,14 +19,14 @@ const devices = [
 ] as const
 
 /** The hashes of the devices' evidence, which the report data binds. A hash without its evidence is refused. */
-const deviceHashes = async (text: string, said: EvidenceMembers): Promise<readonly Uint8Array[]> => {
+const deviceHashes = async (text: string, members: EvidenceMembers): Promise<readonly Uint8Array[]> => {
   const raw = rawMembers(text)
   const hashes: Uint8Array[] = []
   for (const { evidence, hash } of devices) {
     const isThere = raw.has(evidence)
-    demand(isThere === (member(said, hash) !== undefined), 'evidence_malformed', hash)
+    demand(isThere === (member(members, hash) !== undefined), 'evidence_malformed', hash)
     if (!isThere) continue
-    const claimed = hexMember(said, hash, 32)
+    const claimed = hexMember(members, hash, 32)
     // The service writes the evidence of switches anew after hashing it, so its bytes are bound by the claim alone.
     const isBound = evidence === 'nvswitch' || same(await digest('SHA-256', utf8(raw.get(evidence)!)), claimed)
     demand(isBound, 'report_data_mismatch', hash)
@@ -40,14 +40,14 @@ const checkImage = ({ measurement, registers, hostData }: PlatformFacts, { tinfo
   demand(tinfoil !== undefined, 'measurement_not_allowed', 'the policy names no images of tinfoil')
   if (registers === null) {
     demand(/^0*$/.test(hostData), 'policy_refused', 'hostData')
-    const image = tinfoil.images.find((it) => it['sev-snp'] === measurement)
+    const image = tinfoil.images.find((image) => image['sev-snp'] === measurement)
     return image?.name ?? refuse('measurement_not_allowed', 'image')
   }
   const [rtmr0, rtmr1, rtmr2, rtmr3] = registers.rtmr.map(toHex)
   const image = tinfoil.images.find(({ tdx }) => tdx?.rtmr1 === rtmr1 && tdx?.rtmr2 === rtmr2)
   demand(image !== undefined, 'measurement_not_allowed', 'image')
   const mrtd = toHex(registers.mrtd)
-  const isFirmware = tinfoil.hardware?.some((it) => it.mrtd === mrtd && it.rtmr0 === rtmr0) === true
+  const isFirmware = tinfoil.hardware?.some((hardware) => hardware.mrtd === mrtd && hardware.rtmr0 === rtmr0) === true
   demand(isFirmware, 'measurement_not_allowed', 'hardware')
   const others = [registers.configId, registers.owner, registers.ownerConfig]
   demand(/^0+$/.test(rtmr3!) && others.every(isZero), 'policy_refused', 'registers')
@@ -60,16 +60,16 @@ export const readTinfoil: ReadService = async (text) => {
   demand(member(document, 'format') === format, 'no_verifier', 'format of tinfoil')
   // The second form had this member; a document of both forms has two meanings.
   demand(member(document, 'body') === undefined, 'evidence_malformed', 'body')
-  const said = objectMember(document, 'report_data')
+  const reportData = objectMember(document, 'report_data')
   const cpu = objectMember(document, 'cpu')
   const platform = textIn(cpu, 'platform', 16)
   if (platform !== 'sev-snp' && platform !== 'tdx') return refuse('platform_not_allowed', 'platform')
-  const [tls, seal, nonce] = ['tls_key_fp', 'hpke_key', 'nonce'].map((name) => hexMember(said, name, 32)) as [
+  const [tls, seal, nonce] = ['tls_key_fp', 'hpke_key', 'nonce'].map((name) => hexMember(reportData, name, 32)) as [
     Uint8Array,
     Uint8Array,
     Uint8Array,
   ]
-  const hashes = await deviceHashes(text, said)
+  const hashes = await deviceHashes(text, reportData)
   const bound = await digest('SHA-256', concat(tls, seal, nonce, ...hashes))
   const machine: Machine = {
     role: 'machine',
