@@ -16,10 +16,13 @@ import { createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
 import { Log } from '../core/ports/platform.ts'
+import { Guard } from '../core/ports/guard.ts'
 import { kind, MetadataStore } from '../core/ports/metadata-store.ts'
 import { type ChatBody, Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import openai from '../plugins/providers/openai.ts'
+import redact from '../plugins/guards/redact.ts'
+import words from '../plugins/guards/words.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import { environments } from './environments.ts'
 import { backend, vector } from './contracts/stage.ts'
@@ -73,7 +76,12 @@ interface House {
 }
 
 /** The embedded production environment on a disk, with its real log. */
-const house = async (t: Test, upstreams: readonly Fitting<Upstream>[], settings: SettingsInput): Promise<House> => {
+const house = async (
+  t: Test,
+  upstreams: readonly Fitting<Upstream>[],
+  settings: SettingsInput,
+  guards: readonly Fitting<Guard>[] = [],
+): Promise<House> => {
   const adapters = await environments['production']!(t)
   const folder = t.testdirName
   const destination = { write: (line: string) => appendFileSync(join(folder, 'sealgate.log'), line) }
@@ -88,6 +96,7 @@ const house = async (t: Test, upstreams: readonly Fitting<Upstream>[], settings:
       cache: overheard(adapters.cache, note),
       rateLimiter: overheard(adapters.rateLimiter, note),
       upstreams,
+      guards,
     },
     settings,
   )
@@ -381,6 +390,44 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   const kept = Buffer.concat([...places].filter(([name]) => name.startsWith('sealgate.db')).map(([, bytes]) => bytes))
   t.match(kept.toString('latin1'), /"model":"good"/, 'the database was written')
   t.match(places.get('cache and limits')!.toString(), /tokens\/minute/)
+})
+
+t.test('words that guards put back are kept nowhere', async (t) => {
+  const { marks, mark } = marking()
+  const seen: string[] = []
+  const models = { echo: { upstreams: [{ provider: 'rehearsal' }] } }
+  const heard = plugin({
+    port: Guard,
+    name: 'heard',
+    create: (): Guard => ({
+      ...{ name: 'heard', marks: [] },
+      begin: () => ({
+        async request(texts) {
+          seen.push(...texts.map(({ text }) => text))
+          return { texts: texts.map(({ text }) => text) }
+        },
+      }),
+    }),
+  })
+  const names = [mark('name'), mark('other name')]
+  const lists = { names: { words: names, then: 'replace' as const } }
+  const guards = [use(redact, { restore: true }), use(words, { lists, restore: true }), use(heard)]
+  const it = await house(t, [use(rehearsal)], { models, limits: plenty }, guards)
+  const doors: Readonly<Record<string, object>> = {
+    '/v1/chat/completions': { messages: [{ role: 'user', content: '' }] },
+    '/v1/messages': { max_tokens: 100, messages: [{ role: 'user', content: '' }] },
+    '/v1/responses': { input: '' },
+  }
+  for (const [path, body] of Object.entries(doors))
+    for (const stream of [false, true]) {
+      const content = `${mark('address')}@example.org and ${names.join(' or ')}`
+      const sent = JSON.stringify({ model: 'echo', stream, ...body }).replace(/(content|input)":""/, `$1":"${content}"`)
+      t.equal(await it.call(path, path, { body: sent, echo: true }), 200, path)
+    }
+  const places = await it.close()
+  t.same(traces(marks.keys(), places), [])
+  t.ok(seen.length >= 6)
+  for (const text of seen) t.match(text, /\[EMAIL_1\] and \[NAMES_1\] or \[NAMES_2\]/)
 })
 
 t.test('the search is sharp', async (t) => {

@@ -11,11 +11,20 @@ import redact from '../plugins/guards/redact.ts'
 import words from '../plugins/guards/words.ts'
 import { running } from './environments.ts'
 import { actor, chunk, say, stop, usage, type Step } from './fakes/backends.ts'
-import { backends, eventsOf, opened, type Backend, type Doors } from './fakes/doors.ts'
+import { behind, eventsOf, opened, type Behind, type Doors } from './fakes/doors.ts'
+import { sealing } from './fakes/proxied.ts'
 import { scripted } from './fakes/scripted.ts'
+import { sealedDoors } from './fakes/sealed-doors.ts'
 
-const asked = 'I am ann@example.org, pay 4111 1111 1111 1111.'
-const told = 'Paid by ann@example.org: 4111 1111 1111 1111.'
+const asked = 'I am ann@example.org of Blue Heron, pay 4111 1111 1111 1111.'
+const told = 'Paid by ann@example.org (Blue Heron): 4111 1111 1111 1111.'
+/** Values and words that a caller alone may see. */
+const own = /ann@|4111|heron/i
+
+interface Reached {
+  readonly base: string
+  readonly key: string
+}
 
 interface Heard {
   readonly text: string
@@ -23,7 +32,7 @@ interface Heard {
 }
 
 /** A client of one door that asks once, with a tool on offer. */
-type Client = (it: Doors, model: Backend, stream: boolean) => Promise<Heard>
+type Client = (it: Reached, model: Behind, stream: boolean) => Promise<Heard>
 
 const schema = { type: 'object' as const, properties: { to: { type: 'string' } } }
 
@@ -75,26 +84,46 @@ const clients: Readonly<Record<string, Client>> = {
   },
 }
 
-t.test('values are hidden from every backend, and come back through every door, whole and streamed', async (t) => {
-  const play = scripted(() => [
-    { say: 'Paid by [EMAIL_1]: [CARD_1].' },
-    { call: 'pay', args: { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q"' } },
-  ])
-  const it = await opened(t, play, {}, {}, [use(redact, { restore: true })])
-  for (const [name, client] of Object.entries(clients)) {
-    for (const model of backends) {
-      for (const stream of [false, true]) {
-        const { text, args } = await client(it, model, stream)
-        const where = `${name} before ${model}, ${stream ? 'streamed' : 'whole'}`
-        t.equal(text, told, where)
-        t.same(args, { to: 'ann@example.org', note: 'a\n4111 1111 1111 1111\\ "q"' }, where)
-        const sent = it.backend.asked.at(-1)!.body.toString()
-        t.notMatch(sent, /ann@|4111/, where)
-        t.match(sent, /I am \[EMAIL_1\], pay \[CARD_1\]\./, where)
+/** Placeholders of both guards, each cut by the end of a piece. */
+const answered = 'Paid by [EMAIL_1] ([PROJECTS_1]): [CARD_1].'
+const given = { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q" [PROJECTS_1]' }
+const play = scripted(() => [{ say: answered }, { call: 'pay', args: given }])
+const hiding = () => [
+  use(redact, { restore: true }),
+  use(words, { lists: { projects: { words: ['Blue Heron'], then: 'replace' } }, restore: true }),
+]
+
+/** A gateway whose guards hide and restore, by its doors. */
+const planes: Readonly<Record<string, (t: Test) => Promise<Reached & Pick<Doors, 'backend' | 'logged'>>>> = {
+  clear: (t) => opened(t, play, { converse: 'converse' }, {}, hiding()),
+  async sealed(t) {
+    const names = Object.fromEntries(behind.map((name) => [name, name]))
+    const it = await sealedDoors(t, play, names, {}, hiding())
+    const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+    return { ...it, base: proxy.url.replace(/\/v1$/, ''), key: 'x' }
+  },
+}
+
+for (const [plane, open] of Object.entries(planes))
+  t.test(`${plane}: words are hidden from every backend, and come back through every door`, async (t) => {
+    const json = JSON.stringify(given)
+    for (const text of [answered, json]) t.match(text.slice(0, Math.ceil(text.length / 2)), /\[[A-Z]*_?\d?$/)
+    const it = await open(t)
+    for (const [name, client] of Object.entries(clients)) {
+      for (const model of behind) {
+        for (const stream of [false, true]) {
+          const { text, args } = await client(it, model, stream)
+          const where = `${name} before ${model}, ${stream ? 'streamed' : 'whole'}`
+          t.equal(text, told, where)
+          t.same(args, { to: 'ann@example.org', note: 'a\n4111 1111 1111 1111\\ "q" Blue Heron' }, where)
+          const sent = it.backend.asked.at(-1)!.body.toString()
+          t.notMatch(sent, own, where)
+          t.match(sent, /I am \[EMAIL_1\] of \[PROJECTS_1\], pay \[CARD_1\]\./, where)
+        }
       }
     }
-  }
-})
+    t.notMatch(JSON.stringify(it.logged), own)
+  })
 
 /** A gateway before a backend that plays these steps. */
 const guarded = async (

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { Guard, type TextWatch } from '../../core/ports/guard.ts'
 import { kinds, type Kind, valuesIn } from './redact/values.ts'
-import { namesOf } from './redact/placeholders.ts'
 import { type Search, piecewise, wholly } from './shared/piecewise.ts'
-import { undecidedPlaceholder, undecidedValue } from './redact/undecided.ts'
+import { namesOf } from './shared/placeholders.ts'
+import { undecidedValue } from './redact/undecided.ts'
 
 /** Puts placeholders such as `[EMAIL_1]` in the place of card and account numbers, keys, e-mail and IP addresses. */
 export default plugin({
@@ -43,11 +43,11 @@ export default plugin({
             },
           })),
       }
-      const restored: Search = { undecided: undecidedPlaceholder, find: names.find }
+      const { restored } = names
       const both: Search = {
-        undecided: (text) => Math.min(undecidedValue(text), undecidedPlaceholder(text)),
+        undecided: (text) => Math.min(undecidedValue(text), restored.undecided(text)),
         find: (text, start) =>
-          [...names.find(text, start), ...hidden.find(text, start)].sort((one, other) => one.from - other.from),
+          [...restored.find(text, start), ...hidden.find(text, start)].sort((one, other) => one.from - other.from),
       }
 
       return {

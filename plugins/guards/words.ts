@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { Guard, type TextWatch } from '../../core/ports/guard.ts'
-import { piecewise, wholly } from './shared/piecewise.ts'
+import { type Search, piecewise, wholly } from './shared/piecewise.ts'
+import { namesOf } from './shared/placeholders.ts'
 import { searchOf } from './words/search.ts'
 
 const list = v.strictObject({
@@ -17,6 +18,15 @@ const list = v.strictObject({
   where: v.optional(v.picklist(['requests', 'answers', 'both']), 'both'),
 })
 
+/** A search that finds nothing inside of a placeholder: `[HERON_1]` has a word of its list. */
+const sparing = (search: Search, hidden: readonly Search[]): Search => ({
+  undecided: (text) => Math.min(search.undecided(text), ...hidden.map(({ undecided }) => undecided(text))),
+  find(text, start) {
+    const spared = hidden.flatMap(({ find }) => find(text, start))
+    return search.find(text, start).filter(({ from }) => !spared.some((span) => span.from < from && from < span.to))
+  },
+})
+
 /** Looks for words of lists, and refuses, replaces or marks the texts that have them. */
 export default plugin({
   port: Guard,
@@ -29,8 +39,10 @@ export default plugin({
     ),
     /** What stands in the place of a word. */
     by: v.optional(v.pipe(v.string(), v.maxLength(64)), '***'),
+    /** Whether replaced words of a request become placeholders such as `[PROJECTS_1]`, and come back in the answer. */
+    restore: v.optional(v.boolean(), false),
   }),
-  create(_, { lists, by }): Guard {
+  create(_, { lists, by, restore }): Guard {
     const all = Object.entries(lists).map(([name, { words, then, where }]) => ({
       name,
       then,
@@ -40,11 +52,11 @@ export default plugin({
     const answering = all.filter(({ where }) => where !== 'requests')
     const asking = all.filter(({ where }) => where !== 'answers')
     /** One list as a search that remembers whether it found anything. */
-    const begun = ({ name, then, searching }: (typeof all)[number]) => {
+    const begun = ({ name, then, searching }: (typeof all)[number], replaced: (word: string) => string = () => by) => {
       let found = false
       const heard = (word: string) => {
         found = true
-        return then === 'replace' ? by : word
+        return then === 'replace' ? replaced(word) : word
       }
       return {
         search: searching(heard),
@@ -60,35 +72,46 @@ export default plugin({
     return {
       name: 'words',
       marks: Object.keys(lists),
-      begin: () => ({
-        async request(texts, signal) {
-          signal.throwIfAborted()
-          const lists = asking.map(begun)
-          const next: string[] = []
-          for (const { text } of texts) {
-            let it = text
-            for (const { search } of lists) it = await wholly(search, it, signal)
-            next.push(it)
-          }
-          return { texts: next, ...verdictOf(lists) }
-        },
-        /** Null when no list is for answers: an answer then passes without a watch. */
-        answer(): TextWatch | null {
-          if (answering.length === 0) return null
-          const lists = answering.map(begun)
-          const pieces = lists.map(({ search }) => piecewise(search))
-          return {
-            take(piece) {
-              const text = pieces.reduce((text, it) => it.take(text), piece)
-              return { text, ...verdictOf(lists) }
-            },
-            end() {
-              const text = pieces.reduce((text, it) => it.take(text) + it.end(), '')
-              return { text, ...verdictOf(lists) }
-            },
-          }
-        },
-      }),
+      begin: () => {
+        const names = asking.map(namesOf)
+        /** The last list hides last, so its words come back first. */
+        const restored = () =>
+          restore ? names.flatMap(({ any, restored }) => (any() ? [restored] : [])).toReversed() : []
+        return {
+          async request(texts, signal) {
+            signal.throwIfAborted()
+            if (restore) for (const { text } of texts) for (const { keepClear } of names) keepClear(text)
+            const lists = asking.map((list, at) =>
+              restore ? begun(list, (word) => names[at]!.of(list.name, word)) : begun(list),
+            )
+            const next: string[] = []
+            for (const { text } of texts) {
+              let it = text
+              for (const { search } of lists) it = await wholly(search, it, signal)
+              next.push(it)
+            }
+            return { texts: next, ...verdictOf(lists) }
+          },
+          /** Null when no list is for answers and no word comes back: an answer then passes without a watch. */
+          answer(): TextWatch | null {
+            const hidden = restored()
+            if (answering.length === 0 && hidden.length === 0) return null
+            const lists = answering.map((list) => begun(list))
+            const searches = [...lists.map(({ search }) => sparing(search, hidden)), ...hidden]
+            const pieces = searches.map(piecewise)
+            return {
+              take(piece) {
+                const text = pieces.reduce((text, it) => it.take(text), piece)
+                return { text, ...verdictOf(lists) }
+              },
+              end() {
+                const text = pieces.reduce((text, it) => it.take(text) + it.end(), '')
+                return { text, ...verdictOf(lists) }
+              },
+            }
+          },
+        }
+      },
     }
   },
 })

@@ -3,8 +3,10 @@ import cache from '../../adapters/memory/cache.ts'
 import { clock, log, random } from '../../adapters/memory/platform.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { fetch as doors } from '../../adapters/production/platform.ts'
+import type { Fitting } from '../../core/container.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
+import type { Guard } from '../../core/ports/guard.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
@@ -19,6 +21,7 @@ export const sealedDoors = async (
   play: (asked: Asked) => Take,
   names: Readonly<Record<string, Behind>>,
   more: SettingsInput = {},
+  guards: readonly Fitting<Guard>[] = [],
 ): Promise<Running & { readonly backend: Recorded }> => {
   const it = await backend(t, play)
   const models = Object.fromEntries(
@@ -34,6 +37,7 @@ export const sealedDoors = async (
     upstreams: upstreamsAt(it.url),
     tools: [],
     readers: [],
+    guards,
   }
   const create = () => buildEnclave(enclaveParts, structuredClone(settings), {}, new Uint8Array(32))
   const enclave = use(plugin({ port: Enclave, name: 'sealed-doors', create }))

@@ -52,9 +52,3 @@ const pemStart = (text: string): number => {
     : /^-----BEGIN[A-Z ]{0,60}-{0,5}$/.test(rest)
   return isOpen ? begin : text.length
 }
-
-/** The end of a text that may be the beginning of a placeholder. */
-export const undecidedPlaceholder = (text: string): number => {
-  const at = text.lastIndexOf('[')
-  return at >= 0 && /^\[(?:[A-Z]{0,5}|[A-Z]{2,5}_\d{0,6})$/.test(text.slice(at)) ? at : text.length
-}

@@ -35,6 +35,40 @@ t.test('keeps the contract, replacing', (t) =>
   })),
 )
 
+t.test('keeps the contract, restoring', (t) =>
+  conform(t, contract.contract, () => ({
+    guard: guardOf({ lists: { heron: { words: ['blue heron', 'heron'], then: 'replace' } }, restore: true }),
+    harmless: 'the ferry leaves ',
+    request: { text: 'To Blue  Heron', becomes: 'To [HERON_1]' },
+    answer: {
+      text: 'From [HERON_1], no heron, [HERON_2] or [HERON',
+      becomes: 'From Blue  Heron, no ***, [***_2] or [***',
+    },
+  })),
+)
+
+t.test('words of a request come back, each as it was written', async (t) => {
+  const lists = {
+    places: { words: ['lima', 'quito'], then: 'replace', where: 'requests' },
+    // It finds its word in the placeholders of the list before.
+    things: { words: ['places'], then: 'replace', where: 'requests' },
+  }
+  const watch = guardOf({ lists, restore: true }).begin(call)
+  const texts = ['[PLACES_1] and LIMA, Lima, quito', 'Lima in places'].map((text) => ({ role: 'user', text }))
+  const { texts: hidden, marks } = await watch.request!(texts, soon())
+  t.notMatch(hidden.join(), /lima|quito/i)
+  t.same(marks, ['places', 'things'])
+  for (const size of [1, 3, 1_000]) {
+    const answer = watch.answer!()!
+    let told = ''
+    const cut = hidden.join('\n').match(new RegExp(`[^]{1,${size}}`, 'g'))!
+    for (const piece of cut) told += (await answer.take(piece)).text
+    t.equal(told + (await answer.end()).text, texts.map(({ text }) => text).join('\n'), `pieces of ${size}`)
+  }
+  const other = guardOf({ lists, restore: true }).begin(call)
+  t.equal(other.answer!(), null, 'another call knows nothing of them')
+})
+
 t.test('marks without a change, and looks where it is told to look', async (t) => {
   const guard = guardOf({
     lists: {

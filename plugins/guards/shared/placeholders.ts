@@ -1,8 +1,15 @@
-import { type Span, matchesFrom } from '../shared/piecewise.ts'
-import type { Kind } from './values.ts'
+import { type Search, matchesFrom } from './piecewise.ts'
 
 /** Every placeholder, also those of a text of the caller. */
-const written = /\[(?:CARD|IBAN|KEY|EMAIL|IP)_[1-9]\d{0,5}\]/g
+const written = /\[[A-Z][A-Z0-9-]{0,31}_[1-9]\d{0,5}\]/g
+/** The beginning of one at the end of a text. */
+const begun = /^\[(?:[A-Z][A-Z0-9-]{0,31}(?:_\d{0,6})?)?$/
+
+/** The end of a text that may be the beginning of a placeholder. */
+const undecidedPlaceholder = (text: string): number => {
+  const at = text.lastIndexOf('[')
+  return at >= 0 && begun.test(text.slice(at)) ? at : text.length
+}
 
 /**
  * The placeholders of one call. They are numbered in the order of the values, so a conversation that grows keeps the
@@ -12,10 +19,10 @@ export const namesOf = () => {
   const byValue = new Map<string, string>()
   const byName = new Map<string, string>()
   const taken = new Set<string>()
-  const counts = new Map<Kind, number>()
+  const counts = new Map<string, number>()
 
   /** The caller's own placeholders are left out of the numbering. */
-  const fresh = (kind: Kind): string => {
+  const fresh = (kind: string): string => {
     for (;;) {
       const number = (counts.get(kind) ?? 0) + 1
       counts.set(kind, number)
@@ -26,7 +33,7 @@ export const namesOf = () => {
 
   return {
     /** The placeholder of a value: always the same. */
-    of(kind: Kind, value: string): string {
+    of(kind: string, value: string): string {
       const known = byValue.get(value)
       if (known !== undefined) return known
       const name = fresh(kind)
@@ -42,10 +49,13 @@ export const namesOf = () => {
     /** True when at least one value has a placeholder. */
     any: (): boolean => byName.size > 0,
     /** The values in the place of their placeholders. */
-    find: (text: string, start: number): readonly Span[] =>
-      matchesFrom(written, text, start).flatMap(({ 0: name, index: from }) => {
-        const value = byName.get(name)
-        return value === undefined ? [] : [{ from, to: from + name.length, by: () => value }]
-      }),
+    restored: {
+      undecided: undecidedPlaceholder,
+      find: (text, start) =>
+        matchesFrom(written, text, start).flatMap(({ 0: name, index: from }) => {
+          const value = byName.get(name)
+          return value === undefined ? [] : [{ from, to: from + name.length, by: () => value }]
+        }),
+    } satisfies Search,
   }
 }
