@@ -31,6 +31,7 @@ import { describedGateway } from '../../plugins/surfaces/docs/described-gateway.
 import { mcpServers } from '../../plugins/surfaces/mcp/servers.ts'
 import { sealedRoutes } from '../../plugins/surfaces/rvenc/sealed-inference.ts'
 import { ledger } from '../../plugins/usage/ledger.ts'
+import { quotas } from '../../plugins/usage/quotas.ts'
 import { usageSums } from '../../plugins/usage/usage-sums.ts'
 import { withoutJournal } from '../../plugins/usage/without-journal.ts'
 
@@ -49,7 +50,7 @@ export const parts: readonly Fitting<unknown>[] = [
   ...[use(live), use(liveObserver)],
   ...[use(traffic), use(trafficObserver), use(trafficUsage), use(trafficBackends)],
   ...[use(backendRecords), use(recordingObserver), use(recordingUsage), use(backends), use(backendAnswers)],
-  ...[use(withoutJournal), use(ledger), use(usageSums), use(shippedList)],
+  ...[use(withoutJournal), use(ledger), use(usageSums), use(quotas), use(shippedList)],
   ...[use(fileStore), use(indexing), use(sweep), use(sweepStart), use(receiptLog)],
   use(mcpServers),
   ...[use(withoutDrill), use(withoutConfiguration)],

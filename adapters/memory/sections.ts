@@ -7,6 +7,7 @@ import { keepsakeSettings } from '../../plugins/shared/dialects/keepsake-setting
 import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
 import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
+import { quotaSettings } from '../../plugins/usage/quotas.ts'
 import { betas } from '../../plugins/surfaces/v1/settings.ts'
 
 const shipped = {
@@ -18,6 +19,7 @@ const shipped = {
   betas,
   keepsakes: keepsakeSettings,
   files: fileSettings,
+  quotas: quotaSettings,
 }
 
 /** What the plugins of this package take of the settings of a gateway. */

@@ -117,6 +117,19 @@ export const meanings: Readonly<Record<string, string>> = {
     'Values of `anthropic-beta` that are refused by their name; `computer-use-*` stands for all that begin so.',
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
+  'quotas.windows':
+    'Windows of the calendar that hold beside `limits`, all at once: each row gives one amount to one holder ([operations.md](operations.md#windows)).',
+  'quotas.windows[].of':
+    'Who shares the amount: each end user (`user`, `safety_identifier` or `metadata.user_id` of a request), each key, each team, each organisation, or all callers (`gateway`).',
+  'quotas.windows[].key': 'The id of the only key that it holds for.',
+  'quotas.windows[].model': 'The only model that it holds for. Sealed calls name their model inside, so it does not hold for them.',
+  'quotas.windows[].requests': 'Calls of models in the window.',
+  'quotas.windows[].tokens': 'Tokens read and written in the window.',
+  'quotas.windows[].cost': 'What calls in the window may cost, in the currency of the prices. A row has one of these three.',
+  'quotas.windows[].per':
+    'The length of the window. Minutes and hours are those of UTC; days, weeks from Monday and months those of `limits.timeZone`.',
+  'quotas.userSecret':
+    'What names of end users are hashed with before they are counted: at least 32 characters, the same for all processes. Windows of `endUser` need it.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   'cors.origins':
     'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration, the console and metrics stay closed.',

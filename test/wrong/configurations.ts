@@ -39,6 +39,49 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
     '24:5 mcp.servers.tracker.url expected an address that begins with http:// or https://',
   ],
   [wrong({ console: { session: 0 } }), '22:3 console.session expected 1 or more'],
+  [
+    wrong({ quotas: { windows: [{ of: 'key', requests: 0, per: 'day' }] } }),
+    '25:5 quotas.windows.0.requests expected 1 or more',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'key', requests: 1, tokens: 1, per: 'day' }] } }),
+    '23:4 quotas.windows.0 expected one of requests, tokens and cost',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'key', per: 'day' }] } }),
+    '23:4 quotas.windows.0 expected one of requests, tokens and cost',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'team', key: 'key_1', requests: 1, per: 'day' }] } }),
+    '23:4 quotas.windows.0 expected key beside "of": "key" alone',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'key', requests: 1, per: 'second' }] } }),
+    '26:5 quotas.windows.0.per expected one of minute, hour, day, week, month',
+  ],
+  [
+    wrong({
+      quotas: {
+        windows: [
+          { of: 'key', requests: 1, per: 'day' },
+          { of: 'key', requests: 2, per: 'day' },
+        ],
+      },
+    }),
+    '22:3 quotas.windows expected each window once',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'endUser', requests: 1, per: 'day' }] } }),
+    '21:2 quotas expected userSecret beside windows of endUser',
+  ],
+  [
+    wrong({ quotas: { userSecret: 'short', windows: [{ of: 'endUser', requests: 1, per: 'day' }] } }),
+    '22:3 quotas.userSecret expected 32 or more entries',
+  ],
+  [
+    wrong({ quotas: { windows: [{ of: 'gateway', model: 'smal', requests: 1, per: 'day' }] } }),
+    '25:5 quotas.windows.0.model is not one of the models',
+  ],
   [wrong({ dashboardUrl: 'nowhere' }), '21:2 dashboardUrl expected an address that begins with http:// or https://'],
   [
     wrong({ cors: { origins: ['https://example.org/path'] } }),

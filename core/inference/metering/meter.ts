@@ -1,10 +1,10 @@
-import { one } from '../../container.ts'
+import { type Supplied, one } from '../../container.ts'
 import { lazy } from '../../lazy.ts'
 import { plugin } from '../../plugin.ts'
 import { Ledger } from '../../ports/ledger.ts'
 import { CurrentTrace, Observer } from '../../ports/observer.ts'
 import { Clock, Log } from '../../ports/platform.ts'
-import { RateLimiter } from '../../ports/rate-limiter.ts'
+import { Quotas, RateLimiter } from '../../ports/rate-limiter.ts'
 import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
 import { PriceList } from './price-list.ts'
@@ -24,24 +24,32 @@ export const Meter = one<Meter>('Meter')
 
 const reserving = lazy(() => import('./reservations.ts'))
 
+const needs = {
+  limiter: RateLimiter,
+  ledger: Ledger,
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  observers: UsageObserver,
+  watchers: Observer,
+  lists: PriceList,
+  traces: CurrentTrace,
+  quotas: Quotas,
+}
+
+const opened = async ({ quotas, ...others }: Supplied<typeof needs>): Promise<Reservations> => {
+  const [{ reservations }, all] = await Promise.all([reserving(), Promise.all(quotas.map((it) => it.load()))])
+  return reservations({ ...others, quotas: all.filter((of) => of !== null) })
+}
+
 /** The code of reservations is loaded with the first call that is charged. */
 export const meter = plugin({
   port: Meter,
   name: 'meter',
-  needs: {
-    limiter: RateLimiter,
-    ledger: Ledger,
-    settings: Settings,
-    clock: Clock,
-    log: Log,
-    observers: UsageObserver,
-    watchers: Observer,
-    lists: PriceList,
-    traces: CurrentTrace,
-  },
+  needs,
   create: (supplied): Meter => {
     let made: Reservations | null = null
-    const all = lazy(async () => (made ??= (await reserving()).reservations(supplied)))
+    const all = lazy(async () => (made ??= await opened(supplied)))
     return {
       reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
       open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),

@@ -4,12 +4,13 @@ import type { Counts, Ledger } from '../../ports/ledger.ts'
 import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../ports/observer.ts'
 import type { Clock, Log } from '../../ports/platform.ts'
 import { type Soon, isLater, soon } from '../../ports/soon.ts'
-import type { RateLimiter, Charge, Spent } from '../../ports/rate-limiter.ts'
+import type { Charge, Quota, QuotaCall, QuotasOf, RateLimiter, Spent } from '../../ports/rate-limiter.ts'
 import type { UsageObserver } from '../../ports/usage-observer.ts'
 import type { Settings } from '../../settings.ts'
 import { keptCalls } from './kept-calls.ts'
 import type { Estimate } from './tokens.ts'
 import { allowances } from './allowances.ts'
+import { amountWithin, chargesFor } from './charges.ts'
 import { budgetWarnings } from './budget-warnings.ts'
 import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
 import type { Consumption } from './price.ts'
@@ -18,7 +19,7 @@ import { placeOf } from './places.ts'
 import { type BilledModel, type Mode, prices } from './prices.ts'
 import type { Billed, Reservation, Reservations, SealedModels } from './reservation.ts'
 import { tariffOfAudio, unansweredCall, tariffOfTokens, type Tariff } from './tariffs.ts'
-import { allowanceHeaders, overdrawnHeaders } from './token-headers.ts'
+import { allowanceHeaders, overdrawnHeaders, tightestHeaders } from './token-headers.ts'
 
 type Granted = Spent & { readonly ok: true }
 
@@ -29,6 +30,9 @@ interface Payment {
   readonly budgets: readonly Budget[]
   /** What is taken from each of the budgets. */
   readonly money: readonly Charge[]
+  readonly quotas: readonly Quota[]
+  /** All of it: of the work, then of the budgets, then of the quotas. */
+  readonly charges: readonly Charge[]
 }
 
 /** One call to be paid. A null entry is a sealed call, whose model is known only afterwards. */
@@ -37,6 +41,8 @@ interface Call<Truth> {
   readonly entry: BilledModel | null
   readonly mode: Mode
   readonly guess: Truth
+  /** Whom the caller answers. */
+  readonly user?: string | undefined
   /** The models that a sealed call may ask for; absent where no budget holds. */
   readonly sealed?: readonly BilledModel[]
   /** True where the caller keeps the ledger's lines by itself. */
@@ -54,6 +60,7 @@ interface MeterNeeds {
   readonly watchers: readonly Observer[]
   readonly lists: readonly PriceList[]
   readonly traces: readonly CurrentTrace[]
+  readonly quotas: readonly QuotasOf[]
 }
 
 /** What all reservations of one generation share. */
@@ -101,47 +108,53 @@ type Till = ReturnType<typeof tillOf>
  * unknown.
  */
 const payment = (
-  { budgetsOf, mostOf, settings, clock }: Till,
-  { caller, entry, mode, sealed }: Call<unknown>,
+  till: Till,
+  { caller, entry, mode, sealed, user }: Call<unknown>,
   work: readonly Charge[],
   used: Consumption,
 ): Payment => {
-  const holding = budgetsOf(caller, clock.now())
-  if (holding.length === 0) return { work, budgets: holding, money: [] }
-  const cost = mostOf(entry, mode, used, sealed)
-  const holds = holding.some(({ allowance }) => allowance.soft !== true)
+  const { budgetsOf, mostOf, settings, clock } = till
+  const budgets = budgetsOf(caller, clock.now())
+  const quotas = quotasOf(till, { caller, model: entry?.name ?? null, user })
+  if (budgets.length === 0 && quotas.length === 0) return { work, budgets, money: none, quotas, charges: work }
+  const ofMoney = [...budgets, ...quotas].filter(({ allowance }) => allowance.concern === 'money')
+  const cost = ofMoney.length === 0 ? null : mostOf(entry, mode, used, sealed)
+  const holds = ofMoney.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
-  const question = mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0
-  const money = holding.map(({ allowance }) => ({
-    allowance,
-    amount: amountWithin(allowance.most, question, cost ?? 0),
-  }))
-  return { work, budgets: holding, money }
+  const question = cost === null ? 0 : (mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0)
+  const chargeOf = chargesFor(used, question, cost ?? 0)
+  const money = budgets.map(chargeOf)
+  return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)] }
 }
+
+const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
+  quotas.length === 0 ? none : quotas.flatMap((of) => of(call, clock.now()))
 
 /**
  * Takes all charges in one step, or none of them. Throws TooMany for the first that does not fit. Null for a
  * call that no limit holds.
  */
 const spend = (till: Till, paid: Payment, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted | null> => {
-  const { work, money } = paid
-  const charges = money.length === 0 ? work : [...work, ...money]
-  if (charges.length === 0) return null
-  return soon(till.limiter.spend(charges), (spent) => (spent.ok ? spent : refuse(till, paid, charges, spent, kind)))
+  if (paid.charges.length === 0) return null
+  return soon(till.limiter.spend(paid.charges), (spent) => (spent.ok ? spent : refuse(till, paid, spent, kind)))
 }
 
 /** Only a refused caller waits for this second look. */
 const refuse = (
   { limiter, clock }: Till,
-  { work, budgets }: Payment,
-  charges: readonly Charge[],
+  { work, budgets, quotas, charges }: Payment,
   { refused, wait }: Extract<Spent, { readonly ok: false }>,
   { tell, limit }: Pick<Kind<never>, 'tell' | 'limit'>,
 ): Soon<never> =>
   soon(limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 }))), (seen) => {
     const now = clock.now()
-    const headers = tell(work, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
+    const headers = tell(charges, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
     const budget = budgets[refused - work.length]
+    const quota = quotas[refused - work.length - budgets.length]
+    if (quota !== undefined) {
+      const its = tightestHeaders(quota.allowance.concern, [charges[refused]!], [0], now)
+      throw quota.refused(wait, now, { headers: { ...headers, ...its } })
+    }
     if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
     if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers, limit })
     throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers, limit })
@@ -185,7 +198,11 @@ const openSealed = <Truth>(
   ...rest: readonly [work: readonly Charge[], kind: Kind<Truth>]
 ): Soon<Reservation<Truth>> => {
   const call = { caller, entry: null, mode: 'confidential', guess, record } as const
-  if (till.budgetsOf(caller, till.clock.now()).length === 0) return open(till, call, ...rest)
+  const quotas = quotasOf(till, { caller, model: null, user: undefined })
+  const isPaid = [...till.budgetsOf(caller, till.clock.now()), ...quotas].some(
+    ({ allowance }) => allowance.concern === 'money',
+  )
+  if (!isPaid) return open(till, call, ...rest)
   return soon(models(), (sealed) => open(till, { ...call, sealed }, ...rest))
 }
 
@@ -195,15 +212,16 @@ const opened = <Truth>(
   caller: Caller,
   billed: Billed,
   guess: Truth,
-  record: RequestRecord | undefined,
+  { record, user }: Pick<Call<Truth>, 'record' | 'user'>,
   work: readonly Charge[],
   kind: Kind<Truth>,
 ): Soon<Reservation<Truth>> =>
   typeof billed === 'function'
     ? openSealed(till, caller, billed, guess, record, work, kind)
-    : open(till, { caller, entry: billed, mode: 'standard', guess, record }, work, kind)
+    : open(till, { caller, entry: billed, mode: 'standard', guess, user, record }, work, kind)
 
 const nothing = {}
+const none: readonly never[] = []
 
 /** A call that is paid for. A class: each call of a model makes one. */
 class Reserved<Truth> implements Reservation<Truth> {
@@ -212,6 +230,7 @@ class Reserved<Truth> implements Reservation<Truth> {
   readonly #call: Call<Truth>
   readonly #paid: Payment
   readonly #tariff: Tariff<Truth>
+  readonly #limit: Kind<Truth>['limit']
   readonly #spent: Granted | null
   readonly #start: number
   readonly #trace: Trace | null
@@ -219,17 +238,24 @@ class Reserved<Truth> implements Reservation<Truth> {
   readonly #opened: number
   #isSettled = false
 
-  constructor(till: Till, call: Call<Truth>, paid: Payment, { tariff, tell }: Kind<Truth>, spent: Granted | null) {
+  constructor(
+    till: Till,
+    call: Call<Truth>,
+    paid: Payment,
+    { tariff, tell, limit }: Kind<Truth>,
+    spent: Granted | null,
+  ) {
     const { caller, entry, mode, guess, sealed, record } = call
     this.#till = till
     this.#call = call
     this.#paid = paid
     this.#tariff = tariff
+    this.#limit = limit
     this.#spent = spent
     this.#start = till.clock.now()
     this.#trace = traceFor(till, entry)
     if (entry !== null && record !== undefined) record.model = entry.name
-    this.headers = spent === null ? nothing : tell(paid.work, spent.left, this.#start)
+    this.headers = spent === null ? nothing : tell(paid.charges, spent.left, this.#start)
     const most = () => guessedCounts(tariff, guess, till.mostOf(entry, mode, tariff.consumptionOf(guess), sealed))
     this.#opened = till.ledger.open(placeOf(caller, entry, this.#start, null), most)
     this.#keep()
@@ -245,7 +271,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#till.ledger.cancel(this.#opened)
-    return this.#pay(0, 0)
+    return this.#pay(0, 0, 0)
   }
 
   settle(counted: Truth | null, backend: string | null, served: BilledModel | null = this.#call.entry): Soon<void> {
@@ -292,13 +318,14 @@ class Reserved<Truth> implements Reservation<Truth> {
   }
 
   /** Corrects what was taken; budgets keep what they gave where the cost is unknown. */
-  #pay(amount: number, cost: number | null): Soon<void> {
+  #pay(amount: number, cost: number | null, requests = 1): Soon<void> {
     const spent = this.#spent
     if (spent === null) return
-    const { work, money } = this.#paid
-    const actual: number[] = []
-    for (let at = 0; at < work.length; at++) actual.push(amount)
-    for (const { amount: reserved } of money) actual.push(cost ?? reserved)
+    const { work, charges } = this.#paid
+    const tokens = this.#limit === 'tokens' ? amount : 0
+    const actual = charges.map(({ allowance: { concern }, amount: reserved }, at) =>
+      at < work.length ? amount : { tokens, money: cost ?? reserved, requests }[concern],
+    )
     return this.#till.settling(() => soon(spent.settle(actual), (left) => this.#warn(left ?? [])))
   }
 
@@ -314,7 +341,11 @@ class Reserved<Truth> implements Reservation<Truth> {
   }
 }
 
-const audio: Kind<number> = { tariff: tariffOfAudio, tell: () => nothing, limit: 'audio' }
+const audio: Kind<number> = {
+  tariff: tariffOfAudio,
+  tell: (...told) => tightestHeaders('requests', ...told),
+  limit: 'audio',
+}
 
 /** The reservations of one generation. */
 export const reservations = (needs: MeterNeeds): Reservations => {
@@ -323,13 +354,15 @@ export const reservations = (needs: MeterNeeds): Reservations => {
   const tokens: Kind<Consumption> = { tariff: tariffOfTokens(cachedTokens), tell: allowanceHeaders, limit: 'tokens' }
   return {
     reserve(caller, billed, estimate, record) {
-      const guess = { ...estimate, estimated: true }
-      return opened<Consumption>(till, caller, billed, guess, record, workOf(till, caller, estimate), tokens)
+      const { user, ...most } = estimate
+      const guess = { ...most, estimated: true }
+      return opened<Consumption>(till, caller, billed, guess, { record, user }, workOf(till, caller, estimate), tokens)
     },
 
     open(caller, entry, estimate, record) {
-      const guess = { ...estimate, estimated: true }
-      const call = { caller, entry, mode: 'standard', guess, keepsLater: true, record } as const
+      const { user, ...most } = estimate
+      const guess = { ...most, estimated: true }
+      const call = { caller, entry, mode: 'standard', guess, user, keepsLater: true, record } as const
       return open(till, call, workOf(till, caller, estimate), tokens)
     },
 
@@ -341,7 +374,7 @@ export const reservations = (needs: MeterNeeds): Reservations => {
         allowance,
         amount: Math.min(allowance.most, seconds),
       }))
-      return opened(till, caller, billed, seconds, record, work, audio)
+      return opened(till, caller, billed, seconds, { record }, work, audio)
     },
 
     dispose: () => till.rest(),
@@ -353,10 +386,6 @@ const workOf = ({ allowancesOf, clock }: Till, caller: Caller, { input, output }
     allowance,
     amount: amountWithin(allowance.most, input, input + output),
   }))
-
-/** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
-const amountWithin = (most: number, question: number, all: number): number =>
-  question > most ? question : Math.min(most, all)
 
 /** What counts for a call when its process is killed. */
 const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({

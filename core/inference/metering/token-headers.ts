@@ -10,28 +10,43 @@ export const overdrawnHeaders = (
     return until === undefined ? (-wait * most) / per : 0
   })
 
-/** Of the allowance that has the smallest part left. */
+type Headers = Readonly<Record<string, string>>
+const none: Headers = {}
+
+/** Of the allowances of requests and of tokens that have the smallest part left. */
 export const allowanceHeaders = (
   charges: readonly Charge[],
   left: readonly (number | null)[],
   now: number,
-): Readonly<Record<string, string>> => {
+): Headers => {
+  const requests = tightestHeaders('requests', charges, left, now)
+  const tokens = tightestHeaders('tokens', charges, left, now)
+  return requests === none ? tokens : { ...tokens, ...requests }
+}
+
+/** Of the allowance with this concern that has the smallest part left. */
+export const tightestHeaders = (
+  concern: Allowance['concern'],
+  charges: readonly Charge[],
+  left: readonly (number | null)[],
+  now: number,
+): Headers => {
   let tightest: Allowance | null = null
   let part = Infinity
   let rest = 0
   for (let i = 0; i < charges.length; i++) {
     const { allowance } = charges[i]!
     const remaining = left[i]
-    if (remaining == null || remaining / allowance.most >= part) continue
+    if (allowance.concern !== concern || remaining == null || remaining / allowance.most >= part) continue
     tightest = allowance
     part = remaining / allowance.most
     rest = Math.max(0, Math.floor(remaining))
   }
-  if (tightest === null) return {}
+  if (tightest === null) return none
   return {
-    'x-ratelimit-limit-tokens': String(tightest.most),
-    'x-ratelimit-remaining-tokens': String(rest),
-    'x-ratelimit-reset-tokens': `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
+    [`x-ratelimit-limit-${concern}`]: String(tightest.most),
+    [`x-ratelimit-remaining-${concern}`]: String(rest),
+    [`x-ratelimit-reset-${concern}`]: `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
   }
 }
 

@@ -24,9 +24,15 @@ export const inputOf = ({ messages, tools }: ChatBody): number => {
 }
 
 /** What a chat request may cost at most, as far as the caller says; it is corrected when the truth is known. */
-export const estimateOf = (body: ChatBody): Estimate => {
+export const estimateOf = (body: ChatBody, user = userOf(body)): Estimate => {
   const most = body['max_completion_tokens'] ?? body['max_tokens']
-  return { input: inputOf(body), output: countOf(most, openAnswer) * choicesOf(body) }
+  return { input: inputOf(body), output: countOf(most, openAnswer) * choicesOf(body), user }
+}
+
+/** Whom a caller answers, as the members of its request say. */
+export const userOf = ({ user, safety_identifier: other }: Readonly<Record<string, unknown>>): string | undefined => {
+  const named = user ?? other
+  return typeof named === 'string' && named !== '' ? named : undefined
 }
 
 /** How many answers are asked for. */
@@ -44,6 +50,8 @@ export interface Estimate {
   readonly images?: number
   /** Of the text to be spoken. */
   readonly characters?: number
+  /** Whom the caller answers. */
+  readonly user?: string | undefined
 }
 
 /** Bytes of all keys and values, without making text of them. */

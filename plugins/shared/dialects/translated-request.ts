@@ -5,6 +5,8 @@ export interface TranslatedRequest {
   readonly body: ChatBody
   /** The request itself, for a backend that speaks its dialect. */
   readonly native?: Native
+  /** Whom the caller answers, where the dialect names the user apart. */
+  readonly user?: string | undefined
   /** Members for which the backend's dialect has no place, by path without indexes. */
   readonly dropped: readonly string[]
 }

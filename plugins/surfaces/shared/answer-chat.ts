@@ -79,10 +79,10 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
   const worded = wordingsOf((to) => talk.understand(to, entry.settings))
   const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
   const [first] = entry.candidates
-  const { body } = fit(first && dialectOf(first))
+  const { body, user } = fit(first && dialectOf(first))
   refuseUnseen(entry, body)
   const dropped = droppedIn(entry, fit)
-  const estimate = estimateOf(body)
+  const estimate = estimateOf(body, user)
   const callerKey = talk.callerKey ?? undefined
   const billed = callerKey === undefined ? entry : { ...entry, callerPays: true }
   const reservation = await given.meter.reserve(caller, billed, estimate, talk.record)

@@ -17,14 +17,19 @@ export const embeddings = route({
   access: { scope: 'chats.completion' },
   body: {
     read: 'json',
-    schema: v.object({ ...embeddingFields, provider: anyProvider }),
+    schema: v.object({ ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }),
     bytes: ({ bodies }) => bodies.chat,
   },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
     const { provider, routing } = pinned(input.provider)
     const entry = embedding(await servedModel(catalog, caller, input.model, 'embed', signal), input)
-    const reservation = await meter.reserve(caller, entry, { input: sizeOf(input), output: 0 }, record)
+    const reservation = await meter.reserve(
+      caller,
+      entry,
+      { input: sizeOf(input), output: 0, user: input.user },
+      record,
+    )
     const running = embed(inference, input, { entry, provider, extra: routing, request: record.id }, signal)
     const made = await settled(reservation, running, ({ usage }) => usage)
     return json(printEmbedded(made, input, entry.name), 200, reservation.headers)

@@ -3,7 +3,7 @@ import { ModelName } from '../../../core/dialects/model-name.ts'
 import { checked } from '../../../core/validate.ts'
 import type { Form, FormFile } from '../../../core/http/form.ts'
 import { route } from '../../../core/http/route.ts'
-import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { tokensOf, userOf } from '../../../core/inference/metering/tokens.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
 import { servedModel } from '../../../core/inference/models/find-model.ts'
 import { provider } from './provider-field.ts'
@@ -67,7 +67,8 @@ export const imageEdits = route({
     const { prompt, image: images, mask, n: count, size, response_format, stream, provider, extra } = input
     const found = await servedModel(catalog, caller, input.model, 'draw', signal)
     const entry = modelAble(found, edits, 'model', 'expected a model that edits images')
-    const guess = { input: tokensOf(prompt) + perImage * images.length, output: 0, images: count ?? 1 }
+    const user = userOf(Object.fromEntries(extra))
+    const guess = { input: tokensOf(prompt) + perImage * images.length, output: 0, images: count ?? 1, user }
     const reservation = await meter.reserve(caller, entry, guess, record)
     const call = {
       prompt,

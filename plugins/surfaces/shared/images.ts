@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ModelName } from '../../../core/dialects/model-name.ts'
-import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { tokensOf, userOf } from '../../../core/inference/metering/tokens.ts'
 import { route } from '../../../core/http/route.ts'
 import { servedModel } from '../../../core/inference/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
@@ -30,7 +30,7 @@ export const generations = route({
     const { provider, routing } = pinned(others.provider)
     const extra = { ...others, provider: undefined, ...routing }
     const entry = await servedModel(catalog, caller, name, 'draw', signal)
-    const guess = { input: tokensOf(prompt), output: 0, images: n ?? 1 }
+    const guess = { input: tokensOf(prompt), output: 0, images: n ?? 1, user: userOf(others) }
     const reservation = await meter.reserve(caller, entry, guess, record)
     return drawImages(
       {

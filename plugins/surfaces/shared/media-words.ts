@@ -86,6 +86,7 @@ export const mediaWords = {
   'body.input': 'What goes in: one text or several, or lists of tokens.',
   'body.encoding_format': 'Whether vectors come as numbers or as base64 of 32-bit floats.',
   'body.dimensions': 'The length of the vectors, where the model lets callers choose.',
+  'body.user': 'A name of the caller’s own user, for windows of end users. It stays here.',
   'answer.object': 'The word `list`.',
   'data.object': 'The word `embedding`.',
   'data.index': 'The place of the input, from 0.',

@@ -1,3 +1,4 @@
+import { userOf } from '../../../../core/inference/metering/tokens.ts'
 import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
 import {
   isJsonObject,
@@ -56,9 +57,10 @@ export const translateMessages = (
   const { drop, paths } = droppedMembers()
   // The native request has the say where there is one.
   const body = bodyOf(request as MessagesRequest, { to, seal, drop }, to === 'messages' ? 'drop' : serverTools)
-  if (to !== 'messages') return { body, dropped: paths() }
+  const user = userOf({ user: isJsonObject(request['metadata']) ? request['metadata']['user_id'] : undefined })
+  if (to !== 'messages') return { body, user, dropped: paths() }
   const { native, dropped } = nativeOf(request, headers, serverTools)
-  return { body, native, dropped }
+  return { body, user, native, dropped }
 }
 
 const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: ServerTools): ChatBody => {

@@ -77,8 +77,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
       throw refusal
     }
     if (begun === null) return false
-    const { model, candidate, body } = begun
-    const estimate = estimateOf(body)
+    const { model, candidate, body, worded } = begun
+    const estimate = estimateOf(body, worded.user)
     this.#began = at.clock.now()
     this.#breaker = calls.shared.breakerOf(candidate.id)
     // Where the breaker is open, the search finds another backend, or words the fault.

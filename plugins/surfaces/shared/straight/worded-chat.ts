@@ -17,6 +17,8 @@ import type { Talk } from '../talk.ts'
 /** A chat as its backends get it, and the printers of its answer. */
 export interface WordedChat extends Pick<Talk, 'whole'> {
   readonly body: ChatBody
+  /** Whom the caller answers, where its dialect names the user apart. */
+  readonly user?: string | undefined
   readonly organization: string
   readonly provider: string | null
   /** Calls with the same affinity prefer the same backend. */
@@ -81,10 +83,10 @@ export const commonChat = (at: StraightEntry, entry: Entry, value: ChatBody): Wo
 export const wordedTalk = ({ caller: { organization } }: StraightEntry, entry: Entry, talk: Talk): WordedChat => {
   const fit = wordingsOf((to) => talk.understand(to, entry.settings))
   const [first] = entry.candidates
-  const { body } = fit(first && dialectOf(first))
+  const { body, user } = fit(first && dialectOf(first))
   refuseUnseen(entry, body)
   return {
-    ...{ body, organization, provider: talk.provider, fit, dropped: droppedIn(entry, fit) },
+    ...{ body, user, organization, provider: talk.provider, fit, dropped: droppedIn(entry, fit) },
     affinity: affinityOf(entry, organization, body, talk.session),
     whole: (answer, model) => talk.whole(answer, model),
     writing: (model) => talk.writing(model),

@@ -265,6 +265,7 @@ t.test('allowances', async (t) => {
         ...its,
         observers: [],
         traces: [],
+        quotas: [],
         watchers: [],
         lists: [],
         settings,

@@ -1,0 +1,173 @@
+import '../../fakes/unwatched.ts'
+import Anthropic from '@anthropic-ai/sdk'
+import { createClient } from '@keyv/redis'
+import OpenAI, { RateLimitError } from 'openai'
+import t, { type Test } from 'tap'
+import { memory } from '../../../adapters/memory/index.ts'
+import { fetch as doors } from '../../../adapters/production/platform.ts'
+import redisLimiter from '../../../adapters/production/redis/rate-limiter.ts'
+import type { Adapters } from '../../../core/gateway.ts'
+import { use } from '../../../core/plugin.ts'
+import type { SettingsInput } from '../../../core/settings.ts'
+import { backend } from '../../contracts/stage.ts'
+import { running } from '../../environments.ts'
+import { upstreamsAt } from '../../fakes/doors.ts'
+import { startRedis } from '../../fakes/redis.ts'
+import { scripted } from '../../fakes/scripted.ts'
+
+type Windows = NonNullable<NonNullable<SettingsInput['quotas']>['windows']>
+
+const userSecret = 'the same for all processes of this gateway'
+const price = { prompt_price_per_k: 0.001, completion_price_per_k: 0.001 }
+const priced = { price_config: { standard: { eu: price } } }
+const settings = (windows: Windows): SettingsInput => ({
+  models: {
+    one: { ...priced, upstreams: [{ provider: 'chat' }] },
+    two: { ...priced, upstreams: [{ provider: 'chat' }] },
+    claude: { ...priced, upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }] },
+  },
+  quotas: { userSecret, windows },
+})
+
+const redis = await startRedis()
+t.teardown(() => redis?.close())
+let prefixes = 0
+
+/** Where counts are kept, and what that store holds. */
+const stores: Readonly<Record<string, () => Partial<Adapters>>> = {
+  memory: () => ({}),
+  ...(redis !== null && {
+    Redis: () => ({ rateLimiter: use(redisLimiter, { url: redis.url, prefix: `q${prefixes++}`, patience: 2_000 }) }),
+  }),
+}
+
+const house = async (t: Test, store: Partial<Adapters>, windows: Windows) => {
+  const { url, asked } = await backend(
+    t,
+    scripted(() => [{ say: 'Hello.' }]),
+  )
+  const it = await running(
+    t,
+    { ...memory(), fetch: use(doors), upstreams: upstreamsAt(url), ...store },
+    settings(windows),
+  )
+  const clientOf = (apiKey: string) => new OpenAI({ baseURL: `${it.base}/v1`, apiKey, maxRetries: 0 })
+  const client = clientOf(it.key)
+  const ask = (more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}, by = client) =>
+    by.chat.completions
+      .create({ model: 'one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5, ...more })
+      .withResponse()
+  const refused = (...call: Parameters<typeof ask>): Promise<RateLimitError> =>
+    ask(...call).then(
+      () => Promise.reject(new Error('The call is not refused')),
+      (error: unknown) => (error instanceof RateLimitError ? error : Promise.reject(error)),
+    )
+  const renew = (windows: Windows) => it.gateway.renew({ settings: settings(windows) })
+  return { ...it, asked, clientOf, ask, refused, renew }
+}
+
+const statusOf = (error: { readonly status?: number }) => error.status
+
+/** The refusal names this window, and its end as the time of the next try. */
+const names = (t: Test, error: RateLimitError, window: string, most: number, longest: number) => {
+  const { headers } = error
+  t.equal(headers.get('x-sealgate-window'), window)
+  t.equal(headers.get('x-ratelimit-limit-requests'), String(most))
+  t.equal(headers.get('x-ratelimit-remaining-requests'), '0')
+  const wait = Date.parse(headers.get('x-sealgate-window-reset')!) - Date.now()
+  t.ok(wait > 0 && wait <= longest * 1000, `${wait} ms`)
+  // A refusal adds up to half a minute, so that callers come back apart.
+  const after = Number(headers.get('retry-after')) * 1000
+  t.ok(after >= wait - 1_000 && after <= wait + 32_000, `retry-after of ${after} ms is the end of the window`)
+}
+
+for (const [store, adapters] of Object.entries(stores)) {
+  t.test(`several windows of a key hold at once, counted in ${store}`, async (t) => {
+    const windows = (most: number): Windows => [
+      { of: 'key', requests: most, per: 'hour' },
+      { of: 'key', requests: 3, per: 'day' },
+    ]
+    const it = await house(t, adapters(), windows(2))
+    t.equal((await it.ask()).response.headers.get('x-ratelimit-remaining-requests'), '1', 'of the tighter window')
+    await it.ask()
+    names(t, await it.refused(), 'key/requests/hour', 2, 3_600)
+    await it.renew(windows(10))
+    await it.ask()
+    names(t, await it.refused(), 'key/requests/day', 3, 86_400)
+    const { credential } = await it.gateway.keys.create({})
+    await t.resolves(it.ask({}, it.clientOf(credential)), 'another key has windows of its own')
+    t.equal(it.asked.length, 4, 'no refused call reaches a backend')
+  })
+
+  t.test(`windows of a model hold for all keys together, counted in ${store}`, async (t) => {
+    const it = await house(t, adapters(), [{ of: 'gateway', model: 'one', requests: 1, per: 'day' }])
+    const { credential } = await it.gateway.keys.create({})
+    await it.ask()
+    names(t, await it.refused({}, it.clientOf(credential)), 'gateway/requests/day', 1, 86_400)
+    await t.resolves(it.ask({ model: 'two' }), 'another model has none')
+  })
+
+  t.test(`end users have budgets and windows, counted in ${store}`, async (t) => {
+    const it = await house(t, adapters(), [
+      { of: 'endUser', requests: 2, per: 'hour' },
+      { of: 'endUser', cost: 0.00002, per: 'day' },
+    ])
+    await it.ask({ user: 'ann@example.com' })
+    const poor = await it.refused({ user: 'ann@example.com' })
+    t.equal(poor.code, 'budget_exceeded')
+    t.equal(poor.headers.get('x-sealgate-budget'), 'endUser/day')
+    t.ok(Number(poor.headers.get('retry-after')) > 0)
+    t.notMatch(JSON.stringify(poor.error), /ann/, 'the words name no user')
+    await t.resolves(it.ask({ user: 'bob' }), 'another user has a budget of its own')
+    await t.resolves(it.ask(), 'a call without a user has none')
+
+    const responses = it.clientOf(it.key).responses.create({ model: 'one', input: 'Hi', safety_identifier: 'ann@example.com' }) // prettier-ignore
+    t.equal(await responses.then(() => 0, statusOf), 429, 'by Responses')
+    const messages = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 }).messages.create({
+      ...{ model: 'claude', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] },
+      metadata: { user_id: 'ann@example.com' },
+    })
+    t.equal(await messages.then(() => 0, statusOf), 429, 'by Messages')
+
+    await it.renew([{ of: 'endUser', requests: 1, per: 'hour' }])
+    names(t, await it.refused({ user: 'bob' }), 'endUser/requests/hour', 1, 3_600)
+  })
+}
+
+t.test('tokens and costs of one key or team are held alike, and what was not used comes back', async (t) => {
+  const it = await house(t, {}, [{ of: 'key', tokens: 80, per: 'day' }])
+  const { response } = await it.ask({ max_tokens: 60 })
+  t.equal(response.headers.get('x-ratelimit-limit-tokens'), '80')
+  const second = await it.ask()
+  t.equal(second.response.headers.get('x-ratelimit-remaining-tokens'), '39', '30 were told, and 11 are reserved')
+  const third = await it.refused({ max_tokens: 60 })
+  t.equal(third.headers.get('x-sealgate-window'), 'key/tokens/day')
+  t.equal(third.headers.get('x-ratelimit-remaining-tokens'), '0')
+})
+
+t.test('a call that no model gets costs no window', async (t) => {
+  const it = await house(t, {}, [
+    { of: 'key', requests: 1, per: 'day' },
+    { of: 'organization', model: 'two', cost: 0.000001, per: 'day' },
+  ])
+  const long = { role: 'user' as const, content: 'x'.repeat(4_000) }
+  t.equal((await it.refused({ model: 'two', messages: [long] })).headers.get('retry-after'), null, 'no time helps')
+  await t.resolves(it.ask())
+})
+
+if (redis !== null)
+  t.test('the store knows no end user', async (t) => {
+    const it = await house(t, stores['Redis']!(), [{ of: 'endUser', requests: 2, per: 'day' }])
+    await it.ask({ user: 'ann@example.com' })
+    const client = await createClient({ url: redis.url }).connect()
+    t.teardown(() => client.close())
+    const keys = await client.keys('*quota/requests/endUser*')
+    t.ok(keys.length > 0)
+    t.notMatch(
+      [await client.keys('*'), it.logged]
+        .flat()
+        .map((it) => JSON.stringify(it))
+        .join('\n'),
+      /ann/,
+    )
+  })
