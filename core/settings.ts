@@ -34,6 +34,9 @@ export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE
 
 const temperature = v.pipe(v.number(), v.gtValue(0))
 
+/** Between 0 and 1, both excluded: no number of cases proves either. */
+const share = v.pipe(v.number(), v.gtValue(0), v.ltValue(1))
+
 /** What `sealgate calibrate` fits. */
 const CalibrationShape = v.strictObject({
   /** What diagnostics call it. */
@@ -43,6 +46,10 @@ const CalibrationShape = v.strictObject({
   byOptions: v.optional(
     v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/, 'a number of options from 2 to 26')), temperature),
     {},
+  ),
+  /** Of answers with at least this confidence, at most the share `errors` is wrong, as surely as `certainty` says. */
+  promise: v.optional(
+    v.strictObject({ confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), errors: share, certainty: share }),
   ),
 })
 

@@ -11,6 +11,8 @@ import { Upstream } from '../core/ports/upstream.ts'
 import { running } from './environments.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { listening } from './fakes/listening.ts'
+import { sealing } from './fakes/proxied.ts'
+import { enclaveOf } from './fakes/sealed-doors.ts'
 
 /** How much too sure the scripted model is, by its number of options. */
 const distortion: Readonly<Record<number, number>> = { 2: 2.5, 4: 1.6 }
@@ -79,6 +81,9 @@ t.test('a model of known distortion is calibrated from the command line', async 
   t.ok(after.excess <= 0.03, `${after.excess} on the held-out half`)
   t.ok(after.brier < before.brier)
   t.ok(promise === null || promise.wrong <= 0.05)
+  const wide = JSON.parse((await calibrate('sure', '--cases', 'cases.jsonl', '--errors', '0.3', '--json')).out)
+  t.ok(wide.promise.confidence < 1)
+  t.strictSame(wide.calibration.promise, { confidence: wide.promise.confidence, errors: 0.3, certainty: 0.95 })
   for (const options of [2, 4])
     t.ok(Math.abs(Math.log(calibration.byOptions[options] / distortion[options]!)) < 0.4, `${options} options`)
   const picture = await readFile(join(folder, 'plot.svg'), 'utf8')
@@ -141,4 +146,60 @@ t.test('diagnostics tell which calibration answered, and the larger model has it
   t.same([plain.answers.q.noul, 'calibration' in plain.diagnostics], [0.8, false])
   const raised = await ask((await house({ escalate: { to: 'large', below: 0.99 } })).call, 'small')
   t.match(raised.diagnostics, { calibration: 'of-small', escalated: { model: 'large', calibration: 'of-large' } })
+})
+
+t.test('an answer of a calibrated model says whether it keeps the promised error, sealed too', async (t) => {
+  const mind: Upstream = {
+    name: 'mind',
+    models: async () => [],
+    decide: async ({ questions }) => ({
+      distributions: questions.map(({ type }) => ({ probabilities: type === 'noul' ? [0.9, 0.1] : [0.5, 0.3, 0.2] })),
+      usage: { input: 1, output: 1 },
+      engine: 'native',
+    }),
+  }
+  const upstreams = [use(plugin({ port: Upstream, name: 'mind', create: () => mind }))]
+  const kept = { errors: 0.05, certainty: 0.95 }
+  const decider = (more: object) => ({ type: 'DECISION' as const, confidential: true, upstreams: [{ provider: 'mind' }], ...more }) // prettier-ignore
+  const calibration = { id: 'one', temperature: 1 }
+  const models = {
+    // The confidence of the first question is 0.8.
+    promised: decider({ calibration: { ...calibration, promise: { confidence: 0.8, ...kept } } }),
+    stricter: decider({ calibration: { ...calibration, promise: { confidence: 0.81, ...kept } } }),
+    unpromised: decider({ calibration }),
+    plain: decider({}),
+  }
+  const expected: Readonly<Record<string, readonly unknown[]>> = {
+    promised: ['act', 'ask', 'ask', undefined],
+    stricter: ['ask', 'ask', 'ask', undefined],
+    unpromised: ['ask', 'ask', 'ask', undefined],
+    plain: [undefined, undefined, undefined, undefined],
+  }
+  const it = await running(t, { ...memory(), upstreams, enclave: enclaveOf(upstreams, { models }) }, { models })
+  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const proxied = (_: string, path: string, body: object) =>
+    fetch(url.replace(/\/v1$/, '') + path, { method: 'POST', body: JSON.stringify(body) })
+  const questions = {
+    sure: { type: 'noul', instructions: '?' },
+    torn: { type: 'choice', instructions: '?', criteria: { a: null, b: null, c: null } },
+    level: { type: 'score', instructions: '?', criteria: ['low', 'middle', 'high'] },
+    // No model is asked.
+    only: { type: 'choice', instructions: '?', criteria: { a: null } },
+  }
+  const asked = [
+    { type: 'predicate', name: 'sure', instructions: '?' },
+    { type: 'choice', name: 'torn', instructions: '?', choices: ['a', 'b', 'c'].map((value) => ({ value })) },
+    { type: 'score', name: 'level', instructions: '?', levels: ['low', 'middle', 'high'].map((label) => ({ label })) },
+  ]
+  const adviceIn = (answers: any) => Object.values(answers).map(({ advice }: any) => advice)
+  for (const [way, call] of Object.entries({ clear: it.call, sealed: proxied })) {
+    for (const [model, advice] of Object.entries(expected)) {
+      for (const path of ['/compat/v1/decision', '/compat/v1/systemone']) {
+        const told = (await (await call('POST', path, { model, state: '', questions })).json()) as any
+        t.same(adviceIn(told.answers), advice, `${model} by ${path}, ${way}`)
+      }
+      const told = (await (await call('POST', '/v1/decisions', { model, input: 'x', questions: asked })).json()) as any
+      t.same(adviceIn(told.answers ?? told), advice.slice(0, 3), `${model} by OpenAI's form, ${way}`)
+    }
+  }
 })

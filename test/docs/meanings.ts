@@ -174,6 +174,11 @@ export const meanings: Readonly<Record<string, string>> = {
     'Made by `sealgate calibrate`: the logarithms of a decision’s probabilities are divided by a temperature before callers get them. Absent, they are as the model gives them.',
   'models.<name>.calibration.id': 'What diagnostics call the calibration that answered.',
   'models.<name>.calibration.temperature': 'For numbers of options that `byOptions` leaves out.',
+  'models.<name>.calibration.promise':
+    'What answers may be acted on: those of at least `confidence` are wrong at most at the share `errors`, as surely as `certainty`. Absent, each answer advises to ask.',
+  'models.<name>.calibration.promise.confidence': 'The least confidence of an answer that advises to act.',
+  'models.<name>.calibration.promise.errors': 'The most that may be wrong of them.',
+  'models.<name>.calibration.promise.certainty': 'How surely that holds.',
   'models.<name>.calibration.byOptions': 'The temperature by the number of options, from `2` to `26`.',
   'models.<name>.context_tokens':
     'Tokens of a prompt and its answer that its backends hold. Backends that cannot hold a prompt are passed over.',

@@ -7,6 +7,7 @@ import type { Fitting } from '../../core/container.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import type { Guard } from '../../core/ports/guard.ts'
+import type { Upstream } from '../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
@@ -14,6 +15,16 @@ import { running, unhurried, type Running } from '../environments.ts'
 import { own, upstreamsAt, type Behind } from './doors.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
 import { backend } from '../contracts/stage.ts'
+
+/** An enclave of these backends in this process. */
+export const enclaveOf = (upstreams: readonly Fitting<Upstream>[], settings: SettingsInput) => {
+  const parts = {
+    ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
+    ...{ prover: use(dev), upstreams, tools: [], readers: [] },
+  }
+  const create = () => buildEnclave(parts, structuredClone(settings), {}, new Uint8Array(32))
+  return use(plugin({ port: Enclave, name: 'of-the-test', create }))
+}
 
 /** A gateway whose models are in its enclave alone, each before a backend of one dialect. `more` are settings of both. */
 export const sealedDoors = async (
@@ -31,15 +42,6 @@ export const sealedDoors = async (
     ]),
   )
   const settings = { routing: { retries: 0 }, ...unhurried, ...more, models: { ...models, ...more.models } }
-  const enclaveParts = {
-    ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
-    prover: use(dev),
-    upstreams: upstreamsAt(it.url),
-    tools: [],
-    readers: [],
-    guards,
-  }
-  const create = () => buildEnclave(enclaveParts, structuredClone(settings), {}, new Uint8Array(32))
-  const enclave = use(plugin({ port: Enclave, name: 'sealed-doors', create }))
+  const enclave = enclaveOf(upstreamsAt(it.url), settings)
   return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: it }
 }

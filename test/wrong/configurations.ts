@@ -82,6 +82,10 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
     wrong({ quotas: { windows: [{ of: 'gateway', model: 'smal', requests: 1, per: 'day' }] } }),
     '25:5 quotas.windows.0.model is not one of the models',
   ],
+  [
+    inModel({ calibration: { id: 'a', temperature: 1, promise: { confidence: 0.8, errors: 1, certainty: 0.9 } } }),
+    '23:6 models.small.calibration.promise.errors expected less than 1',
+  ],
   [wrong({ dashboardUrl: 'nowhere' }), '21:2 dashboardUrl expected an address that begins with http:// or https://'],
   [
     wrong({ cors: { origins: ['https://example.org/path'] } }),

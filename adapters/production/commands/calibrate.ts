@@ -165,13 +165,14 @@ const reportOf = (cases: readonly AnsweredCase[], promiseOptions: PromiseOptions
   const scored = (some: readonly AnsweredCase[]): readonly ScoredAnswer[] =>
     some.map((answer) => ({ confidence: confidenceOf(answer.question, answer), right: isRight(answer) }))
   const after = answered(held)
+  const promise = thresholdFor(scored(answered(fit)), scored(after), promiseOptions)
   return {
     cases: cases.length,
-    calibration,
+    calibration: { ...calibration, ...(promise && { promise: { confidence: promise.confidence, ...promiseOptions } }) },
     before: figuresOf(held, seed),
     after: figuresOf(after, seed),
     better: surprise(after) < surprise(held),
-    promise: thresholdFor(scored(answered(fit)), scored(after), promiseOptions),
+    promise,
     wish: promiseOptions,
   }
 }

@@ -103,5 +103,6 @@ const distributionOf = (question: Question, answer: DecisionAnswer | undefined, 
         : question.options.map(({ label }) => (Object.hasOwn(shares, label) ? shares[label] : undefined))
   const probabilities = normalised(given)
   if (probabilities === null) throw badAnswer(index)
-  return { probabilities }
+  const advice = answer?.advice
+  return { probabilities, ...((advice === 'act' || advice === 'ask') && { advice }) }
 }

@@ -35,6 +35,8 @@ export interface DecisionAnswer {
   readonly probabilities?: Readonly<Record<string, number>>
   /** From 0 to 1. */
   readonly confidence?: number
+  /** Whether the answer keeps the error that the calibration of its model promises. */
+  readonly advice?: 'act' | 'ask'
 }
 
 /** All answers of a request. */

@@ -1,5 +1,7 @@
-import type { Distribution } from '../../../core/ports/upstream.ts'
+import type { Distribution, Question } from '../../../core/ports/upstream.ts'
 import type { Calibration } from '../../../core/settings.ts'
+import { confidenceOf } from './decision-answer.ts'
+import { isRefused } from './probabilities.ts'
 
 /** Probabilities whose logarithms are divided by the temperature. */
 export const softened = (probabilities: readonly number[], temperature: number): readonly number[] => {
@@ -18,5 +20,19 @@ export const calibrated = (
   return distributions.map((it) => ({
     ...it,
     probabilities: softened(it.probabilities, byOptions[it.probabilities.length] ?? temperature),
+  }))
+}
+
+/** Answers with the advice of their calibration. One that promises nothing advises to ask. */
+export const advised = (
+  distributions: readonly Distribution[],
+  questions: readonly Question[],
+  calibration: Calibration | undefined,
+): readonly Distribution[] => {
+  if (calibration === undefined) return distributions
+  const { confidence: least = Infinity } = calibration.promise ?? {}
+  return distributions.map((it, at) => ({
+    ...it,
+    advice: !isRefused(it) && confidenceOf(questions[at]!, it) >= least ? 'act' : 'ask',
   }))
 }

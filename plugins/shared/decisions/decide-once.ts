@@ -9,7 +9,7 @@ import type { Inference } from '../../../core/inference/inference.ts'
 import type { Able, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
-import { calibrated, softened } from './calibration.ts'
+import { advised, calibrated, softened } from './calibration.ts'
 import { isRefused, refused } from './probabilities.ts'
 import { type Estimate, tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
 
@@ -87,7 +87,8 @@ export const opinionOf = async (
     const { answer: decided } = found
     backend = found.backend
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
-    const given = calibrated(decided.distributions, entry.settings.calibration)
+    const { calibration } = entry.settings
+    const given = advised(calibrated(decided.distributions, calibration), asked, calibration)
     let at = 0
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
     return { distributions, decided: { ...decided, usage }, backend, headers: reservation.headers }

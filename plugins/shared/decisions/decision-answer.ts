@@ -22,7 +22,8 @@ export const checkDistribution = (question: Question, given: Distribution | unde
 }
 
 /** The answer in public form. The distribution must have passed `checkDistribution` before. */
-export const answerOf = (question: Question, { probabilities }: Distribution): Answer => {
+export const answerOf = (question: Question, { probabilities, advice }: Distribution): Answer => {
+  const advising = advice === undefined ? {} : { advice }
   switch (question.type) {
     case 'choice': {
       const labels = question.options.map(({ label }) => label)
@@ -31,10 +32,11 @@ export const answerOf = (question: Question, { probabilities }: Distribution): A
         choice: labels[best(probabilities)]!,
         probabilities: new Map(labels.map((label, index) => [label, probabilities[index]!])),
         confidence: certaintyOf(probabilities),
+        ...advising,
       }
     }
     case 'noul':
-      return { type: 'noul', noul: probabilities[0]! }
+      return { type: 'noul', noul: probabilities[0]!, ...advising }
     case 'score': {
       const { levels } = question
       return {
@@ -43,6 +45,7 @@ export const answerOf = (question: Question, { probabilities }: Distribution): A
         legend: new Map(levels.map((level, index): [string, OrderedJson] => [`${index}`, level ?? `${index}`])),
         probabilities: new Map(probabilities.map((p, index) => [`${index}`, p])),
         confidence: closeness(probabilities),
+        ...advising,
       }
     }
   }

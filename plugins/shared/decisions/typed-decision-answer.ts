@@ -1,4 +1,5 @@
 import { BadRequest, type GatewayError } from '../../../core/errors.ts'
+import type { Advice } from '../../../core/ports/decide.ts'
 import type { OrderedJson, Usage } from '../../../core/ports/upstream.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
 
@@ -9,8 +10,10 @@ export type Answer =
       readonly choice: string
       readonly probabilities: ReadonlyMap<string, number>
       readonly confidence: number
+      /** Of a calibrated model, as in the two others that follow. */
+      readonly advice?: Advice
     }
-  | { readonly type: 'noul'; readonly noul: number }
+  | { readonly type: 'noul'; readonly noul: number; readonly advice?: Advice }
   /** Only where a request lets single questions be declined. */
   | { readonly type: 'refusal' }
   | {
@@ -19,6 +22,7 @@ export type Answer =
       readonly legend: ReadonlyMap<string, OrderedJson>
       readonly probabilities: ReadonlyMap<string, number>
       readonly confidence: number
+      readonly advice?: Advice
     }
 
 /** A whole answer, before a route prints it. */

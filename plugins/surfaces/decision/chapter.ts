@@ -156,6 +156,8 @@ export const decision: Chapter = {
     'answers.probabilities': 'The probability of each label or level. Together they are 1.',
     'answers.confidence':
       'From 0, a guess among all labels or levels, to 1, certain. It is not the probability of the answer.',
+    'answers.advice':
+      '`act` where the answer keeps the error that the calibration of its model promises, else `ask`. Models without a calibration give none.',
     'answers.noul': 'The probability of yes.',
     'answers.score': 'The mean of the levels, counted from 0 and weighted by their probabilities.',
     'answers.legend': 'The level behind each number.',

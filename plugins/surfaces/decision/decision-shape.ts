@@ -49,16 +49,18 @@ export const decisionRequest = v.looseObject({
 }) as unknown as v.GenericSchema<unknown, DecisionRequest>
 
 const probabilities = v.record(v.string(), v.number())
+export const advice = v.optional(v.picklist(['act', 'ask']))
 
 export const typedAnswer = v.variant('type', [
-  v.object({ type: v.literal('choice'), choice: v.string(), probabilities, confidence: v.number() }),
-  v.object({ type: v.literal('noul'), noul: v.number() }),
+  v.object({ type: v.literal('choice'), choice: v.string(), probabilities, confidence: v.number(), advice }),
+  v.object({ type: v.literal('noul'), noul: v.number(), advice }),
   v.object({
     type: v.literal('score'),
     score: v.number(),
     legend: v.record(v.string(), described),
     probabilities,
     confidence: v.number(),
+    advice,
   }),
 ])
 

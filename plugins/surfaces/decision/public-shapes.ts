@@ -3,7 +3,7 @@ import { sentenceOf } from '../../../core/dialects/sentence.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { rendering } from '../shared/dialect-route.ts'
 import { ModelName } from '../../../core/dialects/model-name.ts'
-import { decisionRequest, escalate, typedAnswer } from './decision-shape.ts'
+import { advice, decisionRequest, escalate, typedAnswer } from './decision-shape.ts'
 
 const image = /^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i
 
@@ -65,13 +65,13 @@ export const openaiDecisionAnswer = v.object({
   model: v.string(),
   answers: v.array(
     v.variant('type', [
-      v.object({ type: v.literal('predicate'), name: answered, probability: v.number() }),
+      v.object({ type: v.literal('predicate'), name: answered, probability: v.number(), advice }),
       v.object({
-        ...{ type: v.literal('choice'), name: answered, choice: value, confidence: v.number() },
+        ...{ type: v.literal('choice'), name: answered, choice: value, confidence: v.number(), advice },
         probabilities: v.array(v.object({ value, probability: v.number() })),
       }),
       v.object({
-        ...{ type: v.literal('score'), name: answered, score: v.number(), confidence: v.number() },
+        ...{ type: v.literal('score'), name: answered, score: v.number(), confidence: v.number(), advice },
         probabilities: v.array(v.object({ label: v.string(), value: v.number(), probability: v.number() })),
       }),
       v.object({ type: v.literal('refusal'), name: answered }),

@@ -3,23 +3,30 @@ import type { AskedQuestion } from './request.ts'
 
 /** One answer in the form of OpenAI's clients. */
 const printAnswer = (answer: Answer, { name, values }: AskedQuestion): unknown => {
+  const advising = 'advice' in answer ? { advice: answer.advice } : {}
   switch (answer.type) {
     case 'refusal':
       return { type: 'refusal', name }
     case 'noul':
-      return { type: 'predicate', name, probability: answer.noul }
+      return { type: 'predicate', name, probability: answer.noul, ...advising }
     case 'choice': {
       const labels = [...answer.probabilities.keys()]
       const probabilities = [...answer.probabilities.values()]
       return {
-        ...{ type: 'choice', name, choice: values[labels.indexOf(answer.choice)], confidence: answer.confidence },
+        ...{
+          type: 'choice',
+          name,
+          choice: values[labels.indexOf(answer.choice)],
+          confidence: answer.confidence,
+          ...advising,
+        },
         probabilities: values.map((value, at) => ({ value, probability: probabilities[at] })),
       }
     }
     case 'score': {
       const probabilities = [...answer.probabilities.values()]
       return {
-        ...{ type: 'score', name, score: answer.score, confidence: answer.confidence },
+        ...{ type: 'score', name, score: answer.score, confidence: answer.confidence, ...advising },
         probabilities: values.map((label, value) => ({ label, value, probability: probabilities[value] })),
       }
     }
