@@ -101,19 +101,19 @@ export default plugin({
       }
     }
 
-    const wholeOf = (whole: JsonObject, asked: Asked): Completed => {
-      const completion = completionOf(whole, asked, clock)
-      if (asked.native !== true) return { kind: 'completion', completion }
+    const wholeOf = (whole: JsonObject, request: Asked): Completed => {
+      const completion = completionOf(whole, request, clock)
+      if (request.native !== true) return { kind: 'completion', completion }
       return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
     }
     const wireOf = (call: ChatCall, push: Push): ChatWire => {
-      const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
+      const { body, request } = messagesBody(call, { ...generationOf(call.model), ...own })
       const native = call.native?.dialect === 'messages' ? call.native : null
       const line = { url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, call, native) }
       return eventWire(line, body, {
         whole: (text, status, bytes) =>
-          wholeOf(asked.native === true ? keptObject(bytes, status) : objectIn(text, status), asked),
-        events: (status) => messagesEvents(asked, clock, status),
+          wholeOf(request.native === true ? keptObject(bytes, status) : objectIn(text, status), request),
+        events: (status) => messagesEvents(request, clock, status),
       })
     }
     const { push } = fetch
@@ -145,7 +145,7 @@ export default plugin({
       },
 
       async chat(call, signal) {
-        const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
+        const { body, request } = messagesBody(call, { ...generationOf(call.model), ...own })
         const native = call.native?.dialect === 'messages' ? call.native : null
         const ask = {
           method: 'POST',
@@ -155,8 +155,8 @@ export default plugin({
         } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
-          if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
-          return wholeOf(await (native === null ? readObject : readKept)(answer), asked)
+          if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, request, clock) }
+          return wholeOf(await (native === null ? readObject : readKept)(answer), request)
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
           throw meant(call.callerKey === undefined ? fault : callersFault(fault), call.prefix !== undefined)

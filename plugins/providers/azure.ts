@@ -24,16 +24,16 @@ const Entra = v.strictObject({
   scope: v.optional(text, 'https://cognitiveservices.azure.com/.default'),
 })
 
-const signedIn = (ports: { fetch: Fetch; clock: Clock }, it: v.InferOutput<typeof Entra>): SignIn =>
+const signedIn = (ports: { fetch: Fetch; clock: Clock }, entra: v.InferOutput<typeof Entra>): SignIn =>
   signIn(ports, () => ({
-    url: `${it.authority}/${encodeURIComponent(it.tenantId)}/oauth2/v2.0/token`,
+    url: `${entra.authority}/${encodeURIComponent(entra.tenantId)}/oauth2/v2.0/token`,
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: `${new URLSearchParams({
       grant_type: 'client_credentials',
-      client_id: it.clientId,
-      client_secret: it.clientSecret,
-      scope: it.scope,
+      client_id: entra.clientId,
+      client_secret: entra.clientSecret,
+      scope: entra.scope,
     })}`,
   }))
 

@@ -87,14 +87,14 @@ export default plugin({
     }
 
     const chatWithClaude = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
-      const { body, asked } = claudeBody(call)
+      const { body, request } = claudeBody(call)
       if (call.stream) {
         const answer = await invoke(call.model, 'invoke-with-response-stream', body, signal)
-        return { kind: 'chunks', chunks: claudeChunks(answer, asked, clock) }
+        return { kind: 'chunks', chunks: claudeChunks(answer, request, clock) }
       }
       const native = call.native?.dialect === 'messages'
       const whole = await (native ? readKept : readObject)(await invoke(call.model, 'invoke', body, signal))
-      const completion = claudeCompletionOf(whole, asked, clock)
+      const completion = claudeCompletionOf(whole, request, clock)
       if (!native) return { kind: 'completion', completion }
       return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
     }

@@ -101,7 +101,7 @@ export default plugin({
         if (!Array.isArray(stt)) throw garbled('No list of models')
         // Each stands there once a version and a set of languages.
         const ids = new Set(
-          stt.filter(({ batch }) => batch !== false).map((it) => String(it.canonical_name ?? it.name)),
+          stt.filter(({ batch }) => batch !== false).map((model) => String(model.canonical_name ?? model.name)),
         )
         return [...ids].map((id): Model => ({ id, type: 'AUDIO_TRANSCRIPTION' }))
       },

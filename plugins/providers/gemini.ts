@@ -41,9 +41,9 @@ export default plugin({
 
     const ask = async (path: string, body: JsonObject | null, signal: AbortSignal) => {
       const method = body === null ? 'GET' : 'POST'
-      const asked = { method, headers, signal, ...(body && { body: await printJson(body) }) } as const
+      const ask = { method, headers, signal, ...(body && { body: await printJson(body) }) } as const
       try {
-        return await accepted(await fetch.upstream(baseUrl + path, asked), clock)
+        return await accepted(await fetch.upstream(baseUrl + path, ask), clock)
       } catch (fault) {
         throw meant(fault)
       }

@@ -214,20 +214,20 @@ export default plugin({
       },
 
       async chat(call, signal) {
-        const it = await unlessAborted(use(), signal)
-        const chunks = chunksOf(call, it, await prepare(call, it), signal)
+        const loaded = await unlessAborted(use(), signal)
+        const chunks = chunksOf(call, loaded, await prepare(call, loaded), signal)
         return call.stream
           ? { kind: 'chunks', chunks }
           : { kind: 'completion', completion: await collectChunks(chunks) }
       },
 
       async decide(call, signal) {
-        const it = await unlessAborted(use(), signal)
-        return alone(looking, it.look, signal, () =>
+        const loaded = await unlessAborted(use(), signal)
+        return alone(looking, loaded.look, signal, () =>
           decideByVocabulary(
             (prompt, signal) => {
               signal.throwIfAborted()
-              return glance(it, prompt)
+              return glance(loaded, prompt)
             },
             call,
             signal,
@@ -236,8 +236,8 @@ export default plugin({
       },
 
       async dispose() {
-        const it = await opened?.catch(() => null)
-        await it?.llama.dispose()
+        const loaded = await opened?.catch(() => null)
+        await loaded?.llama.dispose()
       },
     }
   },

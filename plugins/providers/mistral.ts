@@ -29,8 +29,9 @@ const idOf = (id: string): string =>
 const thinking = (message: Message): Message => {
   const { reasoning_content: thoughts, content } = message
   if (typeof thoughts !== 'string' || thoughts === '' || message.role !== 'assistant') return message
-  const said = typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
-  return { ...message, content: [{ type: 'thinking', thinking: [{ type: 'text', text: thoughts }] }, ...said] }
+  const parts =
+    typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
+  return { ...message, content: [{ type: 'thinking', thinking: [{ type: 'text', text: thoughts }] }, ...parts] }
 }
 
 const fitted = (messages: readonly Message[]): readonly Message[] =>

@@ -98,12 +98,12 @@ const usageIn = ({ prompt_eval_count = 0, eval_count = 0 }: OllamaAnswer) =>
 
 const logprobsIn = ({ logprobs }: OllamaAnswer): JsonObject =>
   logprobs
-    ? { logprobs: { content: logprobs.map((it) => ({ top_logprobs: [], ...logprobOf(it) })), refusal: null } }
+    ? { logprobs: { content: logprobs.map((token) => ({ top_logprobs: [], ...logprobOf(token) })), refusal: null } }
     : {}
 
-const reasonOf = (said: OllamaAnswer, called: boolean): string => {
+const reasonOf = (answer: OllamaAnswer, called: boolean): string => {
   if (called) return 'tool_calls'
-  return said.done_reason === 'length' ? 'length' : 'stop'
+  return answer.done_reason === 'length' ? 'length' : 'stop'
 }
 
 /** Ollama by its own chat route, whose streams have a JSON object on each line. */
@@ -181,14 +181,14 @@ export default plugin({
         else if (value != null) chosen[theirs] = value
       }
       Object.assign(chosen, own)
-      const said = await messagesOf(messages, signal)
+      const turns = await messagesOf(messages, signal)
       const format = formatOf(response_format)
       return {
         ...(typeof reasoning_effort === 'string' && { think: efforts[reasoning_effort] ?? reasoning_effort }),
         ...(format !== undefined && { format }),
         ...others,
         model,
-        messages: prefix === undefined ? said : [...said, { role: 'assistant', content: prefix }],
+        messages: prefix === undefined ? turns : [...turns, { role: 'assistant', content: prefix }],
         stream,
         ...(Object.keys(chosen).length > 0 && { options: chosen }),
       }
@@ -204,9 +204,9 @@ export default plugin({
     /** In Unix seconds, by this gateway's clock where Ollama tells no time. */
     const created = ({ created_at }: OllamaAnswer) => Math.floor((Date.parse(created_at ?? '') || clock.now()) / 1000)
 
-    const completionOf = (said: OllamaAnswer, model: string): Completion => {
-      const { content = '', thinking } = said.message ?? {}
-      const tool_calls = callsOf(said)
+    const completionOf = (answer: OllamaAnswer, model: string): Completion => {
+      const { content = '', thinking } = answer.message ?? {}
+      const tool_calls = callsOf(answer)
       const message: Message = {
         role: 'assistant',
         content: content === '' && tool_calls.length > 0 ? null : content,
@@ -216,11 +216,11 @@ export default plugin({
       return {
         id: id('chatcmpl-'),
         object: 'chat.completion',
-        created: created(said),
-        model: said.model ?? model,
-        choices: [{ index: 0, message, finish_reason: reasonOf(said, tool_calls.length > 0), ...logprobsIn(said) }],
-        usage: usageIn(said),
-        ...restOf(said),
+        created: created(answer),
+        model: answer.model ?? model,
+        choices: [{ index: 0, message, finish_reason: reasonOf(answer, tool_calls.length > 0), ...logprobsIn(answer) }],
+        usage: usageIn(answer),
+        ...restOf(answer),
       }
     }
 
@@ -228,29 +228,29 @@ export default plugin({
       const head = { id: id('chatcmpl-'), object: 'chat.completion.chunk' }
       let calls = 0
 
-      const chunkOf = (said: OllamaAnswer): Chunk => {
-        const { content, thinking } = said.message ?? {}
-        const tool_calls = callsOf(said).map((call) => ({ index: calls++, ...call }))
+      const chunkOf = (answer: OllamaAnswer): Chunk => {
+        const { content, thinking } = answer.message ?? {}
+        const tool_calls = callsOf(answer).map((call) => ({ index: calls++, ...call }))
         const delta = {
           role: 'assistant',
           ...(content !== undefined && content !== '' && { content }),
           ...(thinking !== undefined && { reasoning_content: thinking }),
           ...(tool_calls.length > 0 && { tool_calls }),
         }
-        const finish_reason = said.done ? reasonOf(said, calls > 0) : null
+        const finish_reason = answer.done ? reasonOf(answer, calls > 0) : null
         return {
           ...head,
-          created: created(said),
-          model: said.model ?? model,
-          choices: [{ index: 0, delta, finish_reason, ...logprobsIn(said) }],
-          ...(said.done && { usage: usageIn(said) }),
-          ...restOf(said),
+          created: created(answer),
+          model: answer.model ?? model,
+          choices: [{ index: 0, delta, finish_reason, ...logprobsIn(answer) }],
+          ...(answer.done && { usage: usageIn(answer) }),
+          ...restOf(answer),
         }
       }
 
       return lineItems(answer, clock, (line) => {
-        const said = saidOf(line)
-        return { item: chunkOf(said), last: said.done === true }
+        const answer = saidOf(line)
+        return { item: chunkOf(answer), last: answer.done === true }
       })
     }
 
@@ -277,9 +277,9 @@ export default plugin({
       async chat(call, signal) {
         const answer = await ask('POST', '/api/chat', await bodyOf(call, signal), signal)
         if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, call.model) }
-        const said = saidOf(await readObject(answer))
-        if (!said.done) throw garbled('An answer that is not done')
-        return { kind: 'completion', completion: completionOf(said, call.model) }
+        const whole = saidOf(await readObject(answer))
+        if (!whole.done) throw garbled('An answer that is not done')
+        return { kind: 'completion', completion: completionOf(whole, call.model) }
       },
 
       async embed({ model, texts, dimensions }, signal) {

@@ -46,7 +46,7 @@ const chosenTool = ({ tools, tool_choice }: ChatBody): OfferedTool['function'] |
   if (!Array.isArray(tools) || tool_choice === 'none') return null
   const must = (tool_choice as OfferedTool | null | undefined)?.function?.name
   const offered = (tools as OfferedTool[]).map((tool) => tool.function)
-  return offered.find((it) => it?.name === must) ?? offered[0] ?? null
+  return offered.find((tool) => tool?.name === must) ?? offered[0] ?? null
 }
 
 /** Calls the chosen tool once. A result of a tool, or a request without tools, gets a text. */
@@ -54,11 +54,11 @@ const playOf = ({ body, prefix }: ChatCall): Play => {
   const { messages } = body
   const input = messages.reduce((sum, message) => sum + wordsOf(textOf(message)).length, 0)
   const last = messages.at(-1)!
-  const said = textOf(last)
+  const text = textOf(last)
   const tool = last.role === 'tool' ? null : chosenTool(body)
   if (tool?.name !== undefined) {
     const field = Object.keys(tool.parameters?.properties ?? {})[0]
-    const args = JSON.stringify(field === undefined ? {} : { [field]: said })
+    const args = JSON.stringify(field === undefined ? {} : { [field]: text })
     const id = `call_${digest(tool.name + args).toString('hex', 0, 12)}`
     const calls = [{ id, type: 'function', function: { name: tool.name, arguments: args } }]
     return { text: '', calls, reason: 'tool_calls', usage: { input, output: 1 } }
@@ -66,8 +66,8 @@ const playOf = ({ body, prefix }: ChatCall): Play => {
   const format = (body['response_format'] as { readonly type?: string } | null | undefined)?.type ?? 'text'
   const whole =
     format === 'text'
-      ? `This is a rehearsal: no model was asked. The last message was: ${said}`
-      : JSON.stringify({ rehearsal: true, note: 'No model was asked.', last: said })
+      ? `This is a rehearsal: no model was asked. The last message was: ${text}`
+      : JSON.stringify({ rehearsal: true, note: 'No model was asked.', last: text })
   const rest = prefix !== undefined && whole.startsWith(prefix) ? whole.slice(prefix.length) : whole
   const most = body['max_completion_tokens'] ?? body['max_tokens']
   const words = wordsOf(rest)
@@ -111,7 +111,7 @@ async function* chunksOf(call: ChatCall, clock: Clock, signal: AbortSignal): Asy
   }
   yield chunk({ role: 'assistant', content: calls.length > 0 ? null : '' })
   for (const content of wordsOf(text)) yield chunk({ content })
-  for (const [index, it] of calls.entries()) yield chunk({ tool_calls: [{ index, ...it }] })
+  for (const [index, call] of calls.entries()) yield chunk({ tool_calls: [{ index, ...call }] })
   yield chunk({}, reason)
   yield { ...head, choices: [], usage: wireUsage(usage) }
 }

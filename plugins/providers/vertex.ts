@@ -70,9 +70,9 @@ export default plugin({
     ) => {
       const method = body === null ? 'GET' : 'POST'
       const typed = { 'content-type': 'application/json', ...headers }
-      const asked = { method, headers: typed, signal, ...(body && { body: await printJson(body) }) } as const
+      const ask = { method, headers: typed, signal, ...(body && { body: await printJson(body) }) } as const
       try {
-        return await accepted(await signed.upstream(url, asked), clock)
+        return await accepted(await signed.upstream(url, ask), clock)
       } catch (fault) {
         throw meant(fault)
       }

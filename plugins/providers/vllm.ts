@@ -14,7 +14,7 @@ import { type Message, Upstream } from '../../core/ports/upstream.ts'
 /** What an answer may look like to a tokenizer. */
 const variantsOf = (mark: string): readonly string[] => {
   const cases = [...new Set([mark, mark.toLowerCase(), mark.charAt(0).toUpperCase() + mark.slice(1)])]
-  return cases.flatMap((it) => [it, ` ${it}`])
+  return cases.flatMap((word) => [word, ` ${word}`])
 }
 
 const isText = ({ content }: Message): boolean =>

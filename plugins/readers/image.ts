@@ -31,8 +31,8 @@ export default plugin({
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }
     },
-    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages, from = 1) =>
-      see(bytes, pages, signal, asked, from),
+    see: ({ bytes }, pages, signal, wanted: readonly string[] | null = languages, from = 1) =>
+      see(bytes, pages, signal, wanted, from),
   }),
 })
 

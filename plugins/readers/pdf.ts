@@ -23,8 +23,8 @@ export default plugin({
       const content = await readPdf(file, signal, { ...limits, languages })
       return { content, sections: sectionsOf(content) }
     },
-    see: ({ bytes }, pages, signal, asked: readonly string[] | null = languages, from = 1) =>
-      seePdf(bytes, signal, pages, asked, from),
+    see: ({ bytes }, pages, signal, wanted: readonly string[] | null = languages, from = 1) =>
+      seePdf(bytes, signal, pages, wanted, from),
   }),
 })
 
@@ -32,11 +32,12 @@ export default plugin({
 const sectionsOf = ({ pages, forms = [], comments = [] }: Pdf): readonly Section[] =>
   pages.flatMap(({ number, text, untrusted }) => {
     const at = `page ${number}`
-    const own = <T extends { readonly at: string | null }>(list: readonly T[]) => list.filter((it) => it.at === at)
+    const own = <T extends { readonly at: string | null }>(list: readonly T[]) =>
+      list.filter((entry) => entry.at === at)
     const lines = [
       ...own(forms).map(({ name, value }) => `${name}: ${value}`),
       ...own(comments).map(({ text }) => text),
     ]
-    const said = [untrusted ? '' : text, ...lines].filter((it) => it !== '').join('\n')
-    return [{ text: said, heading: null, page: number }]
+    const words = [untrusted ? '' : text, ...lines].filter((part) => part !== '').join('\n')
+    return [{ text: words, heading: null, page: number }]
   })

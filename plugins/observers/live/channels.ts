@@ -35,9 +35,9 @@ export const channelsOf = (clock: Clock, perSecond: () => number): Channels => {
   let listeners = 0
 
   const channelOf = (part: Part): Channel => {
-    let it = all.get(part)
-    if (it === undefined) all.set(part, (it = { sample: sampleOf(part, perSecond), boxes: new Set() }))
-    return it
+    let channel = all.get(part)
+    if (channel === undefined) all.set(part, (channel = { sample: sampleOf(part, perSecond), boxes: new Set() }))
+    return channel
   }
   const drop = (part: Part): void => {
     if (all.get(part)?.boxes.size === 0 && !elsewhere.has(part)) all.delete(part)

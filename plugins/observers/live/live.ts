@@ -43,8 +43,8 @@ export const live = plugin({
       isHeard: () => stage?.isHeard() ?? false,
       begin: (request) => stage?.begin(request) ?? null,
       processes: () => stage?.processes() ?? 1,
-      async *listen(...it) {
-        yield* (await staged()).listen(...it)
+      async *listen(...wish) {
+        yield* (await staged()).listen(...wish)
       },
       dispose() {
         over = true

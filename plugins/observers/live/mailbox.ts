@@ -36,8 +36,8 @@ export const mailbox = (clock: Clock): Mailbox => {
   return {
     put(batch) {
       passed += batch.passed
-      for (const it of batch.requests)
-        if (waiting.size < mostWaiting || waiting.has(it.id)) waiting.set(it.id, it)
+      for (const request of batch.requests)
+        if (waiting.size < mostWaiting || waiting.has(request.id)) waiting.set(request.id, request)
         else passed++
       wake?.()
     },
@@ -48,9 +48,9 @@ export const mailbox = (clock: Clock): Mailbox => {
       return all
     },
     passed() {
-      const it = passed
+      const lost = passed
       passed = 0
-      return it
+      return lost
     },
   }
 }

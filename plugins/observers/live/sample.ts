@@ -35,8 +35,8 @@ export const sampleOf = (part: Part, perSecond: () => number): Sample => {
   let passed = 0
   return {
     takes(now) {
-      const its = Math.floor(now / 1000)
-      if (its !== second) [second, taken] = [its, 0]
+      const thisSecond = Math.floor(now / 1000)
+      if (thisSecond !== second) [second, taken] = [thisSecond, 0]
       if (taken < perSecond()) {
         taken++
         return true
@@ -47,11 +47,11 @@ export const sampleOf = (part: Part, perSecond: () => number): Sample => {
     changed: (request) => void changes.add(request),
     batch() {
       if (changes.size === 0 && passed === 0) return null
-      const requests = [...changes].map((it) => ({ id: it.id, text: JSON.stringify(it) }))
-      const it = { part, requests, passed }
+      const requests = [...changes].map((request) => ({ id: request.id, text: JSON.stringify(request) }))
+      const sample = { part, requests, passed }
       changes.clear()
       passed = 0
-      return it
+      return sample
     },
   }
 }

@@ -127,9 +127,9 @@ const refuseMore = (channels: Channels, part: Part): void => {
 
 /** Null for a request outside of every sample. */
 const begun = (channels: Channels, clock: Clock, request: BegunRequest): Trace | null => {
-  const samples = channels.of(request.organization).filter((it) => it.takes(request.at))
+  const samples = channels.of(request.organization).filter((sample) => sample.takes(request.at))
   if (samples.length === 0) return null
-  const it: LiveRequest = {
+  const shown: LiveRequest = {
     ...request,
     model: null,
     backend: null,
@@ -140,7 +140,7 @@ const begun = (channels: Channels, clock: Clock, request: BegunRequest): Trace |
     status: null,
     ms: null,
   }
-  const changed = () => samples.forEach((sample) => sample.changed(it))
+  const changed = () => samples.forEach((sample) => sample.changed(shown))
   changed()
-  return traceOf(it, () => clock.now(), changed)
+  return traceOf(shown, () => clock.now(), changed)
 }

@@ -7,48 +7,49 @@ const mostAttempts = 32
 const unseen: EndAttempt = () => {}
 
 /** Keeps a request up to date and says so after each change; `now` is Unix time in ms. */
-export const traceOf = (it: LiveRequest, now: () => number, changed: () => void): Trace => ({
+export const traceOf = (request: LiveRequest, now: () => number, changed: () => void): Trace => ({
   chose(model) {
-    if (it.model === model) return
-    it.model = model
+    if (request.model === model) return
+    request.model = model
     changed()
   },
   asks({ backend, model, cause, streams }) {
-    if (it.attempts.length >= mostAttempts) {
-      it.attempts_left_out++
+    if (request.attempts.length >= mostAttempts) {
+      request.attempts_left_out++
       changed()
       return unseen
     }
-    const from = now() - it.at
-    const place = it.attempts.push({ backend, model, cause, from, ms: null, outcome: null, status: null, streams }) - 1
+    const from = now() - request.at
+    const place =
+      request.attempts.push({ backend, model, cause, from, ms: null, outcome: null, status: null, streams }) - 1
     changed()
     return (outcome, status) => {
-      const attempt = it.attempts[place]
+      const attempt = request.attempts[place]
       if (attempt === undefined) return
-      attempt.ms = now() - it.at - from
+      attempt.ms = now() - request.at - from
       attempt.outcome = outcome
       attempt.status = status
-      if (outcome === 'answered') it.backend = backend
+      if (outcome === 'answered') request.backend = backend
       changed()
     }
   },
   broke(backend, status) {
-    const attempt = it.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
+    const attempt = request.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
     if (attempt === undefined) return
     attempt.outcome = 'broke'
     attempt.status = status
     changed()
   },
   began() {
-    if (it.first_token !== null) return
-    it.first_token = now() - it.at
+    if (request.first_token !== null) return
+    request.first_token = now() - request.at
     changed()
   },
   used({ model, backend, input, output, cached, reasoning }) {
-    it.model = model
-    it.backend = backend ?? it.backend
-    const before = it.tokens ?? { input: 0, output: 0, cached: 0, reasoning: 0 }
-    it.tokens = {
+    request.model = model
+    request.backend = backend ?? request.backend
+    const before = request.tokens ?? { input: 0, output: 0, cached: 0, reasoning: 0 }
+    request.tokens = {
       input: before.input + input,
       output: before.output + output,
       cached: before.cached + cached,
@@ -57,8 +58,8 @@ export const traceOf = (it: LiveRequest, now: () => number, changed: () => void)
     changed()
   },
   ended(status, ms) {
-    it.status = status
-    it.ms = ms
+    request.status = status
+    request.ms = ms
     changed()
   },
 })

@@ -11,7 +11,7 @@ export interface ToldTraffic extends Told {
   readonly incidents: readonly Incident[]
 }
 
-type Late<F extends (...its: never[]) => void> = (now: number, ...its: Parameters<F>) => void
+type Late<F extends (...args: never[]) => void> = (now: number, ...args: Parameters<F>) => void
 
 /** What one process counts; `now` is Unix time in ms. */
 export interface CountedTraffic {

@@ -54,7 +54,7 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
       if (counts === undefined) names.set(name, (counts = noCounts()))
       return counts
     },
-    told(now, by, asked) {
+    told(now, by, wanted) {
       const latest = Math.floor(now / ms)
       const sums = new Map<string, Counts>()
       const seen = Array.from({ length: steps }, (_, back) => {
@@ -62,7 +62,7 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
         const slot = slots[number % steps]
         if (slot?.number !== number) return noCounts()
         for (const [name, counts] of slot.named[by]) sums.set(name, addCounts(sums.get(name) ?? noCounts(), counts))
-        return asked === null ? slot.all : (slot.named[by].get(asked) ?? noCounts())
+        return wanted === null ? slot.all : (slot.named[by].get(wanted) ?? noCounts())
       })
       return { slots: seen, sums: Object.fromEntries(sums) }
     },
@@ -73,8 +73,8 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
 export const added = (all: readonly Told[]): Told => {
   const [first] = all
   const sums = new Map<string, Counts>()
-  for (const { sums: its } of all)
-    for (const [name, counts] of Object.entries(its)) sums.set(name, addCounts(sums.get(name) ?? noCounts(), counts))
+  for (const { sums: summed } of all)
+    for (const [name, counts] of Object.entries(summed)) sums.set(name, addCounts(sums.get(name) ?? noCounts(), counts))
   return {
     slots: (first?.slots ?? []).map((_, at) =>
       all.reduce((sum, { slots }) => addCounts(sum, slots[at] ?? noCounts()), noCounts()),

@@ -9,19 +9,19 @@ import { eventOf } from './converse-answers.ts'
 import { frameItems } from './event-frames.ts'
 
 /** The request of the Messages dialect as Bedrock takes it: model and stream stand in the address, betas in the body. */
-export const claudeBody = (call: ChatCall): { readonly body: JsonObject; readonly asked: Asked } => {
-  const { body, asked } = messagesBody(call, generationOf(call.model))
+export const claudeBody = (call: ChatCall): { readonly body: JsonObject; readonly request: Asked } => {
+  const { body, request } = messagesBody(call, generationOf(call.model))
   const { model: _, stream: __, ...rest } = body
   const betas = call.native?.headers['anthropic-beta']?.split(',').map((beta) => beta.trim())
   return {
     body: { anthropic_version: 'bedrock-2023-05-31', ...(betas && { anthropic_beta: betas }), ...rest },
-    asked,
+    request,
   }
 }
 
 /** The chunks of a stream whose frames carry events of the Messages dialect. */
-export const claudeChunks = (answer: Answer, asked: Asked, clock: Clock): AsyncIterable<Chunk> => {
-  const read = eventReader(asked, clock, answer.status)
+export const claudeChunks = (answer: Answer, request: Asked, clock: Clock): AsyncIterable<Chunk> => {
+  const read = eventReader(request, clock, answer.status)
   return frameItems<Chunk>(answer, clock, (frame, into) => {
     const { kind, event } = eventOf(frame)
     if (kind !== 'chunk') return false

@@ -73,8 +73,8 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   const content = (output as { message?: { content?: unknown } } | undefined)?.message?.content
   if (!Array.isArray(content) || typeof stopReason !== 'string') throw garbled('An answer that is not done')
   const blocks = content as readonly Block[]
-  const text = blocks.map((it) => it.text ?? '').join('')
-  const thoughts = blocks.map((it) => it.reasoningContent?.reasoningText?.text ?? '').join('')
+  const text = blocks.map((block) => block.text ?? '').join('')
+  const thoughts = blocks.map((block) => block.reasoningContent?.reasoningText?.text ?? '').join('')
   const calls = blocks.flatMap(({ toolUse }) => toolUse ?? [])
   const message = {
     role: 'assistant',
@@ -82,10 +82,10 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
     ...(thoughts !== '' && { reasoning_content: thoughts }),
     ...signedThoughts(blocks.flatMap(({ reasoningContent }) => reasoningContent ?? [])),
     ...(calls.length > 0 && {
-      tool_calls: calls.map((it) => ({
-        id: String(it.toolUseId),
+      tool_calls: calls.map((use) => ({
+        id: String(use.toolUseId),
         type: 'function',
-        function: { name: String(it.name), arguments: JSON.stringify(it.input ?? {}) },
+        function: { name: String(use.name), arguments: JSON.stringify(use.input ?? {}) },
       })),
     }),
   }
@@ -171,7 +171,7 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
   const thoughts = streamedThoughts()
 
   const chunk = chunkPrinter(head)
-  const called = (index: number, it: JsonObject) => chunk({ tool_calls: [{ index, ...it }] })
+  const called = (index: number, piece: JsonObject) => chunk({ tool_calls: [{ index, ...piece }] })
 
   const begin = ({ contentBlockIndex, start }: JsonObject, into: Chunk[]) => {
     const { toolUse } = (start ?? {}) as Block

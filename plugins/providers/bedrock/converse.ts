@@ -124,17 +124,17 @@ const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message):
  */
 const blocksOf = (message: Message): readonly JsonObject[] => {
   const { role, content, tool_calls = [], tool_call_id } = message
-  const said = partsOf(content).flatMap(blockOf)
+  const blocks = partsOf(content).flatMap(blockOf)
   if (role === 'tool') {
-    const result = said.length > 0 ? said : [{ text: '' }]
+    const result = blocks.length > 0 ? blocks : [{ text: '' }]
     return [{ toolResult: { toolUseId: tool_call_id, content: result } }, ...cacheOf(message)]
   }
-  const calls = tool_calls.map(({ id, function: it }) => {
-    const input = parseObject(it.arguments || '{}')
+  const calls = tool_calls.map(({ id, function: called }) => {
+    const input = parseObject(called.arguments || '{}')
     if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
-    return { toolUse: { toolUseId: id, name: it.name, input } }
+    return { toolUse: { toolUseId: id, name: called.name, input } }
   })
-  return [...said, ...calls]
+  return [...blocks, ...calls]
 }
 
 /** Converse's names of formats, by the kind of the part and the type of its data. */

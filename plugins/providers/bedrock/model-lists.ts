@@ -12,7 +12,9 @@ const typeOf = (id: string, outputs: readonly string[]): ModelType | null => {
 
 const described = ({ modelName, inputModalities }: JsonObject): Pick<Model, 'description' | 'modalities'> => ({
   ...(typeof modelName === 'string' && { description: modelName }),
-  ...(Array.isArray(inputModalities) && { modalities: inputModalities.map((it) => String(it).toLowerCase()) }),
+  ...(Array.isArray(inputModalities) && {
+    modalities: inputModalities.map((modality) => String(modality).toLowerCase()),
+  }),
 })
 
 /** The models that can be asked by their own ids, and all that chat, by id. Throws UpstreamFailed when it is no list. */

@@ -139,11 +139,11 @@ const placeIn = async (queue: Queue, signal: AbortSignal): Promise<() => void> =
 /** An enclave's chunks have each member, so that their lengths tell nothing; callers get those that say something. */
 const saying = ({ usage, choices, ...head }: Chunk): Chunk => ({
   ...head,
-  choices: choices.map((choice) => ({ ...choice, delta: said(choice.delta) })),
+  choices: choices.map((choice) => ({ ...choice, delta: spoken(choice.delta) })),
   ...(usage != null && { usage }),
 })
 
-const said = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =>
+const spoken = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =>
   Object.fromEntries(Object.entries(delta).filter(([, value]) => value !== null))
 
 /** Gives the place back with the last chunk, a fault, or the reader's end. */

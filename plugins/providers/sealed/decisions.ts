@@ -77,7 +77,9 @@ const printed = (question: Question): SealedQuestion => {
 const plain = (value: OrderedJson): unknown => {
   if (Array.isArray(value)) return (value as readonly OrderedJson[]).map(plain)
   if (!(value instanceof Map)) return value
-  return Object.fromEntries([...(value as ReadonlyMap<string, OrderedJson>)].map(([name, its]) => [name, plain(its)]))
+  return Object.fromEntries(
+    [...(value as ReadonlyMap<string, OrderedJson>)].map(([name, inner]) => [name, plain(inner)]),
+  )
 }
 
 /** The answers of all parts together. Throws UpstreamFailed for what is no answer to its question. */

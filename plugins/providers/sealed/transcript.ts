@@ -55,7 +55,7 @@ export const transcriptOf = (answer: AudioAnswer): Transcript => {
     words: words.map(({ word, ...timed }): Spoken => ({ ...timed, text: word })),
     answer: {
       ...toldMembers(answer.metadata, ofTranscript),
-      segments: utterances.map((it) => toldMembers(it, ofSegment)),
+      segments: utterances.map((utterance) => toldMembers(utterance, ofSegment)),
     },
     native: { metadata: answer.metadata, results: answer.results },
   }

@@ -59,9 +59,9 @@ export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat' | 'continue
   MediaUpstream
 
 /** The back door of the public chat format: everything that a server which speaks it may have. */
-export const chatBackend = (it: ChatBackend): ChatUpstream => {
-  const { fetch, clock, headers } = it
-  const where = it.url ?? ((path: string) => it.baseUrl + path)
+export const chatBackend = (backend: ChatBackend): ChatUpstream => {
+  const { fetch, clock, headers } = backend
+  const where = backend.url ?? ((path: string) => backend.baseUrl + path)
   const typed = { ...headers, 'content-type': 'application/json' }
 
   const get = async (path: string, signal: AbortSignal): Promise<Answer> =>
@@ -81,23 +81,26 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
   ): Promise<Answer> =>
     accepted(await fetch.upstream(where(path, model), { method: 'POST', headers, body, signal }), clock)
 
-  const { roads } = it
-  const unheard = omitting(it.request, roads === undefined ? it.unheard : unheardByRoad(roads, it.unheard))
-  const change = changedBy(it.request)
+  const { roads } = backend
+  const unheard = omitting(
+    backend.request,
+    roads === undefined ? backend.unheard : unheardByRoad(roads, backend.unheard),
+  )
+  const change = changedBy(backend.request)
   const headersOf = ({ tries }: ChatCall) =>
-    it.countsTries === true && tries !== undefined ? { ...typed, [retryCount]: `${tries}` } : typed
+    backend.countsTries === true && tries !== undefined ? { ...typed, [retryCount]: `${tries}` } : typed
 
   const byChat = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
-    const body = await printJson(change(chatBody(it, call)))
-    return answerOf(it, call, await send('/chat/completions', call.model, body, signal, headersOf(call)), clock)
+    const body = await printJson(change(chatBody(backend, call)))
+    return answerOf(backend, call, await send('/chat/completions', call.model, body, signal, headersOf(call)), clock)
   }
 
   const byResponses = (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> =>
     chatByResponses(call, change, (path, body) => send(path, call.model, body, signal, headersOf(call)), clock)
 
   return {
-    continues: it.continuation != null,
-    ...wiresOf(it, change, where, headersOf),
+    continues: backend.continuation != null,
+    ...wiresOf(backend, change, where, headersOf),
     ...(unheard && { unheard }),
     ...(roads && {
       dialect: (model: string) => (roads.usual(model) === 'responses' ? 'responses' : undefined),
@@ -110,35 +113,43 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
     async models(signal) {
       const data = listIn(await readText(await get('/models', signal)))
       if (data === null) throw garbled('No list of models')
-      return data.map((entry) => (it.modelOf ?? plainModel)(entry as JsonObject)).filter((model) => model !== null)
+      return data.map((entry) => (backend.modelOf ?? plainModel)(entry as JsonObject)).filter((model) => model !== null)
     },
 
     chat: (call, signal) => byRoad(roads, call, (road) => (road === 'chat' ? byChat : byResponses)(call, signal)),
 
-    ...mediaBackend(it, post),
+    ...mediaBackend(backend, post),
   }
 }
 
 /** Empty where no line takes bytes by events. */
 const wiresOf = (
-  it: ChatBackend,
+  backend: ChatBackend,
   change: (body: JsonObject) => JsonObject,
   where: (path: string, model: string) => string,
   headersOf: (call: ChatCall) => Readonly<Record<string, string>>,
 ): Pick<ChatUpstream, 'wire'> => {
-  const { roads, clock } = it
-  const { push } = it.fetch
+  const { roads, clock } = backend
+  const { push } = backend.fetch
   if (push === undefined) return {}
-  const isUnworded = !it.messages && !it.chatFields && !it.renames && !it.request
+  const isUnworded = !backend.messages && !backend.chatFields && !backend.renames && !backend.request
   const common: CommonWire | null = isUnworded
-    ? { marksEnd: it.marksEnd ?? true, parse: (event, data, numbers) => parsed(event, data, it.counts, numbers) }
+    ? {
+        marksEnd: backend.marksEnd ?? true,
+        parse: (event, data, numbers) => parsed(event, data, backend.counts, numbers),
+      }
     : null
   return {
     wire(call) {
       const { model } = call
       const headers = headersOf(call)
       if ((roads?.of(call) ?? 'chat') === 'chat')
-        return new ChatFormatWire(it, call, { url: where('/chat/completions', model), headers, push, change }, common)
+        return new ChatFormatWire(
+          backend,
+          call,
+          { url: where('/chat/completions', model), headers, push, change },
+          common,
+        )
       const learn = (fault: unknown) => roads?.learn(model, 'responses', fault) != null
       return responsesWire(call, change, { url: where('/responses', model), headers, push, learn }, clock)
     },
@@ -196,8 +207,8 @@ class ChatFormatWire implements ChatWire {
 }
 
 /** Whether the backend gets every field of the chat in the caller's words. */
-const takesAsIs = (it: ChatBackend, { model, body }: ChatCall): boolean => {
-  for (const name of it.unheard?.(model) ?? none) if (body[name] !== undefined) return false
+const takesAsIs = (backend: ChatBackend, { model, body }: ChatCall): boolean => {
+  for (const name of backend.unheard?.(model) ?? none) if (body[name] !== undefined) return false
   return !body.messages.some(hasOutline)
 }
 
@@ -208,11 +219,12 @@ const isStream = (type: string, status: number): boolean => {
 }
 
 /** The answer of the chat format: chunks for a stream, else the whole. */
-const answerOf = async (it: ChatBackend, call: ChatCall, answer: Answer, clock: Clock): Promise<ChatAnswer> => {
+const answerOf = async (backend: ChatBackend, call: ChatCall, answer: Answer, clock: Clock): Promise<ChatAnswer> => {
   const type = answer.header('content-type') ?? ''
   if (type.startsWith('text/html') && call.stream) answer.discard()
-  if (!call.stream || !isStream(type, answer.status)) return wholeOf(await readText(answer), answer.status, it.counts)
-  return { kind: 'chunks', chunks: chunksOf(answer, clock, it.marksEnd ?? true, it.counts) }
+  if (!call.stream || !isStream(type, answer.status))
+    return wholeOf(await readText(answer), answer.status, backend.counts)
+  return { kind: 'chunks', chunks: chunksOf(answer, clock, backend.marksEnd ?? true, backend.counts) }
 }
 
 /** Asks by the model's road; a refusal that names the other road is asked once more there. */
@@ -260,27 +272,32 @@ export const createdAt = (created: unknown): Pick<Model, 'created'> =>
   Number.isSafeInteger(created) && (created as number) > 0 ? { created: created as number } : {}
 
 /** The body as this model takes it. Throws UpstreamFailed for a prefix that the backend cannot continue. */
-const chatBody = (it: ChatBackend, call: ChatCall): JsonObject => {
+const chatBody = (backend: ChatBackend, call: ChatCall): JsonObject => {
   const { model, stream, prefix, body } = call
   // New fields stand in front, and undefined fields are not printed: adding to a copy, or leaving out of it, is slow.
-  const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
-  Object.assign(asked, it.messages && { messages: it.messages(body.messages, model) }, it.chatFields?.(call))
-  if (body.messages.some(hasOutline)) asked['messages'] = (asked['messages'] as readonly Message[]).map(withoutOutline)
-  asked['stream'] = stream || undefined
-  asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
-  for (const name of it.unheard?.(model) ?? []) if (name in asked) asked[name] = undefined
-  for (const [ours, theirs] of Object.entries(it.renames ?? {})) {
-    if (asked[ours] === undefined) continue
-    asked[theirs] ??= asked[ours]
-    asked[ours] = undefined
+  const fields: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
+  Object.assign(
+    fields,
+    backend.messages && { messages: backend.messages(body.messages, model) },
+    backend.chatFields?.(call),
+  )
+  if (body.messages.some(hasOutline))
+    fields['messages'] = (fields['messages'] as readonly Message[]).map(withoutOutline)
+  fields['stream'] = stream || undefined
+  fields['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
+  for (const name of backend.unheard?.(model) ?? []) if (name in fields) fields[name] = undefined
+  for (const [ours, theirs] of Object.entries(backend.renames ?? {})) {
+    if (fields[ours] === undefined) continue
+    fields[theirs] ??= fields[ours]
+    fields[ours] = undefined
   }
-  if (prefix === undefined) return asked
-  if (!it.continuation)
+  if (prefix === undefined) return fields
+  if (!backend.continuation)
     throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
   return {
-    ...asked,
-    ...it.continuation,
-    messages: [...(asked['messages'] as readonly Message[]), { role: 'assistant', content: prefix }],
+    ...fields,
+    ...backend.continuation,
+    messages: [...(fields['messages'] as readonly Message[]), { role: 'assistant', content: prefix }],
   }
 }
 

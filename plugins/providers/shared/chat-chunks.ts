@@ -169,14 +169,14 @@ interface Piece {
 const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text ?? '').join('')
 
 /** Some backends call thoughts `reasoning`, others put them beside the text: `reasoning_content` is what callers look for. */
-const thoughts = (it: JsonObject): JsonObject => {
-  if (Array.isArray(it['content'])) {
-    const pieces = it['content'] as readonly Piece[]
+const thoughts = (message: JsonObject): JsonObject => {
+  if (Array.isArray(message['content'])) {
+    const pieces = message['content'] as readonly Piece[]
     const thinking = textOf(pieces.flatMap((piece) => (Array.isArray(piece.thinking) ? piece.thinking : [])))
-    it['content'] = textOf(pieces)
-    if (thinking !== '') it['reasoning_content'] = thinking
+    message['content'] = textOf(pieces)
+    if (thinking !== '') message['reasoning_content'] = thinking
   }
-  if (typeof it['reasoning'] === 'string' && it['reasoning_content'] === undefined)
-    it['reasoning_content'] = it['reasoning']
-  return it
+  if (typeof message['reasoning'] === 'string' && message['reasoning_content'] === undefined)
+    message['reasoning_content'] = message['reasoning']
+  return message
 }

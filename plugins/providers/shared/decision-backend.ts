@@ -31,8 +31,8 @@ export const base64Beside = systemOne((call) =>
 /** System One with the images as parts of the state, and fields of the backend's own. */
 export const imagesInState = (extra: Readonly<Record<string, unknown>> = {}) =>
   systemOne((call) => {
-    const it = filled(call)
-    return printSystemOne(it, extra, stateWithImages(it))
+    const full = filled(call)
+    return printSystemOne(full, extra, stateWithImages(full))
   })
 
 /** System One with named images, each of which the state must mention. */
@@ -67,7 +67,7 @@ const filled = (call: DecideCall): DecideCall => ({
 
 /** Descriptions as text too. */
 const worded = (call: DecideCall): DecideCall => {
-  const text = (it: OrderedJson) => (it === null ? null : wordsOf(it))
+  const text = (prose: OrderedJson) => (prose === null ? null : wordsOf(prose))
   return {
     ...filled(call),
     questions: filled(call).questions.map((question): Question => {
@@ -90,11 +90,11 @@ export interface DecisionBackend {
 }
 
 /** The back door of the forms in which a backend decides by itself. */
-export const decisionBackend = (it: DecisionBackend): NonNullable<Upstream['decide']> => {
-  const { fetch, clock, url, form } = it
+export const decisionBackend = (backend: DecisionBackend): NonNullable<Upstream['decide']> => {
+  const { fetch, clock, url, form } = backend
 
   const ask = async (call: DecideCall, signal: AbortSignal): Promise<Read> => {
-    const headers = { ...it.headers(call), 'content-type': 'application/json' }
+    const headers = { ...backend.headers(call), 'content-type': 'application/json' }
     const answer = await fetch.upstream(url, { method: 'POST', headers, body: form.print(call), signal })
     const bytes = await readBytes(await accepted(answer, clock))
     return form.parse(bytes.toString('utf8'), call.questions)
@@ -120,7 +120,7 @@ export const decisionBackend = (it: DecisionBackend): NonNullable<Upstream['deci
   }
 
   return async (call, signal): Promise<Decided> => {
-    const how = it.apart ? askApart : ask
+    const how = backend.apart ? askApart : ask
     const read = asksAnything(call) ? await how(call, signal) : alone(call.questions)
     const ignored = (['samples', 'steps'] as const).filter((field) => call[field] !== null)
     return { ...read, engine: 'native', ...(ignored.length > 0 && { ignored }) }

@@ -30,8 +30,8 @@ export const formOf = (
     `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"${more}\r\n\r\n`
   const texts = fields.map(([name, value]) => `${head(name, '')}${value}\r\n`).join('')
   const parts = files.flatMap(({ field, name, mime }, at) => {
-    const its = `; filename="${quote(name)}"\r\ncontent-type: ${mime.replace(/[^\w!#$&^.+/;= -]/g, '')}`
-    return [Buffer.from(head(field, its)), contents[at]!, Buffer.from('\r\n')]
+    const labels = `; filename="${quote(name)}"\r\ncontent-type: ${mime.replace(/[^\w!#$&^.+/;= -]/g, '')}`
+    return [Buffer.from(head(field, labels)), contents[at]!, Buffer.from('\r\n')]
   })
   return {
     type: `multipart/form-data; boundary=${boundary}`,

@@ -29,11 +29,11 @@ export const transcriptOf = (body: JsonObject): Transcript => {
   const { text, language, duration, segments, words } = body
   if (typeof text !== 'string') throw garbled('A transcript without a text')
   const speakers = new Map<unknown, number>()
-  const spoken = (it: JsonObject): Spoken => ({
-    text: String(it['text'] ?? it['word'] ?? ''),
-    start: Number(it['start'] ?? 0),
-    end: Number(it['end'] ?? 0),
-    ...(it['speaker'] != null && { speaker: numbered(speakers, it['speaker']) }),
+  const spoken = (spokenBody: JsonObject): Spoken => ({
+    text: String(spokenBody['text'] ?? spokenBody['word'] ?? ''),
+    start: Number(spokenBody['start'] ?? 0),
+    end: Number(spokenBody['end'] ?? 0),
+    ...(spokenBody['speaker'] != null && { speaker: numbered(speakers, spokenBody['speaker']) }),
   })
   const { seconds } = (body['usage'] ?? {}) as { readonly seconds?: unknown }
   const length = Number(duration ?? seconds ?? Number.NaN)

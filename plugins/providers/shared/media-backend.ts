@@ -49,16 +49,19 @@ export type MediaUpstream = Required<
 >
 
 /** Vectors, sound and images by a server that speaks the common format. */
-export const mediaBackend = (it: MediaBackend, post: PostToBackend): MediaUpstream => {
+export const mediaBackend = (backend: MediaBackend, post: PostToBackend): MediaUpstream => {
   const listen = (call: TranscribeCall, signal: AbortSignal, more: readonly FormField[] = []): Promise<Answer> => {
-    const { type, body } = form([...transcribeFields(it, call), ...more], call.audio)
+    const { type, body } = form([...transcribeFields(backend, call), ...more], call.audio)
     return post(call.translate ? '/audio/translations' : '/audio/transcriptions', call.model, body, signal, type)
   }
-  const heard = (body: JsonObject, call: TranscribeCall) => ({ ...transcriptOf(body), ignored: ignoredBy(it, call) })
+  const heard = (body: JsonObject, call: TranscribeCall) => ({
+    ...transcriptOf(body),
+    ignored: ignoredBy(backend, call),
+  })
 
   /** A server may answer a fault with status 200 and text, which must not pass as sound. */
   const utter = async (call: SpeakCall, signal: AbortSignal) => {
-    const answer = await post('/audio/speech', call.model, await printJson(speakBody(it, call)), signal)
+    const answer = await post('/audio/speech', call.model, await printJson(speakBody(backend, call)), signal)
     const type = answer.header('content-type')?.split(';')[0] ?? ''
     if (type.startsWith('text/') || type === 'application/json') {
       answer.discard()
@@ -76,7 +79,7 @@ export const mediaBackend = (it: MediaBackend, post: PostToBackend): MediaUpstre
     async streamTranscript(call, signal) {
       const answer = await listen(call, signal, [['stream', 'true']])
       const type = answer.header('content-type') ?? ''
-      if (type.startsWith('text/event-stream')) return { parts: transcriptStream(answer, it.clock) }
+      if (type.startsWith('text/event-stream')) return { parts: transcriptStream(answer, backend.clock) }
       // Some servers and models pass over `stream`.
       return { parts: each(transcriptEvents(heard(await readObject(answer), call))) }
     },
@@ -92,20 +95,20 @@ export const mediaBackend = (it: MediaBackend, post: PostToBackend): MediaUpstre
     },
 
     async draw(call, signal) {
-      const body = await printJson(drawFields(it, call))
-      return drawnOf(it, await readObject(await post('/images/generations', call.model, body, signal)), signal)
+      const body = await printJson(drawFields(backend, call))
+      return drawnOf(backend, await readObject(await post('/images/generations', call.model, body, signal)), signal)
     },
 
     async edit(call, signal) {
       const { type, body } = formOf(
-        Object.entries(drawFields(it, call)).flatMap(([name, value]) =>
+        Object.entries(drawFields(backend, call)).flatMap(([name, value]) =>
           value == null
             ? []
             : [[name, typeof value === 'object' ? JSON.stringify(value) : `${value as string}`] as const],
         ),
         filesOf(call),
       )
-      return drawnOf(it, await readObject(await post('/images/edits', call.model, body, signal, type)), signal)
+      return drawnOf(backend, await readObject(await post('/images/edits', call.model, body, signal, type)), signal)
     },
   }
 }
@@ -131,10 +134,11 @@ const vectors = async (
 }
 
 /** The verbose format is the default, since it has times. */
-const formatOf = (it: MediaBackend, call: TranscribeCall): string => it.transcriptFormat?.(call) ?? 'verbose_json'
+const formatOf = (backend: MediaBackend, call: TranscribeCall): string =>
+  backend.transcriptFormat?.(call) ?? 'verbose_json'
 
-const transcribeFields = (it: MediaBackend, call: TranscribeCall): readonly FormField[] => {
-  const format = formatOf(it, call)
+const transcribeFields = (backend: MediaBackend, call: TranscribeCall): readonly FormField[] => {
+  const format = formatOf(backend, call)
   const { model, language, prompt, temperature, granularities = [], extra = [] } = call
   const own: readonly FormField[] = [
     ['model', model],
@@ -155,8 +159,11 @@ const transcribeFields = (it: MediaBackend, call: TranscribeCall): readonly Form
 }
 
 /** The common form has no fields for these; what its models do by themselves is not ignored. */
-const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnType<typeof transcriptOf>['ignored']> => {
-  const format = formatOf(it, call)
+const ignoredBy = (
+  backend: MediaBackend,
+  call: TranscribeCall,
+): NonNullable<ReturnType<typeof transcriptOf>['ignored']> => {
+  const format = formatOf(backend, call)
   const timed = format === 'verbose_json'
   return [
     ...(call.diarize && format !== 'diarized_json' ? (['diarize'] as const) : []),
@@ -173,8 +180,8 @@ const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnTy
 
 /** Named fields win over further fields of the caller. */
 const speakBody = (
-  it: MediaBackend,
-  { model, text, voice = it.voice, instructions, format, speed, extra }: SpeakCall,
+  backend: MediaBackend,
+  { model, text, voice = backend.voice, instructions, format, speed, extra }: SpeakCall,
 ): JsonObject => ({
   ...extra,
   model,
@@ -185,9 +192,9 @@ const speakBody = (
   ...(speed !== undefined && { speed }),
 })
 
-const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: DrawCall): JsonObject => ({
+const drawFields = (backend: MediaBackend, { model, prompt, count, size, extra }: DrawCall): JsonObject => ({
   ...extra,
-  ...it.drawFields?.(model),
+  ...backend.drawFields?.(model),
   model,
   prompt,
   ...(count !== undefined && { n: count }),

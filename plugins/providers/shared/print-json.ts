@@ -34,8 +34,8 @@ const printInTurns = async (value: unknown): Promise<Uint8Array> => {
   // Most texts need few escapes: then one piece of memory takes all of it.
   const bytes = gatheredBytes(Math.ceil(1.05 * lengthOf(value, Infinity)) + oneTurnLength)
   let text = ''
-  for (const it of printed(value)) {
-    text += it
+  for (const printedPiece of printed(value)) {
+    text += printedPiece
     if (text.length < piece) continue
     bytes.add(Buffer.from(text))
     text = ''
@@ -51,17 +51,17 @@ function* printed(value: unknown): Generator<string> {
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (keptText(value) !== undefined) yield keptText(value)!
   else if (Array.isArray(value)) {
-    for (const [at, it] of value.entries()) {
+    for (const [at, item] of value.entries()) {
       yield at === 0 ? '[' : ','
-      yield* printed(it)
+      yield* printed(item)
     }
     yield value.length === 0 ? '[]' : ']'
   } else {
     let mark = '{'
-    for (const [name, it] of Object.entries(value)) {
-      if (it === undefined) continue
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue
       yield `${mark}${JSON.stringify(name)}:`
-      yield* printed(it)
+      yield* printed(member)
       mark = ','
     }
     yield mark === '{' ? '{}' : '}'

@@ -62,12 +62,12 @@ export const nearnessOf = async (
   signal: AbortSignal,
 ): Promise<readonly (readonly number[])[]> => {
   // The state and each question go apart, so that the company they come in changes no digit.
-  const [read, ...asked] = await Promise.all([
+  const [read, ...statements] = await Promise.all([
     embed(piecesOf(proseOf(state)), signal),
     ...questions.map((question) => embed(answersOf(question), signal)),
   ])
   const middle = mean(read ?? [])
-  return asked.map((answers) => answers.map((answer) => dot(middle, answer)))
+  return statements.map((answers) => answers.map((answer) => dot(middle, answer)))
 }
 
 /**
@@ -90,8 +90,8 @@ const denial =
 
 /** One sentence an answer, to be held against the state. */
 export const answersOf = (question: Question): readonly string[] => {
-  const asked = proseOf(question.instructions).trim().replace(/\?+$/, '')
-  const whole = (answer: string) => cut(asked === '' ? answer : `${asked}: ${answer}`)
+  const sentence = proseOf(question.instructions).trim().replace(/\?+$/, '')
+  const whole = (answer: string) => cut(sentence === '' ? answer : `${sentence}: ${answer}`)
   switch (question.type) {
     case 'choice':
       return question.options.map(({ label, description }) =>
@@ -100,7 +100,7 @@ export const answersOf = (question: Question): readonly string[] => {
     case 'score':
       return question.levels.map((level, index) => whole(level === null ? `${index}` : proseOf(level)))
     case 'noul': {
-      const { yes, no } = statementsOf(asked)
+      const { yes, no } = statementsOf(sentence)
       return [
         question.yes === null ? yes : proseOf(question.yes),
         question.no === null ? no : proseOf(question.no),
@@ -110,9 +110,9 @@ export const answersOf = (question: Question): readonly string[] => {
 }
 
 /** A question as the two statements it is about: closer to how a state would tell it than the word yes or no. */
-const statementsOf = (asked: string): { readonly yes: string; readonly no: string } => {
-  const [, verb, rest] = asking.exec(asked) ?? []
-  if (verb === undefined || rest === undefined) return { yes: asked, no: `It is not true: ${asked}` }
+const statementsOf = (question: string): { readonly yes: string; readonly no: string } => {
+  const [, verb, rest] = asking.exec(question) ?? []
+  if (verb === undefined || rest === undefined) return { yes: question, no: `It is not true: ${question}` }
   const aside = verb.toLowerCase()
   return { yes: /^d(o|oes|id)$/.test(aside) ? rest : `${rest} ${aside}`, no: `${aside} not ${rest}` }
 }
@@ -124,7 +124,7 @@ export const proseOf = (value: OrderedJson): string => {
   if (value === null) return ''
   if (typeof value !== 'object') return String(value)
   if (isList(value)) return value.map(proseOf).join('. ')
-  return [...value].map(([name, its]) => `${name}: ${proseOf(its)}`).join('. ')
+  return [...value].map(([name, inner]) => `${name}: ${proseOf(inner)}`).join('. ')
 }
 
 const isList = (value: object): value is readonly OrderedJson[] => Array.isArray(value)
@@ -150,15 +150,15 @@ const mean = (vectors: readonly Float32Array[]): Float32Array => {
   if (vectors.length === 1) return first
   const sum = first.map((_, at) => vectors.reduce((sum, vector) => sum + (vector[at] ?? 0), 0))
   const length = Math.hypot(...sum) || 1
-  return sum.map((it) => it / length)
+  return sum.map((value) => value / length)
 }
 
-const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, it, at) => sum + it * (b[at] ?? 0), 0)
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
 
 /** Subtracting the largest value keeps each weight from overflowing. */
 const softmax = (values: readonly number[], temperature: number): readonly number[] => {
   const most = Math.max(...values)
-  const weights = values.map((it) => Math.exp((it - most) / temperature))
-  const sum = weights.reduce((sum, it) => sum + it, 0)
-  return weights.map((it) => it / sum)
+  const weights = values.map((value) => Math.exp((value - most) / temperature))
+  const sum = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / sum)
 }

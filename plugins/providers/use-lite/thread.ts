@@ -35,36 +35,36 @@ interface Embedding {
  * answers each `{ texts }` with vectors or a fault; `workerData` in it is `from`, the file that its packages are near.
  */
 export const embedIn = (code: string, from: string): Thread => {
-  const it: Embedding = { code, from, waiting: [], worker: null, running: null, over: false }
+  const embedding: Embedding = { code, from, waiting: [], worker: null, running: null, over: false }
   return {
-    embed: (texts, signal) => embedded(it, texts, signal),
+    embed: (texts, signal) => embedded(embedding, texts, signal),
     async dispose() {
-      it.over = true
+      embedding.over = true
       const fault = new Error('The embedding is closed')
-      const { worker, running } = it
-      it.worker = null
-      for (const job of [...(running ? [running] : []), ...it.waiting.splice(0)]) job.settle({ fault })
-      it.running = null
+      const { worker, running } = embedding
+      embedding.worker = null
+      for (const job of [...(running ? [running] : []), ...embedding.waiting.splice(0)]) job.settle({ fault })
+      embedding.running = null
       await worker?.terminate()
     },
   }
 }
 
 /** A thread that ends fails its batch; the next text starts another thread. */
-const start = (it: Embedding): Worker => {
-  const fresh = new Worker(it.code, { eval: true, execArgv: [], workerData: it.from })
+const start = (embedding: Embedding): Worker => {
+  const fresh = new Worker(embedding.code, { eval: true, execArgv: [], workerData: embedding.from })
   const settle = (embedded: Embedded) => {
-    it.running?.settle(embedded)
-    it.running = null
-    next(it)
+    embedding.running?.settle(embedded)
+    embedding.running = null
+    next(embedding)
   }
   const lost = (fault: unknown) => {
-    if (it.worker !== fresh) return
-    it.worker = null
+    if (embedding.worker !== fresh) return
+    embedding.worker = null
     settle({ fault })
   }
   fresh.on('message', (embedded: Embedded) => {
-    if (it.worker === fresh) settle(embedded)
+    if (embedding.worker === fresh) settle(embedded)
   })
   fresh.on('messageerror', lost)
   fresh.on('error', lost)
@@ -72,24 +72,28 @@ const start = (it: Embedding): Worker => {
   return fresh
 }
 
-const next = (it: Embedding): void => {
-  const job = it.running ? undefined : it.waiting.shift()
+const next = (embedding: Embedding): void => {
+  const job = embedding.running ? undefined : embedding.waiting.shift()
   if (!job) {
-    if (!it.running) it.worker?.unref()
+    if (!embedding.running) embedding.worker?.unref()
     return
   }
-  it.running = job
-  it.worker ??= start(it)
-  it.worker.ref()
-  it.worker.postMessage({ texts: job.texts })
+  embedding.running = job
+  embedding.worker ??= start(embedding)
+  embedding.worker.ref()
+  embedding.worker.postMessage({ texts: job.texts })
 }
 
 /** An abort takes the texts out of the queue, and rejects with the signal's reason. */
-const embedded = (it: Embedding, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> =>
+const embedded = (
+  embedding: Embedding,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> =>
   new Promise((resolve, reject) => {
-    const { waiting } = it
+    const { waiting } = embedding
     signal.throwIfAborted()
-    if (it.over) throw new UpstreamFailed('The embedding is closed')
+    if (embedding.over) throw new UpstreamFailed('The embedding is closed')
     if (texts.length + waiting.reduce((sum, { texts }) => sum + texts.length, 0) > mostWaiting) {
       throw new UpstreamFailed('Too many texts wait for the embedding', { again: true, retryAfter: 1000 })
     }
@@ -113,5 +117,5 @@ const embedded = (it: Embedding, texts: readonly string[], signal: AbortSignal):
     }
     signal.addEventListener('abort', leave, { once: true })
     waiting.push(job)
-    next(it)
+    next(embedding)
   })

@@ -35,14 +35,14 @@ export const claudeBackend =
     if (call.prefix !== undefined) {
       throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
     }
-    const { body, asked } = messagesBody(call, generationOf(call.model))
+    const { body, request } = messagesBody(call, generationOf(call.model))
     const { model: _, ...rest } = body
     const sent = { anthropic_version: version, ...rest }
     const native = call.native?.dialect === 'messages' ? call.native : null
     const answer = await post(call.model, call.stream ? 'streamRawPredict' : 'rawPredict', sent, betasOf(call), signal)
-    if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
+    if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, request, clock) }
     const whole = await (native === null ? readObject : readKept)(answer)
-    const completion = completionOf(whole, asked, clock)
+    const completion = completionOf(whole, request, clock)
     if (native === null) return { kind: 'completion', completion }
     return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
   }

@@ -25,11 +25,11 @@ export const embeddingsOf = async ({ model, texts, dimensions }: EmbedCall, post
     const told = (predictions as readonly Prediction[]).map(({ embeddings }) => embeddings)
     vectors.push(
       ...vectorsOf(
-        told.map((it) => ({ embedding: it?.values })),
+        told.map((prediction) => ({ embedding: prediction?.values })),
         instances.length,
       ),
     )
-    input += told.reduce((sum, it) => sum + (it?.statistics?.token_count ?? 0), 0)
+    input += told.reduce((sum, prediction) => sum + (prediction?.statistics?.token_count ?? 0), 0)
   }
   return { vectors, usage: { input, output: 0 } }
 }

@@ -22,7 +22,7 @@ const KeyFile = v.object({
   ),
 })
 
-const base64 = (it: object): string => Buffer.from(JSON.stringify(it)).toString('base64url')
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Signs in by a signed assertion. Throws when the text is no key file, without a word of it. */
 export const byKeyFile = (name: string, text: string, now: () => number): TokenRequest => {

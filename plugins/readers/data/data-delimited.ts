@@ -53,11 +53,11 @@ export const readTable = (whole: string, most: ContentLimits): Promise<Table> =>
 
 /** Names are mostly filled, mostly different, short, and never numbers. */
 const areNames = (fields: readonly string[]): boolean => {
-  const said = fields.filter((field) => field !== '')
+  const filled = fields.filter((field) => field !== '')
   return (
-    said.length * 2 > fields.length &&
-    new Set(said).size * 2 > said.length &&
-    said.every((field) => field.length <= 200 && typeof meant(field) === 'string')
+    filled.length * 2 > fields.length &&
+    new Set(filled).size * 2 > filled.length &&
+    filled.every((field) => field.length <= 200 && typeof meant(field) === 'string')
   )
 }
 

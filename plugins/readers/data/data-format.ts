@@ -19,7 +19,9 @@ export const formatOf = ({ name, mime, bytes }: FileToRead): DataFormat | null =
 }
 
 const endings: ReadonlyMap<string, DataFormat> = new Map([
-  ...(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'xml', 'toml', 'parquet'] as const).map((it) => [it, it] as const),
+  ...(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'xml', 'toml', 'parquet'] as const).map(
+    (format) => [format, format] as const,
+  ),
   ['ndjson', 'jsonl'],
   ['geojson', 'json'],
   ['ipynb', 'json'],

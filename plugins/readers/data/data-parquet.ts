@@ -44,9 +44,9 @@ export const readParquet = async (bytes: Uint8Array, most: ContentLimits): Promi
   })
   const rows = raw.map((row) => sayers.map((say, at) => say(row[at])))
   const columns = names.map((name, at) => {
-    const it = survey()
-    for (const row of rows) it.see(row[at])
-    return it.column(name, rows.length)
+    const columns = survey()
+    for (const row of rows) columns.see(row[at])
+    return columns.column(name, rows.length)
   })
   const cut = contentCutter(most)
   const filled = fillRows(rows, most, cut)

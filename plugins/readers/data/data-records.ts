@@ -43,8 +43,8 @@ export const describeRecords = (
       surveys.get(key)?.see(value)
     }
   }
-  const columns = Array.from(surveys, ([name, it]) => it.column(name, count))
-  const nested = [...surveys.values()].some((it) => it.nested())
+  const columns = Array.from(surveys, ([name, survey]) => survey.column(name, count))
+  const nested = [...surveys.values()].some((survey) => survey.nested())
   const broken = brokenLines()
   // A table cannot show that lines were left out.
   if (plain && !nested && broken === 0 && cells * 2 >= count * columns.length) {

@@ -99,8 +99,8 @@ const hiddenTexts = () => {
   let open: string[] = []
   const end = () => {
     for (const line of open.join('').split(/[\r\x07\x0c]/)) {
-      const said = shortened(withoutMarks(line))
-      if (said !== '') texts.push(said)
+      const words = shortened(withoutMarks(line))
+      if (words !== '') texts.push(words)
     }
     open = []
   }

@@ -22,7 +22,7 @@ const most = 1_000
  * The comments of a document since Word 97; `said` is the text of them all. Null for older versions, and where the list of
  * texts is missing or broken.
  */
-export const commentsOf = (main: Buffer, table: Buffer | null, said: string): readonly Comment[] | null => {
+export const commentsOf = (main: Buffer, table: Buffer | null, whole: string): readonly Comment[] | null => {
   if (isOld(main) || table === null) return null
   const texts = listAt(main, table, lists.texts)
   const references = listAt(main, table, lists.references)
@@ -34,8 +34,8 @@ export const commentsOf = (main: Buffer, table: Buffer | null, said: string): re
   if (count < 1) return null
   for (let at = 0; at < count; at++) {
     const [from, to] = [texts.readUInt32LE(4 * at), texts.readUInt32LE(4 * at + 4)]
-    if (from > to || to > said.length) return null
-    const text = shortened(withoutMarks(said.slice(from, to)))
+    if (from > to || to > whole.length) return null
+    const text = shortened(withoutMarks(whole.slice(from, to)))
     const place = 4 * (referred + 1) + reference.bytes * at + reference.author
     const author = at < referred ? authors[references.readUInt16LE(place)] : undefined
     if (text !== '') comments.push({ author: author || null, text })

@@ -34,7 +34,7 @@ export const readDoc = (bytes: Uint8Array): WrittenDocument & Beside => {
     const text = textOf(shown, at, end)
     at = end
     if (part === 'macros') continue
-    if (part === 'headers') for (const said of linesOf(text)) gathering.add('headers', said)
+    if (part === 'headers') for (const line of linesOf(text)) gathering.add('headers', line)
     else if (part === 'comments') gatherComments(gathering, commentsOf(main, table, joined(text)), linesOf(text))
     else readPart({ writing, gathering, paragraphs, fields: [], cells: [], entered: false }, text)
   }
@@ -79,35 +79,35 @@ interface Reading {
 }
 
 /** Each run of text or control character is taken at the byte where it stands, which tells its format. */
-const readPart = (it: Reading, all: readonly Said[]): void => {
-  const { writing, cells } = it
+const readPart = (reading: Reading, all: readonly Said[]): void => {
+  const { writing, cells } = reading
   for (const { text, place, width } of all) {
     for (const found of text.matchAll(/[\x00-\x1f]|[^\x00-\x1f]+/g)) {
       const byte = place + found.index * width
-      enterTable(it, byte)
-      if (found[0] >= ' ') say(it, found[0])
-      else takeSign(it, found[0], byte)
+      enterTable(reading, byte)
+      if (found[0] >= ' ') say(reading, found[0])
+      else takeSign(reading, found[0], byte)
     }
     if (writing.full()) return
   }
-  if (it.entered) writing.say(writing.leave())
-  it.entered = false
+  if (reading.entered) writing.say(writing.leave())
+  reading.entered = false
   writing.say(cells.splice(0).join(' | '))
   writing.end()
 }
 
 /** Control characters of Word: 7 ends a cell, 13 a paragraph, 12 a page; 19, 20 and 21 bound a field. */
-const takeSign = (it: Reading, sign: string, byte: number): void => {
-  const open = it.fields.at(-1)
-  const said = signs[sign]
+const takeSign = (reading: Reading, sign: string, byte: number): void => {
+  const open = reading.fields.at(-1)
+  const meaning = signs[sign]
   if (sign === '\x07') {
-    if (it.entered) endCell(it, byte)
-    else say(it, ' | ')
-  } else if (sign === '\r' || sign === '\x0c') endParagraph(it, byte)
-  else if (sign === '\x13') it.fields.push({ instruction: '', result: null })
+    if (reading.entered) endCell(reading, byte)
+    else say(reading, ' | ')
+  } else if (sign === '\r' || sign === '\x0c') endParagraph(reading, byte)
+  else if (sign === '\x13') reading.fields.push({ instruction: '', result: null })
   else if (sign === '\x14' && open !== undefined) open.result ??= ''
-  else if (sign === '\x15') endField(it)
-  else if (said !== undefined) say(it, said)
+  else if (sign === '\x15') endField(reading)
+  else if (meaning !== undefined) say(reading, meaning)
 }
 
 /** Text between 19 and 20 is the instruction of a field, and stays out of the document. */
@@ -126,11 +126,11 @@ const endField = ({ fields, gathering }: Reading): void => {
   if (field && url) gathering.add('links', { url, text: shortened(field.result ?? ''), at: null })
 }
 
-const endCell = (it: Reading, place: number): void => {
-  const { writing, paragraphs, cells } = it
+const endCell = (reading: Reading, place: number): void => {
+  const { writing, paragraphs, cells } = reading
   const cell = writing.leave()
-  it.entered = !paragraphs.endsRow(place)
-  if (it.entered) {
+  reading.entered = !paragraphs.endsRow(place)
+  if (reading.entered) {
     cells.push(joinLines(cell))
     return writing.enter()
   }
@@ -144,11 +144,11 @@ const endParagraph = ({ writing, paragraphs }: Reading, place: number): void => 
   else writing.endHeading(heading)
 }
 
-const enterTable = (it: Reading, place: number): void => {
-  if (it.entered || !it.paragraphs.inTable(place)) return
-  it.writing.end()
-  it.writing.enter()
-  it.entered = true
+const enterTable = (reading: Reading, place: number): void => {
+  if (reading.entered || !reading.paragraphs.inTable(place)) return
+  reading.writing.end()
+  reading.writing.enter()
+  reading.entered = true
 }
 
 const signs: Readonly<Record<string, string>> = { '\t': '\t', '\x0b': '\n', '\n': '\n', '\x1e': '-' }

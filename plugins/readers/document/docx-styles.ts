@@ -24,13 +24,13 @@ export const stylesOf = (bytes: Uint8Array | null): ((id: string) => Style) => {
   return (id) => {
     const chain: Written[] = []
     for (let next = styles.get(id); next && chain.length < 20; next = styles.get(next.parent)) chain.push(next)
-    const said = <K extends keyof Written>(key: K) => chain.find((style) => style[key] !== null)?.[key] ?? null
+    const nearest = <K extends keyof Written>(key: K) => chain.find((style) => style[key] !== null)?.[key] ?? null
     const named = chain.map(({ name }) => /^heading ([1-9])$/i.exec(name)?.[1]).find((level) => level !== undefined)
     return {
-      heading: named === undefined ? headingOf(said('outline')) : Number(named),
+      heading: named === undefined ? headingOf(nearest('outline')) : Number(named),
       title: chain[0]?.name.toLowerCase() === 'title',
-      list: said('list'),
-      level: said('level') ?? 0,
+      list: nearest('list'),
+      level: nearest('level') ?? 0,
     }
   }
 }

@@ -99,56 +99,56 @@ interface Reading {
 }
 
 const reading = (writing: DocumentWriter, tables: Rows, gathering: Gathering) => {
-  const it: Reading = {
+  const reading: Reading = {
     ...{ writing, tables, gathering, lists: [], raised: [] },
     ...{ skipped: 0, exact: 0, title: null, blank: true, link: null },
   }
   return {
     open(name: string, attributes: Attributes) {
-      if (name === 'title') it.title = ''
-      if (it.skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void it.skipped++
-      if (blocks.has(name) || /^h[1-6]$/.test(name)) end(it)
-      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(it, name)
-      opens.get(name)?.(it, attributes)
+      if (name === 'title') reading.title = ''
+      if (reading.skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void reading.skipped++
+      if (blocks.has(name) || /^h[1-6]$/.test(name)) end(reading)
+      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(reading, name)
+      opens.get(name)?.(reading, attributes)
     },
     close(name: string) {
-      if (name === 'title' && it.title !== null) {
-        writing.title(it.title)
-        it.title = null
+      if (name === 'title' && reading.title !== null) {
+        writing.title(reading.title)
+        reading.title = null
       }
-      if (it.skipped > 0) return void it.skipped--
-      if (it.raised.at(-1) === name) lower(it)
-      if (/^h[1-6]$/.test(name)) return end(it, () => writing.endHeading(Number(name[1])))
-      if (blocks.has(name)) end(it)
-      closes.get(name)?.(it)
+      if (reading.skipped > 0) return void reading.skipped--
+      if (reading.raised.at(-1) === name) lower(reading)
+      if (/^h[1-6]$/.test(name)) return end(reading, () => writing.endHeading(Number(name[1])))
+      if (blocks.has(name)) end(reading)
+      closes.get(name)?.(reading)
     },
     text(text: string) {
-      if (it.title !== null) it.title += text
-      else if (it.skipped === 0) say(it, text)
+      if (reading.title !== null) reading.title += text
+      else if (reading.skipped === 0) say(reading, text)
     },
   }
 }
 
-const say = (it: Reading, text: string): void => {
-  const { link, writing } = it
+const say = (reading: Reading, text: string): void => {
+  const { link, writing } = reading
   if (link && link.text.length < 2_000) link.text += text
-  if (it.exact > 0) return writing.say(text)
+  if (reading.exact > 0) return writing.say(text)
   const flowing = text.replace(/\s+/g, ' ')
-  writing.say(it.blank ? flowing.trimStart() : flowing)
-  it.blank = flowing.endsWith(' ') || (it.blank && flowing === '')
+  writing.say(reading.blank ? flowing.trimStart() : flowing)
+  reading.blank = flowing.endsWith(' ') || (reading.blank && flowing === '')
 }
 
-const end = (it: Reading, finish: () => void = it.writing.end): void => {
+const end = (reading: Reading, finish: () => void = reading.writing.end): void => {
   finish()
-  it.blank = true
+  reading.blank = true
 }
 
-const beginItem = (it: Reading, value: string | undefined): void => {
-  const { lists, writing } = it
+const beginItem = (reading: Reading, value: string | undefined): void => {
+  const { lists, writing } = reading
   const list = lists.at(-1)
   if (list && /^\d{1,6}$/.test(value ?? '')) list.next = Number(value)
   const sign = list?.counting ? `${numeral(list.next++, list.counting)}.` : '-'
-  end(it)
+  end(reading)
   writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
 }
 
@@ -167,53 +167,53 @@ const lower = ({ raised, writing }: Reading): void => {
 const beginPlainList = ({ lists }: Reading): void => void lists.push({ counting: null, next: 1 })
 
 /** What the beginning of an element does, by its name. */
-const opens: ReadonlyMap<string, (it: Reading, attributes: Attributes) => void> = new Map(
-  Object.entries<(it: Reading, attributes: Attributes) => void>({
-    br: (it) => end(it, () => it.writing.say('\n')),
+const opens: ReadonlyMap<string, (reading: Reading, attributes: Attributes) => void> = new Map(
+  Object.entries<(reading: Reading, attributes: Attributes) => void>({
+    br: (reading) => end(reading, () => reading.writing.say('\n')),
     // The description of a picture stands for it.
-    img(it, { alt = '' }) {
+    img(reading, { alt = '' }) {
       if (alt.trim() === '') return
-      it.gathering.add('images', { alt: shortened(alt), at: null })
-      say(it, ` ${alt} `)
+      reading.gathering.add('images', { alt: shortened(alt), at: null })
+      say(reading, ` ${alt} `)
     },
-    a: (it, { href = '' }) =>
-      void (it.link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
-    input: (it, { type = 'text', value = '' }) =>
-      say(it, /^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
-    option: (it) => say(it, ' '),
-    pre: (it) => void it.exact++,
+    a: (reading, { href = '' }) =>
+      void (reading.link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
+    input: (reading, { type = 'text', value = '' }) =>
+      say(reading, /^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
+    option: (reading) => say(reading, ' '),
+    pre: (reading) => void reading.exact++,
     ul: beginPlainList,
     menu: beginPlainList,
     ol: ({ lists }, { type = '', start = '' }) =>
       void lists.push({ counting: countings[type] ?? 'decimal', next: /^\d{1,6}$/.test(start) ? Number(start) : 1 }),
-    li: (it, { value }) => beginItem(it, value),
-    table: (it) => end(it, it.tables.openTable),
-    tr: (it) => end(it, it.tables.openRow),
-    td: (it) => end(it, it.tables.openCell),
-    th: (it) => end(it, it.tables.openCell),
+    li: (reading, { value }) => beginItem(reading, value),
+    table: (reading) => end(reading, reading.tables.openTable),
+    tr: (reading) => end(reading, reading.tables.openRow),
+    td: (reading) => end(reading, reading.tables.openCell),
+    th: (reading) => end(reading, reading.tables.openCell),
   }),
 )
 
-const endLink = (it: Reading): void => {
-  if (it.link) it.gathering.add('links', { ...it.link, text: shortened(it.link.text), at: null })
-  it.link = null
+const endLink = (reading: Reading): void => {
+  if (reading.link) reading.gathering.add('links', { ...reading.link, text: shortened(reading.link.text), at: null })
+  reading.link = null
 }
 
 /** What the end of an element does, by its name. */
-const closes: ReadonlyMap<string, (it: Reading) => void> = new Map(
-  Object.entries<(it: Reading) => void>({
+const closes: ReadonlyMap<string, (reading: Reading) => void> = new Map(
+  Object.entries<(reading: Reading) => void>({
     a: endLink,
-    pre: (it) => void it.exact--,
+    pre: (reading) => void reading.exact--,
     ul: ({ lists }) => void lists.pop(),
     menu: ({ lists }) => void lists.pop(),
     ol: ({ lists }) => void lists.pop(),
-    li(it) {
-      end(it)
-      it.writing.mark('')
+    li(reading) {
+      end(reading)
+      reading.writing.mark('')
     },
-    table: (it) => end(it, it.tables.closeTable),
-    tr: (it) => end(it, it.tables.closeRow),
-    td: (it) => end(it, it.tables.closeCell),
-    th: (it) => end(it, it.tables.closeCell),
+    table: (reading) => end(reading, reading.tables.closeTable),
+    tr: (reading) => end(reading, reading.tables.closeRow),
+    td: (reading) => end(reading, reading.tables.closeCell),
+    th: (reading) => end(reading, reading.tables.closeCell),
   }),
 )

@@ -29,44 +29,47 @@ const types = { binary: '0102', wide: '001F', narrow: '001E' } as const
 export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const file = openCompound(bytes)
   const fixed = fixedOf(file.stream('__properties_version1.0'), 32)
-  const codePage = codePages.map((it) => fixed.get(it)?.readUInt32LE(0)).find((it) => it !== undefined) ?? 1252
-  const said = (property: number, folder = ''): string => {
+  const codePage =
+    codePages.map((name) => fixed.get(name)?.readUInt32LE(0)).find((number) => number !== undefined) ?? 1252
+  const textOf = (property: number, folder = ''): string => {
     const wide = file.stream(folder + streamOf(property, types.wide))
     if (wide !== null) return wideText(wide)
     const narrow = file.stream(folder + streamOf(property, types.narrow))
     return narrow === null ? '' : decodeCodePage(unended(narrow), codePage)
   }
   const writing = documentWriter()
-  const recipients = recipientsOf(file, said)
+  const recipients = recipientsOf(file, textOf)
   const named = (kind: keyof typeof kinds): string => {
     const [number, shown] = kinds[kind]
-    return recipients.flatMap((it) => (it.kind === number ? it.person : [])).join(', ') || said(shown)
+    return (
+      recipients.flatMap((recipient) => (recipient.kind === number ? recipient.person : [])).join(', ') || textOf(shown)
+    )
   }
   writeHeads(writing, {
     from: personOf(
-      said(senderName),
-      senderAddresses.map((it) => said(it)),
+      textOf(senderName),
+      senderAddresses.map((name) => textOf(name)),
     ),
     to: named('to'),
     cc: named('cc'),
     bcc: named('bcc'),
     date: dateOf(fixed.get(sent)),
-    subject: said(subject),
+    subject: textOf(subject),
   })
   await writeBody()
   writeAttachments(
     writing,
     foldersOf(file, 'attach').flatMap(
-      (folder) => fileNames.map((it) => said(it, folder)).find((it) => it !== '') ?? [],
+      (folder) => fileNames.map((name) => textOf(name, folder)).find((text) => text !== '') ?? [],
     ),
   )
   return writing.finish()
 
   async function writeBody(): Promise<void> {
-    const plain = said(text)
+    const plain = textOf(text)
     if (plain.trim() !== '') return writeLines(writing, plain)
     const page = file.stream(streamOf(html, types.binary))
-    const written = said(html) || (page === null ? '' : decodeBytes(page, '', 'page').text)
+    const written = textOf(html) || (page === null ? '' : decodeBytes(page, '', 'page').text)
     if (written !== '') return writeHtml(writing, written)
     const rtf = file.stream(streamOf(packedRtf, types.binary))
     if (rtf === null) return
@@ -96,20 +99,20 @@ const fixedOf = (all: Buffer | null, header: number): ReadonlyMap<number, Buffer
 
 /** A name with its mail address. An address in the directory of a company has no `@`, and is left out. */
 const personOf = (name: string, addresses: readonly string[]): string => {
-  const address = addresses.find((it) => it.includes('@')) ?? ''
+  const address = addresses.find((text) => text.includes('@')) ?? ''
   return address === '' || address === name ? name : `${name} <${address}>`
 }
 
 /** All recipients in their order. One without a known kind gets the mail like those it is sent to. */
-const recipientsOf = (file: Compound, said: (property: number, folder: string) => string) =>
+const recipientsOf = (file: Compound, textOf: (property: number, folder: string) => string) =>
   foldersOf(file, 'recip').map((folder) => {
     const fixed = fixedOf(file.stream(`${folder}__properties_version1.0`), 8)
     // Higher bits say how the mail was sent again.
     const number = (fixed.get(recipientKind)?.readUInt32LE(0) ?? 0) & 15
-    const addresses = recipientAddresses.map((it) => said(it, folder))
+    const addresses = recipientAddresses.map((name) => textOf(name, folder))
     return {
       kind: number === kinds.cc[0] || number === kinds.bcc[0] ? number : kinds.to[0],
-      person: personOf(said(0x3001, folder), addresses),
+      person: personOf(textOf(0x3001, folder), addresses),
     }
   })
 

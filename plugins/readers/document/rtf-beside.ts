@@ -21,7 +21,7 @@ const most = 4_000
 export const rtfBeside = () => {
   const gathering = gatherBeside()
   let author: string | null = null
-  let said = ''
+  let words = ''
   let hidden = ''
   const endHidden = () => {
     if (hidden.trim() !== '') gathering.add('hidden', shortened(hidden))
@@ -29,7 +29,7 @@ export const rtfBeside = () => {
   }
   return {
     say(destination: Aside, text: string, field: Field | null) {
-      if (destination !== 'instruction') said += text.slice(0, most - said.length)
+      if (destination !== 'instruction') words += text.slice(0, most - words.length)
       else if (field) field.instruction += text.slice(0, most - field.instruction.length)
     },
     show(text: string, isHidden: boolean, field: Field | null) {
@@ -38,9 +38,9 @@ export const rtfBeside = () => {
       else endHidden()
     },
     leave(destination: Aside) {
-      const text = shortened(said)
+      const text = shortened(words)
       if (destination === 'instruction') return
-      said = ''
+      words = ''
       if (destination === 'author') author = text || null
       else if (text === '') return
       else if (destination === 'comment') gathering.add('comments', { author, text, at: null })

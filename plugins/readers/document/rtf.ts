@@ -40,7 +40,7 @@ interface Reading {
   /** Characters that repeat a Unicode character for older programs. */
   skip: number
   /** The text of a title, a style or a mark. */
-  said: string
+  words: string
   mark: string
   font: number
   style: { number: number; heading: number | null }
@@ -49,97 +49,100 @@ interface Reading {
 /** Throws Unreadable when the outermost group has no end. */
 export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
   const writing = documentWriter()
-  const it: Reading = {
+  const reading: Reading = {
     ...{ beside: rtfBeside(), writing, table: rtfRows(writing), fonts: new Map(), styles: new Map() },
-    ...{ groups: [], group: { ...plain }, ansi: 1252, pending: '', skip: 0, said: '', mark: '', font: 0 },
+    ...{ groups: [], group: { ...plain }, ansi: 1252, pending: '', skip: 0, words: '', mark: '', font: 0 },
     style: { number: 0, heading: null },
   }
   for (const token of tokensOf(bytes)) {
     if (token.kind === 'text' || token.kind === 'byte') {
-      take(it, token.text)
+      take(reading, token.text)
       continue
     }
-    flush(it)
-    if (token.kind === 'open') openGroup(it)
-    else if (token.kind === 'close') closeGroup(it)
-    else if (it.skip > 0) it.skip--
-    else takeWord(it, token.word, token.number)
+    flush(reading)
+    if (token.kind === 'open') openGroup(reading)
+    else if (token.kind === 'close') closeGroup(reading)
+    else if (reading.skip > 0) reading.skip--
+    else takeWord(reading, token.word, token.number)
     if (writing.full()) break
   }
-  it.table.stand(false)
-  return { ...writing.finish(), ...it.beside.finish() }
+  reading.table.stand(false)
+  return { ...writing.finish(), ...reading.beside.finish() }
 }
 
-const openGroup = (it: Reading): void => {
-  it.groups.push(it.group)
-  it.group = { ...it.group, starred: false }
-  it.skip = 0
+const openGroup = (reading: Reading): void => {
+  reading.groups.push(reading.group)
+  reading.group = { ...reading.group, starred: false }
+  reading.skip = 0
 }
 
-const closeGroup = (it: Reading): void => {
-  const { destination, field } = it.group
-  it.group = it.groups.pop()!
-  leave(it, destination)
-  if (field && field !== it.group.field) it.beside.leaveField(field)
-  it.skip = 0
+const closeGroup = (reading: Reading): void => {
+  const { destination, field } = reading.group
+  reading.group = reading.groups.pop()!
+  leave(reading, destination)
+  if (field && field !== reading.group.field) reading.beside.leaveField(field)
+  reading.skip = 0
 }
 
 /** An unknown word in a starred group makes the whole group unread, as RTF asks. */
-const takeWord = (it: Reading, word: string, number: number | null): void => {
-  const { group } = it
-  if (unread.has(word) || (group.starred && !readStarred.has(word))) return goTo(it, 'none')
+const takeWord = (reading: Reading, word: string, number: number | null): void => {
+  const { group } = reading
+  if (unread.has(word) || (group.starred && !readStarred.has(word))) return goTo(reading, 'none')
   if (group.destination === 'none') return
   const character = characters.get(word)
-  if (character !== undefined) put(it, character)
-  else words.get(word)?.(it, number)
-  if (word !== '*') it.group.starred = false
+  if (character !== undefined) put(reading, character)
+  else words.get(word)?.(reading, number)
+  if (word !== '*') reading.group.starred = false
 }
 
-const put = (it: Reading, text: string): void => {
-  const { destination, deleted, hidden, field, inTable } = it.group
-  if (isAside(destination)) return it.beside.say(destination, text, field)
+const put = (reading: Reading, text: string): void => {
+  const { destination, deleted, hidden, field, inTable } = reading.group
+  if (isAside(destination)) return reading.beside.say(destination, text, field)
   if (destination === 'title' || destination === 'style' || destination === 'mark')
-    it.said += text.slice(0, 1000 - it.said.length)
+    reading.words += text.slice(0, 1000 - reading.words.length)
   if ((destination !== 'text' && destination !== 'note') || deleted || text === '') return
-  it.table.stand(inTable)
-  it.beside.show(text, hidden, field)
-  it.writing.say(text)
+  reading.table.stand(inTable)
+  reading.beside.show(text, hidden, field)
+  reading.writing.say(text)
 }
 
 /** Bytes become text only at a word or a group, since one character may take two bytes. */
-const flush = (it: Reading): void => {
-  const text = it.pending
-  it.pending = ''
+const flush = (reading: Reading): void => {
+  const text = reading.pending
+  reading.pending = ''
   if (text !== '')
-    put(it, /^[\x00-\x7f]*$/.test(text) ? text : decodeCodePage(Buffer.from(text, 'latin1'), it.group.codePage))
+    put(
+      reading,
+      /^[\x00-\x7f]*$/.test(text) ? text : decodeCodePage(Buffer.from(text, 'latin1'), reading.group.codePage),
+    )
 }
 
-const take = (it: Reading, text: string): void => {
-  const rest = text.slice(it.skip)
-  it.skip = Math.max(0, it.skip - text.length)
-  if (it.group.destination !== 'none') it.pending += rest
-  if (it.pending.length > 100_000) flush(it)
+const take = (reading: Reading, text: string): void => {
+  const rest = text.slice(reading.skip)
+  reading.skip = Math.max(0, reading.skip - text.length)
+  if (reading.group.destination !== 'none') reading.pending += rest
+  if (reading.pending.length > 100_000) flush(reading)
 }
 
 /** A destination inside of an unread one stays unread. */
-const goTo = (it: Reading, destination: Destination): void => {
-  const { group } = it
+const goTo = (reading: Reading, destination: Destination): void => {
+  const { group } = reading
   if (group.destination === 'none' || isAside(group.destination)) return
   group.destination = destination
-  it.said = ''
+  reading.words = ''
   if (destination === 'note') {
-    it.writing.enter()
-    it.table.open()
+    reading.writing.enter()
+    reading.table.open()
   }
 }
 
-const endParagraph = (it: Reading): void => {
-  const { group, writing } = it
-  put(it, isAside(group.destination) ? '\n' : '')
+const endParagraph = (reading: Reading): void => {
+  const { group, writing } = reading
+  put(reading, isAside(group.destination) ? '\n' : '')
   if (group.destination !== 'text' && group.destination !== 'note') return
-  it.table.stand(group.inTable)
-  if (it.mark !== '') writing.mark('  '.repeat(group.level) + it.mark)
-  it.mark = ''
+  reading.table.stand(group.inTable)
+  if (reading.mark !== '') writing.mark('  '.repeat(group.level) + reading.mark)
+  reading.mark = ''
   if (group.heading === null) writing.end()
   else writing.endHeading(group.heading)
 }
@@ -148,45 +151,45 @@ const endParagraph = (it: Reading): void => {
 const levelOf = (name: string): number =>
   Number(/^heading ([1-9])\b/i.exec(name)?.[1] ?? (/^title;/i.test(name) ? 1 : 0))
 
-const leave = (it: Reading, from: Destination): void => {
-  const { writing, style } = it
+const leave = (reading: Reading, from: Destination): void => {
+  const { writing, style } = reading
   if (from === 'style') {
-    const level = style.heading ?? levelOf(it.said)
-    if (level > 0) it.styles.set(style.number, level)
-    it.style = { number: 0, heading: null }
-    it.said = ''
+    const level = style.heading ?? levelOf(reading.words)
+    if (level > 0) reading.styles.set(style.number, level)
+    reading.style = { number: 0, heading: null }
+    reading.words = ''
   }
-  if (from === it.group.destination) return
-  if (isAside(from)) return it.beside.leave(from)
-  if (from === 'title') writing.title(it.said)
-  if (from === 'mark') it.mark = markOf(it.said)
+  if (from === reading.group.destination) return
+  if (isAside(from)) return reading.beside.leave(from)
+  if (from === 'title') writing.title(reading.words)
+  if (from === 'mark') reading.mark = markOf(reading.words)
   if (from !== 'note') return
-  it.table.close()
-  put(it, writing.note(writing.leave().trim()))
+  reading.table.close()
+  put(reading, writing.note(writing.leave().trim()))
 }
 
 /** What one control word does; the number is null where none is written. */
-type Word = (it: Reading, number: number | null) => void
+type Word = (reading: Reading, number: number | null) => void
 
 const goingTo =
   (destination: Destination): Word =>
-  (it) =>
-    goTo(it, destination)
+  (reading) =>
+    goTo(reading, destination)
 
 /** What a control word does, by its name. */
 const words: ReadonlyMap<string, Word> = new Map(
   Object.entries<Word>({
     '*': ({ group }) => void (group.starred = true),
-    ansicpg: (it, number) => void (it.group.codePage = it.ansi = number ?? it.ansi),
-    mac: (it) => void (it.group.codePage = it.ansi = 10000),
+    ansicpg: (reading, number) => void (reading.group.codePage = reading.ansi = number ?? reading.ansi),
+    mac: (reading) => void (reading.group.codePage = reading.ansi = 10000),
     uc: ({ group }, number) => void (group.fallback = Math.min(Math.max(number ?? 1, 0), 10)),
-    u(it, number) {
-      put(it, String.fromCharCode((number ?? 0) & 0xffff))
-      it.skip = it.group.fallback
+    u(reading, number) {
+      put(reading, String.fromCharCode((number ?? 0) & 0xffff))
+      reading.skip = reading.group.fallback
     },
-    f(it, number) {
-      it.font = number ?? 0
-      it.group.codePage = it.fonts.get(it.font) ?? it.ansi
+    f(reading, number) {
+      reading.font = number ?? 0
+      reading.group.codePage = reading.fonts.get(reading.font) ?? reading.ansi
     },
     fcharset({ group, fonts, font }, number) {
       const codePage = group.destination === 'font' ? codePageOf(number ?? 0) : null
@@ -223,13 +226,13 @@ const words: ReadonlyMap<string, Word> = new Map(
     sect: endParagraph,
     page: endParagraph,
     nestrow: endParagraph,
-    nestcell: (it) => put(it, ' | '),
+    nestcell: (reading) => put(reading, ' | '),
     cell: ({ group, table }) => group.destination === 'text' && table.cell(),
     row: ({ group, table }) => group.destination === 'text' && table.row(),
     fonttbl: goingTo('font'),
     stylesheet: goingTo('style'),
     info: goingTo('info'),
-    title: (it) => it.group.destination === 'info' && goTo(it, 'title'),
+    title: (reading) => reading.group.destination === 'info' && goTo(reading, 'title'),
     listtext: goingTo('mark'),
     pntext: goingTo('mark'),
     footnote: goingTo('note'),

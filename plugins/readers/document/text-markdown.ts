@@ -18,8 +18,8 @@ export const readMarkdown = (bytes: Uint8Array, mime: string): WrittenDocument &
     if (level === 1) title ??= next
   }
   const close = () => {
-    const said = text.join('\n').trim()
-    if (said !== '' || heading !== null) sections.push({ heading, text: said })
+    const block = text.join('\n').trim()
+    if (block !== '' || heading !== null) sections.push({ heading, text: block })
     text = []
   }
   const uncomment = uncommenting(lines)

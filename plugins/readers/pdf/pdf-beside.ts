@@ -24,21 +24,21 @@ export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside>
     const annotations = (await (await pdf.getPage(number)).getAnnotations()) as readonly Annotation[]
     const at = `page ${number}`
     return {
-      links: annotations.flatMap((it) => {
-        const url = textOf(it['url'] ?? it['unsafeUrl'])
-        return url === null ? [] : [{ url, text: textOf(it['overlaidText']) ?? '', at }]
+      links: annotations.flatMap((annotation) => {
+        const url = textOf(annotation['url'] ?? annotation['unsafeUrl'])
+        return url === null ? [] : [{ url, text: textOf(annotation['overlaidText']) ?? '', at }]
       }),
-      comments: annotations.flatMap((it) => {
-        const text = ['Popup', 'Widget', 'Link'].includes(String(it['subtype']))
+      comments: annotations.flatMap((annotation) => {
+        const text = ['Popup', 'Widget', 'Link'].includes(String(annotation['subtype']))
           ? null
-          : textOf(inner(it['contentsObj']))
-        return text === null ? [] : [{ author: textOf(inner(it['titleObj'])), text, at }]
+          : textOf(inner(annotation['contentsObj']))
+        return text === null ? [] : [{ author: textOf(inner(annotation['titleObj'])), text, at }]
       }),
-      forms: annotations.flatMap((it) => {
-        const value = valueOf(it)
+      forms: annotations.flatMap((annotation) => {
+        const value = valueOf(annotation)
         return value === null
           ? []
-          : [{ name: textOf(it['alternativeText']) ?? textOf(it['fieldName']) ?? '', value, at }]
+          : [{ name: textOf(annotation['alternativeText']) ?? textOf(annotation['fieldName']) ?? '', value, at }]
       }),
     }
   } catch {
@@ -47,12 +47,12 @@ export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside>
 }
 
 /** The value of a form field. Null when the field has no value or the button is off. */
-const valueOf = (it: Annotation): string | null => {
-  if (it['subtype'] !== 'Widget') return null
-  const value = it['fieldValue']
-  if (it['fieldType'] === 'Btn') {
+const valueOf = (annotation: Annotation): string | null => {
+  if (annotation['subtype'] !== 'Widget') return null
+  const value = annotation['fieldValue']
+  if (annotation['fieldType'] === 'Btn') {
     // Each circle of a radio choice is its own field, and one circle is on.
-    const own = it['radioButton'] === true ? it['buttonValue'] : it['exportValue']
+    const own = annotation['radioButton'] === true ? annotation['buttonValue'] : annotation['exportValue']
     return value !== 'Off' && value === own ? textOf(value) : null
   }
   return textOf(Array.isArray(value) ? value.filter((part) => typeof part === 'string').join(', ') : value)

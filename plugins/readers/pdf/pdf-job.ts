@@ -66,7 +66,7 @@ export default async ({ bytes, from, pages, characters }: PdfJob): Promise<Layer
 /** Joins the lists of all pages and leaves out empty ones. */
 const joined = (all: readonly PdfBeside[]): PdfBeside => {
   const lists = (['links', 'comments', 'forms', 'outline'] as const).map(
-    (name) => [name, all.flatMap((it) => [...(it[name] ?? [])]).slice(0, mostBeside)] as const,
+    (name) => [name, all.flatMap((beside) => [...(beside[name] ?? [])]).slice(0, mostBeside)] as const,
   )
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0))
 }
@@ -115,7 +115,9 @@ const textOf = async (stream: ReadableStream<Content>, most: number) => {
 }
 
 /** The typed arrays whose size is bounded. */
-const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
+const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map(
+  (number) => `${number}Array`,
+)
 
 /** In bytes: the unpacked size of one stream, and of all buffers in memory. */
 const mostUnpacked = 64 * 1024 * 1024

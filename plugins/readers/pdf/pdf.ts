@@ -84,8 +84,8 @@ export const seePdf = async (
   }
 }
 
-const openPdf = (asked: PdfJob, signal: AbortSignal): Promise<Layer> =>
-  runApart<Layer>('readers/pdf/pdf-job', asked, signal)
+const openPdf = (job: PdfJob, signal: AbortSignal): Promise<Layer> =>
+  runApart<Layer>('readers/pdf/pdf-job', job, signal)
 
 /** Without an engine, pages keep their text layers. */
 const unlessMissing = (error: unknown): null => {

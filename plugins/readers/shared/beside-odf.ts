@@ -45,19 +45,19 @@ const usedPages = (content: Uint8Array | undefined): ReadonlySet<string> => {
 /** A header of one word is a sample, such as the name of the sheet, and is left out. */
 const readPageStyles = (part: Uint8Array, used: ReadonlySet<string>, gathering: Gathering): void => {
   let isUsed = false
-  let said: string | null = null
+  let label: string | null = null
   scanXml(part, {
     open(element, attribute) {
       if (element === 'master-page') isUsed = used.has(attribute('name') ?? '')
-      if (isUsed && /^(header|footer)$/.test(element)) said = attribute('display') === 'false' ? null : ''
+      if (isUsed && /^(header|footer)$/.test(element)) label = attribute('display') === 'false' ? null : ''
     },
     text(text, within) {
-      if (said !== null && /^(p|span)$/.test(within)) said += text
+      if (label !== null && /^(p|span)$/.test(within)) label += text
     },
     close(element) {
-      if (said === null || (element !== 'header' && element !== 'footer')) return
-      if (shortened(said).includes(' ')) gathering.add(element === 'header' ? 'headers' : 'footers', shortened(said))
-      said = null
+      if (label === null || (element !== 'header' && element !== 'footer')) return
+      if (shortened(label).includes(' ')) gathering.add(element === 'header' ? 'headers' : 'footers', shortened(label))
+      label = null
     },
   })
 }
@@ -71,17 +71,17 @@ const readBody = (part: Uint8Array, hiddenStyles: Set<string>, gathering: Gather
   let style = ''
   let author = ''
   const close = (element: string, value: string | null, text: string): void => {
-    const said = shortened(text)
-    if (element === 'a' && value) gathering.add('links', { url: value.slice(0, 2_000), text: said, at: null })
-    else if (element === 'creator') author = said
+    const words = shortened(text)
+    if (element === 'a' && value) gathering.add('links', { url: value.slice(0, 2_000), text: words, at: null })
+    else if (element === 'creator') author = words
     else if (element === 'annotation') {
-      gathering.add('comments', { author: author || null, text: said, at: null })
+      gathering.add('comments', { author: author || null, text: words, at: null })
       author = ''
-    } else if (said === '') return
-    else if (element === 'desc') gathering.add('images', { alt: said, at: null })
-    else if (element === 'header') gathering.add('headers', said)
-    else if (element === 'footer') gathering.add('footers', said)
-    else if (element === 'span' && hiddenStyles.has(value ?? '')) gathering.add('hidden', said)
+    } else if (words === '') return
+    else if (element === 'desc') gathering.add('images', { alt: words, at: null })
+    else if (element === 'header') gathering.add('headers', words)
+    else if (element === 'footer') gathering.add('footers', words)
+    else if (element === 'span' && hiddenStyles.has(value ?? '')) gathering.add('hidden', words)
   }
   scanXml(part, {
     open(element, attribute) {

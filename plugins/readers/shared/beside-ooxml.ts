@@ -124,9 +124,9 @@ const readBody = ({ parts, name, at, unseen }: Body, gathering: Gathering): void
     },
     text(text, within) {
       if (/^(odd|even|first)(Header|Footer)$/.test(within)) {
-        const said = shortened(unmarked(text))
-        if (said.includes(' ') || (said !== '' && !counted.test(text)))
-          gathering.add(within.endsWith('Header') ? 'headers' : 'footers', said)
+        const words = shortened(unmarked(text))
+        if (words.includes(' ') || (words !== '' && !counted.test(text)))
+          gathering.add(within.endsWith('Header') ? 'headers' : 'footers', words)
       }
       if (within !== 't') return
       if (link) link.text += text
@@ -189,10 +189,10 @@ const readComments = (part: Uint8Array, place: string | null, gathering: Gatheri
 
 /** The header or footer of a Word document; an empty part is left out. */
 const readRepeated = (part: Uint8Array, list: 'headers' | 'footers', gathering: Gathering): void => {
-  let said = ''
+  let words = ''
   scanXml(part, {
-    text: (text, within) => void (said += within === 't' ? text : ''),
-    close: (element) => void (said += element === 'p' ? ' ' : ''),
+    text: (text, within) => void (words += within === 't' ? text : ''),
+    close: (element) => void (words += element === 'p' ? ' ' : ''),
   })
-  if (shortened(said) !== '') gathering.add(list, shortened(said))
+  if (shortened(words) !== '') gathering.add(list, shortened(words))
 }

@@ -39,7 +39,7 @@ export const readChart = (part: Uint8Array): Chart => {
   })
   return {
     title: shortened(title) || null,
-    series: series.map((it) => ({ ...it, name: shortened(it.name) || null })),
+    series: series.map((drawn) => ({ ...drawn, name: shortened(drawn.name) || null })),
   }
 }
 

@@ -23,10 +23,10 @@ const namedType = /^<!DOCTYPE\s[^<>[\]]{0,2000}>/i
  * them.
  */
 const afterProlog = (text: string): number => {
-  const said = /\S/g
+  const spoken = /\S/g
   for (let at = 0; ;) {
-    said.lastIndex = at
-    at = said.exec(text)?.index ?? text.length
+    spoken.lastIndex = at
+    at = spoken.exec(text)?.index ?? text.length
     const [open, close] = text.startsWith('<!--', at) ? ['<!--', '-->'] : ['<?', '?>']
     const end = text.startsWith(open, at) ? text.indexOf(close, at + open.length) : -1
     if (end < 0) return at

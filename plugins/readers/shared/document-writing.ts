@@ -90,11 +90,11 @@ export const documentWriter = (most = mostText): DocumentWriter => {
     end: () => write(top(), taken(top())),
     endHeading(level) {
       const line = taken(top())
-      const said = flowing(top().mark + line).trim()
-      if (line === '' || frames.length > 1 || said.length > longestHeading) return write(top(), line)
+      const words = flowing(top().mark + line).trim()
+      if (line === '' || frames.length > 1 || words.length > longestHeading) return write(top(), line)
       top().mark = ''
       if (level === 1) draft.first ||= flowing(line)
-      beginSection(draft, body, said)
+      beginSection(draft, body, words)
     },
     part: () => beginSection(draft, body, null),
     enter: () => void frames.push(frame()),
@@ -148,8 +148,8 @@ const tidy = (text: string): string => {
     .replace(/[\x00-\x08\x0b-\x1f\x7f\xad\ufeff]/g, '')
     .split('\n')
     .map((line) => line.trimEnd())
-  const said = (line: string) => line !== ''
-  return lines.slice(Math.max(0, lines.findIndex(said)), lines.findLastIndex(said) + 1).join('\n')
+  const isFilled = (line: string) => line !== ''
+  return lines.slice(Math.max(0, lines.findIndex(isFilled)), lines.findLastIndex(isFilled) + 1).join('\n')
 }
 
 /** Joins the lines of a text into one line. */

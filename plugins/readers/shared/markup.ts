@@ -44,10 +44,10 @@ export const scanXml = (bytes: Uint8Array, markup: MarkupEvents, doctype: Doctyp
   guardMarkup(text, doctype)
   const within: string[] = []
   let begun = false
-  const say = (said: string) => {
+  const say = (text: string) => {
     const inside = within.at(-1)
-    if (inside === undefined && said.trim() !== '') throw new Unreadable()
-    if (inside !== undefined && said !== '') markup.text?.(said, inside)
+    if (inside === undefined && text.trim() !== '') throw new Unreadable()
+    if (inside !== undefined && text !== '') markup.text?.(text, inside)
   }
   const open = (tag: string) => {
     const alone = tag.endsWith('/')

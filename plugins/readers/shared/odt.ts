@@ -46,82 +46,82 @@ interface Reading {
 export const openText = (
   writing: DocumentWriter,
 ): MarkupEvents & { readonly learn: (name: string, attribute: Attribute) => void } => {
-  const it: Reading = {
+  const reading: Reading = {
     ...{ writing, tables: rows(writing), marks: lists(), levels: [] },
     ...{ begun: false, skipped: 0, blank: true },
   }
-  const closes = closings(it)
+  const closes = closings(reading)
   return {
-    learn: it.marks.open,
+    learn: reading.marks.open,
     open(name, attribute) {
-      if (it.skipped > 0 || unread.has(name)) return void it.skipped++
+      if (reading.skipped > 0 || unread.has(name)) return void reading.skipped++
       // The styles before the body have texts, too, such as the separators of a date.
-      if (name === 'body') it.begun = true
-      opened(it, name, attribute)
+      if (name === 'body') reading.begun = true
+      opened(reading, name, attribute)
     },
     close(name) {
-      if (it.skipped > 0) return void it.skipped--
+      if (reading.skipped > 0) return void reading.skipped--
       closes.get(name)?.()
     },
     text(text) {
-      if (it.skipped > 0 || !it.begun) return
+      if (reading.skipped > 0 || !reading.begun) return
       const flowing = text.replace(/\s+/g, ' ')
-      writing.say(it.blank ? flowing.trimStart() : flowing)
-      it.blank = flowing.endsWith(' ') || (it.blank && flowing === '')
+      writing.say(reading.blank ? flowing.trimStart() : flowing)
+      reading.blank = flowing.endsWith(' ') || (reading.blank && flowing === '')
     },
     full: writing.full,
   }
 }
 
 /** The next text begins a line, so its first blanks are dropped. */
-const end = (it: Reading, finish: () => void = it.writing.end): void => {
+const end = (reading: Reading, finish: () => void = reading.writing.end): void => {
   finish()
-  it.blank = true
+  reading.blank = true
 }
 
-const say = (it: Reading, text: string): void => {
-  it.writing.say(text)
-  it.blank = false
+const say = (reading: Reading, text: string): void => {
+  reading.writing.say(text)
+  reading.blank = false
 }
 
 /** What the beginning of an element does. All other elements may describe styles of lists. */
-const opened = (it: Reading, name: string, attribute: Attribute): void => {
-  const { writing, tables, marks } = it
-  if (name === 'p') end(it)
+const opened = (reading: Reading, name: string, attribute: Attribute): void => {
+  const { writing, tables, marks } = reading
+  if (name === 'p') end(reading)
   else if (name === 'h') {
-    end(it)
-    it.levels.push(Number(attribute('outline-level') ?? 1))
-  } else if (name === 's') say(it, ' '.repeat(Math.min(100, Number(attribute('c') ?? 1) || 1)))
-  else if (name === 'tab') say(it, '\t')
-  else if (name === 'line-break') end(it, () => writing.say('\n'))
+    end(reading)
+    reading.levels.push(Number(attribute('outline-level') ?? 1))
+  } else if (name === 's') say(reading, ' '.repeat(Math.min(100, Number(attribute('c') ?? 1) || 1)))
+  else if (name === 'tab') say(reading, '\t')
+  else if (name === 'line-break') end(reading, () => writing.say('\n'))
   else if (name === 'list')
     marks.openList(
       attribute('style-name'),
       attribute('continue-numbering') === 'true' || attribute('continue-list') !== null,
     )
   else if (name === 'list-item') writing.mark(marks.item(attribute('start-value')))
-  else if (name === 'table') end(it, tables.openTable)
+  else if (name === 'table') end(reading, tables.openTable)
   else if (name === 'table-row') tables.openRow()
-  else if (name === 'table-cell' || name === 'covered-table-cell') end(it, tables.openCell)
-  else if (name === 'note-body' || name === 'text-box') end(it, writing.enter)
+  else if (name === 'table-cell' || name === 'covered-table-cell') end(reading, tables.openCell)
+  else if (name === 'note-body' || name === 'text-box') end(reading, writing.enter)
   else marks.open(name, attribute)
 }
 
 /** What the end of an element does, by its name. */
-const closings = (it: Reading): ReadonlyMap<string, () => void> => {
-  const { writing, tables, marks, levels } = it
+const closings = (reading: Reading): ReadonlyMap<string, () => void> => {
+  const { writing, tables, marks, levels } = reading
   return new Map(
     Object.entries({
-      p: () => end(it),
-      h: () => end(it, () => writing.endHeading(levels.pop() ?? 1)),
+      p: () => end(reading),
+      h: () => end(reading, () => writing.endHeading(levels.pop() ?? 1)),
       list: marks.closeList,
       'list-item': () => writing.mark(''),
-      table: () => end(it, tables.closeTable),
-      'table-row': () => end(it, tables.closeRow),
-      'table-cell': () => end(it, tables.closeCell),
-      'covered-table-cell': () => end(it, tables.closeCell),
-      'note-body': () => say(it, writing.note(writing.leave().trim())),
-      'text-box': () => end(it, () => writing.say(`\n${writing.leave()}\n`)),
+      table: () => end(reading, tables.closeTable),
+      'table-row': () => end(reading, tables.closeRow),
+      'table-cell': () => end(reading, tables.closeCell),
+      'covered-table-cell': () => end(reading, tables.closeCell),
+      'note-body': () => say(reading, writing.note(writing.leave().trim())),
+      'text-box': () => end(reading, () => writing.say(`\n${writing.leave()}\n`)),
     }),
   )
 }

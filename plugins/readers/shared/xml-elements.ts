@@ -42,10 +42,10 @@ export const xmlElements = (whole: string): XmlElement => {
       inside.content.push(text.slice(at + 9, end - 3))
       at = end
     } else if (text.startsWith('</', at)) {
-      const [said, name] = matched(closing, text, at)
+      const [closed, name] = matched(closing, text, at)
       if (name !== inside.name || path.length === 1) throw new Error('An XML element is closed by another name')
       path.pop()
-      at += said.length
+      at += closed.length
     } else if (text[at] === '<') {
       const begun = opened(text, at)
       inside.content.push(begun.element)
@@ -65,7 +65,7 @@ export const xmlElements = (whole: string): XmlElement => {
 
 /** Only white space stands beside the root. */
 const rootOf = ({ content }: XmlElement): XmlElement => {
-  const [root, more] = content.filter((it) => typeof it !== 'string' || it.trim() !== '')
+  const [root, more] = content.filter((part) => typeof part !== 'string' || part.trim() !== '')
   if (root === undefined || typeof root === 'string' || more !== undefined) throw new Error('XML has one root element')
   return root
 }
@@ -79,10 +79,10 @@ const opened = (text: string, from: number) => {
     attribute.lastIndex = at
     const found = attribute.exec(text)
     if (found === null) break
-    const [said, key = '', double, single] = found
+    const [written, key = '', double, single] = found
     if (element.attributes.has(key)) throw new Error('An XML attribute stands twice')
     element.attributes.set(key, decoded(double ?? single ?? ''))
-    at += said.length
+    at += written.length
   }
   const [end, empty] = matched(openingEnd, text, at)
   return { element, empty: empty === '/', end: at + end.length }

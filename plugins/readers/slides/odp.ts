@@ -45,8 +45,8 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
       if (name === 'page') gathered.add(title, writing.leave(), notes, hidden)
       const kind = name === 'frame' ? (frames.pop() ?? '') : ''
       if (!placeholderClasses.has(kind)) return
-      const said = writing.leave()
-      if (kind === 'title') title ||= said
+      const words = writing.leave()
+      if (kind === 'title') title ||= words
     },
     full: () => more || writing.full(),
   })

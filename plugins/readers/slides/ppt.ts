@@ -26,17 +26,17 @@ export const readPpt = (bytes: Uint8Array): Slides => {
   const outlines = outlinesOf(document)
   const notes = new Map<number, string>()
   for (const { part } of outlines.filter(({ list }) => list === lists.notes)) {
-    const said = textsIn(partAt(part), [])
-    notes.set(said.slide, said.texts.flatMap(({ kind, text }) => (kind === notesText ? [text] : [])).join('\n'))
+    const found = textsIn(partAt(part), [])
+    notes.set(found.slide, found.texts.flatMap(({ kind, text }) => (kind === notesText ? [text] : [])).join('\n'))
   }
   const gathered = gatherSlides()
   for (const { part, slide, texts } of outlines.filter(({ list }) => list === lists.slides)) {
     if (gathered.full()) return gathered.finish(false)
-    const said = textsIn(partAt(part), texts)
-    const title = said.texts.find(({ kind }) => titles.has(kind))
-    const rest = said.texts.filter((text) => text !== title)
+    const found = textsIn(partAt(part), texts)
+    const title = found.texts.find(({ kind }) => titles.has(kind))
+    const rest = found.texts.filter((text) => text !== title)
     const body = rest.map(({ text }) => text).join('\n')
-    gathered.add(title?.text ?? '', body, notes.get(slide) ?? '', said.hidden)
+    gathered.add(title?.text ?? '', body, notes.get(slide) ?? '', found.hidden)
   }
   return { ...gathered.finish(true), ...linksOf(document) }
 }
@@ -113,9 +113,9 @@ const narrow = new TextDecoder('latin1')
 function* saidBy({ kind, data }: Atom): Generator<string> {
   if (kind !== kinds.wideText && kind !== kinds.narrowText) return
   const text = kind === kinds.wideText ? data.toString('utf16le') : narrow.decode(data)
-  const said = text
+  const words = text
     .replace(/[\r\x0b]/g, '\n')
     .replace(/[\x00-\x08\x0c-\x1f]/g, '')
     .trim()
-  if (said !== '' && said !== '*') yield said
+  if (words !== '' && words !== '*') yield words
 }

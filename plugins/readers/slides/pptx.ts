@@ -25,7 +25,7 @@ export const readPptx = async (bytes: Uint8Array): Promise<Slides> => {
     const notes = partAt(parts, relations, 'notesSlide')
     const diagrams = relations.filter(({ kind }) => kind === 'diagramData').map(({ target }) => parts.get(target))
     const drawn = diagrams.map((data) => (data ? readPart(data, gathered.left()).text : ''))
-    const text = [slide.text, ...drawn].filter((said) => said !== '').join('\n')
+    const text = [slide.text, ...drawn].filter((words) => words !== '').join('\n')
     gathered.add(slide.title, text, notes ? readPart(notes, gathered.left()).text : '', slide.hidden)
   }
   return gathered.finish(true)

@@ -13,9 +13,9 @@ export const gatherSlides = () => {
     left: () => left,
     full: () => cut || left <= 0 || slides.length >= mostSlides,
     add(title: string, text: string, notes: string, hidden: boolean) {
-      const kept = [joinLines(title), text, notes].map((said) => {
-        const part = said.slice(0, left)
-        cut ||= part.length < said.length
+      const kept = [joinLines(title), text, notes].map((words) => {
+        const part = words.slice(0, left)
+        cut ||= part.length < words.length
         left -= part.length
         return part
       })

@@ -64,7 +64,7 @@ const externalSheets = 0x17
 export const safeStream = (bytes: Uint8Array): Buffer => {
   const file = openCompound(bytes)
   const named = (name: RegExp): Buffer | null => {
-    const path = file.paths.find((it) => name.test(it))
+    const path = file.paths.find((path) => name.test(path))
     return path === undefined ? null : file.stream(path)
   }
   const stream = named(/^workbook$/i) ?? named(/^book$/i)

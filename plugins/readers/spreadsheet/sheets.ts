@@ -15,6 +15,6 @@ export const readSheets = (
   most: ContentLimits = defaultLimits,
   part: SheetPart = {},
 ): Promise<Sheets> => {
-  const asked: SheetsJob = { name, mime, bytes, most, part }
-  return runApart<Sheets>('readers/spreadsheet/sheets-job', asked, signal)
+  const job: SheetsJob = { name, mime, bytes, most, part }
+  return runApart<Sheets>('readers/spreadsheet/sheets-job', job, signal)
 }

@@ -56,7 +56,7 @@ export const usageIn = ({ usageMetadata }: Said): WireUsage => {
     totalTokenCount: _,
     ...rest
   } = usageMetadata ?? {}
-  const count = (it: unknown) => Number(it ?? 0)
+  const count = (number: unknown) => Number(number ?? 0)
   return {
     ...rest,
     ...wireUsage({
@@ -85,8 +85,8 @@ const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
     logprob: logProbability,
     bytes: [...Buffer.from(token)],
   })
-  const content = chosenCandidates.map((it, at) => ({
-    ...told(it),
+  const content = chosenCandidates.map((token, at) => ({
+    ...told(token),
     top_logprobs: (topCandidates?.[at]?.candidates ?? []).map(told),
   }))
   return { logprobs: { content, refusal: null } }
@@ -94,11 +94,11 @@ const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
 
 /** A call without an id gets one here. */
 const called = (part: SaidPart, id: () => string): ToolCall => {
-  const { functionCall: it, thoughtSignature } = part
+  const { functionCall: called, thoughtSignature } = part
   return {
-    id: it?.id ?? id(),
+    id: called?.id ?? id(),
     type: 'function',
-    function: { name: String(it?.name), arguments: JSON.stringify(it?.args ?? {}) },
+    function: { name: String(called?.name), arguments: JSON.stringify(called?.args ?? {}) },
     ...signed(thoughtSignature),
   }
 }
@@ -111,15 +111,19 @@ const messageOf = (
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
   const thoughts = parts.filter(({ text, thought }) => text !== undefined && thought).map(({ text }) => text)
   const images = parts.filter(({ inlineData, thought }) => inlineData?.mimeType?.startsWith('image/') && !thought)
-  const others = parts.filter((it) => it.text === undefined && !it.functionCall && !images.includes(it) && !it.thought)
-  const signature = parts.findLast((it) => it.thoughtSignature !== undefined && !it.functionCall)?.thoughtSignature
+  const others = parts.filter(
+    (part) => part.text === undefined && !part.functionCall && !images.includes(part) && !part.thought,
+  )
+  const signature = parts.findLast(
+    (part) => part.thoughtSignature !== undefined && !part.functionCall,
+  )?.thoughtSignature
   return {
     ...(texts.length > 0 && { content: texts.join('') }),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
     ...(images.length > 0 && {
-      images: images.map(({ inlineData: it }) => ({
+      images: images.map(({ inlineData: data }) => ({
         type: 'image_url',
-        image_url: { url: `data:${it?.mimeType};base64,${it?.data}` },
+        image_url: { url: `data:${data?.mimeType};base64,${data?.data}` },
       })),
     }),
     ...(others.length > 0 && { parts: others }),
@@ -165,9 +169,9 @@ const refused = (reason: string): JsonObject => ({ finish_reason: 'content_filte
  * A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates.
  */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
-  const said = saidOf(body)
-  const candidates = said.candidates ?? []
-  const block = blockOf(said)
+  const answer = saidOf(body)
+  const candidates = answer.candidates ?? []
+  const block = blockOf(answer)
   if (candidates.length === 0 && block === null) throw garbled('No candidates in the answer')
   const choices = candidates.map((candidate, at) => {
     const { tool_calls, ...fields } = messageOf(candidate.content?.parts ?? [], () => made(reading.random, 'call_'))
@@ -179,12 +183,12 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   })
   const message: Message = { role: 'assistant', content: '' }
   return {
-    ...restOf(said),
-    ...headOf(said, reading),
+    ...restOf(answer),
+    ...headOf(answer, reading),
     object: 'chat.completion',
     choices:
       choices.length > 0 ? choices : [{ index: 0, message, finish_reason: 'content_filter', ...refused(block!) }],
-    usage: usageIn(said),
+    usage: usageIn(answer),
   }
 }
 
@@ -219,18 +223,18 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
   const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
     const body = parseObject(data)
     if (body === null) throw garbled('A malformed event', status)
-    const said = saidOf(body)
-    head ??= headOf(said, reading)
-    const chunk = { ...restOf(said), ...head, object: 'chat.completion.chunk' }
-    const block = blockOf(said)
-    const choices = (said.candidates ?? []).map((it, at) => choiceOf(it, it.index ?? at))
+    const answer = saidOf(body)
+    head ??= headOf(answer, reading)
+    const chunk = { ...restOf(answer), ...head, object: 'chat.completion.chunk' }
+    const block = blockOf(answer)
+    const choices = (answer.candidates ?? []).map((candidate, at) => choiceOf(candidate, candidate.index ?? at))
     if (choices.length > 0) into.push({ ...chunk, choices })
     else if (block !== null) {
       calls.set(0, 0)
       into.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null, ...refused(block) }] })
     }
-    if (said.usageMetadata && calls.size > 0 && open.size === 0) {
-      into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(said) })
+    if (answer.usageMetadata && calls.size > 0 && open.size === 0) {
+      into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(answer) })
     }
     return false
   }

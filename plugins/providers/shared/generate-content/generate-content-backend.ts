@@ -59,16 +59,16 @@ export const kindOf = (id: string): ModelType => kinds.find(([named]) => named.t
 
 /** They refuse some things as the caller's mistake that are not, and tell in the body when another try makes sense. */
 export const meant = (fault: unknown): unknown => {
-  const said = fault instanceof BadRequest || fault instanceof UpstreamFailed ? fault.cause : null
-  if (!(said instanceof Error)) return fault
-  const { message } = said
+  const refusal = fault instanceof BadRequest || fault instanceof UpstreamFailed ? fault.cause : null
+  if (!(refusal instanceof Error)) return fault
+  const { message } = refusal
   if (fault instanceof BadRequest && /"(API_KEY_INVALID|FAILED_PRECONDITION)"/.test(message)) {
-    return new UpstreamFailed(undefined, { again: true, answered: 400, cause: said })
+    return new UpstreamFailed(undefined, { again: true, answered: 400, cause: refusal })
   }
   const wait = /"retryDelay":\s*"([\d.]+)s"/.exec(message)
   if (!(fault instanceof UpstreamFailed) || fault.retryAfter !== null || !wait) return fault
   const { again, answered, code } = fault
-  return new UpstreamFailed(undefined, { again, answered, code, retryAfter: Number(wait[1]) * 1000, cause: said })
+  return new UpstreamFailed(undefined, { again, answered, code, retryAfter: Number(wait[1]) * 1000, cause: refusal })
 }
 
 export type GenerateContentUpstream = Required<

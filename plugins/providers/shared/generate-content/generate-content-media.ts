@@ -16,12 +16,12 @@ import { blockOf, isFiltered, saidOf } from './generate-content-answers.ts'
 import type { Said, SaidPart } from './said-parts.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
-const asked = (...parts: readonly JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts }] })
+const contentsOf = (...parts: readonly JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts }] })
 
 /** What it has given; throws BadRequest for what it would not give. */
-const given = (said: Said): readonly SaidPart[] => {
-  const candidate = said.candidates?.[0]
-  if (blockOf(said) !== null || isFiltered(candidate?.finishReason)) {
+const given = (answer: Said): readonly SaidPart[] => {
+  const candidate = answer.candidates?.[0]
+  if (blockOf(answer) !== null || isFiltered(candidate?.finishReason)) {
     throw new BadRequest('The backend refused the request', { cause: new Error('Filtered') })
   }
   if (candidate?.finishReason !== 'STOP') throw garbled('An answer that is not done')
@@ -43,9 +43,9 @@ export const speakBody = (
   }
   const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName ?? byDefault } }
   // Gemini's models read the way of speaking in front of the text.
-  const said = instructions === undefined || instructions === '' ? text : `${instructions}:\n${text}`
+  const prompt = instructions === undefined || instructions === '' ? text : `${instructions}:\n${text}`
   return {
-    ...asked({ text: said }),
+    ...contentsOf({ text: prompt }),
     generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
   }
 }
@@ -126,7 +126,7 @@ export const editBody = ({ images, mask, ...call }: EditCall): JsonObject => {
     throw new BadRequest('The model takes no mask', { validator: { mask: 'expected none' } })
   }
   const { contents: _, ...body } = drawBody(call)
-  return { ...body, ...asked(...images.map(inlined), { text: call.prompt }) }
+  return { ...body, ...contentsOf(...images.map(inlined), { text: call.prompt }) }
 }
 
 /** A size becomes the nearest shape. Fields that Gemini does not know are left out. */
@@ -135,7 +135,7 @@ export const drawBody = ({ prompt, size, extra = {} }: DrawCall): JsonObject => 
   const { generationConfig, ...others } = extra
   return {
     ...Object.fromEntries(Object.entries(others).filter(([name]) => !unheard.test(name))),
-    ...asked({ text: prompt }),
+    ...contentsOf({ text: prompt }),
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(aspectRatio !== null && { imageConfig: { aspectRatio } }),
@@ -148,7 +148,7 @@ export const drawBody = ({ prompt, size, extra = {} }: DrawCall): JsonObject => 
 export const drawnOf = (answers: readonly JsonObject[]): Drawn => {
   const counts = answers.map(({ usageMetadata }) => (usageMetadata ?? {}) as Readonly<Record<string, unknown>>)
   const sum = (...names: readonly string[]) =>
-    counts.reduce((all, its) => all + names.reduce((one, name) => one + Number(its[name] ?? 0), 0), 0)
+    counts.reduce((all, counted) => all + names.reduce((one, name) => one + Number(counted[name] ?? 0), 0), 0)
   const [input_tokens, output_tokens] = [sum('promptTokenCount'), sum('candidatesTokenCount', 'thoughtsTokenCount')]
   const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }
   return Object.assign(answers.flatMap(imagesOf), input_tokens > 0 && { about: { usage } })
@@ -209,7 +209,7 @@ export const transcribeBody = (call: TranscribeCall): JsonObject => {
       // It goes with neither of the two.
       ...(smartFormat && !timed && !diarize && { mode: 'SMART' }),
     }
-    return { ...asked(sound), generationConfig: { ...warmth, audioTranscriptionConfig } }
+    return { ...contentsOf(sound), generationConfig: { ...warmth, audioTranscriptionConfig } }
   }
   const words = [
     translate ? 'Transcribe this recording, translated into English.' : 'Transcribe this recording word by word.',
@@ -220,7 +220,7 @@ export const transcribeBody = (call: TranscribeCall): JsonObject => {
     ...(prompt === undefined ? [] : [`What is known of it: ${prompt}`]),
   ]
   const generationConfig = { ...warmth, responseMimeType: 'application/json', responseJsonSchema: transcript }
-  return { ...asked({ text: words.join(' ') }, sound), generationConfig }
+  return { ...contentsOf({ text: words.join(' ') }, sound), generationConfig }
 }
 
 /** What neither the fields nor the words of a request can ask for. */
@@ -257,33 +257,35 @@ const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 
 export const transcriptOf = (body: JsonObject, call: TranscribeCall): Transcript => {
   const parts = given(saidOf(body))
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
-  const it = isMadeForIt(call.model) ? heard(parts, text, call.language ?? null) : read(text)
-  return { ...it, ignored: ignoredBy(call) }
+  const transcript = isMadeForIt(call.model) ? heard(parts, text, call.language ?? null) : read(text)
+  return { ...transcript, ignored: ignoredBy(call) }
 }
 
 /** Times are in seconds. Labels of speakers become numbers in the order they are heard. */
 const heard = (parts: readonly SaidPart[], text: string, language: string | null): Transcript => {
   const speakers = new Map<unknown, number>()
-  const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as JsonObject]))
+  const told = parts.flatMap(({ audioTranscription: transcription }) =>
+    transcription === undefined ? [] : [transcription as JsonObject],
+  )
   const spokenBy = ({ speakerLabel: label }: JsonObject) => {
     if (typeof label !== 'string') return {}
     const speaker = speakers.get(label) ?? speakers.size
     speakers.set(label, speaker)
     return { speaker }
   }
-  const pieces = told.map((it) => {
-    const by = spokenBy(it)
-    const words = ((it['words'] ?? []) as readonly JsonObject[]).map(({ word, startOffset, endOffset }): Spoken => ({
+  const pieces = told.map((piece) => {
+    const by = spokenBy(piece)
+    const words = ((piece['words'] ?? []) as readonly JsonObject[]).map(({ word, startOffset, endOffset }): Spoken => ({
       text: String(word ?? ''),
       start: seconds(startOffset),
       end: seconds(endOffset),
       ...by,
     }))
-    const start = it['startOffset'] === undefined ? (words[0]?.start ?? 0) : seconds(it['startOffset'])
-    const end = it['endOffset'] === undefined ? (words.at(-1)?.end ?? start) : seconds(it['endOffset'])
-    return { segment: { text: String(it['text'] ?? ''), start, end, ...by }, words }
+    const start = piece['startOffset'] === undefined ? (words[0]?.start ?? 0) : seconds(piece['startOffset'])
+    const end = piece['endOffset'] === undefined ? (words.at(-1)?.end ?? start) : seconds(piece['endOffset'])
+    return { segment: { text: String(piece['text'] ?? ''), start, end, ...by }, words }
   })
-  const spoken = told.find((it) => typeof it['languageCode'] === 'string')?.['languageCode'] as string | undefined
+  const spoken = told.find((piece) => typeof piece['languageCode'] === 'string')?.['languageCode'] as string | undefined
   return {
     text: text || pieces.map(({ segment }) => segment.text).join(' '),
     language: spoken ?? language,
@@ -295,9 +297,9 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
 
 /** The answer of a chat model in the form of the schema `transcript`. */
 const read = (json: string): Transcript => {
-  const it = parseObject(json)
-  if (it === null || !Array.isArray(it['segments'])) throw garbled('No transcript in the answer')
-  const segments = (it['segments'] as readonly JsonObject[]).map(({ text, start, end, speaker }): Spoken => ({
+  const parsed = parseObject(json)
+  if (parsed === null || !Array.isArray(parsed['segments'])) throw garbled('No transcript in the answer')
+  const segments = (parsed['segments'] as readonly JsonObject[]).map(({ text, start, end, speaker }): Spoken => ({
     text: String(text ?? ''),
     start: Number(start ?? 0),
     end: Number(end ?? 0),
@@ -305,7 +307,7 @@ const read = (json: string): Transcript => {
   }))
   return {
     text: segments.map(({ text }) => text).join(' '),
-    language: typeof it['language'] === 'string' ? it['language'] : null,
+    language: typeof parsed['language'] === 'string' ? parsed['language'] : null,
     duration: null,
     segments,
     words: [],

@@ -102,8 +102,9 @@ const mediaOf = (url: unknown): JsonObject => {
 }
 
 /** Where the signatures of thoughts stand in the common format; the vendor's own compatible surface puts them there. */
-const signatureOf = (it: JsonObject): string | null => {
-  const extra = it['extra_content'] as { readonly google?: { readonly thought_signature?: unknown } } | null | undefined
+const signatureOf = (part: JsonObject): string | null => {
+  const extra = part['extra_content'] as
+    { readonly google?: { readonly thought_signature?: unknown } } | null | undefined
   const signature = extra?.google?.thought_signature
   return typeof signature === 'string' ? signature : null
 }

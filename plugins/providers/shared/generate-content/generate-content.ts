@@ -68,7 +68,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
     stop != null && { stopSequences: Array.isArray(stop) ? stop : [stop] },
     formatOf(response_format),
     logprobs === true && { responseLogprobs: true, ...(Number(top_logprobs) > 0 && { logprobs: top_logprobs }) },
-    Array.isArray(modalities) && { responseModalities: modalities.map((it) => String(it).toUpperCase()) },
+    Array.isArray(modalities) && { responseModalities: modalities.map((modality) => String(modality).toUpperCase()) },
     thoughtsOf(reasoning_effort, generation),
     own,
   )
@@ -124,7 +124,7 @@ const modes: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', re
 /** A choice in Gemini's own form passes unchanged. */
 const choiceOf = (choice: unknown): JsonObject => {
   if (typeof choice === 'string') return { functionCallingConfig: { mode: modes[choice] ?? choice } }
-  const { type, function: it } = choice as { type?: string; function?: { name?: string } }
+  const { type, function: named } = choice as { type?: string; function?: { name?: string } }
   if (type !== 'function') return choice as JsonObject
-  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [it?.name] } }
+  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [named?.name] } }
 }

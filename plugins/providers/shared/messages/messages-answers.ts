@@ -90,14 +90,16 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
   const { id, type: _, role, content, model: own, stop_reason, stop_sequence, usage, ...rest } = body
   if (typeof stop_reason !== 'string' || !Array.isArray(content)) throw garbled('An answer that is not done')
   const blocks = content as Block[]
-  const answers = (it: Block) => it.type === 'tool_use' && it['name'] === tool
-  const texts = blocks.map((it) => (it.type === 'text' ? (it.text ?? '') : answers(it) ? JSON.stringify(it.input) : ''))
+  const answers = (block: Block) => block.type === 'tool_use' && block['name'] === tool
+  const texts = blocks.map((block) =>
+    block.type === 'text' ? (block.text ?? '') : answers(block) ? JSON.stringify(block.input) : '',
+  )
   const text = trimmer(overlap)(texts.join(''))
   const reasoning = blocks.map(({ thinking }) => thinking ?? '').join('')
-  const calls = blocks.filter((it) => it.type === 'tool_use' && !answers(it))
+  const calls = blocks.filter((block) => block.type === 'tool_use' && !answers(block))
   const thoughts = blocks.filter(isThought)
-  const others = blocks.filter((it) => !isThought(it) && it.type !== 'text' && it.type !== 'tool_use')
-  const citations = blocks.flatMap((it) => it.citations ?? [])
+  const others = blocks.filter((block) => !isThought(block) && block.type !== 'text' && block.type !== 'tool_use')
+  const citations = blocks.flatMap((block) => block.citations ?? [])
   const message = {
     role: String(role ?? 'assistant'),
     content: text === '' && calls.length > 0 ? null : text,
@@ -128,7 +130,7 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
 
 /** The state of one stream. */
 interface Reading {
-  readonly asked: Asked
+  readonly request: Asked
   /** The status of the answer. */
   readonly status: number
   readonly trim: (text: string) => string
@@ -145,55 +147,55 @@ interface Reading {
 
 /** Reads the events of one stream, however they are framed: adds what an event says to the chunks, and is true at the last one. */
 export const eventReader = (
-  asked: Asked,
+  request: Asked,
   clock: Clock,
   status: number,
 ): ((event: SseEvent, into: Chunk[]) => boolean) => {
   const created = Math.floor(clock.now() / 1000)
-  const it: Reading = {
-    asked,
+  const reading: Reading = {
+    request,
     status,
-    trim: trimmer(asked.overlap),
-    head: { id: '', object: 'chat.completion.chunk', created, model: asked.model },
+    trim: trimmer(request.overlap),
+    head: { id: '', object: 'chat.completion.chunk', created, model: request.model },
     open: new Map(),
     usage: {},
     calls: 0,
     begun: false,
     done: false,
   }
-  const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(it, data, into)
-  if (asked.native !== true) return read
+  const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(reading, data, into)
+  if (request.native !== true) return read
   const relay = withNative('messages', read)
-  return (event, into) => (isRepeated(it, event) ? false : relay(event, into))
+  return (event, into) => (isRepeated(reading, event) ? false : relay(event, into))
 }
 
 /** Some servers send the head of an answer twice, which stock clients refuse. */
 const isRepeated = ({ head, open, begun }: Reading, { data }: SseEvent): boolean =>
   head.id !== '' && !begun && open.size === 0 && /^\s*{\s*"type"\s*:\s*"message_start"/.test(data)
 
-const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
+const readEvent = (reading: Reading, data: string, into: Chunk[]): boolean => {
   const event = parseObject(data)
-  if (event === null) throw garbled('A malformed event', it.status)
+  if (event === null) throw garbled('A malformed event', reading.status)
   switch (event['type']) {
     case 'message_start':
-      begin(it, (event['message'] ?? {}) as JsonObject, into)
+      begin(reading, (event['message'] ?? {}) as JsonObject, into)
       break
     case 'content_block_start':
-      it.open.set(Number(event['index']), start(it, event['content_block'] as Block, into))
+      reading.open.set(Number(event['index']), start(reading, event['content_block'] as Block, into))
       break
     case 'content_block_delta':
-      grow(it, opened(it, event['index']), event['delta'] as Block, into)
+      grow(reading, opened(reading, event['index']), event['delta'] as Block, into)
       break
     case 'content_block_stop':
-      stop(it, opened(it, event['index']), into)
-      it.open.delete(Number(event['index']))
+      stop(reading, opened(reading, event['index']), into)
+      reading.open.delete(Number(event['index']))
       break
     case 'message_delta':
-      end(it, event, into)
+      end(reading, event, into)
       break
     case 'message_stop':
-      if (!it.done) throw garbled('The stream ended without a reason', it.status)
-      into.push({ ...it.head, choices: [], usage: usageOf(it.usage) })
+      if (!reading.done) throw garbled('The stream ended without a reason', reading.status)
+      into.push({ ...reading.head, choices: [], usage: usageOf(reading.usage) })
       return true
     case 'error':
       throw fault(event['error'])
@@ -204,104 +206,105 @@ const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
 
 /** The first chunk names the role. */
 const chunkOf = (
-  it: Reading,
+  reading: Reading,
   delta: JsonObject,
   more: JsonObject = {},
   finish_reason: string | null = null,
   rest: JsonObject = {},
 ): Chunk => {
-  const role = it.begun ? {} : { role: 'assistant' }
-  it.begun = true
-  return { ...rest, ...it.head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
+  const role = reading.begun ? {} : { role: 'assistant' }
+  reading.begun = true
+  return { ...rest, ...reading.head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
 }
 
-const said = (it: Reading, text: string, into: Chunk[]): void => {
-  const news = it.trim(text)
-  if (news !== '') into.push(chunkOf(it, { content: news }))
+const tell = (reading: Reading, text: string, into: Chunk[]): void => {
+  const news = reading.trim(text)
+  if (news !== '') into.push(chunkOf(reading, { content: news }))
 }
 
-const called = (it: Reading, index: number, call: JsonObject, into: Chunk[]): void =>
-  void into.push(chunkOf(it, { tool_calls: [{ index, ...call }] }))
+const called = (reading: Reading, index: number, call: JsonObject, into: Chunk[]): void =>
+  void into.push(chunkOf(reading, { tool_calls: [{ index, ...call }] }))
 
 /**
  * A head may hold blocks already, and the end, where code of the vendor called a tool. Throws UpstreamFailed for a second answer
  * behind the beginning of the first one: they don't belong together.
  */
-const begin = (it: Reading, message: JsonObject, into: Chunk[]): void => {
+const begin = (reading: Reading, message: JsonObject, into: Chunk[]): void => {
   const { id, model: own, usage: told, content, stop_reason } = message
-  if (it.begun || it.open.size > 0) throw garbled('A second answer in the stream', it.status)
-  it.head = { ...it.head, id: String(id), model: String(own ?? it.asked.model) }
-  it.usage = { ...(told as JsonObject) }
-  for (const block of Array.isArray(content) ? (content as Block[]) : []) stop(it, start(it, block, into), into)
-  if (typeof stop_reason === 'string') end(it, { delta: { stop_reason } }, into)
+  if (reading.begun || reading.open.size > 0) throw garbled('A second answer in the stream', reading.status)
+  reading.head = { ...reading.head, id: String(id), model: String(own ?? reading.request.model) }
+  reading.usage = { ...(told as JsonObject) }
+  for (const block of Array.isArray(content) ? (content as Block[]) : [])
+    stop(reading, start(reading, block, into), into)
+  if (typeof stop_reason === 'string') end(reading, { delta: { stop_reason } }, into)
 }
 
-const start = (it: Reading, block: Block, into: Chunk[]): OpenBlock => {
+const start = (reading: Reading, block: Block, into: Chunk[]): OpenBlock => {
   const { type, id, name, input: _, ...more } = block
-  if (type === 'text') said(it, block.text ?? '', into)
-  if (type !== 'tool_use' || name === it.asked.tool) return { block: { ...block }, call: null, json: '' }
-  called(it, it.calls, { id, type: 'function', function: { name, arguments: '' }, ...present(more) }, into)
-  return { block, call: it.calls++, json: '' }
+  if (type === 'text') tell(reading, block.text ?? '', into)
+  if (type !== 'tool_use' || name === reading.request.tool) return { block: { ...block }, call: null, json: '' }
+  called(reading, reading.calls, { id, type: 'function', function: { name, arguments: '' }, ...present(more) }, into)
+  return { block, call: reading.calls++, json: '' }
 }
 
 const opened = ({ open, status }: Reading, index: unknown): OpenBlock => {
-  const it = open.get(Number(index))
-  if (!it) throw garbled('A piece of a block that has not begun', status)
-  return it
+  const grown = open.get(Number(index))
+  if (!grown) throw garbled('A piece of a block that has not begun', status)
+  return grown
 }
 
-const grow = (it: Reading, growing: OpenBlock, delta: Block, into: Chunk[]): void => {
+const grow = (reading: Reading, growing: OpenBlock, delta: Block, into: Chunk[]): void => {
   const { block } = growing
   switch (delta.type) {
     case 'text_delta':
-      return said(it, delta.text ?? '', into)
+      return tell(reading, delta.text ?? '', into)
     case 'thinking_delta':
       block.thinking = (block.thinking ?? '') + delta.thinking
-      into.push(chunkOf(it, { reasoning_content: delta.thinking }))
+      into.push(chunkOf(reading, { reasoning_content: delta.thinking }))
       return
     case 'signature_delta':
       block['signature'] = delta['signature']
       return
     case 'citations_delta':
-      into.push(chunkOf(it, { citations: [delta['citation']] }))
+      into.push(chunkOf(reading, { citations: [delta['citation']] }))
       return
     case 'input_json_delta': {
       const json = String(delta['partial_json'] ?? '')
       if (json === '') return
       growing.json += json
-      if (growing.call !== null) called(it, growing.call, { function: { arguments: json } }, into)
-      else if (block['name'] === it.asked.tool) said(it, json, into)
+      if (growing.call !== null) called(reading, growing.call, { function: { arguments: json } }, into)
+      else if (block['name'] === reading.request.tool) tell(reading, json, into)
     }
   }
 }
 
 /** A block that grew by no pieces of input had its whole input at the start. */
-const stop = (it: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
-  if (isThought(block)) into.push(chunkOf(it, { thinking_blocks: [block] }))
+const stop = (reading: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
+  if (isThought(block)) into.push(chunkOf(reading, { thinking_blocks: [block] }))
   else if (call !== null)
-    json === '' && called(it, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
-  else if (block.type === 'tool_use') json === '' && said(it, JSON.stringify(block.input ?? {}), into)
+    json === '' && called(reading, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
+  else if (block.type === 'tool_use') json === '' && tell(reading, JSON.stringify(block.input ?? {}), into)
   else if (block.type !== 'text') {
     if (json !== '') block.input = parseObject(json)
-    into.push(chunkOf(it, { content_blocks: [block] }))
+    into.push(chunkOf(reading, { content_blocks: [block] }))
   }
 }
 
-const end = (it: Reading, { delta, usage: told }: JsonObject, into: Chunk[]): void => {
-  it.usage = { ...it.usage, ...present((told ?? {}) as JsonObject) }
+const end = (reading: Reading, { delta, usage: told }: JsonObject, into: Chunk[]): void => {
+  reading.usage = { ...reading.usage, ...present((told ?? {}) as JsonObject) }
   const { stop_reason, stop_sequence, ...rest } = (delta ?? {}) as JsonObject
   if (typeof stop_reason !== 'string') return
-  it.done = true
+  reading.done = true
   const more = { native_finish_reason: stop_reason, ...present({ stop_sequence }) }
-  into.push(chunkOf(it, {}, more, reasonOf(stop_reason, it.calls > 0), present(rest)))
+  into.push(chunkOf(reading, {}, more, reasonOf(stop_reason, reading.calls > 0), present(rest)))
 }
 
 /** The events of one stream. It ends well only behind `message_stop`. */
-export const messagesEvents = (asked: Asked, clock: Clock, status: number): WireEvents =>
-  markedEvents(eventReader(asked, clock, status), status)
+export const messagesEvents = (request: Asked, clock: Clock, status: number): WireEvents =>
+  markedEvents(eventReader(request, clock, status), status)
 
 /** The chunks of a stream of events. */
-export const chunksOf = (answer: Answer, asked: Asked, clock: Clock): AsyncIterable<Chunk> => {
-  const { read, cut } = messagesEvents(asked, clock, answer.status)
+export const chunksOf = (answer: Answer, request: Asked, clock: Clock): AsyncIterable<Chunk> => {
+  const { read, cut } = messagesEvents(request, clock, answer.status)
   return eventItems<Chunk>(answer, clock, read, cut)
 }

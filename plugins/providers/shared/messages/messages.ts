@@ -52,7 +52,7 @@ const jsonTool = 'json_answer'
 
 interface WordedRequest {
   readonly body: JsonObject
-  readonly asked: Asked
+  readonly request: Asked
 }
 
 /** The request in Anthropic's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
@@ -60,7 +60,7 @@ export const messagesBody = (call: ChatCall, generation: Generation): WordedRequ
   const { model, stream, native } = call
   if (native?.dialect !== 'messages') return worded(call, generation)
   const body = { ...native.body, model, ...(stream && { stream }) }
-  return { body, asked: { model, tool: null, overlap: '', native: true } }
+  return { body, request: { model, tool: null, overlap: '', native: true } }
 }
 
 const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): WordedRequest => {
@@ -101,7 +101,7 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
       ...(chosen && { tool_choice: chosen }),
       ...plainFields(body),
     },
-    asked: { model, tool: byTool ? jsonTool : null, overlap: prefix?.slice(begun.length) ?? '' },
+    request: { model, tool: byTool ? jsonTool : null, overlap: prefix?.slice(begun.length) ?? '' },
   }
 }
 
@@ -180,7 +180,10 @@ export const closed = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const inner = Object.fromEntries(
-    Object.entries(schema).map(([name, it]) => [name, name === 'enum' || name === 'const' ? it : closed(it)]),
+    Object.entries(schema).map(([name, member]) => [
+      name,
+      name === 'enum' || name === 'const' ? member : closed(member),
+    ]),
   )
   return inner['type'] === 'object' && 'properties' in inner ? { additionalProperties: false, ...inner } : inner
 }
@@ -193,9 +196,9 @@ const answering = (schema: JsonObject | null): JsonObject => ({
 
 const toolsOf = (tools: ChatBody['tools']): readonly JsonObject[] =>
   ((tools ?? []) as readonly JsonObject[]).map((tool) => {
-    const { type, function: it, ...rest } = tool
-    if (type !== 'function' || typeof it !== 'object' || it === null) return tool
-    const { name, description, parameters, strict } = it as JsonObject
+    const { type, function: declared, ...rest } = tool
+    if (type !== 'function' || typeof declared !== 'object' || declared === null) return tool
+    const { name, description, parameters, strict } = declared as JsonObject
     return {
       ...rest,
       name,
@@ -210,8 +213,8 @@ const choices: Readonly<Record<string, string>> = { auto: 'auto', none: 'none', 
 const choiceOf = (choice: unknown): JsonObject | null => {
   if (choice == null) return null
   if (typeof choice === 'string') return { type: choices[choice] ?? choice }
-  const { type, function: it } = choice as { type?: string; function?: { name?: string } }
-  return type === 'function' ? { type: 'tool', name: it?.name } : (choice as JsonObject)
+  const { type, function: named } = choice as { type?: string; function?: { name?: string } }
+  return type === 'function' ? { type: 'tool', name: named?.name } : (choice as JsonObject)
 }
 
 const forces = (choice: JsonObject | null): boolean => choice?.['type'] === 'any' || choice?.['type'] === 'tool'

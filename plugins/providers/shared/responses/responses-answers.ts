@@ -61,10 +61,10 @@ const reasonOf = (response: JsonObject, called: boolean): string => {
   return called ? 'tool_calls' : 'stop'
 }
 
-const headOf = ({ id, model, created_at, service_tier }: JsonObject, asked: string, clock: Clock) => ({
+const headOf = ({ id, model, created_at, service_tier }: JsonObject, wanted: string, clock: Clock) => ({
   id: textIn(id),
   created: Number.isSafeInteger(created_at) ? (created_at as number) : Math.floor(clock.now() / 1000),
-  model: typeof model === 'string' ? model : asked,
+  model: typeof model === 'string' ? model : wanted,
   ...(typeof service_tier === 'string' && { service_tier }),
 })
 
@@ -165,44 +165,46 @@ interface Reading {
 
 /** Reads the events of one stream; with `native` their chunks carry the events as they came. */
 const eventReader = (model: string, native: boolean, clock: Clock, status: number) => {
-  const it: Reading = {
+  const reading: Reading = {
     ...{ model, clock, status, head: headOf({}, model, clock), outline: outline() },
     ...{ calls: new Map(), begun: false, summaries: 0 },
   }
-  const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(it, data, into)
+  const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(reading, data, into)
   return native ? withNative('responses', read) : read
 }
 
-const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
+const readEvent = (reading: Reading, data: string, into: Chunk[]): boolean => {
   if (data.startsWith('[DONE]')) return false
   const event = parseObject(data)
-  if (event === null) throw garbled('A malformed event', it.status)
+  if (event === null) throw garbled('A malformed event', reading.status)
   const { type, delta, item, response, output_index: at } = event
   switch (type) {
     case 'response.created':
-      it.head = headOf(isJsonObject(response) ? response : {}, it.model, it.clock)
+      reading.head = headOf(isJsonObject(response) ? response : {}, reading.model, reading.clock)
       return false
     case 'response.output_item.added':
-      return isJsonObject(item) && added(it, item, at, into)
+      return isJsonObject(item) && added(reading, item, at, into)
     case 'response.output_item.done':
-      return isJsonObject(item) && finished(it, item, at, into)
+      return isJsonObject(item) && finished(reading, item, at, into)
     case 'response.output_text.delta':
-      return push(it, into, { content: textIn(delta) }, oddsIn(event['logprobs']))
+      return push(reading, into, { content: textIn(delta) }, oddsIn(event['logprobs']))
     case 'response.refusal.delta':
-      return push(it, into, { refusal: textIn(delta) })
+      return push(reading, into, { refusal: textIn(delta) })
     case 'response.reasoning_summary_part.added':
-      return it.summaries++ > 0 && push(it, into, { reasoning_content: '\n\n' })
+      return reading.summaries++ > 0 && push(reading, into, { reasoning_content: '\n\n' })
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
-      return push(it, into, { reasoning_content: textIn(delta) })
+      return push(reading, into, { reasoning_content: textIn(delta) })
     case 'response.output_text.annotation.added':
-      return isJsonObject(event['annotation']) && push(it, into, { annotations: [annotationOf(event['annotation'])] })
+      return (
+        isJsonObject(event['annotation']) && push(reading, into, { annotations: [annotationOf(event['annotation'])] })
+      )
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
-      return grew(it, at, textIn(delta), type === 'response.custom_tool_call_input.delta', into)
+      return grew(reading, at, textIn(delta), type === 'response.custom_tool_call_input.delta', into)
     case 'response.completed':
     case 'response.incomplete':
-      return ended(it, isJsonObject(response) ? response : {}, into)
+      return ended(reading, isJsonObject(response) ? response : {}, into)
     case 'response.failed':
       throw fault(isJsonObject(response) ? response['error'] : null)
     case 'error':
@@ -214,16 +216,16 @@ const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
 }
 
 const push = (
-  it: Reading,
+  reading: Reading,
   into: Chunk[],
   delta: JsonObject,
   more: JsonObject = {},
   finish: string | null = null,
 ): false => {
-  const role = it.begun ? {} : { role: 'assistant' }
-  it.begun = true
+  const role = reading.begun ? {} : { role: 'assistant' }
+  reading.begun = true
   const choice = { index: 0, delta: { ...role, ...delta }, finish_reason: finish, ...more } as ChunkChoice
-  into.push({ ...it.head, object: 'chat.completion.chunk', choices: [choice] })
+  into.push({ ...reading.head, object: 'chat.completion.chunk', choices: [choice] })
   return false
 }
 
@@ -232,41 +234,41 @@ const oddsIn = (logprobs: unknown): JsonObject => {
   return content.length > 0 ? { logprobs: { content, refusal: null } } : {}
 }
 
-const added = (it: Reading, item: JsonObject, at: unknown, into: Chunk[]): false => {
+const added = (reading: Reading, item: JsonObject, at: unknown, into: Chunk[]): false => {
   if (!isCall(item)) {
-    const kept = item['type'] === 'message' && typeof item['phase'] === 'string' ? it.outline.take(item) : []
-    return kept.length > 0 && push(it, into, { response_items: kept })
+    const kept = item['type'] === 'message' && typeof item['phase'] === 'string' ? reading.outline.take(item) : []
+    return kept.length > 0 && push(reading, into, { response_items: kept })
   }
-  const number = it.calls.size
-  it.calls.set(at, { number, grew: false })
+  const number = reading.calls.size
+  reading.calls.set(at, { number, grew: false })
   const { arguments: _, input: __, ...head } = item
-  return push(it, into, { tool_calls: [{ index: number, ...callOf(head) }] })
+  return push(reading, into, { tool_calls: [{ index: number, ...callOf(head) }] })
 }
 
-const grew = (it: Reading, at: unknown, piece: string, custom: boolean, into: Chunk[]): false => {
-  const call = it.calls.get(at)
-  if (call === undefined) throw garbled('A piece of a call that has not begun', it.status)
+const grew = (reading: Reading, at: unknown, piece: string, custom: boolean, into: Chunk[]): false => {
+  const call = reading.calls.get(at)
+  if (call === undefined) throw garbled('A piece of a call that has not begun', reading.status)
   if (piece === '') return false
   call.grew = true
   const own = custom ? { custom: { input: piece } } : { function: { arguments: piece } }
-  return push(it, into, { tool_calls: [{ index: call.number, ...own }] })
+  return push(reading, into, { tool_calls: [{ index: call.number, ...own }] })
 }
 
 /** A call that grew by no pieces had its whole input at the end. */
-const finished = (it: Reading, item: JsonObject, at: unknown, into: Chunk[]): false => {
-  const call = it.calls.get(at)
+const finished = (reading: Reading, item: JsonObject, at: unknown, into: Chunk[]): false => {
+  const call = reading.calls.get(at)
   const whole = textIn(item['arguments'] ?? item['input'])
   if (isCall(item) && call !== undefined && !call.grew && whole !== '')
-    grew(it, at, whole, item['type'] === 'custom_tool_call', into)
+    grew(reading, at, whole, item['type'] === 'custom_tool_call', into)
   const isTold = item['type'] === 'message' && typeof item['phase'] === 'string'
-  const kept = isTold ? [] : it.outline.take(item)
-  return kept.length > 0 && push(it, into, { response_items: kept })
+  const kept = isTold ? [] : reading.outline.take(item)
+  return kept.length > 0 && push(reading, into, { response_items: kept })
 }
 
-const ended = (it: Reading, response: JsonObject, into: Chunk[]): true => {
-  push(it, into, {}, {}, reasonOf(response, it.calls.size > 0))
+const ended = (reading: Reading, response: JsonObject, into: Chunk[]): true => {
+  push(reading, into, {}, {}, reasonOf(response, reading.calls.size > 0))
   const usage = usageOf(response['usage'])
-  if (usage !== null) into.push({ ...it.head, object: 'chat.completion.chunk', choices: [], usage })
+  if (usage !== null) into.push({ ...reading.head, object: 'chat.completion.chunk', choices: [], usage })
   return true
 }
 

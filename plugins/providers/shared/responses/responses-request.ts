@@ -91,10 +91,10 @@ const saidIn = (message: Message, custom: Set<string>): readonly JsonObject[] =>
   const outline = Array.isArray(message['response_items']) ? (message['response_items'] as readonly unknown[]) : []
   const phase = outline.findLast((entry) => isJsonObject(entry) && entry['type'] === 'message') as
     JsonObject | undefined
-  let said = false
+  let hasSpoken = false
   const say = () => {
-    if (said) return
-    said = true
+    if (hasSpoken) return
+    hasSpoken = true
     const text = textOf(message)
     if (text !== '')
       items.push({
@@ -103,10 +103,10 @@ const saidIn = (message: Message, custom: Set<string>): readonly JsonObject[] =>
         ...(typeof phase?.['phase'] === 'string' && { phase: phase['phase'] }),
       })
   }
-  const call = (it: ToolCall | undefined) => {
-    if (it === undefined) return
-    calls.delete(it.id)
-    items.push(callOf(it, custom))
+  const call = (made: ToolCall | undefined) => {
+    if (made === undefined) return
+    calls.delete(made.id)
+    items.push(callOf(made, custom))
   }
   for (const entry of outline) {
     if (isThought(entry)) {
@@ -115,7 +115,7 @@ const saidIn = (message: Message, custom: Set<string>): readonly JsonObject[] =>
     else if (isJsonObject(entry)) call(calls.get(String(entry['call_id'])))
   }
   say()
-  for (const it of [...calls.values()]) call(it)
+  for (const left of [...calls.values()]) call(left)
   return items
 }
 

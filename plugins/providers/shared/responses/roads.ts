@@ -38,8 +38,8 @@ export const roadsOf = (
   const learnt = new Map<string, { readonly road: Road; readonly until: number }>()
 
   const known = (model: string): Road | null => {
-    const it = learnt.get(model)
-    if (it === undefined || it.until > clock.now()) return it?.road ?? null
+    const lesson = learnt.get(model)
+    if (lesson === undefined || lesson.until > clock.now()) return lesson?.road ?? null
     learnt.delete(model)
     return null
   }
@@ -91,9 +91,9 @@ const needsChat = (body: ChatBody): boolean =>
 /** Whether the refusal of one road is its own word for the other one, or says that the road is not there. */
 const pointsAway = (from: Road, fault: unknown): boolean => {
   if (!(fault instanceof GatewayError)) return false
-  const said = fault.cause instanceof Error ? fault.cause.message.slice(0, 4_096) : ''
-  if (from === 'chat') return /\bv1\/responses\b|\bresponses api\b/i.test(said)
+  const sentence = fault.cause instanceof Error ? fault.cause.message.slice(0, 4_096) : ''
+  if (from === 'chat') return /\bv1\/responses\b|\bresponses api\b/i.test(sentence)
   const status = (fault as { readonly answered?: unknown }).answered
-  const isGone = status === 405 || status === 501 || (status === 404 && !/model/i.test(said))
-  return isGone || /\bv1\/chat\/completions\b/i.test(said)
+  const isGone = status === 405 || status === 501 || (status === 404 && !/model/i.test(sentence))
+  return isGone || /\bv1\/chat\/completions\b/i.test(sentence)
 }
