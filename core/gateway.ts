@@ -9,17 +9,17 @@ import { type SettingsCheck, generations, settingsCheck } from './generations/ge
 import { type Again, type Renew, Reload } from './generations/reload.ts'
 import { partsByLife } from './generations/supplied.ts'
 import { app, drained } from './http/app.ts'
-import type { FetchRequest } from './http/fetch.ts'
 import { interfaceOf } from './http/interface.ts'
 import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
+import { takesUpgrades } from './http/upgrade.ts'
 import { lazy } from './lazy.ts'
 import { stagesOf } from './lifecycle.ts'
 import { ownParts } from './own-parts.ts'
 import { Front } from './ports/front.ts'
 import { Clock, Random } from './ports/platform.ts'
 import { Started } from './ports/started.ts'
-import { Surface } from './ports/surface.ts'
+import { type FetchRequest, Surface } from './ports/surface.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 
 export type { Adapters, WholeAdapters } from './adapters.ts'
@@ -80,7 +80,8 @@ const assembled = (
   const { middleware = [], settings: _, sections: __, ...given } = rest
   const { lifecycle, ...stages } = stagesOf()
   const supply: Container['supply'] = (needs) => eras.supply(needs)
-  const own = ownParts({ again, settings, lifecycle, supply })
+  const fetch: FetchRequest = async (request, options) => (await fetching())(request, options)
+  const own = ownParts({ again, settings, lifecycle, supply, fetch })
   const always = [...own, ...Object.values(given)] as Fitting<unknown>[]
   const { lasting, renewed, isFitted } = partsByLife(parts, [...always, ...ownRenewed, enclaveOf(adapters)])
   for (const fitting of [...always, ...lasting, ...surfaces]) base.fit<unknown>(fitting)
@@ -96,8 +97,8 @@ const assembled = (
 
   return {
     ...{ keys, audit, reload, listener, supply, surfaces: shown.names, renew: eras.renew, hold: stages.hold },
-    fetch: async (request, options) => (await fetching())(request, options),
-    server: () => serverFor(listener, settings, clock, random),
+    fetch,
+    server: () => serverFor(listener, settings, clock, random, takesUpgrades(shown.routes)),
     drain: (ms) => drained(stages.drain, served, clock, ms),
     async close() {
       stages.close()

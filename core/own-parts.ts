@@ -11,6 +11,7 @@ import { Lifecycle } from './lifecycle.ts'
 import { plugin, use } from './plugin.ts'
 import { CurrentTrace } from './ports/observer.ts'
 import { Log } from './ports/platform.ts'
+import { type FetchRequest, OwnFetch } from './ports/surface.ts'
 import { Settings } from './settings.ts'
 
 /** What the core's own parts are given. */
@@ -19,17 +20,19 @@ interface Given {
   readonly settings: Settings
   readonly lifecycle: Lifecycle
   readonly supply: Container['supply']
+  readonly fetch: FetchRequest
 }
 
 const given = <T>(port: Port<T>, name: string, part: T): Fitting<T> =>
   use(plugin({ port, name, create: () => part as never }))
 
 /** Parts that every gateway has: another part of the same port takes the place of the first three. */
-export const ownParts = ({ again, settings, lifecycle, supply }: Given): readonly Fitting<unknown>[] => [
+export const ownParts = ({ again, settings, lifecycle, supply, fetch }: Given): readonly Fitting<unknown>[] => [
   ...[use(alone), use(uncounted), use(keyring), use(audit), use(streams)],
   given(CurrentTrace, 'current', currentTrace),
   given(Settings, 'settings', settings),
   given(Lifecycle, 'lifecycle', lifecycle),
+  given(OwnFetch, 'own-fetch', fetch),
   given(CurrentGeneration, 'current-generation', { supply }),
   use(
     plugin({

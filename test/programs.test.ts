@@ -42,8 +42,9 @@ for (const program of programs) {
       for (const backend of backends) {
         const { requests } = await ran(t, [program, its], working, [way, backend, `${way} before ${backend}`])
         if (program.name !== 'Codex' || way === 'sealed') continue
-        const statuses = requests.map(({ status }) => status)
-        t.ok(statuses.includes(426) && statuses.includes(200), `no WebSocket, then HTTP: ${statuses.join()}`)
+        const statuses = requests.map(({ route, status }) => `${route} ${status}`)
+        const isWhole = ['GET /v1/responses 101', 'POST /v1/responses 200'].every((it) => statuses.includes(it))
+        t.ok(isWhole, `turns over a WebSocket: ${statuses.join()}`)
       }
       for (const backend of program.patient === true && way === 'clear' ? backends : []) {
         const name = `${backend}, overloaded for six seconds`

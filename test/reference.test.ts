@@ -249,10 +249,12 @@ t.test('the codes are those of errors.md', async (t) => {
 })
 
 /** Their examples are cut short, or name what only some gateways have. */
-const isTaken = ({ path }: Operation): boolean =>
-  !/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$/.test(
+const isTaken = ({ path, name }: Operation): boolean =>
+  name !== 'GET /v1/responses' &&
+  (!/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$/.test(
     path,
-  ) || path === '/v1/models/{id}'
+  ) ||
+    path === '/v1/models/{id}')
 
 const curl = await run('curl', ['--version']).then(
   () => true,

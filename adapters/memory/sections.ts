@@ -8,7 +8,7 @@ import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
 import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
 import { quotaSettings } from '../../plugins/usage/quotas.ts'
-import { betas } from '../../plugins/surfaces/v1/settings.ts'
+import { betas, sockets } from '../../plugins/surfaces/v1/settings.ts'
 
 const shipped = {
   mcp: mcpSettings,
@@ -17,6 +17,7 @@ const shipped = {
   decision: decisionSettings,
   issuers: issuerSettings,
   betas,
+  sockets,
   keepsakes: keepsakeSettings,
   files: fileSettings,
   quotas: quotaSettings,

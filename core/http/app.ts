@@ -8,7 +8,6 @@ import {
   Aborted,
   BadRequest,
   type GatewayError,
-  HttpAlone,
   NotFound,
   TooMany,
   Unauthorized,
@@ -44,7 +43,6 @@ import type { Lost } from './interface.ts'
 import type { AnyRoute } from './route.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
-import { overHttp, webSocketRoutes } from './upgrade.ts'
 import { type RouteGeneration, type RequestContext, contextOf, isListened, labelOf } from './context.ts'
 
 /** The routes behind Node's listener, with what a start, a reload and an end need of them. */
@@ -69,7 +67,6 @@ interface Entrance {
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly waits: (refusal: Wait) => Record<string, string>
-  readonly webSocketRoute: ReturnType<typeof webSocketRoutes>
   readonly lost: Lost
   /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
   readonly methodsOf: (path: string) => string
@@ -109,7 +106,6 @@ export const app = (
     ...{ clock, random, log, settings, lost, observed: observed(observers), following: following() },
     keyless: (request, { limits }) => keyless(request, limits.keyless.requestsPerSecond),
     waits: (refusal) => retryHeaders(refusal, random.fraction()),
-    webSocketRoute: webSocketRoutes(routes, settings),
     methodsOf: (path) => [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', '),
     current: () => routeGeneration,
     ...{ active: 0, draining: false },
@@ -245,11 +241,6 @@ const refuseLost = (entrance: Entrance, ctx: Koa.Context, context: RequestContex
   entrance.keyless(ctx.req, entrance.settings)
   const allowed = entrance.methodsOf(ctx.path)
   if (allowed !== '') context.headers['allow'] = allowed
-  context.route = entrance.webSocketRoute(ctx.req, ctx.path)
-  if (context.route !== null) {
-    Object.assign(context.headers, overHttp)
-    throw new HttpAlone()
-  }
   if (allowed !== '') throw new WrongMethod(`This path takes ${allowed}`)
   throw new NotFound(entrance.lost.sentence(ctx.path))
 }
@@ -285,8 +276,8 @@ const left = (entrance: Entrance, context: RequestContext, response: ServerRespo
   const { clock, observed, log } = entrance
   context.closed?.(response.writableFinished)
   entrance.active--
-  context.routeGeneration.generation.end()
-  const status = response.writableFinished ? response.statusCode : 499
+  if (!context.isUpgraded) context.routeGeneration.generation.end()
+  const status = context.isUpgraded ? 101 : response.writableFinished ? response.statusCode : 499
   const ms = clock.now() - context.began
   const route = context.route === null ? 'none' : labelOf(context.route)
   observed.left(route, status, ms)

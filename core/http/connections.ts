@@ -30,6 +30,8 @@ export const capped = (
   }
 
   server.on('connection', (socket) => {
+    // A connection that goes back to HTTP comes here again.
+    if (keylessSockets.has(socket)) return
     const peer = peerOf(socket)
     if (peer !== null && proxies !== null && isListed(peer, proxies)) return
     const address = peer ?? ''

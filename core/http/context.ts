@@ -30,6 +30,8 @@ export interface RequestContext {
   /** Of the answer, gathered until its head is written. */
   readonly headers: Record<string, string | number>
   route: AnyRoute | null
+  /** Whether its connection has left HTTP. */
+  isUpgraded: boolean
   caller: Caller | null
   /** Of the calls of models. */
   readonly record: RequestRecord
@@ -51,11 +53,18 @@ export const contextOf = (
   began,
   headers,
   route: null,
+  isUpgraded: false,
   caller: null,
   record: emptyRecord(about.id),
   closed: null,
   trace: null,
 })
+
+/** A connection that has left HTTP may last for an hour, and keeps no generation so long. */
+export const leaveRoute = (context: RequestContext): void => {
+  context.isUpgraded = true
+  context.routeGeneration.generation.end()
+}
 
 /** Whether its requests are shown to listeners: probes and administration are not. */
 export const isListened = ({ access, path }: AnyRoute): boolean =>

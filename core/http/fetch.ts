@@ -1,14 +1,6 @@
 import { type IncomingMessage, type RequestListener, createServer, request as ask } from 'node:http'
 import { Duplex, Readable } from 'node:stream'
-
-/** What an embedder knows of a request beside the request itself. */
-export interface FetchOptions {
-  /** Whence it comes. Without it, keys that are bound to addresses are refused. */
-  readonly address?: string
-}
-
-/** Rejects with the reason of the signal where the request is aborted before the head of its answer. */
-export type FetchRequest = (request: Request, options?: FetchOptions) => Promise<Response>
+import type { FetchRequest } from '../ports/surface.ts'
 
 /** Headers that belong to one connection, and to nobody beyond it. */
 const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect', 'host']

@@ -63,7 +63,7 @@ const longWay = (
         showsKey(ctx.req)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
-        await crowd(caller, held)
+        if (route.webSocket !== true) await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }

@@ -9,6 +9,8 @@ import { type Pace, sendEvents } from './events.ts'
 import { type Wait, knownError } from './http-errors.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import type { Reply } from './reply.ts'
+import { type RequestContext, leaveRoute } from './context.ts'
+import { leaveHttp } from './upgrade.ts'
 
 /**
  * Proxies such as nginx collect an answer before they pass it on, unless `x-accel-buffering` forbids that.
@@ -55,6 +57,12 @@ export const render = async (
         throw cause
       })
       return
+    case 'upgrade': {
+      const closed = leaveHttp(ctx.req, reply.take, headers)
+      ctx.respond = false
+      leaveRoute(ctx.state as RequestContext)
+      return closed
+    }
     case 'events':
       ctx.respond = false
       return sendEvents(

@@ -123,8 +123,8 @@ export interface Route<
   readonly faults?: Readonly<Record<string, GenericSchema>>
   /** What stands behind the realm in the challenge of a 401; begins with a comma. */
   readonly challenge?: (settings: Settings) => string
-  /** Clients try its path by WebSocket first: such an upgrade is refused with 426. */
-  readonly webSocket?: 'refused'
+  /** Its reply takes the socket of a WebSocket, which holds no place among the calls at once. */
+  readonly webSocket?: true
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N

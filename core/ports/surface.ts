@@ -1,4 +1,4 @@
-import { many } from '../container.ts'
+import { many, one } from '../container.ts'
 import type { Chapter } from './chapter.ts'
 import type { AnyRoute, Render } from '../http/route.ts'
 import type { Tool } from './tool.ts'
@@ -29,6 +29,18 @@ export interface Surface {
   /** Called once, when the whole gateway ends; a reload keeps the surface. */
   dispose?(): Promise<void> | void
 }
+
+/** What an embedder knows of a request beside the request itself. */
+export interface FetchOptions {
+  /** Whence it comes. Without it, keys that are bound to addresses are refused. */
+  readonly address?: string
+}
+
+/** Rejects with the reason of the signal where the request is aborted before the head of its answer. */
+export type FetchRequest = (request: Request, options?: FetchOptions) => Promise<Response>
+
+/** The gateway's own interface without a port: a request goes the way of one from outside, with its key and its limits. */
+export const OwnFetch = one<FetchRequest>('OwnFetch')
 
 export const Surface = many<Surface>('Surface', { name: 'text', routes: 'list', chapter: 'function' })
 

@@ -7,7 +7,7 @@ import { messages } from './v1/messages.ts'
 import { models } from './v1/models.ts'
 import { judgements } from './v1/judgements.ts'
 import { responses } from './v1/responses.ts'
-import { betas } from './v1/settings.ts'
+import { betas, sockets } from './v1/settings.ts'
 
 /** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
 const chapter = async () => (await import('./v1/chapter.ts')).chapter
@@ -16,7 +16,7 @@ const chapter = async () => (await import('./v1/chapter.ts')).chapter
 export default plugin({
   port: Surface,
   name: 'v1',
-  sections: [betas],
+  sections: [betas, sockets],
   create: (): Surface => ({
     name: 'v1',
     routes: [atV1(chatCompletions), ...responses, ...judgements, ...messages, ...models, ...mediaRoutes.map(atV1)],

@@ -211,6 +211,7 @@ export const only: Readonly<Record<string, string>> = {
   jose: 'plugins/credentials/oidc/token-signature.ts',
   '@noble/post-quantum': 'plugins/sealed/wire/',
   hpke: 'plugins/sealed/ehbp/',
+  ws: 'plugins/surfaces/v1/socket/',
 }
 
 /** Names that one place alone may import from a file. */

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { eventsOf, opened } from '../fakes/doors.ts'
 import { scripted } from '../fakes/scripted.ts'
+import { connected } from '../fakes/web-sockets.ts'
 
 /** A case of Open Responses' compliance runner by its id, written anew. Its releases have different cases; here are those of all. */
 interface Case {
@@ -149,13 +148,7 @@ const others: Readonly<Record<string, readonly [body: object, status: number, to
   ],
 }
 
-/** Clients of a WebSocket are sent to HTTP at once. */
-const overWebSocket = [
-  ...['websocket-response', 'websocket-sequential-responses', 'websocket-continuation', 'websocket-generate-false'],
-  ...['websocket-previous-response-not-found', 'websocket-failed-continuation-evicts-cache'],
-]
-
-t.test('Open Responses: the cases that need a store, a tool of the vendor or a WebSocket', async (t) => {
+t.test('Open Responses: the cases that need a store or a tool of the vendor', async (t) => {
   const it = await opened(
     t,
     scripted(() => [{ say: 'Hello.' }]),
@@ -165,11 +158,25 @@ t.test('Open Responses: the cases that need a store, a tool of the vendor or a W
     const said = { ...((await answer.json()) as object), dropped: answer.headers.get('x-sealgate-dropped') }
     t.match([answer.status, said], [status, told], id)
   }
-  const { hostname, port } = new URL(it.base)
-  const headers = { authorization: `Bearer ${it.key}`, connection: 'Upgrade', upgrade: 'websocket' }
-  for (const id of overWebSocket) {
-    const asked = request({ hostname, port, path: '/v1/responses', headers }).end()
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-    t.equal(answer.resume().statusCode, 426, id)
-  }
+})
+
+t.test('Open Responses: the cases over a WebSocket', async (t) => {
+  const it = await opened(
+    t,
+    scripted(() => [{ say: 'Hello.' }]),
+  )
+  const { turn } = connected(t, it)
+  const ask = async (input: string, more: object = {}) => (await turn({ model: 'chat', input, ...more })).at(-1)
+  const first = await ask('Greet me.')
+  t.equal(first.response.status, 'completed', 'websocket-response')
+  t.equal((await ask('Again.')).response.status, 'completed', 'websocket-sequential-responses')
+  const warm = await ask('I am Ada.', { generate: false })
+  t.same(warm.response.output, [], 'websocket-generate-false')
+  const next = await ask('Who am I?', { previous_response_id: warm.response.id })
+  t.match(JSON.stringify(it.asked()), 'I am Ada.', 'websocket-continuation')
+  const lost = { type: 'error', status: 400, error: { code: 'previous_response_not_found' } }
+  t.match(await ask('Which?', { previous_response_id: 'resp_0' }), lost, 'websocket-previous-response-not-found')
+  const previous_response_id = next.response.id
+  t.match(await ask('Fail.', { previous_response_id, store: true }), { type: 'error', status: 400 })
+  t.match(await ask('On.', { previous_response_id }), lost, 'websocket-failed-continuation-evicts-cache')
 })

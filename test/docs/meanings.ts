@@ -115,6 +115,10 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('issuers.<name>.grants[].limits', limits('each of these people')),
   'betas.refused':
     'Values of `anthropic-beta` that are refused by their name; `computer-use-*` stands for all that begin so.',
+  'sockets.most': 'WebSockets at `/v1/responses` that one key may have open at once.',
+  'sockets.idle': 'Milliseconds without a turn after which a WebSocket ends.',
+  'sockets.life': 'Milliseconds that a WebSocket lives at most; a turn that plays ends first.',
+  'sockets.ping': 'Milliseconds between two pings of a WebSocket. A peer that answers none until the next one is cut.',
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   'quotas.windows':

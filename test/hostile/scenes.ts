@@ -4,6 +4,7 @@ import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinis
 import { lanes } from './lanes.ts'
 import { type Scene, mebibyte } from './scene.ts'
 import { conversation, unknownKeys, victims } from './victims.ts'
+import { webSockets } from './web-sockets.ts'
 
 const chat = '/std/chat/completions'
 const decision = '/compat/v1/decision'
@@ -238,6 +239,7 @@ export const scenes: readonly Scene[] = [
   ...keyed,
   ...underBounds,
   ...chunks,
+  ...webSockets,
   ...pipelines,
   ...largeJson,
   ...connections,

@@ -4,7 +4,7 @@ import { tagHeader } from '../../../core/access/tags.ts'
 import { googleError } from '../../../plugins/shared/dialects/generate-content/error.ts'
 import { messagesError } from '../../../plugins/shared/dialects/messages/error.ts'
 import { openaiError } from '../../../plugins/shared/dialects/responses/error.ts'
-import { type GatewayError, NotFound } from '../../../core/errors.ts'
+import { type GatewayError, HttpAlone, NotFound } from '../../../core/errors.ts'
 import type { RequestContext } from '../../../core/http/context.ts'
 import { knownError } from '../../../core/http/http-errors.ts'
 import type { Middleware } from '../../../core/http/middleware.ts'
@@ -27,8 +27,12 @@ export const admitted =
 /** Paths of the gateway that have no sealed form. */
 const unsealed = /^\/v1\/(images\/generations|images\/edits|audio\/speech)$/
 
-/** Refuses what could only leave this machine in the clear. */
+/** Refuses what could only leave this machine in the clear, and a WebSocket, so that its client comes by HTTP. */
 export const sealedAlone: Middleware = (ctx, next) => {
+  if (ctx.path === '/v1/responses' && ctx.get('upgrade') !== '') {
+    ctx.set({ upgrade: 'HTTP/1.1', connection: 'upgrade, close' })
+    return refuse(ctx, new HttpAlone())
+  }
   if (!unsealed.test(ctx.path)) return next()
   const sentence = 'The gateway does not serve this route sealed, and nothing leaves here unsealed'
   refuse(ctx, new NotFound(sentence, { code: 'not_sealed' }))

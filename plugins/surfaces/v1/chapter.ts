@@ -243,6 +243,12 @@ export const chapter: Chapter = {
       },
       types: { 'text/event-stream': 'With `stream`: events from `response.created` to `response.completed`.' },
     },
+    'GET /v1/responses': {
+      about:
+        'Each message `response.create` has the members of `POST /v1/responses`, and is answered by its events. ' +
+        '`previous_response_id` names the last response of the same connection.',
+      empty: { 101: 'The connection is open.', 405: 'The request asks for no WebSocket.' },
+    },
     ...judgements,
     'POST /v1/responses/input_tokens': {
       about:

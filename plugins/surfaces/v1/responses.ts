@@ -3,11 +3,16 @@ import { ResponsesRequest } from '../../shared/dialects/responses/shape.ts'
 import { route } from '../../../core/http/route.ts'
 import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { Clock, Random } from '../../../core/ports/platform.ts'
+import { Lifecycle } from '../../../core/lifecycle.ts'
+import { Clock, Log, Random } from '../../../core/ports/platform.ts'
+import { OwnFetch } from '../../../core/ports/surface.ts'
+import { Settings } from '../../../core/settings.ts'
 import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
+import { sockets } from './settings.ts'
 
 const answering = lazy(() => import('./answer-responses.ts'))
+const opening = lazy(() => import('./socket/door.ts'))
 
 const { straight, answer } = straightDoor(async () => {
   const { responsesTalk } = await answering()
@@ -27,7 +32,6 @@ const count = route({
   handle: async (request, given) => (await answering()).countResponses(request, given),
 })
 
-/** Codex tries a WebSocket first; its refusal by 426 leads Codex to plain HTTP at once. */
 const create = route({
   method: 'POST',
   path: '/v1/responses',
@@ -36,12 +40,31 @@ const create = route({
   keyHeaders,
   errors: asOpenai,
   faults: openaiFaults,
-  webSocket: 'refused',
   body: { read: 'relayed', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...chatNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   straight,
   handle: answer,
 })
 
-/** Both routes take the same items, so that a count and its answer agree. */
-export const responses = [create, count] as const
+/** Where no server hands the connection over, a refusal by 426 leads Codex to plain HTTP at once. */
+const socket = route({
+  method: 'GET',
+  path: '/v1/responses',
+  summary:
+    'Opens a WebSocket that answers one list of items after another; the connection remembers its last response.',
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asOpenai,
+  faults: openaiFaults,
+  headers: { allow: 'POST' },
+  webSocket: true,
+  places: { name: 'sockets', most: (settings) => sockets.of(settings).most },
+  needs: {
+    ...{ fetch: OwnFetch, lifecycle: Lifecycle, settings: Settings },
+    ...{ clock: Clock, random: Random, log: Log },
+  },
+  handle: async ({ headers }, given) => (await opening()).openSocket(headers, given),
+})
+
+/** The first two take the same items, so that a count and its answer agree. */
+export const responses = [create, count, socket] as const

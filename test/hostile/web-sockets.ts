@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { opcodes, rawPeer, type RawPeer } from '../fakes/web-sockets.ts'
+import type { Stage } from '../lab/hunt/stage.ts'
+import { until } from '../until.ts'
+import { type Scene, mebibyte } from './scene.ts'
+import { unknownKeys } from './victims.ts'
+
+/** Plays on connections of its own, which end with the scene; how many of them the gateway left open is counted. */
+const onPeers = (
+  name: string,
+  count: number,
+  most: number,
+  act: (peer: RawPeer) => Promise<number>,
+  more: Pick<Scene, 'memory'> = {},
+): Scene => ({
+  name,
+  short: true,
+  ...more,
+  async play(stage: Stage) {
+    const ends: (() => void)[] = []
+    const peers = Array.from({ length: count }, () => rawPeer({ teardown: (end) => ends.push(end) }, stage))
+    await Promise.all(peers.map(({ status }) => status()))
+    const sent = await Promise.all(peers.map(act))
+    await until(() => peers.filter(({ isClosed }) => !isClosed()).length <= most, 10_000)
+    const left = peers.filter(({ isClosed }) => !isClosed()).length
+    for (const end of ends) end()
+    return { sent: sent.reduce((sum, it) => sum + it, 0), figures: [{ name: 'connections left', value: left, most }] }
+  },
+})
+
+const turn = (input: string): string => `{"type":"response.create","model":"chatting","input":"${input}"}`
+
+export const webSockets: readonly Scene[] = [
+  onPeers('a WebSocket with 95,000 unknown keys in a turn', 1, 1, async (peer) => {
+    const message = `{"type":"response.create","model":"chatting","input":"a",${unknownKeys}}`
+    peer.send(opcodes.text, message)
+    await until(() => peer.all().length > 300)
+    return message.length
+  }),
+  onPeers('1,000 turns at once on each of ten WebSockets', 10, 0, async (peer) => {
+    for (let at = 0; at < 1_000; at++) peer.send(opcodes.text, turn('a'))
+    return 1_000 * turn('a').length
+  }),
+  onPeers(
+    'pings on ten WebSockets whose answers nobody reads',
+    10,
+    0,
+    async (peer) => {
+      peer.socket.pause()
+      const all = 200_000
+      for (let at = 0; at < all && !peer.socket.destroyed; at++)
+        if (!peer.send(opcodes.ping, 'x'.repeat(125)))
+          await Promise.race([once(peer.socket, 'drain').catch(() => null), until(peer.isClosed)])
+      return 8 * mebibyte
+    },
+    { memory: 64 * mebibyte },
+  ),
+]
