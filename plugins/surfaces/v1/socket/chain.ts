@@ -15,7 +15,7 @@ const itemsOf = (input: unknown): readonly unknown[] | null =>
 
 const textOf = (items: readonly unknown[]): string => items.map((item) => JSON.stringify(item)).join(',')
 
-const joined = (...parts: readonly string[]): string => parts.filter((it) => it !== '').join(',')
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(',')
 
 /** Remembers the conversation of the last response of one connection, up to so many characters, and nothing beyond the connection. */
 export const chain = (most: number) => {

@@ -28,6 +28,6 @@ declare module 'ws' {
       readonly maxFragments: number
       readonly closeTimeout: number
     })
-    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, taken: (it: WebSocket) => void): void
+    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, taken: (opened: WebSocket) => void): void
   }
 }
