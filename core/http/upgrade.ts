@@ -12,7 +12,8 @@ const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
 const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } as const
 
 /** Whether a route takes WebSockets: the server then listens for upgrades. */
-export const takesUpgrades = (routes: readonly AnyRoute[]): boolean => routes.some(({ webSocket }) => webSocket === true)
+export const takesUpgrades = (routes: readonly AnyRoute[]): boolean =>
+  routes.some(({ webSocket }) => webSocket === true)
 
 /** What came behind the head of each request that may leave HTTP. */
 const heads = new WeakMap<IncomingMessage, Buffer>()
