@@ -130,16 +130,17 @@ const house = async (t: Test, config: object | string = base, surfaces: readonly
   t.teardown(() => gateway.close())
   const made = async (key: NewKey = {}) => (await gateway.keys.create(key)).credential
   const own = await made()
-  const ask = async (method: string, path: string, key = own) => {
-    const headers = { authorization: `Bearer ${key}` }
-    const answer = await gateway.fetch(new Request(`http://gateway${path}`, { method, headers }))
+  const ask = async (method: string, path: string, key = own, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
+    const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const answer = await gateway.fetch(new Request(`http://gateway${path}`, request))
     const text = await answer.text()
     return { status: answer.status, text, json: JSON.parse(text) }
   }
   const told = async (): Promise<Told> => (await ask('GET', '/admin/configuration')).json.data
   const at = async (...path: readonly string[]) =>
     (await told()).settings.filter((it) => it.path.join(' ') === path.join(' '))
-  return { gateway, folder, file, env, write, made, ask, told, at }
+  return { own, gateway, folder, file, env, write, made, ask, told, at }
 }
 
 const check = '/admin/configuration/check'
@@ -317,6 +318,28 @@ t.test('the difference is what a reload would change', async (t) => {
   t.ok(after.read_at >= before.read_at)
 })
 
+t.test('other chains are tried as the command checks a file, and nothing changes', async (t) => {
+  const it = await house(t)
+  const tried = (upstreams: readonly object[], key = it.own) =>
+    it.ask('POST', '/admin/configuration/try', key, { models: { small: { upstreams } } })
+  const { data } = (await tried([{ provider: 'main', model: 'gpt-small', weight: 3 }])).json
+  t.same(data.faults, [])
+  t.match(data.changes, [{ path: ['models', 'small', 'upstreams', '0', 'weight'], after: { value: 3 } }])
+  t.equal(data.changes.length, 1, 'the rest of the model stays')
+  t.match((await tried([{ provider: 'nowhere' }])).json.data, { faults: [/nowhere|not a provider/], changes: null })
+  const main = { provider: 'main' }
+  for (const wrong of [
+    [],
+    [{ provider: '$OPENAI_KEY' }],
+    [{ ...main, model: '$OPENAI_KEY' }],
+    [{ ...main, use: 'openai' }],
+  ])
+    t.equal((await tried(wrong)).status, 400, JSON.stringify(wrong))
+  t.same((await it.told()).changes, [], 'the file stays')
+  for (const key of [{ scopes: ['api_key.read'] }, { organization: 'other' }] as const)
+    t.equal((await tried([main], await it.made(key))).status, 403)
+})
+
 t.test('a setting of the command line or of a variable is no difference to the file', async (t) => {
   const it = await house(t, base, ['admin', 'chat'])
   t.same((await it.told()).changes, [])
@@ -403,6 +426,7 @@ t.test('a check that does not end leaves its place', async (t) => {
     create: (): Configuration => ({
       inEffect: async () => ({ file: null, readAt: 0, settings: [] }),
       compare: async () => ({ faults: [], changes: [] }),
+      try: async () => ({ faults: [], changes: [] }),
       check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
     }),
   })

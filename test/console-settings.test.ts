@@ -115,6 +115,23 @@ const changing = async (t: Test, { write }: Stage, tab: Tab): Promise<void> => {
   t.equal(await page.getByRole('dialog').count(), 0)
 }
 
+const weighing = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/models/weights/small', 'small')
+  await page.getByLabel('Weight of house').fill('3')
+  await page.getByRole('button', { name: 'Check this change' }).click()
+  await page.getByText('The file with this change has no faults.').waitFor()
+  t.match(await text(tab), /models\.small\.upstreams\.0\.weight\s+\w+ it\s+\S+\s+3\s+a reload/)
+  t.same(await tab.axe(), [])
+  await tab.shot('weights-checked')
+  await page.getByLabel('Weight of house').fill('2')
+  t.equal(
+    await page.getByText('The file with this change has no faults.').count(),
+    0,
+    'another change is not checked yet',
+  )
+}
+
 t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
   const it = await stage(t)
   const tab = await it.browse()
@@ -130,6 +147,8 @@ t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
   )
 
   await t.test('a changed file is shown, checked and reloaded', (t) => changing(t, it, tab))
+
+  await t.test('a change of weights is tried before it is pasted', (t) => weighing(t, tab))
 
   await t.test('who is no operator sees no configuration', async (t) => {
     const other = await it.browse()

@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { lazy } from '../../../core/lazy.ts'
-import type { ConfigurationComparison, EffectiveConfiguration } from '../../../plugins/surfaces/admin/configuration.ts'
+import type {
+  ConfigurationComparison,
+  EffectiveConfiguration,
+  TriedChains,
+} from '../../../plugins/surfaces/admin/configuration.ts'
 import { ConfigShape, checkedConfig } from './config.ts'
 import { configurationChanges } from './configuration-changes.ts'
 import { configFromEnv } from './env-config.ts'
@@ -83,17 +87,41 @@ const withFile = async <T>(env: NodeJS.ProcessEnv, work: (reading: ReadFile) => 
 const linesOf = (env: NodeJS.ProcessEnv, parsed: Parsed | null, faults: readonly Fault[]): readonly string[] =>
   faults.map((fault) => faultLine(fileNameIn(env) ?? 'environment', fault, parsed))
 
-/** How the file differs from what is in effect. */
-export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
+/** How a file differs from what is in effect; null where the file has faults. */
+const comparison = async (
+  source: ConfigurationSource,
+  file: object,
+  faults: readonly string[],
+): Promise<ConfigurationComparison> => {
+  if (faults.length > 0) return { faults, changes: null }
   const { env, narrowed } = source
-  const compared = await withFile(env, async ({ parsed, file }): Promise<ConfigurationComparison> => {
-    const faults = linesOf(env, parsed, shapeFaults(file, env))
-    if (faults.length > 0) return { faults, changes: null }
-    const before = await leavesInEffect(source)
-    const after = await leavesOf(narrowed(withOverrides(file, env)), env)
-    return { faults, changes: configurationChanges(before, after) }
+  const before = await leavesInEffect(source)
+  const after = await leavesOf(narrowed(withOverrides(file, env)), env)
+  return { faults, changes: configurationChanges(before, after) }
+}
+
+const unread = (compared: ConfigurationComparison | string): ConfigurationComparison =>
+  typeof compared === 'string' ? { faults: [compared], changes: null } : compared
+
+/** How the file differs from what is in effect. */
+export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> =>
+  unread(
+    await withFile(source.env, ({ parsed, file }) =>
+      comparison(source, file, linesOf(source.env, parsed, shapeFaults(file, source.env))),
+    ),
+  )
+
+/** All faults of the file with these chains in it, and how it would differ from what is in effect. */
+export const triedFile = async (source: ConfigurationSource, chains: TriedChains): Promise<ConfigurationComparison> => {
+  const { everyFault } = await everything()
+  const tried = await withFile(source.env, async ({ file }) => {
+    const { models = {} } = file as { readonly models?: Readonly<Record<string, object>> }
+    const changed = Object.entries(chains).map(([model, chain]) => [model, { ...models[model], ...chain }])
+    const whole = { ...file, models: { ...models, ...Object.fromEntries(changed) } }
+    // The places of faults are those of no file.
+    return comparison(source, whole, linesOf(source.env, null, await everyFault(whole, source.env)))
   })
-  return typeof compared === 'string' ? { faults: [compared], changes: null } : compared
+  return unread(tried)
 }
 
 /** All faults of the file, in the sentences of `sealgate check`. */

@@ -5,7 +5,14 @@ import { Conflict, Unavailable } from '../../../core/errors.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { Configuration, changeKinds, settingContents, settingOrigins } from './configuration.ts'
+import {
+  Configuration,
+  type ConfigurationComparison,
+  changeKinds,
+  settingContents,
+  settingOrigins,
+} from './configuration.ts'
+import { listOf } from '../../../core/validate.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 
 /** Bounds of one answer. */
@@ -27,6 +34,18 @@ const shown = {
 const path = v.array(v.string())
 const side = v.nullable(v.object(shown))
 
+const differences = {
+  changes: v.nullable(
+    v.array(v.object({ path, change: v.picklist(changeKinds), before: side, after: side, restart: v.boolean() })),
+  ),
+  changes_left_out: v.number(),
+}
+
+const told = (changes: ConfigurationComparison['changes']) => ({
+  changes: changes?.slice(0, mostChanges) ?? null,
+  changes_left_out: Math.max(0, (changes?.length ?? 0) - mostChanges),
+})
+
 const read = route({
   method: 'GET',
   path: '/admin/configuration',
@@ -39,10 +58,7 @@ const read = route({
       settings: v.array(v.object({ path, ...shown })),
       settings_left_out: v.number(),
       faults: v.array(v.string()),
-      changes: v.nullable(
-        v.array(v.object({ path, change: v.picklist(changeKinds), before: side, after: side, restart: v.boolean() })),
-      ),
-      changes_left_out: v.number(),
+      ...differences,
     }),
   ),
   needs: { configuration: Configuration },
@@ -55,8 +71,7 @@ const read = route({
       settings: settings.slice(0, mostSettings),
       settings_left_out: Math.max(0, settings.length - mostSettings),
       faults: bounded(faults),
-      changes: changes?.slice(0, mostChanges) ?? null,
-      changes_left_out: Math.max(0, (changes?.length ?? 0) - mostChanges),
+      ...told(changes),
     })
   },
 })
@@ -98,4 +113,34 @@ const check = route({
   },
 })
 
-export const configurationRoutes = [read, check] as const
+/** A `$` would put a variable of the gateway into the file that is tried. */
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.regex(/^[^$]/, 'a name and no variable'))
+const amount = v.optional(v.pipe(v.number(), v.minValue(0)))
+
+const link = v.strictObject({
+  provider: name,
+  model: v.optional(name),
+  weight: amount,
+  priority: amount,
+  context_tokens: amount,
+})
+
+const chains = v.record(name, v.strictObject({ upstreams: listOf(link, 1, 100) }))
+
+const tryOut = route({
+  method: 'POST',
+  path: '/admin/configuration/try',
+  summary:
+    'Lists every fault that the configuration would have with other chains of models, and what they would change.',
+  access: { scope: 'api_key.update', operators: true },
+  body: { read: 'json', schema: v.strictObject({ models: chains }), bytes: 64 * 1024 },
+  answer: enveloped(v.object({ faults: v.array(v.string()), ...differences })),
+  needs: { configuration: Configuration, audit: Audit, clock: Clock },
+  async handle({ id, caller, input }, { configuration, audit, clock }) {
+    const look = () => alone(clock, () => configuration.try(input.models))
+    const { faults, changes } = await audit.record(actorOf(id, caller), 'configuration.check', null, look)
+    return data({ faults: bounded(faults), ...told(changes) }, faults.length === 0 ? 'No faults' : null)
+  },
+})
+
+export const configurationRoutes = [read, check, tryOut] as const

@@ -53,6 +53,22 @@ export interface ConfigurationComparison {
   readonly changes: readonly ConfigurationChange[] | null
 }
 
+/** Chains in place of those of the file, by model. */
+export type TriedChains = Readonly<
+  Record<
+    string,
+    {
+      readonly upstreams: readonly {
+        readonly provider: string
+        readonly model?: string | undefined
+        readonly weight?: number | undefined
+        readonly priority?: number | undefined
+        readonly context_tokens?: number | undefined
+      }[]
+    }
+  >
+>
+
 /** The configuration that a gateway runs with, and the file that it came from. No value of a secret leaves it. */
 export interface Configuration {
   /** Throws Unconfigured where the gateway has no configuration that can be read again. */
@@ -61,6 +77,8 @@ export interface Configuration {
   compare(): Promise<ConfigurationComparison>
   /** All faults of the file in sentences, those of its plugins too, which are loaded for that. */
   check(): Promise<readonly string[]>
+  /** The same of the file with these chains in it, and the difference that they would make. Nothing is written. */
+  try(chains: TriedChains): Promise<ConfigurationComparison>
 }
 
 export const Configuration = one<Configuration>('Configuration')

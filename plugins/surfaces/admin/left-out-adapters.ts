@@ -18,5 +18,5 @@ const noFile = async (): Promise<never> => {
 export const withoutConfiguration = plugin({
   port: Configuration,
   name: 'without-configuration',
-  create: (): Configuration => ({ inEffect: noFile, compare: noFile, check: noFile }),
+  create: (): Configuration => ({ inEffect: noFile, compare: noFile, check: noFile, try: noFile }),
 })

@@ -250,5 +250,33 @@ export const operating: Chapter = {
       },
       statuses: [400, 409],
     },
+    'POST /admin/configuration/try': {
+      about:
+        'The chains stand in the place of those of the file, which stays as it is, and so does what is in effect. The faults are ' +
+        'those that `sealgate check --offline` finds. No backend is asked. It stands in the audit as `configuration.check`.',
+      words: {
+        models: 'By model: the part of the configuration that is tried.',
+        upstreams: 'The chain of the model.',
+        provider: 'The name of a backend of the configuration.',
+        'upstreams.model': 'The backend’s own name of the model.',
+        weight: 'The share of the backend among those of its priority.',
+        priority: 'Backends with a lower number are asked first.',
+        context_tokens: 'The longest input that the backend takes.',
+        faults: `${faultsWords} It is empty where there is nothing wrong.`,
+        changes:
+          'What a reload of such a file would change, 1,000 at most. It is null where the file would have a fault.',
+        changes_left_out: 'The number of further differences.',
+        path: 'The keys that lead to the setting. Places in lists are numbers from 0.',
+        change: 'Whether the setting is added, removed or changed.',
+        before: 'The setting in effect. It is null where it is added.',
+        ...shownWords('before'),
+        after: 'The setting that was tried. It is null where it is removed.',
+        ...shownWords('after'),
+        restart: 'Whether a running gateway keeps the setting: a reload is refused, and a restart takes it.',
+      },
+      body: { models: { rehearsal: { upstreams: [{ provider: 'rehearsal', weight: 2, priority: 1 }] } } },
+      answer: { ...exampleEnvelope, message: 'No faults', data: { faults: [], changes: [], changes_left_out: 0 } },
+      statuses: [400, 409],
+    },
   },
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process with so many open consoles: each listens to Live, and asks as often as the pages Home and Models do. */
+/** A process with so many open consoles: each listens to Live, asks as often as Home and Models do, and lists teams and keys. */
 const { BASE: base = '', KEY: key = '', TABS: tabs = '0' } = process.env
 const count = Number(tabs)
 const headers = { authorization: `Bearer ${key}` }
@@ -9,6 +9,15 @@ const headers = { authorization: `Bearer ${key}` }
 const pages: readonly (readonly [ms: number, paths: readonly string[]])[] = [
   [10_000, ['/health/ready', '/metrics', '/admin/usage?limit=100', '/v1/models']],
   [5_000, ['/admin/models?limit=100', '/admin/backends']],
+  [
+    60_000,
+    [
+      '/admin/teams?limit=100',
+      '/admin/usage/sums?by=team',
+      '/admin/keys?limit=100',
+      '/admin/keys?limit=100&team=team-7',
+    ],
+  ],
 ]
 
 const seen = { listening: 0, batches: 0, requests: 0, readings: 0, refused: 0 }

@@ -1,6 +1,10 @@
 import type { Chained } from './answers.ts'
+import type { ConfigurationChange } from './configuration.ts'
+import { changesTable } from './configuration-table.ts'
 import { type Child, el } from './element.ts'
-import { heading, copied, link, note, section, warning } from './parts.ts'
+import { curlOf } from './gateway.ts'
+import type { View } from './page.ts'
+import { button, heading, copied, link, note, refusal, section, stack, warning } from './parts.ts'
 
 /** The part of a configuration file that gives a model these weights. */
 export const weightsConfig = ({ model, chain }: Chained, weights: readonly number[]): string => {
@@ -16,9 +20,28 @@ export const weightsConfig = ({ model, chain }: Chained, weights: readonly numbe
 
 const isWeight = (text: string): boolean => text !== '' && Number.isFinite(Number(text)) && Number(text) >= 0
 
+interface Tried {
+  readonly faults: readonly string[]
+  readonly changes: readonly ConfigurationChange[] | null
+}
+
+const path = '/admin/configuration/try'
+
+/** What `sealgate check` finds in the file with this change, and the difference to what runs. */
+const tried = async ({ gateway }: View, change: string): Promise<HTMLElement> => {
+  const { faults, changes } = await gateway.ask<Tried>('POST', path, JSON.parse(change) as object)
+  if (changes === null) return el('div', {}, faults.map(warning))
+  const found = changesTable(changes, curlOf(gateway.base, path, 'POST', change))
+  return stack(el('p', { class: 'fine', role: 'status' }, 'The file with this change has no faults.'), found)
+}
+
 /** Weights to try, with the change of the configuration that makes them so. */
-export const weightsForm = (it: Chained): readonly Child[] => {
-  const place = el('div')
+export const weightsForm = (view: View, it: Chained): readonly Child[] => {
+  const [place, found] = [el('div'), stack()]
+  let change = ''
+  const check = async (): Promise<void> => {
+    found.replaceChildren(await tried(view, change).catch(refusal))
+  }
   const inputs = it.chain.map(({ backend, weight }, at) =>
     el('input', {
       type: 'number',
@@ -32,10 +55,12 @@ export const weightsForm = (it: Chained): readonly Child[] => {
   )
   const draw = (): void => {
     const texts = inputs.map(({ value }) => value)
+    const isSound = texts.every(isWeight)
+    change = isSound ? weightsConfig(it, texts.map(Number)) : ''
+    found.replaceChildren()
     place.replaceChildren(
-      texts.every(isWeight)
-        ? copied(weightsConfig(it, texts.map(Number)), 'The change of the configuration')
-        : warning('A weight is a number from 0.'),
+      isSound ? copied(change, 'The change of the configuration') : warning('A weight is a number from 0.'),
+      view.sight.steers && isSound ? button('Check this change', () => void check()) : '',
     )
   }
   draw()
@@ -58,6 +83,7 @@ export const weightsForm = (it: Chained): readonly Child[] => {
       ),
     ),
     section('Change of the configuration', place),
+    found,
     note('Write this into the configuration file and reload it. Nothing changes here.'),
   ]
 }

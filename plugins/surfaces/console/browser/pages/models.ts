@@ -123,7 +123,7 @@ const overview = async (view: View): Promise<readonly Child[]> => {
 const weights = async (view: View, name: string): Promise<readonly Child[]> => {
   const { rows } = await wholeList<Chained>(view.gateway, '/admin/models', 'models')
   const it = rows.find(({ model }) => model === name)
-  return it === undefined ? [heading('Not here'), note('There is no such model.')] : weightsForm(it)
+  return it === undefined ? [heading('Not here'), note('There is no such model.')] : weightsForm(view, it)
 }
 
 export const models: Page = {
