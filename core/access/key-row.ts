@@ -38,7 +38,11 @@ export type StoredKey = Omit<KeyRow, 'makers' | 'team' | 'version'> & {
 }
 
 /** Keys by the hash of their credential. The index on `id` finds a key for people who know no credential. */
-export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at']])
+export const keys = kind<StoredKey>('key', [
+  ['id'],
+  ['organization', 'created_at'],
+  ['organization', 'team', 'created_at'],
+])
 
 const younger: readonly Scope[] = ['api_key.delegate']
 

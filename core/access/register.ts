@@ -37,8 +37,9 @@ const another = async (
 /** The keys in the store. Of two acts at once that rest on each other's keys, at most one succeeds. */
 export const keyRegister = (rows: MetadataStore, clock: Clock) => {
   const stored = async (id: string, organization: string | null): Promise<Row<StoredKey> | null> => {
-    const where = { id, ...(organization !== null && { organization }) }
-    return (await rows.list(keys, { where, limit: 1 })).rows[0] ?? null
+    // The id alone: a store may choose the index of the organisation, which has all its keys.
+    const [found] = (await rows.list(keys, { where: { id }, limit: 1, countTo: 1 })).rows
+    return found !== undefined && (organization ?? found.row.organization) === found.row.organization ? found : null
   }
 
   /** Null when the key was changed or revoked since it was read. */

@@ -20,6 +20,8 @@ import { eventsOf } from '../../../../plugins/surfaces/console/browser/event-str
 import { type Gateway, baseOf, curlOf, pathOf } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { fitting } from '../../../../plugins/surfaces/console/browser/list-view.ts'
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
+import { forecastOf, noSpending, standsOf } from '../../../../plugins/surfaces/console/browser/spending.ts'
+import { spanBefore, usageHash, usageQuery } from '../../../../plugins/surfaces/console/browser/usage-query.ts'
 import { samplesOf } from '../../../../plugins/surfaces/console/browser/prometheus.ts'
 import { attemptWords, lengthOf, standOf } from '../../../../plugins/surfaces/console/browser/running.ts'
 import { troublesOf } from '../../../../plugins/surfaces/console/browser/sentences.ts'
@@ -85,6 +87,36 @@ const measured = (answered: number, failed: number) =>
       'sealgate_budget_share{of="organization",whose="a \\"b\\"",period="day"} 0.91',
     ].join('\n'),
   )
+
+t.test('a budget stands beside what is spent, the tightest first, and a month is foreseen at its pace', (t) => {
+  const spent = (cost: number | null) => ({ ...noSpending.month, requests: 1, cost })
+  const spending = { day: spent(1), week: spent(8), month: spent(10) }
+  const team = {
+    ...{ name: 'blue', budgets: {}, version: 0, created_at: 0, closed_at: null },
+    source: 'store',
+    limits: { costPerDay: 4, costPerWeek: 10, costPerMonth: null },
+  } as const
+  t.same(
+    standsOf(team, spending).map(({ period, used, most }) => [period, used, most]),
+    [
+      ['week', 8, 10],
+      ['day', 1, 4],
+    ],
+  )
+  t.equal(forecastOf(spending, Date.UTC(2030, 3, 11)), 30, 'ten of thirty days')
+  t.equal(forecastOf(spending, Date.UTC(2030, 3, 1, 5)), null, 'too early')
+  t.equal(forecastOf({ ...spending, month: spent(null) }, Date.UTC(2030, 3, 11)), null, 'no known cost')
+  t.end()
+})
+
+t.test('the address says which usage is shown, and the span before has as many days', (t) => {
+  const address = '#/usage?by=model&from=2030-03-01&to=2030-03-10&team=blue&split=key&compare=1&show=cost'
+  const asked = usageQuery(new URLSearchParams(address.split('?')[1]))
+  t.equal(usageHash(asked), address)
+  t.match(usageQuery(new URLSearchParams('by=x&split=y&show=z&from=1')), { by: 'day', split: '', show: 'requests' })
+  t.same(spanBefore(asked), { from: '2030-02-19', to: '2030-02-28' })
+  t.end()
+})
 
 t.test('measurements are read as Prometheus writes them', (t) => {
   const samples = measured(10, 2)
