@@ -197,3 +197,14 @@ export class Aborted extends GatewayError {
     super('The client closed the request', facts)
   }
 }
+
+/** A configuration is refused. The paths name settings and hold no value, so the log shows them. */
+export class RefusedConfiguration extends Error {
+  readonly paths: readonly string[]
+
+  constructor(message: string, paths: readonly string[], options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+    this.paths = paths
+  }
+}

@@ -164,6 +164,17 @@ t.test('a command whose output is lost says so and fails', { skip: !isFull && 'n
   t.equal(status, 1)
 })
 
+t.test('a reader that leaves ends a command in silence', async (t) => {
+  for (const command of [['keys', 'list'], ['usage'], ['help']]) {
+    const { stderr } = spawnSync(
+      'sh',
+      ['-c', '{ "$0" "$@"; echo "ended with $?" >&2; } | true', process.execPath, program, ...command],
+      { env: { PATH: process.env['PATH'], SEALGATE_DATA: join(t.testdir(), 'data') }, encoding: 'utf8' },
+    )
+    t.equal(stderr, 'ended with 0\n', command.join(' '))
+  }
+})
+
 t.test('a refusal is told with its status, and with the code of the enclave', async (t) => {
   const told = errorText(new SealgateError('failed', { status: 404, code: 'unknown_model' }))
   t.equal(told, 'The request failed inside the enclave (status 404, unknown_model)')

@@ -45,6 +45,13 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
   t.match(text, /enclave {8}(development: it proves nothing|✗ )/)
   t.notMatch(text, /Canary7319|listening on/)
 
+  const lines = text.slice(0, text.indexOf('Hello')).replaceAll(folder, '').split('\n')
+  t.same(
+    lines.filter(({ length }) => length > 130),
+    [],
+    'each line fits a wide terminal',
+  )
+
   // The call as it stands there, by the shell.
   const curl = /try {12}(curl [^]*?'\n)/.exec(text)![1]!
   const ran = spawnSync('sh', ['-c', `${curl.trim()} -sS`], { env: { ...env, SEALGATE_KEY: key }, encoding: 'utf8' })

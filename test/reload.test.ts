@@ -84,7 +84,11 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   for (const renewal of bad) t.equal(await reload(renewal), 400, JSON.stringify(renewal.settings))
   t.same([await say('a'), await say('b'), await say('c')], [404, 'b', 'c'], 'and nothing has changed')
   t.same(life.slice(4), ['d made', 'd gone'], 'nothing is left of what was refused')
-  t.equal(it.logged.filter(({ event }) => event === 'reload.refused').length, bad.length)
+  const refused = it.logged.filter(({ event }) => event === 'reload.refused')
+  t.equal(refused.length, bad.length)
+  const [first] = refused
+  t.match(first, { facts: { paths: 'models.of-nobody.upstreams.0.provider', reason: /nobody/ } }, 'a path and a reason')
+  t.equal(first?.cause, undefined, 'without frames')
 
   const { credential } = await it.gateway.keys.create({ organization: 'acme' })
   const upload = () => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })

@@ -175,6 +175,7 @@ t.test('every doubt about the configuration stops the boot and names its place',
   await t.rejects(started(t, { SEALGATE_DATA: folder, SEALGATE_CONFIG: join(folder, 'none.json') }), {
     message: /none\.json: can't be read/,
   })
+  await t.rejects(fromConfig('nope.json'), { message: "nope.json: can't be read (ENOENT)" })
   await t.rejects(started(t, { SEALGATE_DATA: folder, PORT: 'eighty' }), { message: /server\.port/ })
 })
 

@@ -7,7 +7,8 @@ import { flaw } from '../plugin.ts'
 import { Cache } from '../ports/cache.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
-import { RefusedConfiguration, type Renewal, fixedSetting } from './reload.ts'
+import { RefusedConfiguration } from '../errors.ts'
+import { type Renewal, fixedSetting } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 
 /** The comparison of fixed settings loads with the first reload. */

@@ -1,6 +1,6 @@
 import type { Actor, Audit } from '../access/audit.ts'
 import { one } from '../container.ts'
-import { BadRequest, GatewayError, Unconfigured } from '../errors.ts'
+import { BadRequest, GatewayError, RefusedConfiguration, Unconfigured } from '../errors.ts'
 import type { Renewable } from './generation.ts'
 import type { Log } from '../ports/platform.ts'
 import type { SettingsInput } from '../settings.ts'
@@ -21,17 +21,6 @@ export type Again = () => Promise<void>
 export type Reload = (actor: Actor) => Promise<void>
 
 export const Reload = one<Reload>('Reload')
-
-/** A configuration is refused. The paths name settings and hold no value, so the log shows them. */
-export class RefusedConfiguration extends Error {
-  readonly paths: readonly string[]
-
-  constructor(message: string, paths: readonly string[], options?: ErrorOptions) {
-    super(message, options)
-    this.name = new.target.name
-    this.paths = paths
-  }
-}
 
 /** The refusal of a reload that would change what stays for as long as the gateway runs. */
 export const fixedSetting = (path: string): RefusedConfiguration =>

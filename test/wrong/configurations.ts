@@ -156,7 +156,10 @@ export const wrongConfigurations: readonly (readonly [configuration: object, sen
     wrong({ providers: { house, open: { use: 'openai', apiKey: 'x', api: 'y' } } }),
     '13:4 providers.open.api expected one of responses, chat, auto or an object',
   ],
-  [wrong({ providers: { house, claude: { use: 'anthropic' } } }), '10:3 providers.claude.apiKey is missing'],
+  [
+    wrong({ providers: { house, claude: { use: 'anthropic' } } }),
+    '10:3 providers.claude: expected apiKey, or passCallerKey',
+  ],
   [
     wrong({ providers: { house, clouds: { use: 'bedrock', region: 'EU west', apiKey: 'x' } } }),
     '12:4 providers.clouds.region expected a region such as eu-central-1',

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { RefusedConfiguration } from '../../../core/generations/reload.ts'
+import { RefusedConfiguration } from '../../../core/errors.ts'
 import { flaw } from '../../../core/plugin.ts'
 import type { Shape } from './config-shape.ts'
 import { didYouMean } from './did-you-mean.ts'

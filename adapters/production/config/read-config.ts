@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { makeFolder } from '../../../plugins/storage/shared/fsync.ts'
-import { RefusedConfiguration } from '../../../core/generations/reload.ts'
+import { RefusedConfiguration } from '../../../core/errors.ts'
 import { type Config, checkedConfig } from './config.ts'
 import { configFromEnv } from './env-config.ts'
 import type { Parsed } from './jsonc.ts'

@@ -96,8 +96,8 @@ const adding = (names: readonly string[]): string => `sealgate add ${names.join(
 const keyRows = (key: StartFacts['key']): readonly Row[] => {
   if (key === null) return []
   if ('file' in key) return [['key', exportLine(key)]]
-  const row: Row = ['key', exportLine(key), 'It has every scope and is shown only now.']
-  return key.link === null ? [row] : [row, ['console', key.link, 'It signs in once, within five minutes.']]
+  const row: Row = ['key', exportLine(key), 'The key has every scope and is shown only now.']
+  return key.link === null ? [row] : [row, ['console', key.link, 'The link signs in once, within five minutes.']]
 }
 
 const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Row[] => {

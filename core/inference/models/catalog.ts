@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { one } from '../../container.ts'
+import { RefusedConfiguration } from '../../errors.ts'
 import { plugin } from '../../plugin.ts'
 import { Cache } from '../../ports/cache.ts'
 import { Clock, Log } from '../../ports/platform.ts'
@@ -26,6 +27,8 @@ export const Catalog = one<Catalog>('Catalog')
 
 /** Whether this side of the enclave's wall serves the model, and so must know all its providers. */
 const isOurs = (settings: ModelSettings, inside: boolean) => (inside ? settings.confidential : settings.standard)
+
+const refused = (path: string, words: string) => new RefusedConfiguration(path + words, [path])
 
 /**
  * Throws for a provider that is not there, and for settings that could serve no call: at a start and at a
@@ -54,13 +57,13 @@ export const catalog = plugin({
         const { weight, priority, context_tokens: context = model.context_tokens ?? null } = listed
         if (upstream) candidates.push(candidateOf(upstream, listed.model ?? name, { weight, priority, context }))
         // A confidential model's providers may live on the other side of the wall.
-        else if (!model.confidential) throw new Error(`models.${name}.upstreams.${index}.provider is not a provider`)
+        else if (!model.confidential) throw refused(`models.${name}.upstreams.${index}.provider`, ' is not a provider')
       }
       if (candidates.length === 0 && isOurs(model, inside)) {
-        throw new Error(`models.${name}.upstreams names no provider of this side`)
+        throw refused(`models.${name}.upstreams`, ' names no provider of this side')
       }
       if (model.continues && isOurs(model, inside) && !candidates.some(goesOn)) {
-        throw new Error(`models.${name}.continues: none of its providers can go on from the beginning of an answer`)
+        throw refused(`models.${name}.continues`, ': none of its providers can go on from the beginning of an answer')
       }
       entries.set(name, entryOf(name, { ...model, created: model.created || now }, candidates))
     }

@@ -51,9 +51,9 @@ sealgate 1.2.3 serves http://127.0.0.1:8787
   configuration  none: the environment decides
   enclave        development: it proves nothing. Whoever runs this machine can read what is sealed.
   key            export SEALGATE_KEY=sk_live_abc
-                 It has every scope and is shown only now.
+                 The key has every scope and is shown only now.
   console        http://127.0.0.1:8787/console#link=abc
-                 It signs in once, within five minutes.
+                 The link signs in once, within five minutes.
   try            curl http://127.0.0.1:8787/v1/chat/completions -H "Authorization: Bearer $SEALGATE_KEY" \\
                    -H 'Content-Type: application/json' -d '{"model":"qwen","messages":[{"role":"user","content":"Hello"}]}'
 
