@@ -252,9 +252,9 @@ for (const [name, adapters] of Object.entries(environments)) {
         [400, 401, 403, 404, 422, 429, 502, 503].map((status) => `${status} detail`),
       )
       const bare = 'status,error'
-      const sealed = [...envelopes(400, 401, 403, 404), `429 ${bare}`, ...envelopes(502, 503)]
-      t.same(faultsOf('/rvenc/chat/completions'), sealed)
-      t.same(faultsOf('/rvenc/audio/translations'), [...sealed.slice(0, 4), `413 ${bare}`, ...sealed.slice(4)])
+      const sealed = [...envelopes(400, 401, 403, 404), `413 ${bare}`, `429 ${bare}`, ...envelopes(502, 503)]
+      for (const path of ['chat/completions', 'decision', 'embeddings', 'audio/translations'])
+        t.same(faultsOf(`/rvenc/${path}`), sealed, path)
       const page = await fetch(`${it.base}/docs`)
       t.match(page.headers.get('content-type'), /text\/html/)
       t.match(await page.text(), /\/admin\/keys/)

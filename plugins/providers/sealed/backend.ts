@@ -4,7 +4,6 @@ import type { EmbeddingParams } from '../../sealed/client/embeddings.ts'
 import type {
   ChatCall,
   Chunk,
-  ChunkChoice,
   Embedded,
   EmbedCall,
   EmbedTokensCall,
@@ -139,12 +138,15 @@ const placeIn = async (queue: Queue, signal: AbortSignal): Promise<() => void> =
 /** An enclave's chunks have each member, so that their lengths tell nothing; callers get those that say something. */
 const saying = ({ usage, choices, ...head }: Chunk): Chunk => ({
   ...head,
-  choices: choices.map((choice) => ({ ...choice, delta: spoken(choice.delta) })),
+  choices: choices.map(({ index, finish_reason, delta, ...rest }) => ({
+    ...{ index, finish_reason, delta: spoken(delta) },
+    ...spoken(rest),
+  })),
   ...(usage != null && { usage }),
 })
 
-const spoken = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =>
-  Object.fromEntries(Object.entries(delta).filter(([, value]) => value !== null))
+const spoken = <T extends object>(it: T): T =>
+  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== null)) as T
 
 /** Gives the place back with the last chunk, a fault, or the reader's end. */
 async function* untilLeft(chunks: AsyncIterable<Chunk>, leave: () => void, faults: Faults): AsyncGenerator<Chunk> {

@@ -46,9 +46,9 @@ const chat = route({
   path: '/rvenc/chat/completions',
   summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
   access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
   errors: bareError,
-  faults: { 429: bareFault },
+  faults: { 413: bareFault, 429: bareFault },
   needs: { ...enclaveNeeds, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter, streams, clock, settings } = supplied
@@ -93,10 +93,10 @@ const decision = route({
   path: '/rvenc/decision',
   summary: 'Answers typed questions that only the enclave can read.',
   access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
   places: { name: 'decision', most: (settings: Settings) => decisionSettings.of(settings).places },
   errors: bareError,
-  faults: { 429: bareFault },
+  faults: { 413: bareFault, 429: bareFault },
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter } = supplied
@@ -120,9 +120,9 @@ const embeddings = route({
   path: '/rvenc/embeddings',
   summary: 'Makes vectors of texts that only the enclave can read.',
   access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
   errors: bareError,
-  faults: { 429: bareFault },
+  faults: { 413: bareFault, 429: bareFault },
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter } = supplied
