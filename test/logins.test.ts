@@ -8,6 +8,7 @@ import { fetch as doors } from '../adapters/production/platform.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
+import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
 import { type IssuerKey, issuerKey, signed } from './fakes/issuer.ts'
 import { listening } from './fakes/listening.ts'
@@ -157,4 +158,52 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
 
   await it.gateway.renew({ settings: { issuers: {} } })
   t.same(await words(await ask(await mine(second))), usual, 'an issuer that was taken out opens nothing any more')
+})
+
+t.test('what runs under a login ends with its token', { timeout: 60_000 }, async (t) => {
+  const key = await issuerKey('RS256', 'first')
+  const issuer = await issuerAt(t, key)
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const first = { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'A' }, finish_reason: null }] }
+  const backend = createServer((request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(first)}\n\n`)
+  })
+  const { port } = await listening(t, backend, '127.0.0.1')
+  t.teardown(() => backend.closeAllConnections())
+  const it = await running(
+    t,
+    { ...memory(), fetch: use(doors), upstreams: [use(openai, { baseUrl: `http://127.0.0.1:${port}` }, 'house')] },
+    {
+      issuers: {
+        company: {
+          ...{ issuer: issuer.url, keys: `${issuer.url}/jwks`, audience, skew: 0 },
+          grants: [{ when: { groups: 'staff' }, organization: 'acme', scopes: ['chats.completion'] }],
+        },
+      },
+      models: { slow: { upstreams: [{ provider: 'house' }] } },
+      timeouts: { revoked: 1_000 },
+    },
+  )
+  const [, body = ''] = (await issuer.token()).split('.')
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
+  const begun = async (seconds: number) => {
+    const exp = Math.floor(Date.now() / 1000) + seconds
+    const authorization = `Bearer ${await signed(key, { ...claims, exp })}`
+    const asked = { model: 'slow', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+    const answer = await it.call('POST', '/std/chat/completions', asked, { authorization })
+    t.equal(answer.status, 200)
+    let isOver = false
+    const over = answer.text().then(
+      () => 'whole',
+      () => 'cut',
+    )
+    void over.then(() => (isOver = true))
+    return { exp, over, isOver: () => isOver }
+  }
+  const [short, long] = [await begun(4), await begun(600)]
+  t.equal(await short.over, 'cut')
+  const late = Date.now() - short.exp * 1000
+  t.ok(late >= 0 && late < 3_000, `${late} ms after the token ran out`)
+  t.notOk(long.isOver(), 'another login goes on')
 })

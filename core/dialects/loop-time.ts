@@ -22,6 +22,20 @@ export interface Pace {
   spend(ns: number): Promise<void> | null
 }
 
+const unpaid: (() => void)[] = []
+
+const serveUnpaid = (): void => {
+  unpaid.shift()?.()
+  if (unpaid.length > 0) setImmediate(serveUnpaid)
+}
+
+/** Resolves when the next piece of work that nobody is charged for may begin: one turn of the loop does one of them all. */
+export const freeTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    unpaid.push(resolve)
+    if (unpaid.length === 1) setImmediate(serveUnpaid)
+  })
+
 /** Work that nobody is charged for still leaves the loop to others after each turn. */
 export const freePace = (): Pace => {
   let since = 0
@@ -30,7 +44,7 @@ export const freePace = (): Pace => {
       since += ns
       if (since < turnNs) return null
       since = 0
-      return new Promise((resolve) => setImmediate(resolve))
+      return freeTurn()
     },
   }
 }

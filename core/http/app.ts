@@ -31,6 +31,7 @@ import { keyWatch } from './key-watch.ts'
 import { keylessAllowance } from './keyless.ts'
 import { following } from './following.ts'
 import { type Observed, observed } from './observed.ts'
+import { joined } from './tiny-chunks.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
@@ -117,7 +118,7 @@ export const app = (
   koa.use(routed(router, handlersOf(routes, router, supplied, take, entrance)))
 
   return {
-    listener: inTurn(koa.callback()),
+    listener: joined(inTurn(koa.callback()), clock),
     active: () => entrance.active,
     drain: () => {
       entrance.draining = true
@@ -179,6 +180,7 @@ const handlersOf = (
     hold: (caller: Caller | null, { bodies }: Settings) => inMemory(caller ?? strangers, bodies.inMemory),
     watched: keyWatch(
       (id) => keyring.get(id, null),
+      () => entrance.current().credentials,
       clock,
       (error) => entrance.log.error('keys', {}, error),
     ),

@@ -4,7 +4,7 @@ import { Aborted, BadRequest, BodyTaken, TooSlow } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { HeldBytes } from './body-budget.ts'
 import { mayContinue } from './continue.ts'
-import { tinyChunks } from './unread-body.ts'
+import { isInTinyChunks } from './tiny-chunks.ts'
 
 /** A body on its way in: who pays for its bytes, and how slowly they may come. */
 export interface Intake {
@@ -34,6 +34,9 @@ const pieceBytes = 32 * 1024
 const [block, heldBlock] = [256 * 1024, 4 * 1024]
 /** Bytes of a body that are read in one turn of the loop, where the system has megabytes ready; each part costs some more. */
 const [turnBytes, partBytes] = [256 * 1024, 512]
+
+/** Ms after which a body in tiny chunks is refused: a sender of many takes little of the loop then. */
+const tinyMs = 100
 
 /** One body, and what it owes. */
 interface Incoming {
@@ -117,7 +120,6 @@ const readByEvents = (
   if (request.readableEnded) throw new BodyTaken()
   if (isHeld && declared !== null) terms.held.grow(declared)
   mayContinue(request, response)
-  const isTiny = declared === null ? tinyChunks(request) : null
   let over = false
   let read = 0
   const patience = request.complete ? null : patient(body, () => failed(new TooSlow('The body comes too slowly')))
@@ -128,8 +130,13 @@ const readByEvents = (
     finish()
   }
   const failed = (error: Error) => end(() => fail(error))
+  let isRefused = false
+  const refuseTiny = () => {
+    isRefused = true
+    terms.clock.alarm(tinyMs, () => failed(new BadRequest('The body comes in chunks of less than 64 bytes')))
+  }
   request.on('data', (part: Buffer) => {
-    if (over) return
+    if (over || isRefused) return
     patience?.came(part.length)
     if ((read += part.length + partBytes) >= turnBytes) {
       read = 0
@@ -138,7 +145,7 @@ const readByEvents = (
     }
     try {
       if (isHeld) hold(body, part)
-      if (isTiny?.(part) === true) throw new BadRequest('The body comes in chunks of less than 64 bytes')
+      if (declared === null && isInTinyChunks(request)) return refuseTiny()
       take(part)
       paid(body, part.length, block)?.catch(failed)
     } catch (error) {
@@ -146,6 +153,7 @@ const readByEvents = (
     }
   })
   request.on('end', () => {
+    if (isRefused) return
     const last = over ? null : paid(body, 0, 1)
     if (last === null) end(done)
     else last.then(() => end(done), failed)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type KeyRow, lives } from '../access/key-row.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Credentials } from '../ports/credentials.ts'
 import type { Clock } from '../ports/platform.ts'
 import { type Linked, append, linkedList, unlink } from './linked-list.ts'
 
@@ -9,22 +10,28 @@ export interface KeyedRequest extends Linked<KeyedRequest> {
   readonly key: string
   readonly response: ServerResponse
   readonly began: number
+  /** What the request showed; absent for a key of the store. */
+  readonly credential: (() => string | null) | undefined
 }
 
 /**
- * Cuts the answers that are under way when their key is revoked, runs out or is gone. The store is asked once for each
- * key whose request runs for long; a store out of reach cuts nothing.
+ * Cuts the answers that are under way when their key is revoked, runs out or is gone, or when their login or session is.
+ * Each credential whose request runs for long is looked up once; a store or an issuer out of reach cuts nothing.
  */
 export const keyWatch = (
   keyOf: (id: string) => Promise<KeyRow | null>,
+  kinds: () => readonly Credentials[],
   clock: Clock,
   failed: (error: unknown) => void,
 ) => {
   const requests = linkedList<KeyedRequest>()
   let within = 0
 
-  const stands = async (key: string): Promise<boolean> => {
+  const stands = async (key: string, credential: string | null): Promise<boolean> => {
     try {
+      const kind = credential === null ? undefined : kinds().find((each) => each.takes(credential))
+      // A login whose issuer is gone is no key of the store either.
+      if (kind !== undefined && credential !== null) return (await kind.find(credential))?.caller.key === key
       const row = await keyOf(key)
       return row !== null && lives(row, clock.now())
     } catch (error) {
@@ -33,17 +40,21 @@ export const keyWatch = (
     }
   }
   const look = async (): Promise<void> => {
-    const long = new Map<string, ServerResponse[]>()
+    const long = new Map<string, KeyedRequest[]>()
     for (let request = requests.first; request !== null; request = request.behind) {
       const ms = clock.now() - request.began
       // Below zero the clock was set back.
       if (ms >= 0 && ms < within / 2) continue
-      const responses = long.get(request.key)
-      if (responses === undefined) long.set(request.key, [request.response])
-      else responses.push(request.response)
+      const name = request.credential?.() ?? request.key
+      const same = long.get(name)
+      if (same === undefined) long.set(name, [request])
+      else same.push(request)
     }
-    const fallen = await Promise.all([...long].map(async ([key, them]) => ((await stands(key)) ? [] : them)))
-    for (const response of fallen.flat()) response.destroy()
+    const looks = [...long.values()].map(async (them) => {
+      const [{ key, credential }] = them as [KeyedRequest]
+      return (await stands(key, credential?.() ?? null)) ? [] : them
+    })
+    for (const { response } of (await Promise.all(looks)).flat()) response.destroy()
   }
   const watch = () =>
     clock.alarm(within / 2, () => {
@@ -54,10 +65,14 @@ export const keyWatch = (
     })
 
   return {
-    /** Ms within which a revocation counts; null for callers whose credential is no key of the store. */
-    began({ key }: Caller, response: ServerResponse, ms: number): KeyedRequest | null {
-      if (!key.startsWith('key_')) return null
-      const request: KeyedRequest = { key, response, began: clock.now(), before: null, behind: null }
+    /** `ms` are those within which a revocation counts. */
+    began(
+      { key }: Pick<Caller, 'key'>,
+      response: ServerResponse,
+      ms: number,
+      credential?: () => string | null,
+    ): KeyedRequest {
+      const request: KeyedRequest = { key, response, began: clock.now(), credential, before: null, behind: null }
       append(requests, request)
       const isIdle = within === 0
       within = ms

@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { lazy } from '../lazy.ts'
 import { checked } from '../validate.ts'
+import { credentialOf } from './access.ts'
 import { RouteRequest } from './request.ts'
 import { inputOf, lengthOf } from './body.ts'
 import type { HeldBytes } from './body-budget.ts'
@@ -61,7 +62,8 @@ const longWay = (
         visit.caller = caller
         if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(visit, label, caller))
         showsKey(ctx.req)
-        keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
+        const shown = credentials.length === 0 ? undefined : () => credentialOf(ctx.req, route)
+        keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, shown)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         if (route.webSocket !== true) await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)

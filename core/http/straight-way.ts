@@ -33,7 +33,7 @@ class StraightWay {
   /** Bytes of the body, as the head of the request tells. */
   readonly #length: number
   readonly #room: HeldBytes
-  readonly #keyed: KeyedRequest | null
+  readonly #keyed: KeyedRequest
   readonly #held: HeldPlace[] = []
   #first: Buffer | null = null
   #gathered: GatheredBytes | null = null
@@ -139,7 +139,7 @@ class StraightWay {
   #release(): void {
     const { watched, report } = this.#road.gate
     this.#room.release()
-    if (this.#keyed !== null) watched.ended(this.#keyed)
+    watched.ended(this.#keyed)
     giveBack(this.#held, (error) => report(this.#visit, error))
     this.#held.length = 0
   }

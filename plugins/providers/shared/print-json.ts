@@ -1,45 +1,66 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../../core/dialects/json-text.ts'
 
-/** Characters of a value that are printed in one turn of the loop; a longer one would stall every other call. */
-const oneTurnLength = 1024 * 1024
+/** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1. */
+const oneTurnCost = 1024 * 1024
+/** What a member costs beside its characters. */
+const memberCost = 32
+
+/** What neighbours in a longer value may cost that are printed at once. */
+const atOnceCost = oneTurnCost / 2
 
 /** Characters of a text that are escaped at once. */
 const piece = 64 * 1024
+
+/** Members that are looked at for the length of a value. */
+const mostCounted = 4_096
 
 /** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
 export const printJson = (value: unknown): string | Promise<Uint8Array> => printNow(value) ?? printInTurns(value)
 
 /** The same at once; null for a value that takes many turns of the loop. */
 export const printNow = (value: unknown): string | null =>
-  lengthOf(value, oneTurnLength) <= oneTurnLength ? printKept(value) : null
+  costOf(value, oneTurnCost) <= oneTurnCost ? printKept(value) : null
 
-/** Characters of all texts in a value; more than `most` is not counted on. */
-const lengthOf = (value: unknown, most: number): number => {
+/** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. */
+const costOf = (value: unknown, most: number): number => {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
   const text = keptText(value)
   if (text !== undefined) return text.length
-  let length = 0
+  let cost = 0
   const add = (member: unknown, name: string): boolean =>
-    (length += name.length + lengthOf(member, most - length)) > most
+    (cost += name.length + memberCost + costOf(member, most - cost)) > most
   // Names of a list's items would cost more than the items.
   if (Array.isArray(value)) for (const item of value) if (add(item, ',')) break
   if (!Array.isArray(value)) for (const name in value) if (add(value[name as keyof typeof value], name)) break
-  return length
+  return cost
+}
+
+/** Characters of the texts among the first members of a value: long texts are few. */
+const textsIn = (value: unknown): number => {
+  let left = mostCounted
+  const sum = (part: unknown): number => {
+    if (typeof part === 'string') return part.length
+    if (typeof part !== 'object' || part === null) return 0
+    let length = keptText(part)?.length ?? 0
+    if (length === 0) for (const member of Object.values(part)) if (left-- > 0) length += sum(member)
+    return length
+  }
+  return sum(value)
 }
 
 const printInTurns = async (value: unknown): Promise<Uint8Array> => {
-  // Most texts need few escapes: then one piece of memory takes all of it.
-  const bytes = gatheredBytes(Math.ceil(1.05 * lengthOf(value, Infinity)) + oneTurnLength)
+  const bytes = gatheredBytes(Math.ceil(1.05 * textsIn(value)) + oneTurnCost)
+  await freeTurn()
   let text = ''
   for (const printedPiece of printed(value)) {
     text += printedPiece
     if (text.length < piece) continue
     bytes.add(Buffer.from(text))
     text = ''
-    await nextTurn()
+    await freeTurn()
   }
   bytes.add(Buffer.from(text))
   return bytes.whole()
@@ -50,13 +71,9 @@ function* printed(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > piece) yield* printedText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (keptText(value) !== undefined) yield keptText(value)!
-  else if (Array.isArray(value)) {
-    for (const [at, item] of value.entries()) {
-      yield at === 0 ? '[' : ','
-      yield* printed(item)
-    }
-    yield value.length === 0 ? '[]' : ']'
-  } else {
+  else if (costOf(value, atOnceCost) <= atOnceCost) yield printKept(value)
+  else if (Array.isArray(value)) yield* printedList(value)
+  else {
     let mark = '{'
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue
@@ -66,6 +83,27 @@ function* printed(value: unknown): Generator<string> {
     }
     yield mark === '{' ? '{}' : '}'
   }
+}
+
+function* printedList(list: readonly unknown[]): Generator<string> {
+  for (let at = 0; at < list.length;) {
+    yield at === 0 ? '[' : ','
+    const run = runOf(list, at)
+    if (run === 0) yield* printed(list[at++])
+    else yield JSON.stringify(list.slice(at, (at += run))).slice(1, -1)
+  }
+  yield list.length === 0 ? '[]' : ']'
+}
+
+/** How many items of a list are printed together from this one on; 0 for an item that is too dear. */
+const runOf = (list: readonly unknown[], from: number): number => {
+  let cost = 0
+  let at = from
+  for (; at < list.length; at++) {
+    cost += memberCost + costOf(list[at], atOnceCost - cost)
+    if (cost > atOnceCost) break
+  }
+  return at - from
 }
 
 function* printedText(text: string): Generator<string> {

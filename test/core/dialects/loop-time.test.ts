@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loopTime } from '../../../core/dialects/loop-time.ts'
+import { freeTurn, loopTime } from '../../../core/dialects/loop-time.ts'
 
 const ms = 1_000_000
 const allowance = { key: 100, organization: 150 }
@@ -48,6 +48,20 @@ t.test('who had less goes first, one in a turn of the loop', async (t) => {
   const between = order.slice(before).filter((it) => it === 'heavy').length
   t.ok(between <= 4, `${between} pieces of the other went first`)
   await heavy
+})
+
+t.test('a turn of the loop does one piece of all work that nobody is charged for', async (t) => {
+  let pieces = 0
+  const works = async () => {
+    for (let at = 0; at < 10; at++) {
+      await freeTurn()
+      pieces++
+    }
+  }
+  const all = Promise.all([works(), works(), works()])
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+  t.ok(pieces >= 9 && pieces <= 11, `${pieces} pieces in ten turns`)
+  await all
 })
 
 t.test('a clock that is set makes no debt, and forgives one once', async (t) => {

@@ -108,11 +108,19 @@ t.test('what comes behind the refusal of tiny chunks is parsed no further', { ti
   const it = await running(t, memory(), unhurried)
   let parsed = 0
   const push = IncomingMessage.prototype.push
-  t.teardown(() => void (IncomingMessage.prototype.push = push))
-  IncomingMessage.prototype.push = function (part: unknown) {
-    parsed++
-    return push.call(this, part)
-  }
+  t.teardown(() => Object.defineProperty(IncomingMessage.prototype, 'push', { value: push, writable: true }))
+  // The parser calls what the gateway puts in the place of `push`.
+  Object.defineProperty(IncomingMessage.prototype, 'push', {
+    configurable: true,
+    get: () => push,
+    set(this: IncomingMessage, own: typeof push) {
+      const value = (part: unknown) => {
+        parsed++
+        return own.call(this, part)
+      }
+      Object.defineProperty(this, 'push', { value })
+    },
+  })
   const { hostname, port } = new URL(it.base)
   for (const [path, key] of [
     ['/std/chat/completions', it.key],
@@ -128,7 +136,7 @@ t.test('what comes behind the refusal of tiny chunks is parsed no further', { ti
     socket.write(head + '1\r\n \r\n'.repeat(300_000))
     await closed
     t.match(answer, /^HTTP\/1\.1 40[01] /)
-    t.ok(parsed < 60_000, `${parsed} of 300,000 chunks`)
+    t.ok(parsed > 0 && parsed < 60_000, `${parsed} of 300,000 chunks`)
   }
 })
 

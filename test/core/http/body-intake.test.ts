@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { bodyIntake } from '../../../core/http/body-intake.ts'
+import { joinChunks } from '../../../core/http/tiny-chunks.ts'
 import { leaveUnread } from '../../../core/http/unread-body.ts'
 import { TooMany, TooSlow } from '../../../core/errors.ts'
 import { fakeClock, settled } from '../../fakes/clock.ts'
@@ -151,15 +152,44 @@ t.test('a request whose socket is gone before its body was read is aborted', asy
 
 t.test('tiny chunks of a body that nobody reads are parsed no further', async (t) => {
   const { clock, stream } = coming()
+  joinChunks(stream as unknown as IncomingMessage, clock)
   leaveUnread(stream as unknown as IncomingMessage, clock)
   await settled()
   const parsing = () => {}
   stream.socket.on('data', parsing)
-  for (let at = 0; at < 8_000; at++) stream.push(' ')
+  const chunk = Buffer.from(' ')
+  for (let at = 0; at < 8_000; at++) stream.push(chunk)
   t.equal(stream.socket.pauses, 0)
-  for (let at = 0; at < 1_000; at++) stream.push(' ')
+  for (let at = 0; at < 1_000; at++) stream.push(chunk)
   t.equal(stream.socket.pauses, 1)
   await settled()
   t.notOk(stream.socket.listeners('data').includes(parsing))
   t.equal(stream.socket.listenerCount('data'), 1, 'the rest is thrown away')
+  stream.socket.emit('data', chunk)
+  t.equal(stream.socket.pauses, 2, 'a little at a time')
+})
+
+t.test('short chunks come together, in their order, and long ones as they are', async (t) => {
+  const { clock, stream } = coming()
+  const parts: string[] = []
+  joinChunks(stream as unknown as IncomingMessage, clock)
+  stream.on('data', (part: Buffer) => void parts.push(part.toString()))
+  const text = Array.from({ length: 2_000 }, (_, at) => `${at} `.padStart(100))
+  for (const part of text) stream.push(Buffer.from(part))
+  stream.push(Buffer.alloc(1_024, 'l'))
+  stream.push(Buffer.from('end'))
+  stream.push(null)
+  await new Promise((resolve) => stream.once('end', resolve))
+  t.equal(parts.join(''), `${text.join('')}${'l'.repeat(1_024)}end`)
+  t.ok(parts.length < 20, `${parts.length} parts`)
+  t.ok(parts.includes('l'.repeat(1_024)))
+})
+
+t.test('whoever sends short chunks waits for a reader that takes none', async (t) => {
+  const { clock, stream } = coming()
+  joinChunks(stream as unknown as IncomingMessage, clock)
+  const chunk = Buffer.alloc(100)
+  let taken = 0
+  while (taken < 1_000_000 && stream.push(chunk)) taken += chunk.length
+  t.ok(taken > 10_000 && taken <= stream.readableHighWaterMark, `${taken} bytes`)
 })

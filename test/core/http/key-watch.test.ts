@@ -99,7 +99,12 @@ t.test('a clock that is set back or forwards keeps no revoked key, and cuts no o
     const jumping = { ...clock, now: () => clock.now() + offset }
     let revoked = false
     const keyOf = async () => ({ revoked_at: revoked ? 1 : null, expires_at: null }) as never
-    const watch = keyWatch(keyOf, jumping, (error) => t.fail(String(error)))
+    const watch = keyWatch(
+      keyOf,
+      () => [],
+      jumping,
+      (error) => t.fail(String(error)),
+    )
     let cuts = 0
     watch.began({ key: 'key_a' } as never, { destroy: () => void cuts++ } as never, 1_000)
     await clock.pass(600)
@@ -110,4 +115,51 @@ t.test('a clock that is set back or forwards keeps no revoked key, and cuts no o
     await clock.pass(1_000)
     t.equal(cuts > 0, true, `revoked after a jump of ${jump} ms`)
   }
+})
+
+t.test('what runs under a login or a session ends with it, as keys do', async (t) => {
+  const clock = fakeClock()
+  const living = new Map([
+    ['login', 'person_a'],
+    ['session', 'key_b'],
+    ['standing', 'person_c'],
+    ['changed', 'person_d'],
+  ])
+  let isReachable = true
+  const kind = {
+    takes: (credential: string) => credential !== 'strange',
+    async find(credential: string) {
+      if (!isReachable) throw new Error('The issuer is out of reach')
+      const key = living.get(credential)
+      return key === undefined ? null : ({ caller: { key }, admits: () => true } as never)
+    },
+  }
+  let kinds = [kind]
+  let faults = 0
+  const watch = keyWatch(
+    async () => null,
+    () => kinds,
+    clock,
+    () => void faults++,
+  )
+  const cut: string[] = []
+  for (const [credential, key] of living) {
+    const response = { destroy: () => void cut.push(credential) } as never
+    watch.began({ key }, response, 1_000, () => credential)
+  }
+  await clock.pass(1_000)
+  t.same(cut, [])
+  living.delete('login')
+  living.delete('session')
+  living.set('changed', 'person_e')
+  isReachable = false
+  await clock.pass(1_000)
+  t.same(cut, [], 'an issuer out of reach cuts nothing')
+  t.ok(faults > 0)
+  isReachable = true
+  await clock.pass(500)
+  t.same(cut.sort(), ['changed', 'login', 'session'])
+  kinds = []
+  await clock.pass(500)
+  t.ok(cut.includes('standing'), 'a kind of credentials that is gone ends its logins')
 })

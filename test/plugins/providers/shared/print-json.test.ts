@@ -34,6 +34,23 @@ t.test('other calls have their turn while a long text is printed', async (t) => 
   t.ok(turns > 4, `${turns} turns`)
 })
 
+t.test('other calls have their turn while many members are printed', async (t) => {
+  const value = Array.from({ length: 24 }, (_, at) =>
+    Object.fromEntries(Array.from({ length: 4_000 }, (_, member) => [`k${at}-${member}`, 1])),
+  )
+  let turns = 0
+  const turn = () => {
+    turns++
+    other = setImmediate(turn)
+  }
+  let other = setImmediate(turn)
+  const printing = printJson({ more: value })
+  t.type(printing, Promise)
+  t.equal(Buffer.from(await printing).toString(), JSON.stringify({ more: value }))
+  clearImmediate(other)
+  t.ok(turns >= 8, `${turns} turns`)
+})
+
 t.test('a short value costs no turn', async (t) => {
   t.equal(printJson({ a: 1 }), '{"a":1}')
 })
