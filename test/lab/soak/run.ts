@@ -24,8 +24,8 @@ const crew = crewOf(traffic, callers, share)
 
 const sockets = async () => ({ gateway: await gateway.sockets(), enclave: await enclave.sockets() })
 const before = await sockets()
-/** The gateway fetches the keys of both enclaves again and again, each on a line that is kept for a minute. */
-const resting = { ...before, gateway: before.gateway + 2 }
+/** The gateway fetches the keys of both enclaves again and again, each on a line that is kept for a minute; one ends in the first. */
+const resting = { gateway: before.gateway + 2, enclave: before.enclave + 1 }
 let loaded = before
 
 /** What comes to rest of itself within `patience` ms; what it is then. */
