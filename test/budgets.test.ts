@@ -7,7 +7,7 @@ import { fetch as doors } from '../adapters/production/platform.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
-import { running } from './environments.ts'
+import { running, unhurried } from './environments.ts'
 import { actor, say, stop, usage } from './fakes/backends.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
@@ -67,6 +67,23 @@ t.test('a gateway keeps to a budget, says so in every dialect, and measures it',
     it.logged.filter(({ event }) => event === 'budget.share').map(({ facts }) => facts['percent']),
     [50, 80, 100],
   )
+})
+
+t.test('an operator has tokens and costs measured by key and by chosen tags, with a bound', async (t) => {
+  const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
+  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const chosen = { ...settings(10), ...unhurried, metrics: { keys: true, tags: ['feature'] } }
+  const it = await running(t, { ...memory(), upstreams }, chosen)
+  const call = (tags: string) => it.call('POST', '/std/chat/completions', body(), { 'x-sealgate-tags': tags })
+  for (let n = 0; n < 201; n++) t.equal((await call(`feature=f${n}, secret=s${n}`)).status, 200)
+  const told = async () => (await it.call('GET', '/metrics')).text()
+  t.ok(await until(async () => (await told()).includes('sealgate_tag_cost_total{tag="feature",value="other"}')))
+  const text = await told()
+  const [{ id }] = (await (await it.call('GET', '/admin/keys')).json()).data.keys
+  t.match(text, `sealgate_key_tokens_total{key="${id}",kind="input"} 80400`)
+  t.match(text, new RegExp(`sealgate_key_cost_total\\{key="${id}"\\} 0\\.120`))
+  t.match(text, 'sealgate_tag_tokens_total{tag="feature",value="f1",kind="input"} 400')
+  t.notMatch(text, /secret|s1"/, 'no tag that the operator did not choose')
 })
 
 t.test('sealgate prices check tells which served models have no price', async (t) => {

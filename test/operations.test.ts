@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { SettingsShape } from '../core/settings.ts'
 import './fakes/unwatched.ts'
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.d.ts'
 import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts'
@@ -330,9 +332,9 @@ t.test('what is watched is measured', async (t) => {
   kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'next' })
   kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'rescue' })
   kept.limited('tokens')
-  const usage = usageMetrics.create({ metrics: kept }, {}, 'usage')
+  const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}) }, {}, 'usage')
   const counts = { input: 1, output: 1, cached: 0, reasoning: 0, cost: 1 }
-  usage.used({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red' })
+  usage.used({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red', key: 'key_1', tags: [] })
   usage.stands('team', 'default/red', 'day', 0.5)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])

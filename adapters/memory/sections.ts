@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Section } from '../../core/ports/section.ts'
 import { issuerSettings } from '../../plugins/credentials/oidc/issuer-settings.ts'
+import { metricsSettings } from '../../plugins/observers/prometheus/usage-metrics.ts'
 import { fileSettings } from '../../plugins/sealed/files/settings.ts'
 import { decisionSettings } from '../../plugins/shared/decisions/settings.ts'
 import { keepsakeSettings } from '../../plugins/shared/dialects/keepsake-settings.ts'
@@ -21,6 +22,7 @@ const shipped = {
   keepsakes: keepsakeSettings,
   files: fileSettings,
   quotas: quotaSettings,
+  metrics: metricsSettings,
 }
 
 /** What the plugins of this package take of the settings of a gateway. */

@@ -1,3 +1,4 @@
+import type { BegunRequest } from '../ports/observer.ts'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
 import { tagHeader, taggedCaller } from '../access/tags.ts'
@@ -60,7 +61,7 @@ const longWay = (
         if (route.attempts !== undefined) attempt?.(ctx.req, route.attempts)
       } else if (known === null) {
         visit.caller = caller
-        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(visit, label, caller))
+        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(ctx, visit, label, caller))
         showsKey(ctx.req)
         const shown = credentials.length === 0 ? undefined : () => credentialOf(ctx.req, route)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, shown)
@@ -94,9 +95,12 @@ const longWay = (
   }
 }
 
-const begunOf = ({ about: { id }, began: at }: RequestContext, route: string, { key, organization }: Caller) => ({
-  ...{ id, at, route, organization, key },
-})
+const begunOf = (
+  { req: { headers } }: Koa.Context,
+  { about: { id }, began: at }: RequestContext,
+  route: string,
+  { key, organization }: Caller,
+): BegunRequest => ({ id, at, route, organization, key, traceparent: headers['traceparent'] })
 
 const nothing = {}
 

@@ -64,6 +64,8 @@ export interface BegunRequest {
   /** Unix time in ms. */
   readonly at: number
   readonly route: string
+  /** The header of the caller's own trace, unchecked. */
+  readonly traceparent?: string | string[] | undefined
   /** Null for a request whose key was refused, as the next one. */
   readonly organization: string | null
   readonly key: string | null

@@ -18,6 +18,10 @@ export interface Used {
   /** Who asked; `team` is null for a key without a team. */
   readonly organization: string
   readonly team: string | null
+  /** The id of the key. */
+  readonly key: string
+  /** Pairs such as `feature=search` that the caller gave to the request. */
+  readonly tags: readonly string[]
 }
 
 /** Observes the usage of calls and the rest of budgets; never sees a caller's text. */

@@ -134,6 +134,8 @@ export const meanings: Readonly<Record<string, string>> = {
     'The length of the window. Minutes and hours are those of UTC; days, weeks from Monday and months those of `limits.timeZone`.',
   'quotas.userSecret':
     'What names of end users are hashed with before they are counted: at least 32 characters, the same for all processes. Windows of `endUser` need it.',
+  'metrics.keys': 'Whether `/metrics` tells tokens and costs by the id of each key, the first 200 by name.',
+  'metrics.tags': 'Names of tags of `x-sealgate-tags` by whose values `/metrics` tells tokens and costs, the first 200 by name. Callers write these values.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   'cors.origins':
     'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration, the console and metrics stay closed.',

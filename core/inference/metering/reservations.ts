@@ -302,13 +302,25 @@ class Reserved<Truth> implements Reservation<Truth> {
   ) {
     const { observers } = this.#till
     const { caller, record } = this.#call
-    const { organization, team = null } = caller
+    const { organization, team = null, key, tags = none } = caller
     if (record !== undefined) {
       record.model = model
       record.backend = by
       record.tokens += input + output
     }
-    const used = { model, input, output, cached, reasoning, cost, backend: by ?? 'unknown', organization, team }
+    const used = {
+      model,
+      input,
+      output,
+      cached,
+      reasoning,
+      cost,
+      backend: by ?? 'unknown',
+      organization,
+      team,
+      key,
+      tags,
+    }
     for (const observer of observers) observer.used(used)
     this.#trace?.used({ ...used, backend: by })
   }

@@ -129,8 +129,9 @@ const refuseMore = (channels: Channels, part: Part): void => {
 const begun = (channels: Channels, clock: Clock, request: BegunRequest): Trace | null => {
   const samples = channels.of(request.organization).filter((sample) => sample.takes(request.at))
   if (samples.length === 0) return null
+  const { traceparent: _, ...seen } = request
   const shown: LiveRequest = {
-    ...request,
+    ...seen,
     model: null,
     backend: null,
     attempts: [],

@@ -1,31 +1,67 @@
-import type { Tracer } from '@opentelemetry/api'
+import { lazy } from '../../../core/lazy.ts'
 import { plugin } from '../../../core/plugin.ts'
-import { Observer } from '../../../core/ports/observer.ts'
+import { type BegunRequest, Observer, type Trace } from '../../../core/ports/observer.ts'
 import { Clock } from '../../../core/ports/platform.ts'
+import type { RecordedAttempt, RecordedRequest } from './recorded-request.ts'
 
 /** Under this name the SDK of OpenTelemetry registers itself in a process. */
 const registered = Symbol.for('opentelemetry.js.api.1')
 
-let tracer: Tracer | null = null
+const isRegistered = (): boolean => registered in globalThis
 
 /** The library loads with the first span of a process with an SDK. */
-const spanFor = async (route: string, status: number, startTime: number, endTime: number): Promise<void> => {
-  const { SpanKind, context, trace } = await import('@opentelemetry/api')
-  tracer ??= trace.getTracer('sealgate')
-  const span = tracer.startSpan(route, { kind: SpanKind.SERVER, startTime }, context.active())
-  span.setAttribute('http.response.status_code', status).end(endTime)
+const telling = lazy(() => import('./genai.ts'))
+
+const mostAttempts = 32
+
+/** Keeps what happens to a request until its end. */
+const recordingTrace = (
+  begun: BegunRequest,
+  now: () => number,
+  ended: (it: RecordedRequest, status: number, to: number) => void,
+): Trace => {
+  const it: RecordedRequest = { begun, attempts: [], model: null, firstToken: null, used: [] }
+  return {
+    chose: (model) => void (it.model = model),
+    asks(start) {
+      const attempt: RecordedAttempt = { ...start, from: now(), to: null, outcome: null, status: null }
+      if (it.attempts.length < mostAttempts) it.attempts.push(attempt)
+      return (outcome, status) => void Object.assign(attempt, { outcome, status, to: now() })
+    },
+    broke(backend, status) {
+      const attempt = it.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
+      if (attempt !== undefined) Object.assign(attempt, { outcome: 'broke', status, to: now() })
+    },
+    began: () => void (it.firstToken ??= now()),
+    used: (counted) => void it.used.push(counted),
+    ended: (status) => ended(it, status, now()),
+  }
 }
 
-/** A span for each request, where an SDK is registered in this process. */
+/** Spans and metrics of each request by the GenAI convention, where an SDK is registered in this process. */
 export const spans = plugin({
   port: Observer,
   name: 'opentelemetry',
   needs: { clock: Clock },
-  create: ({ clock }): Observer => ({
-    left(route, status, ms) {
-      if (!(registered in globalThis) || route === 'none') return
-      const now = clock.now()
-      void spanFor(route, status, now - ms, now)
-    },
-  }),
+  create: ({ clock }): Observer => {
+    /** Routes whose requests are traced from their beginning. */
+    const traced = new Set<string>()
+    return {
+      isWatching: isRegistered,
+      begin(request) {
+        if (!isRegistered()) return null
+        traced.add(request.route)
+        return recordingTrace(
+          request,
+          () => clock.now(),
+          (it, status, to) => void telling().then(({ tellRequest }) => tellRequest(it, status, to)),
+        )
+      },
+      left(route, status, ms) {
+        if (!isRegistered() || route === 'none' || traced.has(route)) return
+        const now = clock.now()
+        void telling().then(({ tellPlain }) => tellPlain(route, status, now - ms, now))
+      },
+    }
+  },
 })

@@ -1,5 +1,8 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
+import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
+import { section } from '../../../core/ports/section.ts'
+import { Settings } from '../../../core/settings.ts'
 import { UsageObserver } from '../../../core/ports/usage-observer.ts'
 import { Metrics } from './metrics.ts'
 
@@ -17,12 +20,29 @@ const bounded = (): ((value: string) => string) => {
   }
 }
 
-/** What is measured of use: models, organisations and teams by name, as many as fit, and keys all together. */
+const shape = v.optional(
+  v.strictObject({
+    /** Whether tokens and costs are told by the id of each key. */
+    keys: v.optional(v.boolean(), false),
+    /** Names of tags whose values are labels. */
+    tags: v.optional(
+      v.pipe(v.array(v.pipe(v.string(), v.regex(/^[A-Za-z0-9][\w.-]{0,31}$/, 'the name of a tag'))), v.maxLength(8)),
+      [],
+    ),
+  }),
+  {},
+)
+
+/** What metrics tell beyond models and teams: an operator decides, since tags are words of callers. */
+export const metricsSettings = section('metrics', shape, { fixed: ['metrics'] })
+
+/** What is measured of use: models, organisations and teams by name, as many as fit; keys and tags as the settings say. */
 export const usageMetrics = plugin({
   port: UsageObserver,
   name: 'metrics',
-  needs: { metrics: Metrics },
-  create: ({ metrics: { registry } }): UsageObserver => {
+  sections: [metricsSettings],
+  needs: { metrics: Metrics, settings: Settings },
+  create: ({ metrics: { registry }, settings }): UsageObserver => {
     const registers = [registry]
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
       new Counter({ name, help, labelNames, registers })
@@ -38,6 +58,16 @@ export const usageMetrics = plugin({
     const unpriced = counter('sealgate_unpriced_total', 'Answered calls whose price is unknown.', ['model', 'backend'])
     const teamTokens = counter('sealgate_team_tokens_total', 'Tokens of answered calls by team.', ['team', 'kind'])
     const teamCost = counter('sealgate_team_cost_total', 'What answered calls of a team cost.', ['team'])
+    const measured = metricsSettings.of(settings)
+    /** What an operator did not choose is in no metric. */
+    const ofKeys = measured.keys && {
+      tokens: counter('sealgate_key_tokens_total', 'Tokens of answered calls by key.', ['key', 'kind']),
+      cost: counter('sealgate_key_cost_total', 'What answered calls of a key cost.', ['key']),
+    }
+    const ofTags = measured.tags.length > 0 && {
+      tokens: counter('sealgate_tag_tokens_total', 'Tokens of answered calls by tag.', ['tag', 'value', 'kind']),
+      cost: counter('sealgate_tag_cost_total', 'What answered calls with a tag cost.', ['tag', 'value']),
+    }
     const first = new Histogram({
       name: 'sealgate_first_token_seconds',
       help: 'Time from the reservation of a stream to its first token.',
@@ -57,7 +87,14 @@ export const usageMetrics = plugin({
       'period',
       'percent',
     ])
-    const [models, organizations, teams] = [bounded(), bounded(), bounded()]
+    const [models, organizations, teams, keys] = [bounded(), bounded(), bounded(), bounded()]
+    const values = new Map(measured.tags.map((tag) => [tag, bounded()]))
+    const tagsOf = (all: readonly string[]) =>
+      all.flatMap((pair) => {
+        const [tag = '', value = ''] = pair.split('=', 2)
+        const known = values.get(tag)
+        return known === undefined ? [] : [{ tag, value: known(value) }]
+      })
     return {
       used(used) {
         const { backend, cost: micros, organization } = used
@@ -68,10 +105,14 @@ export const usageMetrics = plugin({
           if (count === 0) continue
           tokens.inc({ model, backend, kind }, count)
           if (team !== null) teamTokens.inc({ team, kind }, count)
+          if (ofKeys) ofKeys.tokens.inc({ key: keys(used.key), kind }, count)
+          if (ofTags) for (const tag of tagsOf(used.tags)) ofTags.tokens.inc({ ...tag, kind }, count)
         }
         if (micros === null) return unpriced.inc({ model, backend })
         cost.inc({ model, backend }, micros / 1e6)
         if (team !== null) teamCost.inc({ team }, micros / 1e6)
+        if (ofKeys) ofKeys.cost.inc({ key: keys(used.key) }, micros / 1e6)
+        if (ofTags) for (const tag of tagsOf(used.tags)) ofTags.cost.inc(tag, micros / 1e6)
       },
       began: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
       stands(of, whose, period, part) {

@@ -13,6 +13,7 @@ import { Clock } from '../../../core/ports/platform.ts'
 import { Metrics } from '../../observers/prometheus/metrics.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import { Inference } from '../../../core/inference/inference.ts'
+import type { BreakerState } from '../../../core/inference/routing/breaker.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import { keepModels, listedAt } from '../../../core/inference/models/model-lists.ts'
@@ -156,6 +157,9 @@ export const backends = plugin({
   },
 })
 
+/** Breakers by their states, as metrics tell them. */
+const levels: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 }
+
 /** Other processes learn what this one sees of its backends, and have it keep to their orders. */
 export const backendAnswers = plugin({
   port: Started,
@@ -181,6 +185,22 @@ export const backendAnswers = plugin({
       collect() {
         this.reset()
         for (const [provider, open] of openOf()) this.set({ provider }, open)
+      },
+    })
+    new Gauge({
+      name: 'sealgate_breaker_state',
+      help: 'What calls of a backend and its model meet: 0 they go, 1 a single one tries, 2 none goes.',
+      labelNames: ['provider', 'model'],
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        this.reset()
+        const { breakers } = current.supply({ inference: Inference }).inference
+        for (const id of breakers.ids()) {
+          const [provider = '', ...model] = id.split('/')
+          const state = breakers.known(id)?.state(clock.now()) ?? 'closed'
+          this.set({ provider, model: model.join('/') }, levels[state])
+        }
       },
     })
     const own = () => current.supply({ backends: Backends }).backends

@@ -15,7 +15,7 @@ const chat = 'POST /v1/chat/completions'
 const attempt = { model: 'own', streams: false, cause: 'first' } as const
 const use1 = {
   ...{ model: 'm', backend: 'b', input: 10, output: 5, cached: 0, reasoning: 0, cost: 2_000_000 },
-  ...{ organization: 'acme', team: 'blue' },
+  ...{ organization: 'acme', team: 'blue', key: 'key_1', tags: [] },
 }
 
 const silent: Log = { info() {}, warn() {}, error: (event) => t.fail(event) }

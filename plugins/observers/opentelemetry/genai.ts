@@ -1,0 +1,93 @@
+import { type Attributes, type Context, metrics, SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api'
+import type { RecordedAttempt, RecordedRequest } from './recorded-request.ts'
+
+const tracer = trace.getTracer('sealgate')
+const meter = metrics.getMeter('sealgate')
+const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
+const durations = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
+const firstChunks = meter.createHistogram('gen_ai.client.operation.time_to_first_chunk', { unit: 's' })
+
+const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+const zeros = /^0+$/
+
+/** The caller's own trace, where its header is one. */
+const parentOf = (header: string | readonly string[] | undefined): Context => {
+  const [, traceId = '', spanId = '', flags = ''] = form.exec(typeof header === 'string' ? header : '') ?? []
+  if (traceId === '' || zeros.test(traceId) || zeros.test(spanId)) return context.active()
+  return trace.setSpanContext(context.active(), {
+    traceId,
+    spanId,
+    traceFlags: parseInt(flags, 16) & 1,
+    isRemote: true,
+  })
+}
+
+/** What the convention calls the work of a route. */
+const operationOf = (route: string): string => {
+  if (/embed/i.test(route)) return 'embeddings'
+  if (/generateContent/i.test(route)) return 'generate_content'
+  return /chat|responses|messages/.test(route) ? 'chat' : 'inference'
+}
+
+/** The attempt whose answer the caller was given. */
+const answering = ({ attempts }: RecordedRequest): RecordedAttempt | undefined =>
+  attempts.findLast(({ outcome }) => outcome === 'answered')
+
+const usageOf = ({ used }: RecordedRequest, attempt: RecordedAttempt): Attributes => {
+  const own = used.filter(({ backend }) => backend === attempt.backend)
+  if (own.length === 0) return {}
+  const sum = (kind: 'input' | 'output' | 'cached' | 'reasoning') => own.reduce((all, each) => all + each[kind], 0)
+  return {
+    'gen_ai.usage.input_tokens': sum('input'),
+    'gen_ai.usage.output_tokens': sum('output'),
+    'gen_ai.usage.cache_read.input_tokens': sum('cached'),
+    'gen_ai.usage.reasoning.output_tokens': sum('reasoning'),
+  }
+}
+
+/** One span of an attempt, and what the metrics of the convention tell of it. */
+const tellAttempt = (it: RecordedRequest, attempt: RecordedAttempt, under: Context, end: number): void => {
+  const { backend, model, cause, outcome, status, from } = attempt
+  const isLast = attempt === answering(it)
+  // The stream of the answer goes on until the request ends.
+  const to = isLast ? end : (attempt.to ?? end)
+  const operation = operationOf(it.begun.route)
+  const named = {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': backend,
+    'gen_ai.request.model': model,
+    ...(outcome !== 'answered' && { 'error.type': String(status ?? outcome ?? 'left') }),
+  }
+  const usage = isLast ? usageOf(it, attempt) : {}
+  const attributes = { ...named, ...usage, 'sealgate.attempt.cause': cause }
+  const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, startTime: from, attributes }, under)
+  if (outcome === 'failed' || outcome === 'broke') span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end(to)
+  durations.record((to - from) / 1000, named)
+  if (isLast && it.firstToken !== null) firstChunks.record(Math.max(0, it.firstToken - from) / 1000, named)
+  for (const type of ['input', 'output'] as const) {
+    const count = usage[`gen_ai.usage.${type}_tokens`]
+    if (typeof count === 'number') tokens.record(count, { ...named, 'gen_ai.token.type': type })
+  }
+}
+
+/** The spans of a request: its own in the caller's trace, and one below it for each attempt. */
+export const tellRequest = (it: RecordedRequest, status: number, to: number): void => {
+  const { route, at, traceparent } = it.begun
+  const span = serverSpan(route, status, at, parentOf(traceparent))
+  if (it.model !== null) span.setAttribute('gen_ai.request.model', it.model)
+  const under = trace.setSpan(context.active(), span)
+  for (const attempt of it.attempts) tellAttempt(it, attempt, under, to)
+  span.end(to)
+}
+
+/** A request that asked no model. */
+export const tellPlain = (route: string, status: number, from: number, to: number): void =>
+  serverSpan(route, status, from, context.active()).end(to)
+
+const serverSpan = (route: string, status: number, startTime: number, under: Context) =>
+  tracer.startSpan(
+    route,
+    { kind: SpanKind.SERVER, startTime, attributes: { 'http.route': route, 'http.response.status_code': status } },
+    under,
+  )
