@@ -126,6 +126,18 @@ for (const [revision, mode] of Object.entries(modes))
     t.notMatch(JSON.stringify(it.logged), /word of mine|headline|Bergen|secret-of-house/)
   })
 
+t.test('a server that takes the latest revision alone serves as any other', async (t) => {
+  const server = await mcpServer(t, issues, { latest: true })
+  const it = await house(t, { servers: { tracker: { url: server.url } } })
+  const agent = await agentOf(t, it, it.key)
+  const call = (name: string, args: object = {}) => agent.call('callTool', { name, arguments: args })
+  t.equal((await agent.find('open an issue'))[0].name, 'tracker__create_issue')
+  t.equal(textOf(await call('tracker__create_issue', { title: 'Late' })), 'Opened: Late')
+  t.match(await call('tracker__refuse'), { isError: true, content: [{ text: 'No' }] })
+  const last = server.seen.at(-1)!.headers
+  t.match(last, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'refuse' })
+})
+
 t.test('without the search all tools are listed by their own schemas', async (t) => {
   const it = await house(t, {
     servers: { tracker: { url: (await mcpServer(t, issues)).url } },
@@ -180,6 +192,8 @@ t.test('a call is on the bill of its key, and a budget that is used up refuses i
   t.equal(server.seen.length, before, 'a refused call does not go out')
   t.equal(textOf(await call('free__close_issue')), 'Closed', 'a call without a price needs no room')
   t.equal(textOf(await (await agentOf(t, it, it.key)).call('callTool', { name: 'tracker__close_issue' })), 'Closed')
+  const costs = async () => /mcp\/tracker/.test(await (await it.call('GET', '/admin/usage?limit=100')).text())
+  t.ok(await until(costs), 'usage names the server')
 })
 
 t.test('guards see arguments and results', async (t) => {

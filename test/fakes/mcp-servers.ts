@@ -69,16 +69,17 @@ const give = async (answer: Response, out: ServerResponse): Promise<void> => {
     .pipe(out)
 }
 
-/** A server of the official SDK on a free port, by streamable HTTP; with sessions, or without any state. */
+/** A server of the official SDK on a free port, by streamable HTTP; with sessions, without any state, or in the latest revision alone. */
 export const mcpServer = async (
   t: Test,
   tools: readonly PlayedTool[] | (() => readonly PlayedTool[]),
-  { stateless = false } = {},
+  { stateless = false, latest = false } = {},
 ): Promise<PlayedServer> => {
   const current = typeof tools === 'function' ? tools : () => tools
   const sessions = new Map<string, unknown>()
-  const handler = sdk.createMcpHandler(() => serverOf(current))
-  const answering: Answering = stateless ? (request) => handler.fetch(request) : withSessions(current, sessions)
+  const handler = sdk.createMcpHandler(() => serverOf(current), { legacy: latest ? 'reject' : 'stateless' })
+  const answering: Answering =
+    stateless || latest ? (request) => handler.fetch(request) : withSessions(current, sessions)
   const seen: PlayedServer['seen'] = []
   const server = createServer((incoming, out) => {
     const work = async () => {

@@ -34,7 +34,8 @@ export const latestRevision = '2026-07-28'
 export const earlierRevisions: readonly string[] = ['2025-11-25', '2025-06-18']
 /** The member of `_meta` in which a call names its revision. */
 export const versionKey = 'io.modelcontextprotocol/protocolVersion'
-const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
+/** The member of `_meta` in which a client tells what it can do. */
+export const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 
 /** Cache times of results, in ms. */
 const keeping = (tools: number): Readonly<Record<string, number>> => ({

@@ -1,8 +1,18 @@
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { sseEvents } from '../../../../core/dialects/sse.ts'
 import type { Answer, Door } from '../../../../core/ports/platform.ts'
+import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
 import { boundedBody } from '../../../shared/bounded-body.ts'
-import { type Line, type ServerMessage, SessionOver, answerTo, messageIn, mostMessage, resultIn } from './line.ts'
+import {
+  type Line,
+  type ServerMessage,
+  SessionOver,
+  answerTo,
+  isRecord,
+  messageIn,
+  mostMessage,
+  resultIn,
+} from './line.ts'
 
 /** Ms for the farewell to a session. */
 const farewellMs = 2_000
@@ -19,6 +29,32 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
+/** A message of the gateway. */
+interface Sent {
+  readonly jsonrpc?: string
+  readonly id?: unknown
+  readonly method?: string
+  readonly params?: object
+}
+
+/** The latest revision repeats the method and the name of the tool in headers. */
+const repeatedHeaders = ({ method, params }: Sent): Readonly<Record<string, string>> => ({
+  ...(method !== undefined && { 'mcp-method': method }),
+  ...(method === 'tools/call' && { 'mcp-name': (params as { readonly name: string }).name }),
+})
+
+/** Throws RpcError where the refusal is an error of the protocol. */
+const refuse = async (answer: Answer): Promise<never> => {
+  const failed = new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
+  if (answer.header('content-type')?.startsWith('application/json') !== true) {
+    answer.discard()
+    throw failed
+  }
+  const message = await messageIn(await boundedBody(answer, mostMessage))
+  if (isRecord(message.error)) resultIn(message)
+  throw failed
+}
+
 /** Requests to one server, with what the handshake tells. */
 const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door: Door) => {
   let session: string | null = null
@@ -29,14 +65,17 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
     ...(session !== null && { 'mcp-session-id': session }),
   })
   return {
-    async post(message: object, signal: AbortSignal): Promise<Answer> {
+    async post(message: Sent, signal: AbortSignal): Promise<Answer> {
       const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
-      const body = JSON.stringify(message)
-      const answer = await door(url, { method: 'POST', headers: { ...told(), ...asks }, body, signal })
+      const repeated = version === latestRevision ? repeatedHeaders(message) : {}
+      const sent = { ...told(), ...repeated, ...asks }
+      const answer = await door(url, { method: 'POST', headers: sent, body: JSON.stringify(message), signal })
       if (answer.status >= 200 && answer.status < 300) return answer
-      answer.discard()
-      if (answer.status === 404 && session !== null) throw new SessionOver()
-      throw new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
+      if (answer.status === 404 && session !== null) {
+        answer.discard()
+        throw new SessionOver()
+      }
+      return refuse(answer)
     },
     opens(answer: Answer): void {
       const name = answer.header('mcp-session-id')
@@ -59,7 +98,7 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
 export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
   const { post, opens, agreed, isOwn, close } = requestsTo(url, headers, door)
   let calls = 0
-  const notify = async (message: object, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
+  const notify = async (message: Sent, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
 
   /** The answer to a call in a stream, whatever else the server tells before. */
   const streamed = async (answer: Answer, id: number, signal: AbortSignal): Promise<ServerMessage> => {

@@ -63,7 +63,7 @@ export const toolServer = (
   name: string,
   settings: ServerSettings,
   { fetch, clock, log }: Given,
-  listed: (tools: readonly ServedTool[]) => void,
+  listed: (tools: readonly ServedTool[]) => Promise<void>,
 ): ToolServer => {
   const open = () => inTime(clock, handshakeMs, never(), async (signal) => openSession(lineOf(settings, fetch), signal))
   const sessions = sessionsOf(open, settings.url === undefined ? mostSessions.programs : mostSessions.http, clock)
@@ -72,11 +72,12 @@ export const toolServer = (
   let until = 0
   let asking: Promise<void> | null = null
 
-  const take = (found: readonly ServedTool[]): void => {
+  const take = async (found: readonly ServedTool[]): Promise<void> => {
     const known = new Map(tools.map((tool) => [digestOf(tool), tool]))
     // A tool that stays the same stays in the index.
-    tools = pinned(found).map((tool) => known.get(digestOf(tool)) ?? tool)
-    listed(tools)
+    const next = pinned(found).map((tool) => known.get(digestOf(tool)) ?? tool)
+    await listed(next)
+    tools = next
   }
   const ask = async (): Promise<void> => {
     try {
@@ -86,7 +87,7 @@ export const toolServer = (
       const sound = toolsIn(name, list.listed, settings.tools)
       if (list.more || (settings.tools === undefined && sound.length < list.listed.length))
         log.warn('mcp.bounded', { server: name, listed: list.listed.length, kept: sound.length })
-      take(sound)
+      await take(sound)
       until = clock.now() + listLifeMs
     } catch (cause) {
       until = clock.now() + restMs

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { earlierRevisions } from '../../../shared/dialects/mcp/protocol.ts'
+import { capabilitiesKey, earlierRevisions, latestRevision, versionKey } from '../../../shared/dialects/mcp/protocol.ts'
+import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
 import { interfaceVersion } from '../../shared/interface-version.ts'
 import type { ToolResult } from '../served-tools.ts'
 import { type Line, isRecord } from './line.ts'
@@ -43,6 +44,8 @@ const answer = v.object({
   content: v.optional(v.pipe(v.array(part), v.maxLength(mostParts)), []),
   structuredContent: v.optional(v.looseObject({})),
   isError: v.optional(v.boolean()),
+  // A result of another kind asks back, which the gateway does not offer.
+  resultType: v.optional(v.literal('complete')),
 })
 
 const resultOf = (result: unknown): ToolResult => {
@@ -66,21 +69,45 @@ const listIn = async (line: Line, signal: AbortSignal) => {
   return { listed: listed.slice(0, mostRead), more: listed.length > mostRead || typeof cursor === 'string' }
 }
 
-/** The handshake. Throws UpstreamFailed for a server that speaks another revision, and closes the line. */
-export const openSession = async (line: Line, signal: AbortSignal): Promise<Session> => {
+const clientInfo = { name: 'sealgate', version: interfaceVersion }
+/** What each call of the latest revision tells in place of a handshake. */
+const _meta = { [versionKey]: latestRevision, [capabilitiesKey]: {}, 'io.modelcontextprotocol/clientInfo': clientInfo }
+
+const unknownRevision = () => new UpstreamFailed('The tool’s server speaks an unknown revision of the protocol')
+
+const shakeHands = async (line: Line, signal: AbortSignal): Promise<void> => {
+  const wish = { protocolVersion: earlierRevisions[0], capabilities: {}, clientInfo }
+  const answer = await line.call('initialize', wish, signal)
+  const version = isRecord(answer) ? answer['protocolVersion'] : undefined
+  const known = revisions.find((revision) => revision === version)
+  if (known === undefined) throw unknownRevision()
+  line.agreed(known)
+  await line.notify('notifications/initialized', {}, signal)
+}
+
+/** The line in the revision of the server: with a handshake, or in the latest one where the server refuses a handshake. */
+const agreedLine = async (line: Line, signal: AbortSignal): Promise<Line> => {
   try {
-    const clientInfo = { name: 'sealgate', version: interfaceVersion }
-    const wish = { protocolVersion: earlierRevisions[0], capabilities: {}, clientInfo }
-    const told = await line.call('initialize', wish, signal)
-    const version = isRecord(told) ? told['protocolVersion'] : undefined
-    const known = revisions.find((revision) => revision === version)
-    if (known === undefined) throw new UpstreamFailed('The tool’s server speaks an unknown revision of the protocol')
-    line.agreed(known)
-    await line.notify('notifications/initialized', {}, signal)
+    await shakeHands(line, signal)
+    return line
   } catch (error) {
-    line.close()
-    throw error
+    if (!(error instanceof RpcError)) throw error
   }
+  line.agreed(latestRevision)
+  const latest: Line = { ...line, call: (method, params, signal) => line.call(method, { ...params, _meta }, signal) }
+  const { supportedVersions } = (await latest.call('server/discover', {}, signal)) as {
+    readonly supportedVersions?: unknown
+  }
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(latestRevision)) throw unknownRevision()
+  return latest
+}
+
+/** Throws UpstreamFailed for a server that speaks another revision, and closes the line. */
+export const openSession = async (opened: Line, signal: AbortSignal): Promise<Session> => {
+  const line = await agreedLine(opened, signal).catch((error: unknown) => {
+    opened.close()
+    throw error
+  })
   return {
     tools: (signal) => listIn(line, signal),
     call: async (name, args, signal) => resultOf(await line.call('tools/call', { name, arguments: args }, signal)),

@@ -1,7 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type SearchIndex, searchIndex } from '../../../sealed/retrieval/search-index.ts'
 import type { ServedTool } from '../served-tools.ts'
 import { isRecord } from './line.ts'
 
+/** Tools that one turn of the loop indexes. */
+const aTurn = 20
 /** Characters of a tool's words. */
 const mostWords = 4_000
 
@@ -24,7 +27,7 @@ const textOf = ({ described: { description, inputSchema } }: ServedTool): string
 /** Tools by their words, ranked as the passages of files are. */
 export interface ToolIndex {
   /** Takes the place of the tools that the server had. */
-  put(server: string, tools: readonly ServedTool[]): void
+  put(server: string, tools: readonly ServedTool[]): Promise<void>
   /** Best first, of these tools alone. */
   find(tools: readonly ServedTool[], query: string, most: number): readonly ServedTool[]
 }
@@ -33,11 +36,11 @@ export const toolIndex = (): ToolIndex => {
   const index: SearchIndex = searchIndex()
   const known = new Map<string, readonly ServedTool[]>()
   return {
-    put(server, tools) {
-      const kept = new Set(tools)
-      for (const tool of known.get(server) ?? []) if (!kept.has(tool)) index.remove(tool.described.name)
-      for (const tool of tools) {
-        if (known.get(server)?.includes(tool)) continue
+    async put(server, tools) {
+      const [before, after] = [new Set(known.get(server)), new Set(tools)]
+      for (const tool of before) if (!after.has(tool)) index.remove(tool.described.name)
+      for (const [at, tool] of tools.filter((tool) => !before.has(tool)).entries()) {
+        if (at % aTurn === aTurn - 1) await nextTurn()
         const heading = wordsOf(tool.own)
         const passage = { text: textOf(tool) || heading, heading, page: null }
         index.put(tool.described.name, [{ passage, vector: null }], { title: wordsOf(tool.server) })
