@@ -30,7 +30,7 @@ const plain = (text: string) =>
 const checked = async (): Promise<string> => {
   const parsed = await namedFile(file)
   const faults = await everyFault(parsed.value, env)
-  return faults.length === 0 ? 'no faults' : plain(faultLines(file, faults, parsed))
+  return faults.length === 0 ? 'no faults' : faultLines(file, faults, parsed)
 }
 
 const started = async (): Promise<string> => {
@@ -39,7 +39,7 @@ const started = async (): Promise<string> => {
     await gateway.close()
     return 'no faults'
   } catch (error) {
-    return plain((error as Error).message)
+    return (error as Error).message
   }
 }
 
@@ -51,15 +51,17 @@ t.teardown(() => running.gateway.close())
 const reloaded = (): Promise<string> =>
   running.gateway.reload(operator('signal')).then(
     () => 'no faults',
-    ({ validator }: { validator?: { configuration?: string } }) => plain(validator?.configuration ?? 'no words'),
+    ({ validator }: { validator?: { configuration?: string } }) => validator?.configuration ?? 'no words',
   )
 
 const expectSame = async (t: Test, name: string, configuration: object, sentence: string) => {
   await write(configuration)
-  const [check, start, reload] = [await checked(), await started(), await reloaded()]
-  t.equal(check, sentence, `check: ${name}`)
-  t.equal(start, sentence, `start: ${name}`)
-  t.equal(reload, sentence, `reload: ${name}`)
+  const told = { check: await checked(), start: await started(), reload: await reloaded() }
+  for (const [way, words] of Object.entries(told)) {
+    t.equal(plain(words), sentence, `${way}: ${name}`)
+    if (sentence !== 'no faults')
+      t.match(words, /sealgate\.json:\d+:\d+ /, `${way} names file, line and column: ${name}`)
+  }
 }
 
 t.test('a sound configuration has no fault', async (t) => expectSame(t, 'sound', soundConfiguration, 'no faults'))
