@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Asked, Take } from '../recorded.ts'
+import { vendorChecks } from './vendor-checks.ts'
 
 type Json = Record<string, any>
 
 /** A published rule of a vendor, and what the vendor answers to those who break it. */
-interface Rule {
+export interface Rule {
   readonly rule: string
   readonly source: string
   readonly path: string
@@ -17,6 +18,8 @@ interface Rule {
   readonly check?: keyof typeof checks
   readonly status: number
   readonly error: Json
+  /** A body that breaks this rule alone. */
+  readonly wrong?: Json
 }
 
 const items = ({ input }: Json): readonly Json[] => (Array.isArray(input) ? input : [])
@@ -24,6 +27,7 @@ const isCall = ({ type }: Json): boolean => /^(function|custom_tool)_call$/.test
 
 /** True for a request that keeps the rule. */
 const checks = {
+  ...vendorChecks,
   room: ({ max_output_tokens: most }: Json) => most == null || most >= 16,
   encrypted: (asked: Json) =>
     items(asked).every(({ type, encrypted_content: text }) => type !== 'reasoning' || /^gAAAA-/.test(text ?? '')),
@@ -52,7 +56,8 @@ const folder = new URL(/\/dist\/test\/fakes\//.test(import.meta.url) ? '../../..
 export const rulesOf = (vendor: string): readonly Rule[] =>
   JSON.parse(readFileSync(new URL(`${vendor}.json`, folder), 'utf8'))
 
-const breaks = ({ path, model, has, members, check }: Rule, asked: Asked, body: Json): string | null => {
+/** The member by which a body breaks this rule; null where the body keeps it. */
+export const breaks = ({ path, model, has, members, check }: Rule, asked: Asked, body: Json): string | null => {
   if (!new RegExp(path).test(asked.path) || (model !== undefined && !new RegExp(model).test(body['model']))) return null
   if (has !== undefined) return Array.isArray(body[has]) && body[has].length > 0 ? has : null
   if (members !== undefined) return Object.keys(body).find((name) => !members.includes(name)) ?? null
