@@ -27,6 +27,8 @@ const price = v.strictObject({
   audio_price_per_min: v.optional(amount),
   image_price: v.optional(amount),
   request_price: v.optional(amount),
+  /** What a call in a batch is multiplied by; 1 when absent. */
+  batch_factor: v.optional(amount),
 })
 
 /** What a model does. A type decides which routes may call the model. */

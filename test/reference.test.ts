@@ -251,7 +251,7 @@ t.test('the codes are those of errors.md', async (t) => {
 /** Their examples are cut short, or name what only some gateways have. */
 const isTaken = ({ path, name }: Operation): boolean =>
   name !== 'GET /v1/responses' &&
-  (!/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$/.test(
+  (!/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$|\/batches(?:\/\{id\}\/\w+)?$|^\/v1\/files$/.test(
     path,
   ) ||
     path === '/v1/models/{id}')

@@ -50,7 +50,7 @@ const withOwn = (...own: readonly ReturnType<typeof semaphore>[]) => {
 
 t.test('an own surface is served with all others, and describes itself', async (t) => {
   const it = await running(t, withOwn(semaphore()))
-  t.same(it.gateway.surfaces.slice(0, 3), ['v1', 'gemini', 'decision'])
+  t.same(it.gateway.surfaces.slice(0, 3), ['v1', 'gemini', 'batches'])
   t.equal(it.gateway.surfaces.at(-1), 'semaphore')
   const asked = (headers: Record<string, string>) => fetch(`${it.base}/semaphore/hi`, { headers })
   t.equal((await asked({})).status, 401, 'to keys alone')
@@ -84,12 +84,12 @@ t.test('the setting names chapters and surfaces', async (t) => {
     return { names: gateway.surfaces, paths: Object.keys(paths) }
   }
   const dialects = await namesOf(['chat', 'v1'])
-  t.same(dialects.names, ['v1', 'gemini', 'chat'], 'v1 brings gemini along')
+  t.same(dialects.names, ['v1', 'gemini', 'batches', 'chat'], 'v1 brings gemini and batches along')
   t.notOk(dialects.paths.includes('/semaphore/{text}'), 'an own surface that is not named is not served')
   const alone = await namesOf(['gemini'])
   t.ok(alone.paths.includes('/v1beta/models'))
   t.notOk(alone.paths.includes('/v1/models'), 'gemini comes alone')
-  t.same((await namesOf(['v1', 'gemini', 'v1'])).names, ['v1', 'gemini'], 'a name stands once')
+  t.same((await namesOf(['v1', 'gemini', 'v1'])).names, ['v1', 'gemini', 'batches'], 'a name stands once')
   t.same((await namesOf([])).names, [])
 })
 
@@ -126,7 +126,7 @@ t.test('a configuration names an own surface by its path', async (t) => {
   t.same(plain.gateway.surfaces, ['admin', 'flags'])
   t.match(await (await plain.call('GET', '/flags')).json(), { colour: 'red' })
   const blue = await served([{ use: file, colour: 'blue' }, { use: 'v1' }])
-  t.same(blue.gateway.surfaces, ['v1', 'gemini', 'flags'])
+  t.same(blue.gateway.surfaces, ['v1', 'batches', 'gemini', 'flags'])
   t.match(await (await blue.call('GET', '/flags')).json(), { colour: 'blue' })
   const settings = { ...memory(), surfaces: await surfacesOf(asked()) }
   const all = createGateway(settings)
@@ -200,7 +200,7 @@ t.test('a route without access, an unknown name and a name of two end the start'
     )
   t.equal(
     refusal([semaphore()], { surfaces: ['chat', 'chatt'] }),
-    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, v1, gemini, mcp, ehbp, console, semaphore',
+    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, v1, gemini, batches, mcp, ehbp, console, semaphore',
   )
   t.match(refusal([], { surfaces: ['chat', 'chatt', 'v1'] }), /^settings: surfaces\.1 /, 'by its place')
   t.equal(refusal([semaphore({}, 'mcp')]), 'surfaces: mcp is the name of two')

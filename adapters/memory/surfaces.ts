@@ -1,5 +1,6 @@
 import { use } from '../../core/plugin.ts'
 import admin from '../../plugins/surfaces/admin.ts'
+import batches from '../../plugins/surfaces/batches.ts'
 import chat from '../../plugins/surfaces/chat.ts'
 import console from '../../plugins/surfaces/console.ts'
 import decision from '../../plugins/surfaces/decision.ts'
@@ -15,5 +16,5 @@ import v1 from '../../plugins/surfaces/v1.ts'
 /** All doors of this package, in the order of the reference. */
 export const surfaces = [
   ...[use(decision), use(chat), use(rvenc), use(tools), use(files), use(index), use(admin)],
-  ...[use(v1), use(gemini), use(mcp), use(ehbp), use(console)],
+  ...[use(v1), use(gemini), use(batches), use(mcp), use(ehbp), use(console)],
 ]

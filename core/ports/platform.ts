@@ -34,6 +34,8 @@ export interface Ask {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** A body as it comes in, in place of `body`; only for hosts that the configuration names. */
+  readonly stream?: AsyncIterable<Uint8Array>
   /** Ends the request at any time, also while its body is read. */
   readonly signal: AbortSignal
   /** In ms until the head of the answer; when absent, only the signal counts. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { countBody, countOf } from './shared/messages/count-messages.ts'
-import { chunksOf, completionOf, messagesEvents } from './shared/messages/messages-answers.ts'
+import { batchRelay } from './shared/batch-relay.ts'
+import { chunksOf, completionOf, messagesEvents, usedOfMessages } from './shared/messages/messages-answers.ts'
 import { generationOf } from './shared/messages/generations.ts'
 import { type Asked, messagesBody, unsampled } from './shared/messages/messages.ts'
 import { accepted, BaseUrl, garbled, keptObject, objectIn, readKept, readObject } from '../shared/backend.ts'
@@ -15,7 +16,6 @@ import {
   type ChatAnswer,
   type ChatCall,
   type ChatWire,
-  type CountCall,
   type Model,
   type Native,
   Upstream,
@@ -25,6 +25,7 @@ import type { JsonObject } from '../../core/dialects/json-object.ts'
 type Completed = Extract<ChatAnswer, { kind: 'completion' }>
 
 const text = v.pipe(v.string(), v.minLength(1))
+const vendorsOwn = 'https://api.anthropic.com'
 
 /** The version of the API, unless the settings or the caller name another. */
 const latest = '2026-10-21'
@@ -58,10 +59,12 @@ export default plugin({
       apiKey: v.optional(text),
       /** A call goes out under the caller's own `authorization: Bearer sk-ant-…`, where one came beside the gateway's key. */
       passCallerKey: v.optional(v.boolean(), false),
-      baseUrl: v.optional(BaseUrl, 'https://api.anthropic.com'),
+      baseUrl: v.optional(BaseUrl, vendorsOwn),
       /** By default the latest that knows all fields of the request. */
       version: v.optional(text),
       betas: v.optional(v.array(text), []),
+      /** Whether the server has batches; absent, Anthropic itself has them. */
+      batches: v.optional(v.boolean()),
       /** The abilities of models whose names do not reveal them. */
       generation: v.optional(
         v.strictObject({
@@ -77,7 +80,11 @@ export default plugin({
     oneSignIn(({ apiKey, passCallerKey }) => apiKey !== undefined || passCallerKey, 'apiKey, or passCallerKey'),
   ),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, passCallerKey, baseUrl, version, betas, generation: own }, name): Upstream => {
+  create: (
+    { fetch, clock },
+    { apiKey, passCallerKey, baseUrl, version, betas, batches, generation: own },
+    name,
+  ): Upstream => {
     const signedBy = (callerKey: string | undefined): string => {
       const own = apiKey === undefined ? null : `Bearer ${apiKey}`
       const key = passCallerKey ? (callerKey ?? own) : own
@@ -90,7 +97,7 @@ export default plugin({
       ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
     }
     /** What the caller names goes on byte for byte, behind what the operator names. */
-    const headersFor = (body: JsonObject, { callerKey }: ChatCall | CountCall, native: Native | null) => {
+    const headersFor = (body: JsonObject, { callerKey }: Pick<ChatCall, 'callerKey'>, native: Native | null) => {
       const told = native?.headers ?? {}
       const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
       return {
@@ -117,6 +124,12 @@ export default plugin({
       })
     }
     const { push } = fetch
+    const hasBatches = apiKey !== undefined && (batches ?? baseUrl === vendorsOwn)
+    const relay = () =>
+      batchRelay({
+        ...{ fetch, clock, baseUrl, dialect: 'messages', used: usedOfMessages },
+        headers: (told) => headersFor({}, {}, { dialect: 'messages', body: {}, headers: told }),
+      })
 
     return {
       name,
@@ -124,7 +137,8 @@ export default plugin({
       takesCallerKey: passCallerKey,
       unheard: (model, body) => unsampled({ ...generationOf(model), ...own }, body),
       ...(push && { wire: (call: ChatCall) => wireOf(call, push) }),
-      ...(baseUrl === 'https://api.anthropic.com' && { vendor: 'anthropic' }),
+      ...(hasBatches && { batches: relay() }),
+      ...(baseUrl === vendorsOwn && { vendor: 'anthropic' }),
 
       async models(signal) {
         const models: Model[] = []

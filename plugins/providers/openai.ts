@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../shared/backend.ts'
+import { batchRelay, usedOfOpenai } from './shared/batch-relay.ts'
 import { chatBackend, createdAt } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import { drawFields, transcriptFormat, typeOf } from './shared/openai-models.ts'
@@ -42,6 +43,8 @@ export default plugin({
     request: v.optional(RequestChange),
     /** True where the models of this name decide by themselves, and do nothing else. */
     decisions: v.optional(v.boolean(), false),
+    /** Whether the server has files and batches; absent, OpenAI itself has them. */
+    batches: v.optional(v.boolean()),
   }),
   needs: { fetch: Fetch, clock: Clock, log: Log },
   create: ({ fetch, clock, log }, settings, name): Upstream => {
@@ -87,8 +90,11 @@ export default plugin({
       const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form: decisionsForm })
       return { name, models: backend.models, decide }
     }
+    const hasBatches = settings.batches ?? (baseUrl === vendorsOwn && !azure)
+    const routes = { fetch, clock, baseUrl, headers: () => headers, dialect: 'openai', used: usedOfOpenai }
     return {
       name,
+      ...(hasBatches && { batches: batchRelay(routes) }),
       ...(baseUrl === vendorsOwn && { vendor: 'openai' }),
       ...backend,
       ...(!azure && { moderate: moderationBackend({ ...counter, url: `${baseUrl}/moderations` }) }),

@@ -2,12 +2,14 @@ import { mediaRoutes } from './shared/media.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Surface } from '../../core/ports/surface.ts'
 import { chatCompletions } from './v1/chat-completions.ts'
-import { asMessages, asUnknownUrl, atV1 } from './v1/dialect-route.ts'
+import { asMessages } from './shared/dialect-route.ts'
+import { asUnknownUrl, atV1 } from './v1/dialect-route.ts'
 import { messages } from './v1/messages.ts'
 import { models } from './v1/models.ts'
 import { judgements } from './v1/judgements.ts'
 import { responses } from './v1/responses.ts'
-import { betas, sockets } from './v1/settings.ts'
+import { betas } from './shared/betas-settings.ts'
+import { sockets } from './v1/settings.ts'
 
 /** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
 const chapter = async () => (await import('./v1/chapter.ts')).chapter

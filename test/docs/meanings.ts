@@ -210,6 +210,8 @@ export const meanings: Readonly<Record<string, string>> = {
     'The price of a thousand characters that are spoken; absent, the text is charged by its tokens.',
   'models.<name>.price_config.<standard or confidential>.<name>.audio_price_per_min': 'The price of a minute of audio.',
   'models.<name>.price_config.<standard or confidential>.<name>.image_price': 'The price of an image.',
+  'models.<name>.price_config.<standard or confidential>.<name>.batch_factor':
+    'The number by which a batch multiplies these prices; 1 when absent.',
   'models.<name>.price_config.<standard or confidential>.<name>.request_price':
     'The price of a request, beside all else; absent, none.',
   'prices.currency':

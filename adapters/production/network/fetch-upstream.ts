@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
@@ -258,7 +259,8 @@ export const send = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Pro
       return reject(new UpstreamFailed(undefined, { cause }))
     }
     const { origin, path } = where
-    const { method, headers = null, body = null } = ask
+    const { method, headers = null, stream } = ask
+    const body = stream === undefined ? (ask.body ?? null) : Readable.from(stream, { objectMode: false })
     // Written out: an object spread costs undici a tenth of the call.
     agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
   })

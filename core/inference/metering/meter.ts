@@ -53,6 +53,7 @@ export const meter = plugin({
     return {
       reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
       open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),
+      book: (...call) => (made === null ? all().then((they) => they.book(...call)) : made.book(...call)),
       keep: () => made?.keep(),
       waits: (call) => made?.waits(call),
       spendAudio: (...call) =>

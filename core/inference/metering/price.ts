@@ -32,6 +32,8 @@ export interface Consumption extends Usage {
   readonly characters?: number
   readonly images?: number
   readonly seconds?: number
+  /** How many calls these are together; 1 when absent. */
+  readonly calls?: number
 }
 
 /** Circumstances that change a price. A null region and an absent one take the plain price. */
@@ -50,7 +52,7 @@ export const costOf = (
 ): number | null => {
   const { long } = price
   const prices = long !== undefined && used.input > long.above ? long : price
-  let cost = prices.request ?? price.request ?? 0
+  let cost = (prices.request ?? price.request ?? 0) * (used.calls ?? 1)
   for (const [amount = 0, each] of partsOf(prices, used)) {
     if (amount === 0) continue
     if (each === undefined) return null

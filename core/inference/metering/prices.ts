@@ -11,6 +11,8 @@ export type BilledModel = Pick<Entry, 'name' | 'settings'> &
   Partial<Pick<Entry, 'candidates'>> & {
     /** The caller's own credential came: a backend that takes it costs nothing. */
     readonly callerPays?: boolean
+    /** The calls go out in a batch, at its price. */
+    readonly batch?: boolean
   }
 
 type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
@@ -36,7 +38,7 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
   const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
     if (entry.callerPays === true && candidate?.upstream.takesCallerKey === true) return 0
     const price = priceOf(entry, candidate, mode)
-    return price && costOf(price, used, { region: entry.settings.regions[0] ?? null })
+    return price && costOf(price, used, { region: entry.settings.regions[0] ?? null, batch: entry.batch === true })
   }
 
   const mostOf = (entry: BilledModel, mode: Mode, used: Consumption): number | null => {
@@ -115,6 +117,7 @@ const unitsOf = (price: Configured): Price => {
     second: times(price.audio_price_per_min, 1e6 / 60),
     image: times(price.image_price, 1e6),
     request: times(price.request_price, 1e6),
+    batch: price.batch_factor ?? 1,
   }
 }
 

@@ -37,6 +37,8 @@ export interface Reservations {
   waits(call: WaitingCall): void
   /** Throws TooMany, or Forbidden where a budget holds and the price is unknown; then nothing was taken. */
   reserve(caller: Caller, billed: Billed, estimate: Estimate, record?: RequestRecord): Soon<Reservation<Consumption>>
+  /** As `reserve`, for calls that a backend has answered before: exact, and taken from budgets alone. */
+  book(caller: Caller, billed: BilledModel, used: Consumption, record?: RequestRecord): Soon<Reservation<Consumption>>
   /** As `reserve`, by the length of audio in seconds. */
   spendAudio(caller: Caller, billed: Billed, seconds: number, record?: RequestRecord): Soon<Reservation<number>>
   /** Resolves when nothing is being settled any more. */

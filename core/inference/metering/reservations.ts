@@ -45,6 +45,8 @@ interface Call<Truth> {
   readonly user?: string | undefined
   /** The models that a sealed call may ask for; absent where no budget holds. */
   readonly sealed?: readonly BilledModel[]
+  /** True for calls that were answered before: windows of tokens and requests are not theirs. */
+  readonly isPast?: boolean
   /** True where the caller keeps the ledger's lines by itself. */
   readonly keepsLater?: boolean
   readonly record: RequestRecord | undefined
@@ -109,13 +111,14 @@ type Till = ReturnType<typeof tillOf>
  */
 const payment = (
   till: Till,
-  { caller, entry, mode, sealed, user }: Call<unknown>,
+  { caller, entry, mode, sealed, user, isPast = false }: Call<unknown>,
   work: readonly Charge[],
   used: Consumption,
 ): Payment => {
   const { budgetsOf, mostOf, settings, clock } = till
   const budgets = budgetsOf(caller, clock.now())
-  const quotas = quotasOf(till, { caller, model: entry?.name ?? null, user })
+  const all = quotasOf(till, { caller, model: entry?.name ?? null, user })
+  const quotas = isPast ? all.filter(({ allowance }) => allowance.concern === 'money') : all
   if (budgets.length === 0 && quotas.length === 0) return { work, budgets, money: none, quotas, charges: work }
   const ofMoney = [...budgets, ...quotas].filter(({ allowance }) => allowance.concern === 'money')
   const cost = ofMoney.length === 0 ? null : mostOf(entry, mode, used, sealed)
@@ -370,6 +373,9 @@ export const reservations = (needs: MeterNeeds): Reservations => {
       const guess = { ...most, estimated: true }
       return opened<Consumption>(till, caller, billed, guess, { record, user }, workOf(till, caller, estimate), tokens)
     },
+
+    book: (caller, entry, guess, record) =>
+      open(till, { caller, entry, mode: 'standard', guess, record, isPast: true }, [], tokens),
 
     open(caller, entry, estimate, record) {
       const { user, ...most } = estimate

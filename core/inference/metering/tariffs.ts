@@ -20,8 +20,8 @@ const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 :
 export const tariffOfTokens = (cachedTokens: 'free' | 'counted'): Tariff<Consumption> => ({
   amountOf: ({ input, output, cached = 0 }) => input + output - (cachedTokens === 'free' ? Math.min(input, cached) : 0),
   consumptionOf: (used) => used,
-  countsOf: ({ input, output, reasoning = 0, cached = 0, estimated = false }, cost) => ({
-    requests: 1,
+  countsOf: ({ input, output, reasoning = 0, cached = 0, estimated = false, calls = 1 }, cost) => ({
+    requests: calls,
     input,
     output,
     reasoning,

@@ -109,7 +109,8 @@ const bodiesOf = (it: Described, body: Body): JsonSchema => {
     ...example(value),
   })
   const form = 'form' in body && body.form ? { 'multipart/form-data': whole(body.form, operation.form) } : {}
-  return body.read === 'form' ? form : { [json]: whole(body.schema, operation.body), ...form }
+  const isForm = body.read === 'form' || (body.read === 'stream' && body.form === body.schema)
+  return isForm ? form : { [json]: whole(body.schema, operation.body), ...form }
 }
 
 const variantsOf = (variants: NonNullable<Operation['variants']>): JsonSchema => ({

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type FlatPart, flatJson } from '../../shared/flat-json.ts'
 import { hexPieces } from '../../shared/hex-pieces.ts'
-import { multipart } from './multipart.ts'
+import { multipart } from '../shared/multipart.ts'
 import { BadRequest } from '../../../core/errors.ts'
 
 /** JSON with the content in hex, or a form with it as it is. */

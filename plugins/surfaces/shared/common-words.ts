@@ -74,6 +74,8 @@ export const codes: Sentences = {
   report_too_long: 'A report looks at more rows than its time allows (503). `validator` says what would be less.',
   budget_exceeded: 'A budget is used up (429). `x-sealgate-budget` says whose.',
   unsupported_modality: 'The model takes no images, or no videos (400).',
+  batches_unread: 'The user has begun 100 batches whose results nobody has read (429).',
+  not_found: 'The caller has no batch or file of this id (404).',
   caller_key_missing: 'The backend is asked under the caller’s own credential alone, and none came.',
   caller_key_refused: 'The vendor refuses the caller’s own credential, or the call under it.',
   server_tool_refused:

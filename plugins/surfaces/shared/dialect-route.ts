@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { BadRequest, TooLarge, type GatewayError } from '../../../core/errors.ts'
 import type { Render } from '../../../core/http/route.ts'
+import { messagesError, messagesStatus } from '../../shared/dialects/messages/error.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 
@@ -46,5 +47,20 @@ export const openaiFaults = {
       }),
     }),
     v.title('OpenaiError'),
+  ),
+}
+
+/** Errors with a type and the id of the request, as Anthropic's clients expect. */
+export const asMessages = rendering(messagesError, messagesStatus)
+
+/** The schema of such an error in the reference. */
+export const messagesFaults = {
+  default: v.pipe(
+    v.object({
+      type: v.literal('error'),
+      error: v.object({ type: v.string(), message: v.string(), code: v.optional(v.string()) }),
+      request_id: v.string(),
+    }),
+    v.title('MessagesError'),
   ),
 }

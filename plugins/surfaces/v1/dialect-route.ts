@@ -1,27 +1,10 @@
-import * as v from 'valibot'
-import { messagesError, messagesStatus } from '../../shared/dialects/messages/error.ts'
 import { NotFound } from '../../../core/errors.ts'
 import type { AnyRoute, Render } from '../../../core/http/route.ts'
-import { asOpenai, keyHeaders, rendering, openaiFaults } from '../shared/dialect-route.ts'
+import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
 
 /** An error about a path that no route has: no model is missing there. */
 export const asUnknownUrl: Render = (about, error) =>
   asOpenai(about, error instanceof NotFound ? new NotFound(error.message, { code: 'unknown_url' }) : error)
-
-/** Errors with a type and the id of the request, as Anthropic's clients expect. */
-export const asMessages = rendering(messagesError, messagesStatus)
-
-/** The schema of such an error in the reference. */
-export const messagesFaults = {
-  default: v.pipe(
-    v.object({
-      type: v.literal('error'),
-      error: v.object({ type: v.string(), message: v.string(), code: v.optional(v.string()) }),
-      request_id: v.string(),
-    }),
-    v.title('MessagesError'),
-  ),
-}
 
 /** A standard route under `/v1`: the same handler, with the keys and the errors of OpenAI's clients. */
 export const atV1 = (route: AnyRoute): AnyRoute => ({

@@ -4,9 +4,8 @@ import { route } from '../../../core/http/route.ts'
 import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
-import { keyHeaders, vendorKey } from '../shared/dialect-route.ts'
+import { asMessages, keyHeaders, messagesFaults, vendorKey } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
-import { asMessages, messagesFaults } from './dialect-route.ts'
 
 const answering = lazy(() => import('./answer-messages.ts'))
 

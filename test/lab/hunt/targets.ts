@@ -157,6 +157,8 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Bytes of the bodies that a route reads as they come in. */
 const streamed: Readonly<Record<string, number>> = {
   '/ehbp/v1/chat/completions': settings.bodies.chat,
+  '/v1/files': settings.bodies.file,
+  '/v1/messages/batches': settings.bodies.file,
   '/files/encrypted/upload': 2 * settings.bodies.file + 256 * 1024,
   '/rvenc/audio/transcriptions': 2 * (lengths.audio + 16) + 512 * 1024,
   '/rvenc/audio/translations': 2 * (lengths.audio + 16) + 512 * 1024,

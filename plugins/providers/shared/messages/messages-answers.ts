@@ -67,6 +67,12 @@ const usageOf = (told: JsonObject): WireUsage => {
   }
 }
 
+/** The usage of a line of a batch's results that succeeded. */
+export const usedOfMessages = ({ result }: JsonObject): WireUsage | null => {
+  const { type, message } = (result ?? {}) as { readonly type?: unknown; readonly message?: JsonObject }
+  return type === 'succeeded' ? usageOf((message?.['usage'] ?? {}) as JsonObject) : null
+}
+
 const present = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 

@@ -108,7 +108,8 @@ const blocksOf = <B extends JsonObject>(blocks: readonly B[], path: string, drop
   return kept.length === blocks.length ? blocks : kept
 }
 
-const betaHeaders = (headers: JsonObject): Readonly<Record<string, string>> =>
+/** Headers that belong to the dialect. */
+export const betaHeaders = (headers: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
     ['anthropic-beta', 'anthropic-version'].flatMap((name) =>
       typeof headers[name] === 'string' ? [[name, headers[name]]] : [],

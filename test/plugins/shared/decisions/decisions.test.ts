@@ -198,6 +198,7 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
       }),
       spendAudio: () => Promise.reject(new Error('not here')),
       open: () => Promise.reject(new Error('not here')),
+      book: () => Promise.reject(new Error('not here')),
       keep: () => {},
       waits: () => {},
       dispose: async () => {},

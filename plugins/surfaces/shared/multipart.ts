@@ -8,7 +8,7 @@ const longestHead = 8 * 1024
 
 /**
  * Reads a multipart form as it comes in. The part `big` is given piece by piece and never held: as it is where it is a
- * file, decoded from hex where it is a text. All other fields are text, and together with their heads may take `most` bytes.
+ * file, decoded from hex where it is a text and `isHex` is true. All other fields are text, and together with their heads may take `most` bytes.
  * `core/http/form.ts` reads the forms whose files stand in memory as a whole.
  */
 export async function* multipart(
@@ -16,6 +16,7 @@ export async function* multipart(
   contentType: string,
   big: string,
   most = 256 * 1024,
+  isHex = true,
 ): AsyncGenerator<FlatPart> {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`, 'latin1')
   const reader = reading(source)
@@ -37,7 +38,8 @@ export async function* multipart(
       if (seen.has(name))
         throw new BadRequest('Malformed form', { validator: { [name.slice(0, 100)]: 'Expected once' } })
       seen.add(name)
-      if (name === big) for await (const piece of contentOf(head, reader.until(delimiter), big)) yield { name, piece }
+      if (name === big)
+        for await (const piece of contentOf(isHex && !isFile(head), reader.until(delimiter), big)) yield { name, piece }
       else yield { name, value: await text(reader.until(delimiter), (_, more) => count(more)) }
     }
   } finally {
@@ -69,8 +71,8 @@ const isFile = (head: string): boolean =>
   /(?:^|\r\n)content-disposition:[^\r\n]*;\s*filename\*?=/i.test(head) ||
   /(?:^|\r\n)content-type:\s*(?!text\/)/i.test(head)
 
-async function* contentOf(head: string, pieces: AsyncIterable<Buffer>, field: string): AsyncGenerator<Buffer> {
-  if (isFile(head)) return yield* pieces
+async function* contentOf(isHex: boolean, pieces: AsyncIterable<Buffer>, field: string): AsyncGenerator<Buffer> {
+  if (!isHex) return yield* pieces
   const hex = hexPieces(field)
   for await (const piece of pieces) yield hex.take(piece)
   hex.end()

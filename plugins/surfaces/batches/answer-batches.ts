@@ -1,0 +1,85 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import { type Reply, json } from '../../../core/http/reply.ts'
+import type { Request } from '../../../core/http/route.ts'
+import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { uuid7 } from '../../../core/uuid7.ts'
+import { missingAsNull, toldAll } from './answer-files.ts'
+import type { Given } from './needs.ts'
+import { batchesOf, toldObject } from './relay.ts'
+import { billedBatch, modelOf, refuseUnpaid } from './results.ts'
+import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
+
+type Asked<Input = unknown, Query = unknown, Path extends string = string> = Request<Input, Query, Caller, Path>
+
+const isBatch = ({ role, dialect }: KeptThing): boolean => dialect === 'openai' && role === 'batch'
+const isInput = ({ role, dialect, batch }: KeptThing): boolean =>
+  dialect === 'openai' && role === 'file' && batch === null
+
+/** States in which a batch without an output will never have one. */
+const over = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled'])
+
+type Told = Readonly<Record<string, unknown>>
+
+/** Keeps whose the files of results are, before the caller learns their ids. The model gets its own name. */
+const seen = async ({ store, clock, random }: Given, id: string, row: KeptThing, told: Told): Promise<Told> => {
+  const outputs = [told['output_file_id'], told['error_file_id']].filter((it) => typeof it === 'string')
+  for (const output of outputs)
+    await keepThing(store, output, { ...row, role: 'file', batch: id, at: uuid7(clock, random), booked: 0 })
+  if (row.booked === 0 && over.has(told['status']) && typeof told['output_file_id'] !== 'string')
+    await store.update(things, id, { booked: 1 })
+  return 'model' in told ? { ...told, model: row.model } : told
+}
+
+const toldBatch = async (given: Given, id: string, row: KeptThing, signal: AbortSignal): Promise<Told> =>
+  seen(
+    given,
+    id,
+    row,
+    await toldObject(given, batchesOf(given, row), { method: 'GET', path: `/batches/${id}` }, signal),
+  )
+
+interface CreateBatch {
+  readonly input_file_id: string
+  readonly endpoint: string
+  readonly [field: string]: unknown
+}
+
+/** Begins a batch of an own file. */
+export const createBatch = async ({ input, caller, signal }: Asked<CreateBatch>, given: Given): Promise<Reply> => {
+  const { store, clock, random } = given
+  const row = await ownThing(store, caller, input.input_file_id, isInput)
+  if (row.endpoint !== input.endpoint) refuseMember('endpoint', 'Expected the url of the file’s lines')
+  await refuseUnread(store, caller)
+  await refuseUnpaid(given, caller, billedBatch(await modelOf(given, caller, row, signal), row.provider))
+  const ask = { method: 'POST', path: '/batches', body: JSON.stringify(input) } as const
+  const made = await toldObject(given, batchesOf(given, row), ask, signal)
+  const own: KeptThing = { ...row, role: 'batch', at: uuid7(clock, random), booked: 0 }
+  return json(await seen(given, await keepThing(store, made['id'], own), own, made))
+}
+
+/** The batches of the caller, the newest first. */
+export const listBatches = async (
+  { caller, query, signal }: Asked<unknown, { readonly limit: number; readonly after?: string | undefined }>,
+  given: Given,
+): Promise<Reply> => {
+  const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'openai', role: 'batch' }, query)
+  const data = await toldAll(rows, (id, row) => toldBatch(given, id, row, signal).catch(missingAsNull))
+  return json({
+    object: 'list',
+    data,
+    has_more: hasMore,
+    first_id: rows[0]?.id ?? null,
+    last_id: rows.at(-1)?.id ?? null,
+  })
+}
+
+type OfBatch = Asked<unknown, unknown, '/v1/batches/{id}'>
+
+export const oneBatch = async ({ caller, params: { id }, signal }: OfBatch, given: Given): Promise<Reply> =>
+  json(await toldBatch(given, id, await ownThing(given.store, caller, id, isBatch), signal))
+
+export const cancelBatch = async ({ caller, params: { id }, signal }: OfBatch, given: Given): Promise<Reply> => {
+  const row = await ownThing(given.store, caller, id, isBatch)
+  const ask = { method: 'POST', path: `/batches/${id}/cancel`, body: '{}' } as const
+  return json(await seen(given, id, row, await toldObject(given, batchesOf(given, row), ask, signal)))
+}

@@ -1,0 +1,132 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import { type Reply, bytes, json } from '../../../core/http/reply.ts'
+import type { Request } from '../../../core/http/route.ts'
+import { uuid7 } from '../../../core/uuid7.ts'
+import { multipart } from '../shared/multipart.ts'
+import { linesOf } from './entries.ts'
+import type { Given } from './needs.ts'
+import { openaiWording } from './openai-wording.ts'
+import { batchesOf, sent, toldObject } from './relay.ts'
+import { bookResults, usedInResults } from './results.ts'
+import { type KeptThing, keepThing, ownThing, ownThings, things } from './rows.ts'
+import { behind, bounded, fileIn, gathered, vendorForm } from './upload.ts'
+import { mostEntryBytes, tooLong, wordedRequests } from './worded.ts'
+
+type Asked<Query = unknown, Path extends string = string> = Request<unknown, Query, Caller, Path>
+type OfFile = Asked<unknown, '/v1/files/{id}'>
+
+/** Bytes of the fields beside the file. */
+const mostFieldBytes = 8 * 1024
+
+const isFile = ({ role, dialect }: KeptThing): boolean => dialect === 'openai' && role === 'file'
+
+/** Checks the lines of a file on their way to the vendor, and keeps whose file it is. */
+export const uploadFile = async ({ caller, headers, bytes, signal }: Asked, given: Given): Promise<Reply> => {
+  const { store, settings, clock, random } = given
+  const type = headers['content-type'] ?? ''
+  if (!type.startsWith('multipart/')) throw new BadRequest('The body must be multipart/form-data')
+  const told = new Map<string, string>()
+  const file = fileIn(multipart(bounded(bytes, settings.bodies.file), type, 'file', mostFieldBytes, false), told)
+  const worded = wordedRequests(given, caller, openaiWording, signal)
+  const texts = worded.texts(linesOf(file, mostEntryBytes, tooLong))
+  const first = await texts.next()
+  const chosen = worded.chosen()
+  if (first.done === true || chosen === null) throw new BadRequest('The batch has no requests')
+  const form = vendorForm(given, gathered(behind(first.value, texts)), told)
+  const ask = { method: 'POST', path: '/files', type: form.type, stream: form.stream() } as const
+  const made = await toldObject(given, chosen.batches, ask, signal)
+  await keepThing(store, made['id'], {
+    ...{ organization: caller.organization, user: caller.user, role: 'file', dialect: 'openai' },
+    ...{ provider: chosen.candidate.provider, model: chosen.asked.model, endpoint: chosen.asked.endpoint },
+    ...{ batch: null, at: uuid7(clock, random), booked: 1 },
+  })
+  return json(made)
+}
+
+/** How many things a list asks the backend for at once. */
+const atOnce = 8
+
+/** The objects of rows, as their backends tell them now. A thing that its backend has no more is left out. */
+export const toldAll = async (
+  rows: readonly { readonly id: string; readonly row: KeptThing }[],
+  tell: (id: string, row: KeptThing) => Promise<unknown>,
+): Promise<readonly unknown[]> => {
+  const told: unknown[] = []
+  for (let at = 0; at < rows.length; at += atOnce)
+    told.push(...(await Promise.all(rows.slice(at, at + atOnce).map(({ id, row }) => tell(id, row)))))
+  return told.filter((it) => it !== null)
+}
+
+const fileOf = (given: Given, id: string, row: KeptThing, signal: AbortSignal) =>
+  toldObject(given, batchesOf(given, row), { method: 'GET', path: `/files/${id}` }, signal)
+
+/** The files of the caller, the newest first. */
+export const listFiles = async (
+  { caller, query, signal }: Asked<{ readonly limit: number; readonly after?: string | undefined }>,
+  given: Given,
+): Promise<Reply> => {
+  const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'openai', role: 'file' }, query)
+  const data = await toldAll(rows, (id, row) => fileOf(given, id, row, signal).catch(missingAsNull))
+  return json({
+    object: 'list',
+    data,
+    has_more: hasMore,
+    first_id: rows[0]?.id ?? null,
+    last_id: rows.at(-1)?.id ?? null,
+  })
+}
+
+/** Null for what is not found. */
+export const missingAsNull = (error: unknown): null => {
+  if ((error as { readonly status?: unknown }).status === 404) return null
+  throw error
+}
+
+export const oneFile = async ({ caller, params, signal }: OfFile, given: Given): Promise<Reply> => {
+  const row = await ownThing(given.store, caller, params.id, isFile)
+  return json(await fileOf(given, params.id, row, signal))
+}
+
+/** Removes the file at its vendor, and then who owned it. Results that nobody has read are booked before. */
+export const removeFile = async ({ caller, params: { id }, record, signal }: OfFile, given: Given): Promise<Reply> => {
+  const row = await ownThing(given.store, caller, id, isFile)
+  await bookUnread(given, { caller, id, row, record }, `/files/${id}/content`, signal).catch(missingAsNull)
+  const ask = { method: 'DELETE', path: `/files/${id}` } as const
+  const removed = await toldObject(given, batchesOf(given, row), ask, signal).catch(missingAsNull)
+  await given.store.remove(things, id)
+  return json(removed ?? { id, object: 'file', deleted: true })
+}
+
+/** The bytes of a file. The first reader of results has them counted before a byte goes out. */
+export const fileContent = async (request: OfFile, given: Given): Promise<Reply> => {
+  const { caller, params, record, signal } = request
+  const { id } = params
+  const row = await ownThing(given.store, caller, id, isFile)
+  return contentOf(given, { caller, id, row, record }, `/files/${id}/content`, signal)
+}
+
+/** Counts the results at the path and books them, where nobody has read them. */
+export const bookUnread = async (
+  given: Given,
+  booking: Parameters<typeof bookResults>[1],
+  path: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (booking.row.booked !== 0) return
+  const batches = batchesOf(given, booking.row)
+  const { body } = await sent(given, batches, { method: 'GET', path }, signal)
+  await bookResults(given, booking, await usedInResults(body, batches), signal)
+}
+
+/** What lies at the path, booked before where nobody has read it. */
+export const contentOf = async (
+  given: Given,
+  booking: Parameters<typeof bookResults>[1],
+  path: string,
+  signal: AbortSignal,
+): Promise<Reply> => {
+  await bookUnread(given, booking, path, signal)
+  const { body } = await sent(given, batchesOf(given, booking.row), { method: 'GET', path }, signal)
+  return bytes(body, 'application/octet-stream', null, 200, { 'cache-control': 'private, no-store' })
+}

@@ -1,0 +1,120 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import { namedPath } from '../../../core/http/named-path.ts'
+import { type Reply, json } from '../../../core/http/reply.ts'
+import type { Request } from '../../../core/http/route.ts'
+import { uuid7 } from '../../../core/uuid7.ts'
+import { betaHeaders } from '../../shared/dialects/messages/native.ts'
+import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
+import { betas } from '../shared/betas-settings.ts'
+import { bookUnread, contentOf, missingAsNull, toldAll } from './answer-files.ts'
+import { requestsOf } from './entries.ts'
+import { messagesWording } from './messages-wording.ts'
+import type { Given } from './needs.ts'
+import { batchesOf, toldObject } from './relay.ts'
+import { billedBatch, refuseUnpaid } from './results.ts'
+import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
+import { behind, bounded, gathered } from './upload.ts'
+import { mostEntryBytes, tooLong, wordedRequests } from './worded.ts'
+
+type Asked<Query = unknown, Path extends string = string> = Request<unknown, Query, Caller, Path>
+type OfBatch = Asked<unknown, '/v1/messages/batches/{id}'>
+type Told = Readonly<Record<string, unknown>>
+
+const at = '/v1/messages/batches'
+const isBatch = ({ dialect }: KeptThing): boolean => dialect === 'messages'
+
+/** The address of the results here. The vendor's own would lead past the gateway. */
+const seen = async ({ settings, store }: Given, id: string, row: KeptThing, told: Told): Promise<Told> => {
+  const { results_url, processing_status, request_counts } = told
+  const { succeeded } = (request_counts ?? {}) as { readonly succeeded?: unknown }
+  if (row.booked === 0 && processing_status === 'ended' && succeeded === 0)
+    await store.update(things, id, { booked: 1 })
+  return typeof results_url === 'string' ? { ...told, results_url: namedPath(`${at}/${id}/results`, settings) } : told
+}
+
+const asked = async (
+  given: Given,
+  [id, row]: readonly [string, KeptThing],
+  signal: AbortSignal,
+  ask: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: string } = {
+    ...{ method: 'GET', path: `${at}/${id}` },
+  },
+): Promise<Told> => seen(given, id, row, await toldObject(given, batchesOf(given, row), ask, signal))
+
+async function* listed(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '{"requests":['
+  for await (const text of texts) {
+    yield before + text
+    before = ','
+  }
+  yield ']}'
+}
+
+/** Checks the requests on their way to the vendor, and keeps whose batch they are. */
+export const createMessageBatch = async (request: Asked, given: Given): Promise<Reply> => {
+  const { caller, headers, bytes, signal } = request
+  const { store, settings, clock, random } = given
+  refuseBetas(headers, betas.of(settings).refused)
+  await refuseUnread(store, caller)
+  const wording = messagesWording(given, caller, headers)
+  const worded = wordedRequests(given, caller, wording, signal)
+  const texts = worded.texts(requestsOf(bounded(bytes, settings.bodies.file), mostEntryBytes, tooLong))
+  const first = await texts.next()
+  const chosen = worded.chosen()
+  if (first.done === true || chosen === null) throw new BadRequest('The batch has no requests')
+  const { entry, candidate, batches } = chosen
+  await refuseUnpaid(given, caller, billedBatch(entry, candidate.provider))
+  const stream = gathered(listed(behind(first.value, texts)))
+  const ask = { method: 'POST', path: at, headers: betaHeaders(headers), stream } as const
+  const made = await toldObject(given, batches, ask, signal)
+  const row: KeptThing = {
+    ...{ organization: caller.organization, user: caller.user, role: 'batch', dialect: 'messages' },
+    ...{ provider: candidate.provider, model: chosen.asked.model, endpoint: null, batch: null },
+    ...{ at: uuid7(clock, random), booked: 0 },
+  }
+  const told = await seen(given, await keepThing(store, made['id'], row), row, made)
+  const dropped = [...wording.dropped].join(', ')
+  return json(told, 200, dropped === '' ? {} : { 'x-sealgate-dropped': dropped })
+}
+
+/** The batches of the caller, the newest first. */
+export const listMessageBatches = async (
+  { caller, query, signal }: Asked<{ readonly limit: number; readonly after_id?: string | undefined }>,
+  given: Given,
+): Promise<Reply> => {
+  const page = { limit: query.limit, after: query.after_id }
+  const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'messages' }, page)
+  const data = await toldAll(rows, (id, row) => asked(given, [id, row], signal).catch(missingAsNull))
+  return json({ data, has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null })
+}
+
+const own = async ({ caller, params: { id } }: OfBatch, { store }: Given) =>
+  [id, await ownThing(store, caller, id, isBatch)] as const
+
+export const oneMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> =>
+  json(await asked(given, await own(request, given), request.signal))
+
+export const cancelMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
+  const path = `${at}/${request.params.id}/cancel`
+  return json(await asked(given, await own(request, given), request.signal, { method: 'POST', path, body: '' }))
+}
+
+/** Removes the batch at its vendor, and then who owned it. Results that nobody has read are booked before. */
+export const removeMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
+  const it = await own(request, given)
+  const [id, row] = it
+  const { caller, record, signal } = request
+  await bookUnread(given, { caller, id, row, record }, `${at}/${id}/results`, signal).catch(missingAsNull)
+  const ask = { method: 'DELETE', path: `${at}/${id}` } as const
+  const removed = await asked(given, it, signal, ask).catch(missingAsNull)
+  await given.store.remove(things, id)
+  return json(removed ?? { id, type: 'message_batch_deleted' })
+}
+
+/** The lines of results. The first reader has them counted before a byte goes out. */
+export const messageBatchResults = async (request: OfBatch, given: Given): Promise<Reply> => {
+  const [id, row] = await own(request, given)
+  const { caller, record, signal } = request
+  return contentOf(given, { caller, id, row, record }, `${at}/${id}/results`, signal)
+}

@@ -1,0 +1,114 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import { usageOf } from '../../../core/dialects/chat-completions.ts'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
+import { freePace } from '../../../core/dialects/loop-time.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import type { BilledModel } from '../../../core/inference/metering/prices.ts'
+import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Reservation } from '../../../core/inference/metering/meter.ts'
+import { totalUsage } from '../../../core/inference/metering/tokens.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { unknownModel } from '../../../core/inference/models/find-model.ts'
+import type { Batches } from '../../../core/ports/batch.ts'
+import type { RequestRecord } from '../../../core/ports/observer.ts'
+import type { Usage } from '../../../core/ports/upstream.ts'
+import { garbled } from '../../shared/backend.ts'
+import { linesOf } from './entries.ts'
+import type { Given } from './needs.ts'
+import { type KeptThing, things } from './rows.ts'
+import { readLine } from './worded.ts'
+
+/** Bytes of one line of results. */
+const mostLineBytes = 16 * 1024 * 1024
+
+/** Tokens of a prompt below which no price list has another price; calls up to there are booked together. */
+const fewTokens = 32_000
+
+const nothing: Usage = { input: 0, output: 0 }
+
+/** What the calls of results used: the short ones together, and each long one, whose price may be another. */
+export const usedInResults = async (
+  body: AsyncIterable<Uint8Array>,
+  { used }: Pick<Batches, 'used'>,
+): Promise<readonly Consumption[]> => {
+  const pace = freePace()
+  const long: Consumption[] = []
+  let [short, calls] = [nothing, 0]
+  for await (const line of linesOf(body, mostLineBytes, () => garbled('A line of results is too long'))) {
+    const usage = await usageIn(line, used, pace)
+    if (usage === null) continue
+    if (usage.input > fewTokens) long.push(usage)
+    else {
+      short = totalUsage([short, usage])
+      calls++
+    }
+  }
+  return calls === 0 ? long : [{ ...short, calls }, ...long]
+}
+
+/** Null for a request that failed. A call without counts is marked as a guess. */
+const usageIn = async (
+  line: Buffer,
+  used: Batches['used'],
+  pace: ReturnType<typeof freePace>,
+): Promise<Usage | null> => {
+  const value = await readLine(line, pace).catch((error: unknown) => {
+    throw error instanceof BadRequest ? garbled('A line of results is no JSON', null, error) : error
+  })
+  const wire = isJsonObject(value) ? used(value) : null
+  return wire === null ? null : (usageOf(wire) ?? { ...nothing, estimated: true })
+}
+
+/** The model as its batches are billed: at the price of this backend in a batch. */
+export const billedBatch = (entry: Entry, provider: string): BilledModel => ({
+  ...entry,
+  candidates: entry.candidates.filter((candidate) => candidate.provider === provider),
+  batch: true,
+})
+
+/** The model of a row. Throws NotFound where the configuration has it no more. */
+export const modelOf = async ({ catalog }: Given, caller: Caller, { model }: KeptThing, signal: AbortSignal) => {
+  const entry = await catalog.find(model, signal)
+  if (entry === null) throw unknownModel(catalog, caller, model)
+  return entry
+}
+
+/** Throws where no budget has room for anything, or where a budget holds and the price is unknown. */
+export const refuseUnpaid = async ({ meter }: Given, caller: Caller, billed: BilledModel): Promise<void> => {
+  await (await meter.book(caller, billed, { input: 1, output: 1 })).cancel()
+}
+
+/** Whose results are booked, and for whose row. */
+interface Booking {
+  readonly caller: Caller
+  readonly id: string
+  readonly row: KeptThing
+  readonly record: RequestRecord
+}
+
+/**
+ * Books what results used, once for all readers: the row decides among them. Throws TooMany where a budget has no room; then
+ * nothing is booked.
+ */
+export const bookResults = async (
+  given: Given,
+  { caller, id, row, record }: Booking,
+  all: readonly Consumption[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const { meter, store } = given
+  const billed = billedBatch(await modelOf(given, caller, row, signal), row.provider)
+  const reserved: (readonly [Reservation<Consumption>, Consumption])[] = []
+  const giveBack = async () => {
+    for (const [reservation] of reserved) await reservation.cancel()
+  }
+  try {
+    for (const used of all) reserved.push([await meter.book(caller, billed, used, record), used])
+    if ((await store.update(things, id, { booked: 1 }, { booked: 0 })) === null) return await giveBack()
+  } catch (error) {
+    await giveBack()
+    throw error
+  }
+  for (const [reservation, used] of reserved) await reservation.settle(used, row.provider)
+  if (row.batch !== null) await store.update(things, row.batch, { booked: 1 })
+}

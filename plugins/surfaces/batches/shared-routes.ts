@@ -1,0 +1,40 @@
+import * as v from 'valibot'
+import { asMessages, asOpenai, keyHeaders, messagesFaults, openaiFaults, vendorKey } from '../shared/dialect-route.ts'
+
+/** What all routes for clients of OpenAI share. */
+export const ofOpenai = {
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asOpenai,
+  faults: openaiFaults,
+} as const
+
+/** What all routes for clients of Anthropic share. */
+export const ofMessages = {
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  vendorKey,
+  errors: asMessages,
+  faults: messagesFaults,
+  headers: { 'request-id': '{id}' },
+} as const
+
+/** Uploads and results at once a key. */
+export const streams = { places: { name: 'batches', most: 4 } } as const
+
+const mostListed = 100
+
+const limit = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,4}$/, 'a whole number'),
+    v.transform((text) => Math.min(Number(text), mostListed)),
+  ),
+  '20',
+)
+
+/** Which part of a list is asked for. */
+export const pageQuery = v.object({ limit, after: v.optional(v.pipe(v.string(), v.maxLength(128))) })
+
+/** The same in the words of Anthropic. */
+export const messagesPageQuery = v.object({ limit, after_id: v.optional(v.pipe(v.string(), v.maxLength(128))) })

@@ -1,0 +1,115 @@
+import type { Caller } from '../../../core/access/caller.ts'
+import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { noBounds } from '../../../core/dialects/json-scan.ts'
+import { freePace } from '../../../core/dialects/loop-time.ts'
+import { readJson } from '../../../core/dialects/read-json.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import { jsonBoundsOf } from '../../../core/http/body.ts'
+import type { Ability, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { servedModel } from '../../../core/inference/models/find-model.ts'
+import type { Batches } from '../../../core/ports/batch.ts'
+import { passageThrough } from '../../../core/ports/chat-filter.ts'
+import type { Given } from './needs.ts'
+
+/** Bytes of one request of a batch. */
+export const mostEntryBytes = 4 * 1024 * 1024
+
+/** Requests of one batch. */
+const mostEntries = 1_000_000
+
+/** The backend of a batch. The first request chooses it. */
+export interface Chosen {
+  readonly entry: Entry
+  readonly candidate: Candidate
+  readonly batches: Batches
+  readonly asked: Asked
+}
+
+/** One request of a batch. */
+export interface Asked {
+  readonly model: string
+  readonly ability: Ability
+  /** The path that the request is for; null where a batch has one path. */
+  readonly endpoint: string | null
+  /** The request in the words of the vendor. */
+  print(chosen: Chosen): string
+}
+
+/** How the requests of a dialect are read. Throws BadRequest. */
+export interface Wording {
+  readonly dialect: string
+  /** What an entry is called in errors. */
+  readonly noun: string
+  read(value: unknown): Asked
+}
+
+const choose = async (
+  { catalog, filters }: Given,
+  caller: Caller,
+  asked: Asked,
+  { dialect }: Wording,
+  signal: AbortSignal,
+): Promise<Chosen> => {
+  const entry = await servedModel(catalog, caller, asked.model, asked.ability, signal)
+  if (passageThrough(filters, { model: entry.name, organization: caller.organization }) !== null)
+    throw new BadRequest('A guard looks at the chats of this model, and sees none of a batch', {
+      code: 'guard_refused',
+    })
+  const candidate = entry.candidates.find(({ upstream }) => upstream.batches?.dialect === dialect)
+  if (candidate?.upstream.batches === undefined)
+    throw new BadRequest('No backend of the model takes batches', {
+      validator: { model: 'Expected a model whose backend takes batches in this dialect' },
+    })
+  return { entry, candidate, batches: candidate.upstream.batches, asked }
+}
+
+/** Names the request in which the fault is. */
+const placed = (error: unknown, place: string): unknown => {
+  if (!(error instanceof BadRequest)) return error
+  const { message, code, told, cause, validator } = error
+  const fields = Object.entries(validator ?? { '': message }).map(([field, expected]) => [
+    field === '' ? place : `${place}.${field}`,
+    expected,
+  ])
+  return new BadRequest(message, { code, told, cause, validator: Object.fromEntries(fields) })
+}
+
+/** The requests of a batch in the vendor's words, one after the other, and the backend that the first one chose. */
+export const wordedRequests = (given: Given, caller: Caller, wording: Wording, signal: AbortSignal) => {
+  let chosen: Chosen | null = null
+  const bounds = jsonBoundsOf(given.settings)
+  const pace = freePace()
+  const worded = async (bytes: Buffer): Promise<string> => {
+    const asked = wording.read(await readJson(bytes, 'plain', bounds, pace))
+    chosen ??= await choose(given, caller, asked, wording, signal)
+    if (asked.model !== chosen.asked.model) refuseMember('model', 'Expected the model of the first request')
+    if (asked.endpoint !== chosen.asked.endpoint) refuseMember('url', 'Expected the url of the first request')
+    return asked.print(chosen)
+  }
+  return {
+    /** Null before the first request. */
+    chosen: () => chosen,
+    async *texts(entries: AsyncIterable<Buffer>): AsyncGenerator<string> {
+      let at = 0
+      for await (const bytes of entries) {
+        if (++at > mostEntries) throw new BadRequest(`A batch may have ${mostEntries} requests at most`)
+        let text: string
+        try {
+          text = await worded(bytes)
+        } catch (error) {
+          throw placed(error, `${wording.noun}.${at}`)
+        }
+        yield text
+      }
+      if (at === 0) throw new BadRequest('The batch has no requests')
+    },
+  }
+}
+
+/** What is thrown for a request that is too long. */
+export const tooLong = (): BadRequest =>
+  new BadRequest(`A request of a batch may have ${mostEntryBytes} bytes at most`, { code: 'request_too_large' })
+
+/** Reads the lines of results, which the backend's own bounds hold. */
+export const readLine = async (line: Buffer, pace: ReturnType<typeof freePace>): Promise<unknown> =>
+  readJson(line, 'plain', noBounds, pace)

@@ -1,0 +1,413 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { once } from 'node:events'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import OpenAI, { toFile } from 'openai'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
+import type { Fitting } from '../core/container.ts'
+import { use } from '../core/plugin.ts'
+import type { Guard } from '../core/ports/guard.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import words from '../plugins/guards/words.ts'
+import anthropic from '../plugins/providers/anthropic.ts'
+import openai from '../plugins/providers/openai.ts'
+import rehearsal from '../plugins/providers/rehearsal.ts'
+import { things } from '../plugins/surfaces/batches/rows.ts'
+import { running, unhurried } from './environments.ts'
+import { batchVendor } from './fakes/batch-vendor.ts'
+import { until } from './until.ts'
+import { isWhole } from './whole.ts'
+
+const price = { standard: { eu: { prompt_price_per_k: 1, completion_price_per_k: 2, batch_factor: 0.5 } } }
+/** What one answer of the vendor costs: 1,000 tokens read and 100 written, at half the price. */
+const each = 0.6
+
+const house = async (t: Test, settings: SettingsInput = {}, guards: readonly Fitting<Guard>[] = []) => {
+  const vendor = await batchVendor(t)
+  const store = memory().metadataStore
+  let rows: MetadataStore | null = null
+  const it = await running(
+    t,
+    {
+      ...memory(),
+      metadataStore: { ...store, make: (supply) => (rows = store.make(supply)) },
+      fetch: use(doors),
+      guards,
+      upstreams: [
+        use(openai, { baseUrl: `${vendor.url}/v1`, apiKey: 'sk-house', batches: true }, 'vendor'),
+        use(anthropic, { baseUrl: vendor.url, apiKey: 'sk-ant-house', batches: true }, 'claude'),
+        use(openai, { baseUrl: `${vendor.url}/v1` }, 'plain'),
+        use(rehearsal),
+      ],
+    },
+    {
+      models: {
+        talk: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-own' }] },
+        vectors: { type: 'EMBEDDING', price_config: price, upstreams: [{ provider: 'vendor', model: 'embed-own' }] },
+        other: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-other' }] },
+        claude: { price_config: price, upstreams: [{ provider: 'claude', model: 'claude-own' }] },
+        plain: { upstreams: [{ provider: 'plain', model: 'gpt-own' }] },
+        rehearsal: { upstreams: [{ provider: 'rehearsal' }] },
+      },
+      ...unhurried,
+      ...settings,
+    },
+  )
+  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${it.base}/v1`, maxRetries: 0 })
+  const claudeOf = (apiKey: string) => new Anthropic({ apiKey, authToken: null, baseURL: it.base, maxRetries: 0 })
+  /** What is booked for a model, once so many requests are; the rows come in a moment. */
+  const usage = async (model: string, requests: number): Promise<any> => {
+    let found: any = {}
+    await until(async () => {
+      const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
+      found = data.usage.find((row: any) => row.model === model) ?? { requests: 0, cost: 0 }
+      return found.requests >= requests
+    })
+    return found
+  }
+  return {
+    ...it,
+    vendor,
+    usage,
+    rows: () => rows!,
+    clientOf,
+    claudeOf,
+    client: clientOf(it.key),
+    claude: claudeOf(it.key),
+    owner: async (user: string) => (await it.gateway.keys.create({ user })).credential,
+  }
+}
+
+const line = (custom_id: string, model = 'talk', more: object = {}, body: object = {}) =>
+  JSON.stringify({
+    ...{ custom_id, method: 'POST', url: '/v1/chat/completions' },
+    ...more,
+    body: { model, messages: [{ role: 'user', content: `Canary7319 ${custom_id}` }], ...body },
+  })
+
+/** A call that an unmodified client rejects with this. */
+const refused = async (t: Test, call: PromiseLike<unknown>, wanted: object, name = 'refused') => {
+  const error = await Promise.resolve(call).then(
+    () => null,
+    (thrown: unknown) => thrown as Error & Record<string, unknown>,
+  )
+  const { status, code, param, message } = error ?? ({} as never)
+  t.match({ status, code, param, message }, wanted, name)
+}
+
+const fileOf = (...lines: readonly string[]) => toFile(Buffer.from(lines.join('\n')), 'in.jsonl')
+
+const begin = async (client: OpenAI, ...lines: readonly string[]) => {
+  const file = await client.files.create({ file: await fileOf(...lines), purpose: 'batch' })
+  const endpoint = '/v1/chat/completions'
+  return client.batches.create({ input_file_id: file.id, endpoint, completion_window: '24h', metadata: { a: 'b' } })
+}
+
+const request = (custom_id: string, model = 'claude') => ({
+  custom_id,
+  params: { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hi' }] },
+})
+
+t.test('OpenAI’s own client runs a batch from its file to its results, which are booked once', async (t) => {
+  const it = await house(t)
+  const { client } = it
+  const input = await client.files.create({ file: await fileOf(line('one'), '', line('two'), line('bad')), purpose: 'batch' }) // prettier-ignore
+  t.match(input, { object: 'file', purpose: 'batch' })
+  t.same(it.vendor.lines.map(({ body }) => body.model), ['gpt-own', 'gpt-own', 'gpt-own'], 'the backend’s own name') // prettier-ignore
+  t.match(await client.files.retrieve(input.id), { id: input.id })
+  t.match(await (await client.files.content(input.id)).text(), /"custom_id":"one"/)
+  const batch = await client.batches.create({ input_file_id: input.id, endpoint: '/v1/chat/completions', completion_window: '24h' }) // prettier-ignore
+  t.match(batch, { object: 'batch', status: 'completed', model: 'talk' })
+  t.match(await client.batches.retrieve(batch.id), { id: batch.id, model: 'talk' })
+  t.equal((await it.usage('talk', 0)).requests, 0, 'nothing is booked before results are read')
+
+  const [first, second] = await Promise.all(
+    [1, 2].map(async () => (await client.files.content(batch.output_file_id!)).text()),
+  )
+  t.equal(first, second)
+  const results = first!
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text))
+  t.same(results.map(({ custom_id }) => custom_id), ['one', 'two']) // prettier-ignore
+  await (await client.files.content(batch.error_file_id!)).text()
+  await (await client.files.content(batch.output_file_id!)).text()
+  t.match(await it.usage('talk', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each, estimated: 0 })
+
+  t.same((await client.files.list()).data.map(({ id }) => id), [batch.error_file_id, batch.output_file_id, input.id]) // prettier-ignore
+  t.match(await client.batches.cancel(batch.id), { status: 'cancelled' })
+  t.match(await client.files.delete(input.id), { deleted: true })
+  await refused(t, client.files.retrieve(input.id), { status: 404 })
+  t.notMatch(JSON.stringify(await it.rows().list(things, {})), /Canary7319|in\.jsonl/, 'no text of the caller is kept')
+})
+
+t.test('Anthropic’s own client runs a batch to its results, which are booked once', async (t) => {
+  const it = await house(t)
+  const { claude } = it
+  const batch = await claude.messages.batches.create({ requests: [request('one'), request('bad'), request('two')] })
+  t.same(it.vendor.lines.map(({ params }) => params.model), ['claude-own', 'claude-own', 'claude-own']) // prettier-ignore
+  t.match(batch, { type: 'message_batch', results_url: `/v1/messages/batches/${batch.id}/results` })
+  t.equal((await it.usage('claude', 0)).requests, 0)
+  for (let turn = 0; turn < 2; turn++) {
+    const ids: string[] = []
+    for await (const { custom_id } of await claude.messages.batches.results(batch.id)) ids.push(custom_id)
+    t.same(ids, ['one', 'bad', 'two'])
+    t.match(await it.usage('claude', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each })
+  }
+  t.match(await claude.messages.batches.cancel(batch.id), { processing_status: 'canceling' })
+  const all: string[] = []
+  for await (const { id } of claude.messages.batches.list({ limit: 1 })) all.push(id)
+  t.same(all, [batch.id])
+  t.match(await claude.messages.batches.delete(batch.id), { type: 'message_batch_deleted' })
+  await refused(t, claude.messages.batches.retrieve(batch.id), { status: 404 })
+})
+
+t.test('a list goes on behind its last id, and shows one’s own alone', async (t) => {
+  const it = await house(t)
+  const theirs = it.clientOf(await it.owner('somebody'))
+  const ours: string[] = []
+  for (let at = 0; at < 5; at++) {
+    ours.unshift((await begin(it.client, line(`n${at}`))).id)
+    await begin(theirs, line(`t${at}`))
+  }
+  const seen: string[] = []
+  for await (const { id } of it.client.batches.list({ limit: 2 })) seen.push(id)
+  t.same(seen, ours)
+  t.equal((await theirs.batches.list()).data.length, 5)
+  const claude = it.claudeOf(await it.owner('nobody'))
+  t.same((await claude.messages.batches.list()).data, [])
+  await refused(t, theirs.batches.list({ after: ours[0]! }), { status: 400 }, 'nor behind an id of others')
+})
+
+t.test('an id of another owner is not found, and its backend is not asked', async (t) => {
+  const it = await house(t)
+  const batch = await begin(it.client, line('one'))
+  const messages = await it.claude.messages.batches.create({ requests: [request('one')] })
+  const before = it.vendor.asked.length
+  const { credential } = await it.gateway.keys.create({ organization: 'others' })
+  const narrow = (await it.gateway.keys.create({ models: ['other'] })).credential
+  for (const key of [await it.owner('somebody'), credential, narrow]) {
+    const [theirs, claude] = [it.clientOf(key), it.claudeOf(key)]
+    const calls = [
+      () => theirs.files.retrieve(batch.input_file_id),
+      () => theirs.files.content(batch.output_file_id!),
+      () => theirs.files.delete(batch.output_file_id!),
+      () => theirs.batches.retrieve(batch.id),
+      () => theirs.batches.cancel(batch.id),
+      () => theirs.batches.create({ input_file_id: batch.input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' }), // prettier-ignore
+      () => claude.messages.batches.retrieve(messages.id),
+      () => claude.messages.batches.cancel(messages.id),
+      () => claude.messages.batches.results(messages.id),
+      () => claude.messages.batches.delete(messages.id),
+    ]
+    for (const call of calls) await refused(t, call(), { status: 404 }, String(call))
+  }
+  await refused(t, it.client.files.retrieve(batch.id), { status: 404 }, 'a batch is no file')
+  await refused(t, it.claude.messages.batches.retrieve(batch.id), { status: 404 }, 'nor a batch of the other dialect')
+  t.equal(it.vendor.asked.length, before)
+})
+
+t.test('results wait for a budget with room, and nothing is booked until then', async (t) => {
+  const it = await house(t)
+  const key = async (costPerDay: number) =>
+    it.clientOf((await it.gateway.keys.create({ limits: { costPerDay, tokensPerMinute: 10 } })).credential)
+  const poor = await key(0.5)
+  const batch = await begin(poor, line('one'), line('two'))
+  await refused(t, poor.files.content(batch.output_file_id!), { status: 429, code: 'budget_exceeded' })
+  t.equal((await it.usage('talk', 0)).requests, 0)
+  const file = await it.rows().get(things, batch.output_file_id!)
+  t.equal(file?.booked, 0)
+  t.match(await (await (await key(5)).files.content(batch.output_file_id!)).text(), /custom_id/, 'by another key of the owner, whatever tokens of a minute are left') // prettier-ignore
+  t.match(await it.usage('talk', 2), { cost: 2 * each })
+  t.match(await (await poor.files.content(batch.output_file_id!)).text(), /custom_id/, 'a second read books nothing')
+
+  const spent = await key(0.7)
+  const paid = await begin(spent, line('one'))
+  await (await spent.files.content(paid.output_file_id!)).text()
+  const more = await begin(spent, line('one'))
+  await refused(t, spent.files.delete(more.output_file_id!), { status: 429 }, 'results that nobody read are booked before they are removed') // prettier-ignore
+})
+
+t.test('each wrong thing alone is refused, and no vendor keeps anything', async (t) => {
+  const it = await house(t)
+  const chat = { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }
+  const wrong: readonly (readonly [string, number, object, ...string[]])[] = [
+    ['no file', 400, { param: 'file' }, ''],
+    ['no lines', 400, { message: /no requests/ }, '', ' '],
+    ['no JSON', 400, { message: /lines\.2/ }, line('one'), '{'],
+    ['no object', 400, {}, '5'],
+    ['no id', 400, { message: /lines\.1\.custom_id/ }, line('')],
+    ['another method', 400, { message: /lines\.1\.method/ }, line('one', 'talk', { method: 'GET' })],
+    ['another path', 400, { message: /lines\.1\.url/ }, line('one', 'talk', { url: '/v1/responses' })],
+    ['two paths', 400, { message: /lines\.2\.url/ }, line('one'), line('two', 'talk', { url: '/v1/embeddings' })],
+    ['a stream', 400, { message: /body\.stream/ }, line('one', 'talk', {}, { stream: true })],
+    ['a store', 400, { code: 'state_not_supported' }, line('one', 'talk', {}, { store: true })],
+    ['a file of the vendor', 400, { code: 'state_not_supported' }, line('one', 'talk', {}, chat)],
+    ['two models', 400, { message: /lines\.2\.model/ }, line('one'), line('two', 'other')],
+    ['a model that nobody has', 404, { code: 'model_not_found' }, line('one', 'nobody')],
+    ['a backend without batches', 400, { message: /No backend of the model takes batches/ }, line('one', 'plain')],
+    ['a backend of the other dialect', 400, { message: /takes batches/ }, line('one', 'claude')],
+    ['a model of another kind', 400, { message: /chat model/ }, line('one', 'vectors')],
+    ['a line that is too long', 413, { code: 'request_too_large' }, line('one', 'talk', {}, { user: 'x'.repeat(5 << 20) })],
+  ] // prettier-ignore
+  for (const [name, status, told, ...lines] of wrong) {
+    const file = await fileOf(...lines)
+    await refused(t, it.client.files.create({ file, purpose: 'batch' }), { status, ...told }, name)
+  }
+  const file = await fileOf(line('one'))
+  for (const purpose of ['assistants', 'fine-tune'] as const)
+    await refused(t, it.client.files.create({ file, purpose }), { status: 400, message: /purpose/ }, purpose)
+  const body = { method: 'POST', headers: { authorization: `Bearer ${it.key}` } }
+  t.equal((await fetch(`${it.base}/v1/files`, { ...body, body: 'x' })).status, 400, 'no form')
+  const claudes: readonly (readonly [string, number, RegExp, string])[] = [
+    ['no JSON', 400, /list requests alone/, 'x'],
+    ['another member', 400, /list requests alone/, '{"requests":[],"more":1}'],
+    ['two commas', 400, /list requests alone/, `{"requests":[${JSON.stringify(request('one'))},]}`],
+    ['no requests', 400, /no requests/, '{"requests":[]}'],
+    ['half of it', 400, /list requests alone/, `{"requests":[${JSON.stringify(request('one'))}`],
+    ['two models', 400, /requests\.2\.model/, JSON.stringify({ requests: [request('one'), request('two', 'rehearsal')] })],
+    ['a backend without batches', 400, /takes batches/, JSON.stringify({ requests: [request('one', 'rehearsal')] })],
+    ['a backend of the other dialect', 400, /takes batches/, JSON.stringify({ requests: [request('one', 'talk')] })],
+  ] // prettier-ignore
+  for (const [name, status, said, sent] of claudes) {
+    const answer = await fetch(`${it.base}/v1/messages/batches`, { ...body, body: sent })
+    const told = (await answer.json()) as any
+    t.match([answer.status, told.type, told.error.message], [status, 'error', said], name)
+  }
+  t.same((await it.rows().list(things, {})).total, 0)
+  const { input_file_id } = await begin(it.client, line('one'))
+  const wants = { input_file_id, endpoint: '/v1/embeddings', completion_window: '24h' } as const
+  await refused(t, it.client.batches.create(wants), { status: 400, param: 'endpoint' })
+  const { credential } = await it.gateway.keys.create({ scopes: ['models.read'] })
+  await refused(t, it.clientOf(credential).batches.list(), { status: 403 }, 'a key without the scope')
+  t.equal((await fetch(`${it.base}/v1/batches`)).status, 401, 'no key')
+})
+
+t.test('a guard that looks at the model’s chats refuses a batch, which it could not see', async (t) => {
+  const guard = use(words, { lists: { house: { words: ['secret'] } } })
+  const it = await house(t, {}, [guard])
+  const file = await fileOf(line('one'))
+  await refused(t, it.client.files.create({ file, purpose: 'batch' }), { status: 400, code: 'guard_refused' })
+})
+
+t.test('a vendor that fails, is silent or forgets is told as such, and keeps no owner', async (t) => {
+  const it = await house(t, { timeouts: { total: 300 } })
+  const upload = async () => it.client.files.create({ file: await fileOf(line('one')), purpose: 'batch' })
+  const kept = async () => (await it.rows().list(things, {})).total
+  it.vendor.instead = (request) => (request.socket.destroy(), true)
+  await refused(t, upload(), { status: 503 })
+  it.vendor.instead = () => true
+  await refused(t, upload(), { status: 503 }, 'silent')
+  it.vendor.instead = (_, response) => (response.writeHead(200).end('{"id":"../x"}'), true)
+  await refused(t, upload(), { status: 503 }, 'an id that is none')
+  it.vendor.instead = (_, response) => (response.writeHead(401).end('{"error":{"message":"sk-house"}}'), true)
+  await refused(t, upload(), { status: 502, message: /^(?!.*sk-house)/ }, 'the account is the operator’s matter')
+  t.equal(await kept(), 0)
+  it.vendor.instead = null
+  const batch = await begin(it.client, line('one'))
+  it.vendor.instead = (_, response) => (response.writeHead(404).end('{}'), true)
+  await refused(t, it.client.batches.retrieve(batch.id), { status: 404 })
+  t.same((await it.client.batches.list()).data, [], 'a list leaves it out')
+  it.vendor.instead = (_, response) => (response.writeHead(200).end('{"custom_id":'), true)
+  await refused(t, it.client.files.content(batch.output_file_id!), { status: 503 }, 'results that are no JSON')
+  t.equal((await it.rows().get(things, batch.output_file_id!))?.booked, 0)
+  it.vendor.instead = null
+  t.match(await (await it.client.files.content(batch.output_file_id!)).text(), /custom_id/)
+})
+
+t.test('a client that leaves in the midst of its file ends the vendor’s upload, and owns nothing', async (t) => {
+  const it = await house(t)
+  let left = false
+  it.vendor.instead = (request) => {
+    request.resume().on('error', () => (left = true))
+    return true
+  }
+  const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+  const sending = httpRequest(`${it.base}/v1/files`, { method: 'POST', headers }).on('error', () => undefined)
+  for await (const piece of manyLines(2_000)) if (!Buffer.from(piece).includes('--b--')) sending.write(piece)
+  t.ok(await until(() => it.vendor.asked.includes('POST /v1/files')))
+  sending.destroy()
+  t.ok(await until(() => left), 'the vendor gets no whole file')
+  t.equal((await it.rows().list(things, {})).total, 0)
+})
+
+/** So many lines of a file, piece by piece, in the form in which clients send it. */
+async function* manyLines(lines: number): AsyncGenerator<Uint8Array> {
+  const head = 'content-disposition: form-data; name='
+  yield Buffer.from(`--b\r\n${head}"purpose"\r\n\r\nbatch\r\n--b\r\n${head}"file"; filename="a"\r\n\r\n`)
+  for (let at = 0; at < lines; at += 500) {
+    const some = Array.from({ length: 500 }, (_, n) => `{"custom_id":"${at + n}","method":"POST","url":"/v1/embeddings","body":{"model":"vectors","input":"a"}}\n`) // prettier-ignore
+    yield Buffer.from(some.join(''))
+  }
+  yield Buffer.from('\r\n--b--\r\n')
+}
+
+/** The largest growth of what lives in memory, while the work goes on. */
+const watched = async (work: () => Promise<unknown>) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = () => {
+    collect()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  const base = held()
+  let most = base
+  const looking = setInterval(() => (most = Math.max(most, held())), 250)
+  await work()
+  clearInterval(looking)
+  return most - base
+}
+
+const mebibyte = 1024 * 1024
+
+t.test(
+  'as many lines as one likes pass in pieces, on their way to the vendor and back',
+  { timeout: 300_000 },
+  async (t) => {
+    const it = await house(t, {
+      limits: { ...unhurried.limits, key: { ...unhurried.limits!.key, bytesPerMinute: null } },
+    })
+    const lines = isWhole ? 1_000_000 : 100_000
+    let came = 0
+    it.vendor.instead = (request, response) => {
+      if (request.method !== 'POST') return false
+      request.on('data', (part: Buffer) => (came += part.length))
+      request.on('end', () => response.writeHead(200).end('{"id":"file-many"}'))
+      return true
+    }
+    const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+    const up = await watched(async () => {
+      const sending = httpRequest(`${it.base}/v1/files`, { method: 'POST', headers })
+      const answered = once(sending, 'response') as Promise<[IncomingMessage]>
+      await pipeline(Readable.from(manyLines(lines)), sending)
+      const [answer] = await answered
+      t.equal(answer.statusCode, 200, await text(answer))
+    })
+    t.ok(came > 90 * lines, `${came} bytes at the vendor`)
+    t.ok(up < 4 * mebibyte, `${Math.round(up / 1024)} KiB on the way in`)
+    const result =
+      '{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":10,"completion_tokens":0}}}}\n'
+    const piece = Buffer.from(result.repeat(500))
+    it.vendor.instead = (_, response) => {
+      void pipeline(Readable.from(Array.from({ length: lines / 500 }, () => piece)), response.writeHead(200)).catch(() => undefined) // prettier-ignore
+      return true
+    }
+    await it.rows().create(things, 'file-results', { ...(await it.rows().get(things, 'file-many'))!, booked: 0 })
+    let read = 0
+    const down = await watched(async () => {
+      const answer = await fetch(`${it.base}/v1/files/file-results/content`, { headers })
+      for await (const part of answer.body!) read += part.length
+    })
+    t.equal(read, piece.length * (lines / 500))
+    t.ok(down < 4 * mebibyte, `${Math.round(down / 1024)} KiB on the way back`)
+    t.match(await it.usage('vectors', lines), { requests: lines, input: 10 * lines, cost: (5 * lines) / 1_000 })
+  },
+)
