@@ -61,7 +61,7 @@ const longWay = (
         if (route.attempts !== undefined) attempt?.(ctx.req, route.attempts)
       } else if (known === null) {
         visit.caller = caller
-        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(ctx, visit, label, caller))
+        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(ctx, label, caller))
         showsKey(ctx.req)
         const shown = credentials.length === 0 ? undefined : () => credentialOf(ctx.req, route)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, shown)
@@ -96,11 +96,13 @@ const longWay = (
 }
 
 const begunOf = (
-  { req: { headers } }: Koa.Context,
-  { about: { id }, began: at }: RequestContext,
+  { req: { headers }, state }: Koa.Context,
   route: string,
   { key, organization }: Caller,
-): BegunRequest => ({ id, at, route, organization, key, traceparent: headers['traceparent'] })
+): BegunRequest => {
+  const { about, began } = state as RequestContext
+  return { id: about.id, at: began, route, organization, key, traceparent: headers['traceparent'] }
+}
 
 const nothing = {}
 

@@ -67,10 +67,11 @@ const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take 
     const message = {
       role: 'assistant',
       content: text === '' ? null : text,
+      refusal: null,
       ...(reasoning !== '' && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls.map(tool) }),
     }
-    const choices = [{ index: 0, message, finish_reason }]
+    const choices = [{ index: 0, message, logprobs: null, finish_reason }]
     return { headers: json, body: JSON.stringify({ ...head, object: 'chat.completion', choices, usage }) }
   }
   const chunk = (delta: Json, finish: string | null = null) =>

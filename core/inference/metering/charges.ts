@@ -1,12 +1,13 @@
 import type { Allowance, Charge } from '../../ports/rate-limiter.ts'
 import type { Consumption } from './price.ts'
 
-/** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
-export const amountWithin = (most: number, question: number, all: number): number =>
-  question > most ? question : Math.min(most, all)
-
 /** What a call takes from an allowance before it goes out. Its prompt costs `question`, and all of it `cost` at most. */
-export const chargesFor = ({ input, output }: Consumption, question: number, cost: number) => {
+export const chargesFor = (
+  { input, output }: Consumption,
+  question: number,
+  cost: number,
+  amountWithin: (most: number, question: number, all: number) => number,
+) => {
   const amounts: Readonly<Record<Allowance['concern'], (most: number) => number>> = {
     requests: () => 1,
     tokens: (most) => amountWithin(most, input, input + output),

@@ -1,5 +1,4 @@
 import type { Caller } from '../../access/caller.ts'
-import { TooMany } from '../../errors.ts'
 import type { Counts, Ledger } from '../../ports/ledger.ts'
 import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../ports/observer.ts'
 import type { Clock, Log } from '../../ports/platform.ts'
@@ -10,16 +9,17 @@ import type { Settings } from '../../settings.ts'
 import { keptCalls } from './kept-calls.ts'
 import type { Estimate } from './tokens.ts'
 import { allowances } from './allowances.ts'
-import { amountWithin, chargesFor } from './charges.ts'
+import { chargesFor } from './charges.ts'
+import { refuse } from './refuse.ts'
 import { budgetWarnings } from './budget-warnings.ts'
-import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
+import { type Budget, budgets, unknownPrice } from './budgets.ts'
 import type { Consumption } from './price.ts'
 import type { PriceList } from './price-list.ts'
 import { placeOf } from './places.ts'
 import { type BilledModel, type Mode, prices } from './prices.ts'
 import type { Billed, Reservation, Reservations, SealedModels } from './reservation.ts'
 import { tariffOfAudio, unansweredCall, tariffOfTokens, type Tariff } from './tariffs.ts'
-import { allowanceHeaders, overdrawnHeaders, tightestHeaders } from './token-headers.ts'
+import { allowanceHeaders, tightestHeaders } from './token-headers.ts'
 
 type Granted = Spent & { readonly ok: true }
 
@@ -125,7 +125,7 @@ const payment = (
   const holds = ofMoney.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
   const question = cost === null ? 0 : (mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0)
-  const chargeOf = chargesFor(used, question, cost ?? 0)
+  const chargeOf = chargesFor(used, question, cost ?? 0, amountWithin)
   const money = budgets.map(chargeOf)
   return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)] }
 }
@@ -141,27 +141,6 @@ const spend = (till: Till, paid: Payment, kind: Pick<Kind<never>, 'tell' | 'limi
   if (paid.charges.length === 0) return null
   return soon(till.limiter.spend(paid.charges), (spent) => (spent.ok ? spent : refuse(till, paid, spent, kind)))
 }
-
-/** Only a refused caller waits for this second look. */
-const refuse = (
-  { limiter, clock }: Till,
-  { work, budgets, quotas, charges }: Payment,
-  { refused, wait }: Extract<Spent, { readonly ok: false }>,
-  { tell, limit }: Pick<Kind<never>, 'tell' | 'limit'>,
-): Soon<never> =>
-  soon(limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 }))), (seen) => {
-    const now = clock.now()
-    const headers = tell(charges, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
-    const budget = budgets[refused - work.length]
-    const quota = quotas[refused - work.length - budgets.length]
-    if (quota !== undefined) {
-      const its = tightestHeaders(quota.allowance.concern, [charges[refused]!], [0], now)
-      throw quota.refused(wait, now, { headers: { ...headers, ...its } })
-    }
-    if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
-    if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers, limit })
-    throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers, limit })
-  })
 
 /** Of the request, where it is listened to. */
 const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace | null => {
@@ -404,6 +383,10 @@ const workOf = ({ allowancesOf, clock }: Till, caller: Caller, { input, output }
     allowance,
     amount: amountWithin(allowance.most, input, input + output),
   }))
+
+/** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
+const amountWithin = (most: number, question: number, all: number): number =>
+  question > most ? question : Math.min(most, all)
 
 /** What counts for a call when its process is killed. */
 const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
