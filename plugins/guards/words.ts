@@ -86,9 +86,9 @@ export default plugin({
             )
             const next: string[] = []
             for (const { text } of texts) {
-              let it = text
-              for (const { search } of lists) it = await wholly(search, it, signal)
-              next.push(it)
+              let given = text
+              for (const { search } of lists) given = await wholly(search, given, signal)
+              next.push(given)
             }
             return { texts: next, ...verdictOf(lists) }
           },
@@ -101,11 +101,11 @@ export default plugin({
             const pieces = searches.map(piecewise)
             return {
               take(piece) {
-                const text = pieces.reduce((text, it) => it.take(text), piece)
+                const text = pieces.reduce((text, held) => held.take(text), piece)
                 return { text, ...verdictOf(lists) }
               },
               end() {
-                const text = pieces.reduce((text, it) => it.take(text) + it.end(), '')
+                const text = pieces.reduce((text, held) => held.take(text) + held.end(), '')
                 return { text, ...verdictOf(lists) }
               },
             }

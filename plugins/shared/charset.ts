@@ -18,7 +18,7 @@ export const decodePage = (bytes: Uint8Array, contentType: string): string => de
 export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page' | 'text' = 'page'): Decoded => {
   const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
   if (wide) return { text: decoded(bytes, wide.name), encoding: wide }
-  for (const label of [typed(contentType), kind === 'text' ? null : said(bytes)]) {
+  for (const label of [typed(contentType), kind === 'text' ? null : textOf(bytes)]) {
     if (label === null) continue
     const text = stated(bytes, label)
     if (text !== null) return { text, encoding: { name: label, confidence: 1 } }
@@ -48,7 +48,7 @@ const typed = (contentType: string): string | null =>
   encodingOf(/;\s*charset\s*=\s*["']?([\w:.-]+)/i.exec(contentType)?.[1])
 
 /** The encoding that a page or XML file declares in its head. */
-const said = (bytes: Uint8Array): string | null => {
+const textOf = (bytes: Uint8Array): string | null => {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('latin1')
   const inside =
     /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1] ??

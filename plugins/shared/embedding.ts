@@ -39,10 +39,10 @@ const askedOf = (input: Embedding['input']): EmbeddingInput => {
 
 /** Tokens of the input; those of a text by a guess. */
 export const sizeOf = ({ input }: Embedding): number => {
-  const asked = askedOf(input)
-  return asked.texts === null
-    ? asked.tokens.reduce((sum, { length }) => sum + length, 0)
-    : asked.texts.reduce((sum, text) => sum + tokensOf(text), 0)
+  const wanted = askedOf(input)
+  return wanted.texts === null
+    ? wanted.tokens.reduce((sum, { length }) => sum + length, 0)
+    : wanted.texts.reduce((sum, text) => sum + tokensOf(text), 0)
 }
 
 const takesTokens = ({ embedTokens }: { readonly embedTokens?: unknown }) => embedTokens !== undefined
@@ -69,14 +69,14 @@ export const embed = (
   { entry, provider, extra, request }: Wish,
   signal: AbortSignal,
 ): Promise<{ readonly answer: Embedded; readonly backend: string }> => {
-  const asked = askedOf(input)
+  const wanted = askedOf(input)
   const more = { extra, ...(dimensions !== undefined && { dimensions }) }
   return inference.run(
     { entry, ability: 'embed', provider, ...(request !== undefined && { request }) },
     ({ upstream, model }, signal) =>
-      asked.texts === null
-        ? upstream.embedTokens!({ model, tokens: asked.tokens, ...more }, signal)
-        : upstream.embed({ model, texts: asked.texts, ...more }, signal),
+      wanted.texts === null
+        ? upstream.embedTokens!({ model, tokens: wanted.tokens, ...more }, signal)
+        : upstream.embed({ model, texts: wanted.texts, ...more }, signal),
     signal,
   )
 }

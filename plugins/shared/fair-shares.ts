@@ -57,10 +57,10 @@ export const fairShares = (room: ShareLimits): Shares => {
       new Promise((resolve, reject) => {
         signal.throwIfAborted()
         const leave = () => {
-          if (remove(stock, it)) pass(stock)
+          if (remove(stock, waiter)) pass(stock)
           reject(signal.reason as Error)
         }
-        const it: Waiting = {
+        const waiter: Waiting = {
           holder,
           size,
           go(release) {
@@ -68,12 +68,12 @@ export const fairShares = (room: ShareLimits): Shares => {
             resolve(once(release))
           },
         }
-        enter(stock, it)
+        enter(stock, waiter)
         pass(stock)
         const mine = stock.waiting.get(holder.organization) ?? []
-        if (!mine.includes(it)) return
+        if (!mine.includes(waiter)) return
         if (stock.queued > queue.all || mine.length > queue.organization) {
-          remove(stock, it)
+          remove(stock, waiter)
           return reject(new TooMany('Too many requests', { retryAfter }))
         }
         signal.addEventListener('abort', leave, { once: true })
@@ -93,18 +93,18 @@ const hold = (stock: Stock, holder: ShareHolder, size: number): void => {
   add(stock.key, keyOf(holder), size)
 }
 
-const enter = (stock: Stock, it: Waiting): void => {
-  const theirs = stock.waiting.get(it.holder.organization)
-  if (theirs === undefined) stock.waiting.set(it.holder.organization, [it])
-  else theirs.push(it)
+const enter = (stock: Stock, waiter: Waiting): void => {
+  const theirs = stock.waiting.get(waiter.holder.organization)
+  if (theirs === undefined) stock.waiting.set(waiter.holder.organization, [waiter])
+  else theirs.push(waiter)
   stock.queued++
 }
 
 /** False when it does not wait any more. */
-const remove = (stock: Stock, it: Waiting): boolean => {
-  const { organization } = it.holder
+const remove = (stock: Stock, waiter: Waiting): boolean => {
+  const { organization } = waiter.holder
   const theirs = stock.waiting.get(organization)
-  const at = theirs?.indexOf(it) ?? -1
+  const at = theirs?.indexOf(waiter) ?? -1
   if (theirs === undefined || at < 0) return false
   theirs.splice(at, 1)
   if (theirs.length === 0) stock.waiting.delete(organization)
@@ -121,7 +121,7 @@ const stepBack = ({ waiting }: Stock, { organization }: ShareHolder): void => {
 /** The next of the organisation whose turn it is; null where nobody may go yet. */
 const next = (stock: Stock): Waiting | null => {
   for (const theirs of stock.waiting.values()) {
-    const first = theirs.find((it) => fitsOwn(stock, it))
+    const first = theirs.find((waiter) => fitsOwn(stock, waiter))
     // A large share would never fit if small ones went ahead of it.
     if (first !== undefined) return fits(stock.all, first.size, stock.room.all) ? first : null
   }
@@ -129,9 +129,9 @@ const next = (stock: Stock): Waiting | null => {
 }
 
 const pass = (stock: Stock): void => {
-  for (let it = next(stock); it !== null; it = next(stock)) {
-    const { holder, size, go } = it
-    remove(stock, it)
+  for (let waiter = next(stock); waiter !== null; waiter = next(stock)) {
+    const { holder, size, go } = waiter
+    remove(stock, waiter)
     stepBack(stock, holder)
     hold(stock, holder, size)
     go(() => {

@@ -81,65 +81,65 @@ interface Bytes {
 }
 
 /** False at the end of the source. */
-const more = async (it: Bytes): Promise<boolean> => {
-  const { done, value } = await it.parts.next()
+const more = async (bytes: Bytes): Promise<boolean> => {
+  const { done, value } = await bytes.parts.next()
   if (done) return false
-  it.held = Buffer.from(value.buffer, value.byteOffset, value.length)
-  it.at = 0
+  bytes.held = Buffer.from(value.buffer, value.byteOffset, value.length)
+  bytes.at = 0
   return true
 }
 
 /** Waits for a byte that is not read yet. */
-const filled = async (it: Bytes): Promise<void> => {
-  while (it.at >= it.held.length) if (!(await more(it))) throw malformed()
+const filled = async (bytes: Bytes): Promise<void> => {
+  while (bytes.at >= bytes.held.length) if (!(await more(bytes))) throw malformed()
 }
 
-const count = (it: Bytes, bytes: number): void => {
-  const { most } = it
-  it.small += bytes
-  if (it.small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
+const count = (read: Bytes, bytes: number): void => {
+  const { most } = read
+  read.small += bytes
+  if (read.small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
 }
 
 /** The next byte: a promise of it only where it has not come, since each would cost a hundred times the byte. */
-const byte = (it: Bytes): number | Promise<number> => {
-  if (it.at >= it.held.length) return filled(it).then(() => byte(it))
-  count(it, 1)
-  return it.held[it.at++] ?? 0
+const byte = (bytes: Bytes): number | Promise<number> => {
+  if (bytes.at >= bytes.held.length) return filled(bytes).then(() => byte(bytes))
+  count(bytes, 1)
+  return bytes.held[bytes.at++] ?? 0
 }
 
 /** The next byte that is no space. */
-const markIn = async (it: Bytes): Promise<number> => {
+const markIn = async (bytes: Bytes): Promise<number> => {
   for (;;) {
-    const next = byte(it)
+    const next = byte(bytes)
     const found = typeof next === 'number' ? next : await next
     if (!spaces.has(found)) return found
   }
 }
 
 /** The mark behind a value: a comma, or the end of the object. */
-const endOf = async (it: Bytes): Promise<number> => {
-  const end = await markIn(it)
+const endOf = async (bytes: Bytes): Promise<number> => {
+  const end = await markIn(bytes)
   if (end !== 0x2c && end !== 0x7d) throw malformed()
   return end
 }
 
 /** Up to the closing quote, escapes and all. */
-const stringIn = async (it: Bytes): Promise<string> => {
+const stringIn = async (bytes: Bytes): Promise<string> => {
   const text = gatheredBytes()
   let escaped = false
   for (;;) {
-    await filled(it)
-    const { held, at: start } = it
-    let { at } = it
+    await filled(bytes)
+    const { held, at: start } = bytes
+    let { at } = bytes
     while (at < held.length && (escaped || held[at] !== quote)) {
       escaped = !escaped && held[at] === backslash
       at++
     }
-    it.at = at
+    bytes.at = at
     text.add(held.subarray(start, at))
-    count(it, at - start)
+    count(bytes, at - start)
     if (at < held.length) {
-      it.at++
+      bytes.at++
       return text.whole().toString('utf8')
     }
   }
@@ -152,13 +152,13 @@ interface Plain {
 }
 
 /** Up to the end of a list or an object, and the mark behind it. */
-const nestedIn = async (it: Bytes, first: number): Promise<Plain> => {
+const nestedIn = async (bytes: Bytes, first: number): Promise<Plain> => {
   const whole = [first]
   let depth = 1
   let quoted = false
   let escaped = false
   while (depth > 0) {
-    const next = byte(it)
+    const next = byte(bytes)
     const found = typeof next === 'number' ? next : await next
     whole.push(found)
     if (quoted) {
@@ -169,39 +169,39 @@ const nestedIn = async (it: Bytes, first: number): Promise<Plain> => {
     else if (found === 0x7d || found === 0x5d) depth--
     if (depth > deepestNesting) throw malformed()
   }
-  return { text: Buffer.from(whole).toString('utf8'), end: await endOf(it) }
+  return { text: Buffer.from(whole).toString('utf8'), end: await endOf(bytes) }
 }
 
 /** A number, a word, a list or an object: up to the mark behind it. */
-const plainIn = async (it: Bytes, first: number): Promise<Plain> => {
-  if (first === 0x7b || first === 0x5b) return nestedIn(it, first)
+const plainIn = async (bytes: Bytes, first: number): Promise<Plain> => {
+  if (first === 0x7b || first === 0x5b) return nestedIn(bytes, first)
   let text = String.fromCharCode(first)
   for (;;) {
-    const next = byte(it)
+    const next = byte(bytes)
     const found = typeof next === 'number' ? next : await next
     if (found === 0x2c || found === 0x7d) return { text, end: found }
-    if (spaces.has(found)) return { text, end: await endOf(it) }
+    if (spaces.has(found)) return { text, end: await endOf(bytes) }
     text += String.fromCharCode(found)
   }
 }
 
-async function* piecesIn(it: Bytes): AsyncGenerator<Buffer> {
+async function* piecesIn(bytes: Bytes): AsyncGenerator<Buffer> {
   for (;;) {
-    await filled(it)
-    const { held, at } = it
+    await filled(bytes)
+    const { held, at } = bytes
     const end = held.indexOf(quote, at)
     const piece = held.subarray(at, end < 0 ? held.length : end)
     if (piece.includes(backslash)) throw malformed()
-    it.at = end < 0 ? held.length : end + 1
+    bytes.at = end < 0 ? held.length : end + 1
     if (piece.length > 0) yield piece
     if (end >= 0) return
   }
 }
 
 /** Nothing but space may follow. */
-const finish = async (it: Bytes): Promise<void> => {
+const finish = async (bytes: Bytes): Promise<void> => {
   for (;;) {
-    for (; it.at < it.held.length; it.at++) if (!spaces.has(it.held[it.at] ?? 0)) throw malformed()
-    if (!(await more(it))) return
+    for (; bytes.at < bytes.held.length; bytes.at++) if (!spaces.has(bytes.held[bytes.at] ?? 0)) throw malformed()
+    if (!(await more(bytes))) return
   }
 }

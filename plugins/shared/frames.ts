@@ -38,7 +38,7 @@ class Packing extends Serializer {
   }
 
   _writeHostObject(view: ArrayBufferView): void {
-    const kind = kinds.findIndex((it) => view instanceof it)
+    const kind = kinds.findIndex((kind) => view instanceof kind)
     if (kind < 0) throw new TypeError('This kind of memory does not travel')
     this.writeUint32(kind)
     this.writeUint32(this.#views.push(new Uint8Array(view.buffer, view.byteOffset, view.byteLength)) - 1)
@@ -69,7 +69,8 @@ export const lengthsOf = (bytes: Buffer, most: FrameLimits): readonly number[] |
   if (bytes.length < 4 + 4 * count) return null
   const lengths = Array.from({ length: count }, (_, at) => bytes.readUInt32LE(4 + 4 * at))
   const [values = 0, ...memory] = lengths
-  if (values > most.values || memory.reduce((sum, it) => sum + it, 0) > most.memory) throw new RangeError('Too much')
+  if (values > most.values || memory.reduce((sum, bytes) => sum + bytes, 0) > most.memory)
+    throw new RangeError('Too much')
   return lengths
 }
 

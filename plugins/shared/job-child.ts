@@ -23,8 +23,8 @@ const readable = (): readonly string[] => {
 }
 
 /** Node's own permission model, where available. */
-const permission = ['--permission', '--experimental-permission'].find((it) =>
-  process.allowedNodeEnvironmentFlags.has(it),
+const permission = ['--permission', '--experimental-permission'].find((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag),
 )
 
 const options = (): readonly string[] => [

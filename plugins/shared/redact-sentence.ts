@@ -60,7 +60,8 @@ const cuts: readonly Cut[] = [
   ],
   [
     /\b(organi[sz]ation|project|account|tenant|workspace|subscription|team|user|resource group)(?:'s)?((?: (?:id|number|named?|called))?\s*[:=#]?\s*["'`]?)([\w-]+)/gi,
-    (found, what = '', between = '', its = '') => (plain.has(its.toLowerCase()) ? found : `${what}${between}[id]`),
+    (found, what = '', between = '', secret = '') =>
+      plain.has(secret.toLowerCase()) ? found : `${what}${between}[id]`,
   ],
   [/[A-Za-z0-9+/=_-]{12,}/g, (found) => (isSecret(found) ? '[key]' : found)],
   [/\d{10,}/g, '[id]'],
@@ -81,7 +82,7 @@ export const redactedSentence = (text: string): string | null => {
   if (accounts.test(whole)) return null
   // Half a key at the end is no key any more, so the last word goes.
   const seen = whole.length > looked ? whole.slice(0, looked).replace(/\S*$/, '') : whole
-  const cleaned = cuts.reduce((said, [what, by]) => said.replace(what, by as never), seen).trim()
+  const cleaned = cuts.reduce((cleaned, [what, by]) => cleaned.replace(what, by as never), seen).trim()
   return cleaned === '' ? null : cleaned.slice(0, mostCharacters)
 }
 

@@ -27,7 +27,7 @@ interface Sign {
   /** How backends name it, in lower case. */
   readonly named: RegExp
   /** How backends say it that have no name for it. */
-  readonly said: RegExp
+  readonly pattern: RegExp
 }
 
 /** In the order in which they are looked for: a sentence on a filter may quote a prompt that speaks of anything. */
@@ -36,40 +36,46 @@ const signs: readonly Sign[] = [
     code: 'insufficient_quota',
     named:
       /^(?:insufficient_(?:quota|balance|credits?|funds)|billing_(?:hard_limit_reached|not_active)|payment_required)$/,
-    said: /credit balance is too low|insufficient (?:account )?(?:balance|credits?|quota|funds)|out of credits|requires more credits/i,
+    pattern:
+      /credit balance is too low|insufficient (?:account )?(?:balance|credits?|quota|funds)|out of credits|requires more credits/i,
   },
   {
     code: 'content_filter',
     named:
       /^(?:content_filter(?:ed)?|content_policy_violation|moderation_blocked|responsibleaipolicyviolation|data_inspection_failed|prohibited_content)$/,
-    said: /content (?:management |filter(?:ing)? |safety |usage )?polic|content filter|(?:input|prompt|content) (?:was|is|has been|were) (?:flagged|blocked)|safety system/i,
+    pattern:
+      /content (?:management |filter(?:ing)? |safety |usage )?polic|content filter|(?:input|prompt|content) (?:was|is|has been|were) (?:flagged|blocked)|safety system/i,
   },
   {
     code: 'context_length_exceeded',
     named:
       /^(?:context_length_exceeded|context_window_exceeded|exceed_context_size_error|model_max_prompt_tokens_exceeded)$/,
-    said: /maximum (?:context|prompt|input|sequence) length|(?:prompt|input) (?:\w+ )?(?:is|are) too long|exceed\w* .{0,60}\bcontext|context (?:length|window|size|limit).{0,40}exceed|input token count.{0,60}exceed|longer than .{0,40}context|too many (?:input )?tokens/i,
+    pattern:
+      /maximum (?:context|prompt|input|sequence) length|(?:prompt|input) (?:\w+ )?(?:is|are) too long|exceed\w* .{0,60}\bcontext|context (?:length|window|size|limit).{0,40}exceed|input token count.{0,60}exceed|longer than .{0,40}context|too many (?:input )?tokens/i,
   },
   {
     code: 'invalid_image',
     named:
       /^(?:invalid_(?:base64_)?image(?:_url|_format)?|image_parse_error|unsupported_image(?:_media_type)?|image_too_(?:large|small)|failed_to_download_image)$/,
-    said: /(?:could not|cannot|can't|unable to|failed to) (?:process|decode|identify|load|read|open|parse|download|fetch) (?:the |this |an |input |provided )*image|\bimages?\b.{0,40}(?:exceeds|too large|is not valid|invalid|unsupported|unknown format|corrupt)|(?:invalid|unsupported|malformed) (?:\w+ )?image/i,
+    pattern:
+      /(?:could not|cannot|can't|unable to|failed to) (?:process|decode|identify|load|read|open|parse|download|fetch) (?:the |this |an |input |provided )*image|\bimages?\b.{0,40}(?:exceeds|too large|is not valid|invalid|unsupported|unknown format|corrupt)|(?:invalid|unsupported|malformed) (?:\w+ )?image/i,
   },
   {
     code: 'unsupported_parameter',
     named: /^(?:unsupported_(?:parameter|value)|unknown_parameter|unrecognized_parameter|extra_forbidden)$/,
-    said: /(?:unsupported|unknown|unrecognized|unexpected) (?:request )?(?:parameter|argument|field)|unknown name "|extra inputs are not permitted|(?:parameter|field) .{1,80}(?:is not|isn't|not) supported|is not supported (?:with|by|for) this model/i,
+    pattern:
+      /(?:unsupported|unknown|unrecognized|unexpected) (?:request )?(?:parameter|argument|field)|unknown name "|extra inputs are not permitted|(?:parameter|field) .{1,80}(?:is not|isn't|not) supported|is not supported (?:with|by|for) this model/i,
   },
   {
     code: 'request_too_large',
     named: /^(?:request_too_large|payload_too_large|request_entity_too_large)$/,
-    said: /(?:request|payload|body|entity)(?: \w+){0,3} (?:too large|exceeds)|larger than the (?:maximum|limit)/i,
+    pattern: /(?:request|payload|body|entity)(?: \w+){0,3} (?:too large|exceeds)|larger than the (?:maximum|limit)/i,
   },
   {
     code: 'model_not_found',
     named: /^(?:model_not_found|model_not_supported|invalid_model)$/,
-    said: /\bmodels?\b.{1,120}(?:does not exist|(?:was |is )?not found)|not a valid model|(?:unknown|no such) model/i,
+    pattern:
+      /\bmodels?\b.{1,120}(?:does not exist|(?:was |is )?not found)|not a valid model|(?:unknown|no such) model/i,
   },
 ]
 
@@ -78,10 +84,10 @@ const looked = 4_096
 
 /** What a refusal of this status means; `text` is its body, or the beginning of it. */
 export const refusalIn = (status: number, text: string): Refusal => {
-  const said = saidIn(text)
-  const code = codeOf(status, said)
-  const param = code === 'unsupported_parameter' || (code === null && said.param !== null) ? paramOf(said) : null
-  return { code, param, sentence: said.message === null ? null : redactedSentence(said.message) }
+  const body = saidIn(text)
+  const code = codeOf(status, body)
+  const param = code === 'unsupported_parameter' || (code === null && body.param !== null) ? paramOf(body) : null
+  return { code, param, sentence: body.message === null ? null : redactedSentence(body.message) }
 }
 
 const codeOf = (status: number, { names, message }: RefusalBody): RefusalCode | null => {
@@ -92,7 +98,7 @@ const codeOf = (status: number, { names, message }: RefusalBody): RefusalCode | 
   if (words === undefined) return null
   // A missing model of Anthropic's is said by its type and its name alone.
   if (status === 404 && /^model: /.test(words)) return 'model_not_found'
-  return signs.find(({ said }) => said.test(words))?.code ?? null
+  return signs.find(({ pattern }) => pattern.test(words))?.code ?? null
 }
 
 interface RefusalBody {
@@ -124,23 +130,23 @@ const parsed = (text: string): unknown => {
 /** A backend that passes on what another one said puts that inside, `deep` times at most. */
 const saidBy = (value: unknown, deep: number): RefusalBody => {
   if (typeof value === 'string') return { ...silent, message: value }
-  const it = Array.isArray(value) ? value[0] : value
-  if (!isJsonObject(it) || deep === 0) return silent
-  const inner = saidBy(it['error'] ?? it['detail'] ?? it['innererror'], deep - 1)
-  const passed = isJsonObject(it['metadata']) ? it['metadata']['raw'] : undefined
+  const first = Array.isArray(value) ? value[0] : value
+  if (!isJsonObject(first) || deep === 0) return silent
+  const inner = saidBy(first['error'] ?? first['detail'] ?? first['innererror'], deep - 1)
+  const passed = isJsonObject(first['metadata']) ? first['metadata']['raw'] : undefined
   const raw = typeof passed === 'string' ? saidIn(passed) : saidBy(passed, deep - 1)
-  const names = ['code', 'type', 'status', 'err_code', 'reason'].map((name) => it[name]).filter(isText)
+  const names = ['code', 'type', 'status', 'err_code', 'reason'].map((name) => first[name]).filter(isText)
   return {
     names: [...raw.names, ...inner.names, ...names.map((name) => name.toLowerCase())],
-    message: raw.message ?? inner.message ?? firstText(it, ['message', 'msg', 'err_msg', 'error_message']),
-    param: raw.param ?? inner.param ?? firstText(it, ['param']) ?? placeOf(it['loc']),
+    message: raw.message ?? inner.message ?? firstText(first, ['message', 'msg', 'err_msg', 'error_message']),
+    param: raw.param ?? inner.param ?? firstText(first, ['param']) ?? placeOf(first['loc']),
   }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-const firstText = (it: JsonObject, names: readonly string[]): string | null =>
-  names.map((name) => it[name]).find(isText) ?? null
+const firstText = (fields: JsonObject, names: readonly string[]): string | null =>
+  names.map((name) => fields[name]).find(isText) ?? null
 
 /** A list of details says where in the request it is. */
 const placeOf = (loc: unknown): string | null =>
@@ -157,6 +163,6 @@ const member = /^[a-z_][\w.[\]]{0,63}$/i
 
 const paramOf = ({ param, message }: RefusalBody): string | null => {
   const words = message?.slice(0, looked) ?? ''
-  const found = param ?? worded.map((form) => form.exec(words)?.[1]).find((it) => it !== undefined)
+  const found = param ?? worded.map((form) => form.exec(words)?.[1]).find((named) => named !== undefined)
   return found !== undefined && member.test(found) && needsNoRedaction(found) ? found : null
 }

@@ -69,10 +69,10 @@ export const chunkReader = (parse: (data: string) => Parsed): ((data: string) =>
   let strange = 0
   return (data) => {
     const texts = shape === null ? null : textsIn(data, shape.between)
-    const said = texts === null ? null : textsOf(texts)
-    if (said !== null) {
+    const words = texts === null ? null : textsOf(texts)
+    if (words !== null) {
       strange = 0
-      return worded(shape!.chunk, filling(shape!, said), { shape, texts, json: shape!.isAsSent ? data : null })
+      return worded(shape!.chunk, filling(shape!, words), { shape, texts, json: shape!.isAsSent ? data : null })
     }
     const { chunk, isAsSent } = parse(data)
     if (strange < mostStrange) {
@@ -102,10 +102,10 @@ const textsIn = (data: string, between: readonly string[]): Texts | null => {
 
 /** What these texts say; null unless each of them is the inside of one JSON string. */
 const textsOf = ([text, padding]: Texts): Texts | null => {
-  const said = textOf(text)
-  if (said === null || padding === undefined) return said === null ? null : [said]
+  const words = textOf(text)
+  if (words === null || padding === undefined) return words === null ? null : [words]
   const pads = textOf(padding)
-  return pads === null ? null : [said, pads]
+  return pads === null ? null : [words, pads]
 }
 
 /** Whether a text is its own JSON. */
@@ -214,10 +214,10 @@ export const chunkPrinter = (print: Print): ((chunk: Chunk) => string | null) =>
 /** What is printed around the texts; null unless each of them is printed once, in their order. */
 const printedAround = (shape: Shape, print: Print): readonly string[] | null => {
   const { between, isAsSent } = shape
-  const its = marks.slice(0, between.length - 1)
-  const written = its.map((mark) => JSON.stringify(mark).slice(1, -1))
+  const used = marks.slice(0, between.length - 1)
+  const written = used.map((mark) => JSON.stringify(mark).slice(1, -1))
   const json = isAsSent ? between.reduce((text, part, at) => text + written[at - 1] + part) : null
-  const text = print(filled(shape, its as unknown as Texts), json) ?? ''
+  const text = print(filled(shape, used as unknown as Texts), json) ?? ''
   const places = written.map((mark) => text.indexOf(mark))
   const inOrder = places.every((place, at) => place > (places[at - 1] ?? -1))
   const once = written.every((mark, at) => text.lastIndexOf(mark) === places[at])

@@ -22,8 +22,8 @@ export interface GroupedSums {
 }
 
 /** A field of an older row may be absent, and counts as zero. */
-const numberOf = (it: unknown): number => (typeof it === 'number' ? it : 0)
-const textOf = (it: unknown): string => (typeof it === 'string' ? it : '')
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Adds up the rows of a report in this process. */
 export const rowSums = (): RowSums => {
@@ -39,10 +39,10 @@ export const rowSums = (): RowSums => {
   return {
     add,
     group(row, by, fields) {
-      const it = row as Fields
+      const values = row as Fields
       add(
-        textOf(it[by]),
-        fields.map((field) => numberOf(it[field])),
+        textOf(values[by]),
+        fields.map((field) => numberOf(values[field])),
       )
     },
     tally(row, field, length) {
@@ -69,12 +69,12 @@ export const groupedSums = (within: string, by: readonly string[], fields: reado
 
   return {
     add(row) {
-      const it = row as Fields
-      const name = textOf(it[within])
-      let its = all.get(name)
-      if (its === undefined) all.set(name, (its = by.map(() => rowSums())))
-      const numbers = fields.map((field) => numberOf(it[field]))
-      for (const [at, sums] of its.entries()) sums.add(textOf(it[by[at]!]), numbers)
+      const values = row as Fields
+      const name = textOf(values[within])
+      let groups = all.get(name)
+      if (groups === undefined) all.set(name, (groups = by.map(() => rowSums())))
+      const numbers = fields.map((field) => numberOf(values[field]))
+      for (const [at, sums] of groups.entries()) sums.add(textOf(values[by[at]!]), numbers)
     },
     part({ after, limit }) {
       const found: SumGroup[] = []
@@ -82,8 +82,8 @@ export const groupedSums = (within: string, by: readonly string[], fields: reado
       for (const name of [...all.keys()].sort()) {
         if (count >= limit) break
         if (after !== undefined && name <= after) continue
-        for (const [at, its] of (all.get(name) ?? []).entries()) {
-          const sums = its.part({ limit: Infinity })
+        for (const [at, group] of (all.get(name) ?? []).entries()) {
+          const sums = group.part({ limit: Infinity })
           found.push({ within: name, by: by[at]!, sums })
           count += sums.length
         }

@@ -41,7 +41,7 @@ let spare: Child | null = null
 
 /** Whether the child keeps the gateway's process alive. */
 const held = ({ process, jobs, results }: Child, hold: boolean): void => {
-  for (const it of [process, jobs as Socket, results as Socket]) hold ? it.ref() : it.unref()
+  for (const handle of [process, jobs as Socket, results as Socket]) hold ? handle.ref() : handle.unref()
 }
 
 const takeChild = (): Child => {
@@ -90,7 +90,7 @@ const answerOf = async ({ results }: Child): Promise<JobOutcome> => {
       if (lengths === null) {
         const head = Buffer.concat(parts).subarray(1)
         lengths = lengthsOf(head, mostAnswer)
-        if (lengths !== null) expected = lengths.reduce((sum, it) => sum + it, 1 + 4 + 4 * lengths.length)
+        if (lengths !== null) expected = lengths.reduce((sum, length) => sum + length, 1 + 4 + 4 * lengths.length)
       }
       if (size >= expected) break
     }

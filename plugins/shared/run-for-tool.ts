@@ -46,7 +46,7 @@ export const runForTool = async <T, A extends Ability>(
   const able = ({ does, settings }: Entry) =>
     does.has(ability) && (modality === undefined || settings.input_modalities?.includes(modality) === true)
   const entries = model === undefined ? await catalog.list(signal) : [await catalog.find(model, signal)]
-  const fit = entries.filter((it): it is Entry => it !== null && able(it) && mayWork(it))
+  const fit = entries.filter((entry): entry is Entry => entry !== null && able(entry) && mayWork(entry))
   const entry = earnest(fit, able) ?? (ability === 'embed' ? undefined : fit[0])
   if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
   const { answer, backend } = await inference.run({ entry, ability }, ask, signal)

@@ -7,11 +7,11 @@ export const subtitles = ({ text, duration, segments }: Transcript, form: 'srt' 
   const lines = cues.map(({ text, start, end }, index) => {
     const span = `${stamp(start, comma)} --> ${stamp(end, comma)}`
     // An arrow in the text would begin another cue.
-    const said = text
+    const words = text
       .trim()
       .replaceAll('-->', '->')
       .replace(/\n{2,}/g, '\n')
-    return form === 'srt' ? `${index + 1}\n${span}\n${said}\n` : `${span}\n${said}\n`
+    return form === 'srt' ? `${index + 1}\n${span}\n${words}\n` : `${span}\n${words}\n`
   })
   return (form === 'vtt' ? 'WEBVTT\n\n' : '') + lines.join('\n')
 }

@@ -14,10 +14,10 @@ export const toldParams = (schema: GenericSchema, given: Params): ToldParams => 
   if (known === null) return { told: given, odd: null }
   const told: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
-    const it = (Object.hasOwn(known, name) ? known[name] : null) ?? null
+    const type = (Object.hasOwn(known, name) ? known[name] : null) ?? null
     // Names that begin with this sign belong to the wire.
-    if (it === null && !name.startsWith('$')) return { told, odd: name.slice(0, 100) }
-    const absent = (value === null || value === '') && it?.type === 'optional'
+    if (type === null && !name.startsWith('$')) return { told, odd: name.slice(0, 100) }
+    const absent = (value === null || value === '') && type?.type === 'optional'
     if (!absent) told[name] = value
   }
   return { told, odd: null }

@@ -15,39 +15,39 @@ const json = (value: JsonObject): Printed => ({ type: 'application/json; charset
 
 /** A transcript as its caller wants it, with all that the backend told in the common format. */
 export const printTranscript = (
-  it: Transcript,
+  transcript: Transcript,
   format: TranscriptFormat,
   task: 'transcribe' | 'translate',
 ): Printed => {
   switch (format) {
     case 'json':
-      return json({ text: it.text, ...toldMembers(it.answer, ['logprobs', 'usage']) })
+      return json({ text: transcript.text, ...toldMembers(transcript.answer, ['logprobs', 'usage']) })
     case 'text':
-      return { type: 'text/plain; charset=utf-8', text: `${it.text}\n` }
+      return { type: 'text/plain; charset=utf-8', text: `${transcript.text}\n` }
     case 'srt':
-      return { type: 'application/x-subrip; charset=utf-8', text: subtitles(it, 'srt') }
+      return { type: 'application/x-subrip; charset=utf-8', text: subtitles(transcript, 'srt') }
     case 'vtt':
-      return { type: 'text/vtt; charset=utf-8', text: subtitles(it, 'vtt') }
+      return { type: 'text/vtt; charset=utf-8', text: subtitles(transcript, 'vtt') }
     case 'verbose_json':
-      return json(verbose(it, task))
+      return json(verbose(transcript, task))
     case 'diarized_json':
-      return json(diarized(it, task))
+      return json(diarized(transcript, task))
   }
 }
 
 const lengthOf = ({ duration, segments }: Transcript): number => duration ?? segments.at(-1)?.end ?? 0
 
-const verbose = (it: Transcript, task: string): JsonObject => {
-  const { text, segments: _, words: __, ...rest } = it.answer ?? {}
-  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
+const verbose = (transcript: Transcript, task: string): JsonObject => {
+  const { text, segments: _, words: __, ...rest } = transcript.answer ?? {}
+  const own = (transcript.answer?.['segments'] ?? []) as readonly JsonObject[]
   return {
     ...rest,
     task,
-    language: it.language ?? '',
-    duration: lengthOf(it),
-    text: it.text,
-    segments: it.segments.map((segment, at) => segmentOf(segment, at, own[at])),
-    words: it.words.map(({ text, start, end }) => ({ word: text, start, end })),
+    language: transcript.language ?? '',
+    duration: lengthOf(transcript),
+    text: transcript.text,
+    segments: transcript.segments.map((segment, at) => segmentOf(segment, at, own[at])),
+    words: transcript.words.map(({ text, start, end }) => ({ word: text, start, end })),
   }
 }
 
@@ -72,13 +72,13 @@ const segmentOf = (
   ...(typeof own['id'] !== 'number' && { id }),
 })
 
-const diarized = (it: Transcript, task: string): JsonObject => {
-  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
+const diarized = (transcript: Transcript, task: string): JsonObject => {
+  const own = (transcript.answer?.['segments'] ?? []) as readonly JsonObject[]
   return {
     task,
-    duration: lengthOf(it),
-    text: it.text,
-    segments: it.segments.map(({ text, start, end, speaker }, at) => ({
+    duration: lengthOf(transcript),
+    text: transcript.text,
+    segments: transcript.segments.map(({ text, start, end, speaker }, at) => ({
       type: 'transcript.text.segment',
       id: `seg_${at}`,
       start,
@@ -86,7 +86,7 @@ const diarized = (it: Transcript, task: string): JsonObject => {
       text,
       speaker: own[at]?.['speaker'] ?? letter(speaker ?? 0),
     })),
-    ...toldMembers(it.answer, ['usage']),
+    ...toldMembers(transcript.answer, ['usage']),
   }
 }
 

@@ -40,20 +40,20 @@ export const piecewise = ({ undecided, find }: Search): Pieces => {
   let start = 0
 
   const upTo = (open: number): string => {
-    let said = ''
+    let words = ''
     let at = start
     for (const { from, to, by } of find(text, start)) {
       // A span that begins in front of the undecided end is decided, even when it reaches into that end.
       if (from >= open) break
-      said += text.slice(at, from) + by()
+      words += text.slice(at, from) + by()
       at = to
     }
     const end = Math.max(at, open)
-    said += text.slice(at, end)
+    words += text.slice(at, end)
     const kept = Math.max(0, end - 1)
     text = text.slice(kept)
     start = end - kept
-    return said
+    return words
   }
 
   return {

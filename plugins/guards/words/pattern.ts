@@ -34,7 +34,7 @@ const printed = (mark: string): string =>
 
 /** Longer words are tried first. */
 const patternOf = ({ next, end }: Node): string => {
-  const ways = [...next].map(([mark, it]) => printed(mark) + patternOf(it))
+  const ways = [...next].map(([mark, node]) => printed(mark) + patternOf(node))
   if (end !== null) ways.push(end)
   return ways.length === 1 ? ways[0]! : `(?:${ways.join('|')})`
 }

@@ -5,9 +5,9 @@ import { isRefused } from './probabilities.ts'
 
 /** Probabilities whose logarithms are divided by the temperature. */
 export const softened = (probabilities: readonly number[], temperature: number): readonly number[] => {
-  const cooled = probabilities.map((it) => (it === 0 ? 0 : Math.pow(it, 1 / temperature)))
-  const total = cooled.reduce((sum, it) => sum + it, 0)
-  return cooled.map((it) => it / total)
+  const cooled = probabilities.map((odds) => (odds === 0 ? 0 : Math.pow(odds, 1 / temperature)))
+  const total = cooled.reduce((sum, odds) => sum + odds, 0)
+  return cooled.map((odds) => odds / total)
 }
 
 /** Reads were averaged before: the calibration was fitted to answers as callers get them. */
@@ -17,9 +17,9 @@ export const calibrated = (
 ): readonly Distribution[] => {
   if (calibration === undefined) return distributions
   const { temperature, byOptions } = calibration
-  return distributions.map((it) => ({
-    ...it,
-    probabilities: softened(it.probabilities, byOptions[it.probabilities.length] ?? temperature),
+  return distributions.map((distribution) => ({
+    ...distribution,
+    probabilities: softened(distribution.probabilities, byOptions[distribution.probabilities.length] ?? temperature),
   }))
 }
 
@@ -31,8 +31,8 @@ export const advised = (
 ): readonly Distribution[] => {
   if (calibration === undefined) return distributions
   const { confidence: least = Infinity } = calibration.promise ?? {}
-  return distributions.map((it, at) => ({
-    ...it,
-    advice: !isRefused(it) && confidenceOf(questions[at]!, it) >= least ? 'act' : 'ask',
+  return distributions.map((distribution, at) => ({
+    ...distribution,
+    advice: !isRefused(distribution) && confidenceOf(questions[at]!, distribution) >= least ? 'act' : 'ask',
   }))
 }

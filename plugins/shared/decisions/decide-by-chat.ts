@@ -78,31 +78,31 @@ export const decideByChat = async (
 ): Promise<Decided> => {
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
-  const it: Reading = { upstream, call, temperature, showing, spent, used: [], taken: new Set(), lessons }
+  const reading: Reading = { upstream, call, temperature, showing, spent, used: [], taken: new Set(), lessons }
   const reads = call.questions.flatMap((question, index) =>
     ordersOf(question, call.samples ?? 1).map((order) => ({ question, index, order })),
   )
   const all = await fanOut(
     reads,
     atOnce,
-    async (read, signal) => ({ index: read.index, distribution: await distributionOf(it, read, signal) }),
+    async (read, signal) => ({ index: read.index, distribution: await distributionOf(reading, read, signal) }),
     signal,
   )
   const of = (question: number) => all.filter(({ index }) => index === question).map((read) => read.distribution)
   return {
     distributions: call.questions.map((_, index) => average(of(index))),
-    ...summed(it.used),
-    engine: it.taken.has('weights') ? 'structured' : 'logprobs',
+    ...summed(reading.used),
+    engine: reading.taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }
 }
 
-const complete = async (it: Reading, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
-  const answer = await it.upstream.chat({ model: it.call.model, body, stream: false }, signal)
+const complete = async (reading: Reading, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
+  const answer = await reading.upstream.chat({ model: reading.call.model, body, stream: false }, signal)
   const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
   const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
-  it.used.push({ usage, ...provenBy(answer) })
-  it.spent(usage)
+  reading.used.push({ usage, ...provenBy(answer) })
+  reading.spent(usage)
   return completion
 }
 
@@ -115,29 +115,30 @@ interface Read {
 
 /** Null where the answer shows no odds, and `astray` where it names no label. */
 const readBy = async (
-  it: Reading,
+  reading: Reading,
   way: Way,
   { question, order }: Read,
   signal: AbortSignal,
 ): Promise<Odds | 'astray' | null> => {
-  const { state, images, model } = it.call
+  const { state, images, model } = reading.call
   const marks = marksOf(question, order)
   const weights = way === 'weights'
   const messages = messagesFor(question, order, state, images, weights)
-  if (weights) return weighedOdds(await complete(it, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
-  const shown = await it.showing?.(marks, model, signal)
+  if (weights)
+    return weighedOdds(await complete(reading, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
+  const shown = await reading.showing?.(marks, model, signal)
   const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
-  return oddsOf(await complete(it, body, signal), marks, it.temperature)
+  return oddsOf(await complete(reading, body, signal), marks, reading.temperature)
 }
 
 /** Asks by the best way that the backend takes. */
-const oddsFrom = async (it: Reading, read: Read, signal: AbortSignal): Promise<Odds> => {
-  const { lessons, call, taken } = it
+const oddsFrom = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Odds> => {
+  const { lessons, call, taken } = reading
   let refusal: BadRequest | null = null
   for (let step = lessons.get(call.model) ?? 0; ;) {
     const way = ways[step] ?? 'weights'
     try {
-      const odds = await readBy(it, way, read, signal)
+      const odds = await readBy(reading, way, read, signal)
       if (odds === 'astray') throw badAnswer(read.index)
       if (odds !== null) {
         lessons.set(call.model, Math.max(step, lessons.get(call.model) ?? 0))
@@ -154,12 +155,12 @@ const oddsFrom = async (it: Reading, read: Read, signal: AbortSignal): Promise<O
   }
 }
 
-const distributionOf = async (it: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
+const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
   const { order } = read
   const odds =
     order.length <= atSight
-      ? { ...(await oddsFrom(it, read, signal)), order }
-      : await readGroups(order, (some, signal) => oddsFrom(it, { ...read, order: some }, signal), signal)
+      ? { ...(await oddsFrom(reading, read, signal)), order }
+      : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
   const probabilities = new Array<number>(order.length).fill(0)
   odds.order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
   const { labelMass, truncated } = odds
@@ -190,12 +191,12 @@ const readGroups = async (
     const share = between.probabilities[at]! / probabilities[winners[at]!]!
     return probabilities.map((p) => p * share)
   })
-  const sum = raw.reduce((sum, it) => sum + it, 0)
+  const sum = raw.reduce((sum, odds) => sum + odds, 0)
   const parts = [...within, between]
   const masses = parts.flatMap(({ labelMass }) => labelMass ?? [])
   return {
     order,
-    probabilities: raw.map((it) => it / sum),
+    probabilities: raw.map((odds) => odds / sum),
     ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
     truncated: parts.some(({ truncated }) => truncated === true),
   }

@@ -56,9 +56,9 @@ export const opinionOf = async (
     const decided = { usage: totalUsage([]), engine: 'none' }
     return { distributions: questions.map(() => certain), decided, backend: null, headers: {} }
   }
-  const asked = open.map(({ question }) => question)
-  refuseTooLong(entry, call, asked)
-  const estimate = estimateOf(entry, call, asked)
+  const toAnswer = open.map(({ question }) => question)
+  refuseTooLong(entry, call, toAnswer)
+  const estimate = estimateOf(entry, call, toAnswer)
   const reservation = await reserve(entry, estimate)
   let usage: Usage | null = null
   let backend: string | null = null
@@ -72,7 +72,7 @@ export const opinionOf = async (
         { entry, ability: 'decide', provider, total: left },
         async (candidate, signal) => {
           prompted = candidate.provider
-          const whole = { ...call, model: candidate.model, questions: asked }
+          const whole = { ...call, model: candidate.model, questions: toAnswer }
           const spent = (usage: Usage) => void used.push(usage)
           const decided = await consult(candidate, entry.settings.temperature, whole, signal, spent)
           const declined = decided.distributions.findIndex(isRefused)
@@ -88,7 +88,7 @@ export const opinionOf = async (
     backend = found.backend
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
     const { calibration } = entry.settings
-    const given = advised(calibrated(decided.distributions, calibration), asked, calibration)
+    const given = advised(calibrated(decided.distributions, calibration), toAnswer, calibration)
     let at = 0
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
     return { distributions, decided: { ...decided, usage }, backend, headers: reservation.headers }
@@ -120,15 +120,18 @@ const consult = async (
   }
   call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
   if (!upstream.decide || temperature === 1) return decided
-  const cooled = decided.distributions.map((it) => ({ ...it, probabilities: softened(it.probabilities, temperature) }))
+  const cooled = decided.distributions.map((distribution) => ({
+    ...distribution,
+    probabilities: softened(distribution.probabilities, temperature),
+  }))
   return { ...decided, distributions: cooled }
 }
 
 /** A fault that names a question by its place in the call names it by the caller's id instead. */
-const naming = (error: unknown, asked: readonly Named[]): unknown => {
+const naming = (error: unknown, questions: readonly Named[]): unknown => {
   if (!(error instanceof UpstreamFailed) || error.validator === null) return error
   const { again, answered, retryAfter } = error
-  const told = Object.entries(error.validator).map(([place, what]) => [pathOf(asked[Number(place)]), what] as const)
+  const told = Object.entries(error.validator).map(([place, what]) => [pathOf(questions[Number(place)]), what] as const)
   const [path, what] = told[0]!
   const message = path + ': ' + what
   return new UpstreamFailed(message, { again, answered, retryAfter, validator: Object.fromEntries(told), cause: error })
@@ -137,10 +140,14 @@ const naming = (error: unknown, asked: readonly Named[]): unknown => {
 const pathOf = (named: Named | undefined): string => (named ? `questions.${named.id}`.slice(0, 100) : 'questions')
 
 /** A model never decides about a part of a state. Throws BadRequest for a state that no backend holds. */
-const refuseTooLong = ({ candidates }: Entry, { state }: DecisionTask['call'], asked: readonly Question[]): void => {
+const refuseTooLong = (
+  { candidates }: Entry,
+  { state }: DecisionTask['call'],
+  questions: readonly Question[],
+): void => {
   if (candidates.some(({ context }) => context === null)) return
   const most = Math.max(...candidates.map(({ context }) => context ?? 0))
-  if (tokensOf(wordsOf(state)) + Math.max(...asked.map(wordsIn)) <= most) return
+  if (tokensOf(wordsOf(state)) + Math.max(...questions.map(wordsIn)) <= most) return
   throw new BadRequest('The state is longer than the window of the model', {
     validator: { state: `expected ${most} tokens at most, with a question` },
     code: 'context_length_exceeded',
@@ -155,14 +162,14 @@ const around = 40
 const estimateOf = (
   entry: Entry,
   { state, images, samples }: DecisionTask['call'],
-  asked: readonly Question[],
+  questions: readonly Question[],
 ): Estimate => {
   // A backend that decides by itself reads the state once; a chat model reads it for every prompt.
   const prompted = entry.candidates.some(({ upstream }) => upstream.decide === undefined)
-  const reads = asked.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))
-  const prompts = reads.reduce((sum, it) => sum + it, 0)
+  const reads = questions.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))
+  const prompts = reads.reduce((sum, tokens) => sum + tokens, 0)
   const shared = (tokensOf(wordsOf(state)) + images.length * perImage) * (prompted ? prompts : 1)
-  const own = asked.reduce((sum, question, index) => sum + reads[index]! * (around + wordsIn(question)), 0)
+  const own = questions.reduce((sum, question, index) => sum + reads[index]! * (around + wordsIn(question)), 0)
   return { input: shared + own, output: prompts }
 }
 

@@ -21,12 +21,12 @@ export interface EscalatingTask extends DecisionTask {
 /** Answers every question, each by itself. Throws UpstreamFailed that names the question which a backend got wrong. */
 export const decide = async (
   deciding: DecisionNeeds,
-  it: EscalatingTask,
+  task: EscalatingTask,
   signal: AbortSignal,
 ): Promise<Answered & { readonly headers: Readonly<Record<string, string>> }> => {
-  const { entry, questions, call, began } = it
-  const first = await opinionOf(deciding, it, signal)
-  const { distributions, usage, escalated } = await escalatedFrom(first, deciding, it, signal)
+  const { entry, questions, call, began } = task
+  const first = await opinionOf(deciding, task, signal)
+  const { distributions, usage, escalated } = await escalatedFrom(first, deciding, task, signal)
 
   const answers = new Map<string, Answer>()
   const measures = new Map<string, unknown>()
@@ -72,13 +72,13 @@ const answered = (question: Question, distribution: Distribution): Answer =>
 const escalatedFrom = async (
   { distributions, decided: { usage } }: Opinion,
   deciding: DecisionNeeds,
-  it: EscalatingTask,
+  task: EscalatingTask,
   signal: AbortSignal,
 ): Promise<EscalatedAnswer> => {
   let told: EscalatedAnswer = { distributions, usage, escalated: null }
   const earlier: unknown[] = []
-  for (const larger of it.larger) {
-    const next = await bettered(told, larger, deciding, it, signal)
+  for (const larger of task.larger) {
+    const next = await bettered(told, larger, deciding, task, signal)
     if (next === null) break
     if (told.escalated !== null) earlier.push(told.escalated)
     told = next
@@ -92,10 +92,10 @@ const bettered = async (
   before: EscalatedAnswer,
   larger: LargerModel,
   deciding: DecisionNeeds,
-  it: EscalatingTask,
+  task: EscalatingTask,
   signal: AbortSignal,
 ): Promise<EscalatedAnswer | null> => {
-  const { questions, began, total: allowed } = it
+  const { questions, began, total: allowed } = task
   const { distributions, usage } = before
   if (deciding.clock.now() - began >= allowed) return null
   const unsure = [...questions.keys()].filter((index) => {
@@ -106,7 +106,7 @@ const bettered = async (
   const model = larger.entry.name
   try {
     const matter = {
-      ...it,
+      ...task,
       entry: larger.entry,
       provider: null,
       questions: unsure.map((index) => questions[index]!),

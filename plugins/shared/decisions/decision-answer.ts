@@ -15,7 +15,7 @@ export const checkDistribution = (question: Question, given: Distribution | unde
   const sound =
     Array.isArray(probabilities) &&
     probabilities.length === sizeOf(question) &&
-    probabilities.every((it) => typeof it === 'number' && it >= 0 && it <= 1) &&
+    probabilities.every((odds) => typeof odds === 'number' && odds >= 0 && odds <= 1) &&
     Math.abs(sumOf(probabilities) - 1) <= 1e-6
   if (!sound) throw badAnswer(index)
   return given!
@@ -88,4 +88,4 @@ export const measure = ({ probabilities, labelMass, truncated, agreement, stderr
 const entropyOf = (probabilities: readonly number[]): number =>
   Math.max(0, -sumOf(probabilities.map((p) => (p > 0 ? p * Math.log(p) : 0))))
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, it) => sum + it, 0)
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0)

@@ -89,7 +89,9 @@ const givenFor = (question: Question, answer: ReadonlyMap<string, OrderedJson>, 
     question.type === 'choice' ? question.options.map(({ label }) => label) : question.levels.map((_, level) => level)
   const list = answer.get('probabilities')
   if (!Array.isArray(list)) throw badAnswer(index)
-  const given = new Map(list.map((it: OrderedJson) => [fieldsOf(it)?.get('value'), fieldsOf(it)?.get('probability')]))
+  const given = new Map(
+    list.map((option: OrderedJson) => [fieldsOf(option)?.get('value'), fieldsOf(option)?.get('probability')]),
+  )
   if (list.length !== labels.length || given.size !== labels.length) throw badAnswer(index)
   return labels.map((label) => given.get(label))
 }

@@ -9,14 +9,14 @@ export const normalised = (given: readonly unknown[]): readonly number[] | null 
   if (given.length === 0 || !given.every(isProbability)) return null
   // A number shows no zeros at its end, so two digits are allowed for where fewer are seen.
   const digits = Math.max(2, ...given.map(decimals))
-  const sum = given.reduce((sum, it) => sum + it, 0)
+  const sum = given.reduce((sum, odds) => sum + odds, 0)
   if (Math.abs(sum - 1) > 1e-6 + given.length * 0.5 * 10 ** -digits) return null
   // What is off by nothing but arithmetic stays as it came, to the last digit.
-  return Math.abs(sum - 1) < 1e-12 ? given : given.map((it) => it / sum)
+  return Math.abs(sum - 1) < 1e-12 ? given : given.map((odds) => odds / sum)
 }
 
 /** NaN is none: both comparisons fail for it. */
-export const isProbability = (it: unknown): it is number => typeof it === 'number' && it >= 0 && it <= 1
+export const isProbability = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1
 
 const decimals = (number: number): number => {
   const [digits = '', exponent = '0'] = String(number).split('e')
@@ -51,7 +51,7 @@ export const refusal = (labels: number): RefusedQuestion => ({
   refused: true,
 })
 
-export const isRefused = (it: Distribution): it is RefusedQuestion => 'refused' in it
+export const isRefused = (answered: Distribution): answered is RefusedQuestion => 'refused' in answered
 
 /** The backend declined to answer a question. Another try would end the same way, so none is made. */
 export const refused = (index: number): UpstreamFailed =>

@@ -58,8 +58,8 @@ export const parseSystemOne = (text: string, questions: readonly Question[]): Re
     const answer = fieldsOf(answers.get(nameOf(index)))
     if (!answer) throw badAnswer(index)
     if (answer.get('type') === 'refusal') return refusal(sizeOf(question))
-    const said = answer.get('type')
-    if (said !== undefined && said !== question.type) throw badAnswer(index)
+    const kind = answer.get('type')
+    if (kind !== undefined && kind !== question.type) throw badAnswer(index)
     return distributionOf(
       index,
       givenFor(question, answer, index),

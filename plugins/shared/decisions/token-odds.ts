@@ -30,11 +30,11 @@ export const oddsOf = (
     if (mass !== undefined) masses.set(mark, mass + probability)
   }
   const each = marks.map((mark) => masses.get(fold(mark))!)
-  const mass = each.reduce((sum, it) => sum + it, 0)
+  const mass = each.reduce((sum, odds) => sum + odds, 0)
   if (mass < leastMass) return 'astray'
   return {
     probabilities: softened(
-      each.map((it) => it / mass),
+      each.map((odds) => odds / mass),
       temperature,
     ),
     labelMass: Math.min(1, mass),
@@ -44,7 +44,7 @@ export const oddsOf = (
 
 /** The most that a token may have that is not among those seen. */
 const hidden = (seen: readonly number[]): number =>
-  Math.min(Math.min(...seen), Math.max(0, 1 - seen.reduce((sum, it) => sum + it, 0)))
+  Math.min(Math.min(...seen), Math.max(0, 1 - seen.reduce((sum, odds) => sum + odds, 0)))
 
 /** Tokenizers tell apart what a reader does not: a space ahead, and the case. */
 const fold = (token: string): string =>
@@ -79,15 +79,16 @@ const firstToken = (completion: Completion): readonly (readonly [token: string, 
 export const weighedOdds = (completion: Completion, marks: readonly string[]): Odds | null => {
   const content = completion.choices[0]?.message.content
   if (typeof content !== 'string') return null
-  let said: unknown
+  let json: unknown
   try {
-    said = readPlain(content)
+    json = readPlain(content)
   } catch {
     return null
   }
-  if (typeof said !== 'object' || said === null || Object.keys(said).length !== marks.length) return null
-  const weights = marks.map((mark) => (said as Readonly<Record<string, unknown>>)[mark])
-  if (!weights.every((it): it is number => typeof it === 'number' && it >= 0 && it <= 100)) return null
-  const sum = weights.reduce((sum, it) => sum + it, 0)
-  return sum > 0 ? { probabilities: weights.map((it) => it / sum) } : null
+  if (typeof json !== 'object' || json === null || Object.keys(json).length !== marks.length) return null
+  const weights = marks.map((mark) => (json as Readonly<Record<string, unknown>>)[mark])
+  if (!weights.every((weight): weight is number => typeof weight === 'number' && weight >= 0 && weight <= 100))
+    return null
+  const sum = weights.reduce((sum, weight) => sum + weight, 0)
+  return sum > 0 ? { probabilities: weights.map((weight) => weight / sum) } : null
 }

@@ -63,8 +63,8 @@ const kinds: Readonly<Record<number, string>> = {
 export const printDetail = (error: GatewayError): { readonly status: number; readonly body: unknown } => {
   const { status, message, validator } = error
   if (!(error instanceof BadRequest) || validator === null) {
-    const said = error.told === null ? message : sentenceOf(error)
-    return { status, body: { detail: { error_type: kinds[status] ?? 'unavailable', message: said } } }
+    const sentence = error.told === null ? message : sentenceOf(error)
+    return { status, body: { detail: { error_type: kinds[status] ?? 'unavailable', message: sentence } } }
   }
   const detail = Object.entries(validator).map(([path, msg]) => ({
     loc: path === 'body' ? ['body'] : ['body', ...path.split('.')],

@@ -126,9 +126,9 @@ const questionsOf = (value: OrderedJson | undefined, bounds: DecisionBounds, rep
     return []
   }
   const questions: Named[] = []
-  for (const [id, its] of value as OrderedObject) {
+  for (const [id, part] of value as OrderedObject) {
     if (id === '') report('questions', 'expected ids of at least one character')
-    const question = questionOf(its, `questions.${id}`, bounds.labels, report)
+    const question = questionOf(part, `questions.${id}`, bounds.labels, report)
     if (question) questions.push({ id, question })
   }
   return questions

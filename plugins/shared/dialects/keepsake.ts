@@ -65,31 +65,31 @@ export const restored = (
   drop: Drop,
 ): Message => {
   if (keepsakes.length === 0) return message
-  const it: Record<string, unknown> = { ...message }
+  const kept: Record<string, unknown> = { ...message }
   const blocks: unknown[] = []
   const outline: unknown[] = []
   for (const { thoughts, reasoning, items, extra, calls } of keepsakes) {
     if (items !== undefined) {
       if (to === 'responses') outline.push(...items)
       else if (to === undefined && reasoning !== undefined)
-        it['reasoning_content'] = ((it['reasoning_content'] as string) ?? '') + reasoning
+        kept['reasoning_content'] = ((kept['reasoning_content'] as string) ?? '') + reasoning
       else drop('reasoning.signature')
     } else if (thoughts !== undefined) {
       if (to === 'messages') for (const block of thoughts) blocks.push(block)
       else drop('reasoning.signature')
     } else if (reasoning !== undefined) {
-      if (to === undefined) it['reasoning_content'] = ((it['reasoning_content'] as string) ?? '') + reasoning
+      if (to === undefined) kept['reasoning_content'] = ((kept['reasoning_content'] as string) ?? '') + reasoning
       else drop('reasoning')
     }
     if (to === 'messages' || to === 'responses') {
       if (extra !== undefined || calls !== undefined) drop('reasoning.signature')
       continue
     }
-    if (extra !== undefined) it['extra_content'] = extra
-    if (isJsonObject(calls)) it['tool_calls'] = message.tool_calls?.map((call) => signed(call, calls))
+    if (extra !== undefined) kept['extra_content'] = extra
+    if (isJsonObject(calls)) kept['tool_calls'] = message.tool_calls?.map((call) => signed(call, calls))
   }
-  if (outline.length > 0) it['response_items'] = outline
-  return (blocks.length > 0 ? { ...it, thinking_blocks: blocks } : it) as Message
+  if (outline.length > 0) kept['response_items'] = outline
+  return (blocks.length > 0 ? { ...kept, thinking_blocks: blocks } : kept) as Message
 }
 
 const signed = (call: NonNullable<Message['tool_calls']>[number], calls: JsonObject) =>

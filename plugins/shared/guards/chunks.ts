@@ -43,12 +43,12 @@ interface Guarding {
  */
 export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching): AsyncIterable<Chunk> => {
   const source = chunks[Symbol.asyncIterator]()
-  const it: Guarding = { source, watching, choices: new Map(), queue: [], last: null, over: false }
+  const guarding: Guarding = { source, watching, choices: new Map(), queue: [], last: null, over: false }
   const iterator: AsyncIterator<Chunk> = {
-    next: () => nextOf(it),
+    next: () => nextOf(guarding),
     async return() {
-      it.over = true
-      it.queue.length = 0
+      guarding.over = true
+      guarding.queue.length = 0
       await source.return?.()
       return { value: undefined, done: true }
     },
@@ -56,59 +56,61 @@ export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching):
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-const nextOf = async (it: Guarding): Promise<IteratorResult<Chunk>> => {
+const nextOf = async (guarding: Guarding): Promise<IteratorResult<Chunk>> => {
   for (;;) {
-    const ready = it.queue.shift()
+    const ready = guarding.queue.shift()
     if (ready !== undefined) return { value: ready, done: false }
-    if (it.over) return { value: undefined, done: true }
-    const { done, value } = await it.source.next()
-    it.over = done === true
+    if (guarding.over) return { value: undefined, done: true }
+    const { done, value } = await guarding.source.next()
+    guarding.over = done === true
     try {
-      if (!done) await take(it, value)
-      else if (it.last !== null) for (const index of it.choices.keys()) await flush(it, it.last, index, new Set())
+      if (!done) await take(guarding, value)
+      else if (guarding.last !== null)
+        for (const index of guarding.choices.keys()) await flush(guarding, guarding.last, index, new Set())
     } catch (error) {
-      it.over = true
-      it.queue.length = 0
+      guarding.over = true
+      guarding.queue.length = 0
       // The reader hears of the refusal, not of a source that fails to close.
-      it.source.return?.().catch(() => undefined)
+      guarding.source.return?.().catch(() => undefined)
       throw error
     }
   }
 }
 
 /** Emits what the other channels of a choice hold back, as chunks of their own. */
-const flush = async (it: Guarding, head: Chunk, index: number, but: ReadonlySet<string>): Promise<void> => {
-  const channels: Channels = it.choices.get(index) ?? new Map<string, TextWatch>()
+const flush = async (guarding: Guarding, head: Chunk, index: number, but: ReadonlySet<string>): Promise<void> => {
+  const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
   for (const [name, watch] of channels) {
     if (but.has(name)) continue
     channels.delete(name)
     const { text } = await watch.end()
     if (text === '') continue
     const { usage: _, ...rest } = head
-    it.queue.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
+    guarding.queue.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
   }
 }
 
-const through = async (it: Guarding, head: Chunk, choice: ChunkChoice): Promise<ChunkChoice | null> => {
+const through = async (guarding: Guarding, head: Chunk, choice: ChunkChoice): Promise<ChunkChoice | null> => {
   const { index, delta, finish_reason, logprobs: _, ...rest } = choice
-  const channels: Channels = it.choices.get(index) ?? new Map<string, TextWatch>()
-  it.choices.set(index, channels)
+  const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
+  guarding.choices.set(index, channels)
   const names = namesIn(delta)
-  await flush(it, head, index, names)
-  const said = await deltaThrough(delta, channels, it.watching, finish_reason != null)
-  const isSilent = names.size > 0 && finish_reason == null && saysNothing(said)
-  return isSilent ? null : { ...rest, index, delta: said, finish_reason }
+  await flush(guarding, head, index, names)
+  const passed = await deltaThrough(delta, channels, guarding.watching, finish_reason != null)
+  const isSilent = names.size > 0 && finish_reason == null && saysNothing(passed)
+  return isSilent ? null : { ...rest, index, delta: passed, finish_reason }
 }
 
 /** Events of a dialect would go on as they came, so the chunks are worded anew. */
-const take = async (it: Guarding, { native: _, ...chunk }: Chunk): Promise<void> => {
+const take = async (guarding: Guarding, { native: _, ...chunk }: Chunk): Promise<void> => {
   const kept: ChunkChoice[] = []
   for (const choice of chunk.choices) {
-    const next = await through(it, chunk, choice)
+    const next = await through(guarding, chunk, choice)
     if (next !== null) kept.push(next)
   }
-  if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null) it.queue.push({ ...chunk, choices: kept })
-  it.last = chunk
+  if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null)
+    guarding.queue.push({ ...chunk, choices: kept })
+  guarding.last = chunk
 }
 
 const callName = ({ index }: ToolCallPart): string => `tool_calls ${index}`
@@ -172,7 +174,7 @@ const argumentsWatch = (watching: Watching): TextWatch => {
 
 /** Whether nothing is left to tell but empty pieces and their indexes. */
 const saysNothing = ({ tool_calls: calls, ...delta }: Delta): boolean =>
-  Object.values(delta).every((it) => it == null || it === '') &&
+  Object.values(delta).every((member) => member == null || member === '') &&
   (calls ?? []).every(
     ({ index: _, function: { arguments: json = '', ...named } = {}, ...call }) =>
       json === '' && Object.keys(named).length === 0 && Object.keys(call).length === 0,

@@ -32,8 +32,8 @@ export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage 
   /** All guards as one watch; null when no guard watches the answer. */
   const watchText = (): TextWatch | null => {
     const watches = all.toReversed().flatMap(({ guard, watch }) => {
-      const it = watch.answer?.() ?? null
-      return it === null ? [] : [{ guard, it }]
+      const watching = watch.answer?.() ?? null
+      return watching === null ? [] : [{ guard, watching }]
     })
     return watches.length === 0 ? null : inRow(watches, heed)
   }
@@ -65,19 +65,20 @@ export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage 
 
 type Heed = <V extends Verdict>(guard: Guard, verdict: V, sentence: string) => V
 
-const inRow = (watches: readonly { readonly guard: Guard; readonly it: TextWatch }[], heed: Heed): TextWatch => {
+const inRow = (watches: readonly { readonly guard: Guard; readonly watching: TextWatch }[], heed: Heed): TextWatch => {
   const sentence = 'A guard refuses the answer'
   return {
     async take(piece) {
       let text = piece
-      for (const { guard, it } of watches) if (text !== '') text = heed(guard, await it.take(text), sentence).text
+      for (const { guard, watching } of watches)
+        if (text !== '') text = heed(guard, await watching.take(text), sentence).text
       return { text }
     },
     async end() {
       let text = ''
-      for (const { guard, it } of watches) {
-        const before = text === '' ? '' : heed(guard, await it.take(text), sentence).text
-        text = before + heed(guard, await it.end(), sentence).text
+      for (const { guard, watching } of watches) {
+        const before = text === '' ? '' : heed(guard, await watching.take(text), sentence).text
+        text = before + heed(guard, await watching.end(), sentence).text
       }
       return { text }
     },
@@ -86,10 +87,11 @@ const inRow = (watches: readonly { readonly guard: Guard; readonly it: TextWatch
 
 /** Whether the answer of a dialect has log-probabilities. */
 const spells = ({ body: { candidates } }: Native): boolean =>
-  Array.isArray(candidates) && candidates.some((it: { readonly logprobsResult?: unknown }) => it.logprobsResult != null)
+  Array.isArray(candidates) &&
+  candidates.some((candidate: { readonly logprobsResult?: unknown }) => candidate.logprobsResult != null)
 
 /** Log-probabilities spell the text of a backend token by token, where no guard recognises it. */
 const withoutOdds = (completion: Completion): Completion =>
   completion.choices.every(({ logprobs }) => logprobs == null)
     ? completion
-    : { ...completion, choices: completion.choices.map((it) => ({ ...it, logprobs: null })) }
+    : { ...completion, choices: completion.choices.map((choice) => ({ ...choice, logprobs: null })) }

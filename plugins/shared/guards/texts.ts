@@ -27,13 +27,13 @@ const spoken = new Set(['system', 'instructions', 'prompt', 'input', 'user', 'sa
 /** Members with the arguments or the result of a tool. Their names are the caller's own, so no name is mute below them. */
 const free = new Set(['input', 'args', 'response', 'output', 'metadata'])
 
-const isFields = (it: unknown): it is JsonObject => typeof it === 'object' && it !== null
+const isFields = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-const isFree = (name: string, it: unknown): boolean => free.has(name) && isFields(it) && !Array.isArray(it)
+const isFree = (name: string, value: unknown): boolean => free.has(name) && isFields(value) && !Array.isArray(value)
 
 /** A word or a list of words at the top of a request. */
-const isOption = (it: unknown): boolean =>
-  typeof it === 'string' || (Array.isArray(it) && it.every((word) => typeof word === 'string'))
+const isOption = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((word) => typeof word === 'string'))
 
 /** A copy with other texts; the same object when no text changes. */
 const mapped = (value: unknown, name: string, role: string | null, open: boolean, replace: Replace): unknown => {
@@ -44,14 +44,14 @@ const mapped = (value: unknown, name: string, role: string | null, open: boolean
   if (!isFields(value)) return value
   if (Array.isArray(value)) {
     if (!open && mute.has(name)) return value
-    const items = value.map((it) => mapped(it, name, role, open, replace))
-    return items.some((it, at) => it !== value[at]) ? items : value
+    const items = value.map((item) => mapped(item, name, role, open, replace))
+    return items.some((item, at) => item !== value[at]) ? items : value
   }
   const own = !open && typeof value['role'] === 'string' ? value['role'] : role
   let copy: Record<string, unknown> | null = null
-  for (const [member, it] of Object.entries(value)) {
-    const next = mapped(it, member, own, open || isFree(member, it), replace)
-    if (next === it) continue
+  for (const [member, inner] of Object.entries(value)) {
+    const next = mapped(inner, member, own, open || isFree(member, inner), replace)
+    if (next === inner) continue
     copy ??= { ...value }
     // A member called __proto__ stays a member.
     Object.defineProperty(copy, member, { value: next, writable: true, enumerable: true, configurable: true })
@@ -97,10 +97,10 @@ export const requestWording = <T extends object>(body: T): Wording<T> =>
   wordingOf((replace) => {
     const copy: Record<string, unknown> = {}
     let changed = false
-    for (const [name, it] of Object.entries(body)) {
-      if (!spoken.has(name) && isOption(it)) continue
-      const next = mapped(it, name, null, isFree(name, it), replace)
-      if (next === it) continue
+    for (const [name, member] of Object.entries(body)) {
+      if (!spoken.has(name) && isOption(member)) continue
+      const next = mapped(member, name, null, isFree(name, member), replace)
+      if (next === member) continue
       copy[name] = next
       changed = true
     }

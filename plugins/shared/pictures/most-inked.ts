@@ -26,7 +26,7 @@ const inkAlong = ({ width, height, bytes }: Pixels, axis: 'x' | 'y'): Float64Arr
 
 /** The beginning of the stretch of that length with the highest sum. */
 const fullest = (values: Float64Array, length: number): number => {
-  let sum = values.subarray(0, length).reduce((all, it) => all + it, 0)
+  let sum = values.subarray(0, length).reduce((all, value) => all + value, 0)
   let [best, most] = [0, sum]
   for (let at = length; at < values.length; at++) {
     sum += values[at]! - values[at - length]!

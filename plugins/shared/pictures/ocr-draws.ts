@@ -101,12 +101,12 @@ const inOriginal = (line: ReadLine, scale: number): ReadLine => {
 /** The page with the most evidence, in which lines of other pages stand where they have more. */
 const joined = (pages: readonly ReadPage[]): ReadPage => {
   const best = pages.reduce((one, other) => (evidenceOf(other.lines) > evidenceOf(one.lines) ? other : one))
-  const others = pages.filter((it) => it !== best).flatMap(({ lines }) => lines)
+  const others = pages.filter((page) => page !== best).flatMap(({ lines }) => lines)
   if (others.length === 0) return best
   const lines = best.lines.map((line) => {
     const same = others.filter(({ box }) => overlapOf(box, line.box) > sameLine)
     const { text, confidence, evidence, words } = same.reduce(
-      (one, it) => (it.evidence > one.evidence ? it : one),
+      (one, line) => (line.evidence > one.evidence ? line : one),
       line,
     )
     return { ...line, text, confidence, evidence, words }

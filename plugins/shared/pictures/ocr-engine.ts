@@ -127,7 +127,7 @@ const pageOf = ({ confidence, blocks }: Page): ReadPage => {
       text: text.trim(),
       confidence: part(confidence),
       box: { left: bbox.x0, top: bbox.y0, right: bbox.x1, bottom: bbox.y1 },
-      evidence: words.reduce((sum, it) => sum + [...it.text].length * (it.confidence / 100 - 0.5), 0),
+      evidence: words.reduce((sum, word) => sum + [...word.text].length * (word.confidence / 100 - 0.5), 0),
       words: words.map((word) => word.confidence / 100),
       endsParagraph: at === own.length - 1,
     }))
@@ -140,7 +140,9 @@ export const evidenceOf = (lines: readonly ReadLine[]): number => lines.reduce((
 /** The mean of all words, as the engine gives it for a page. */
 export const meanConfidence = (lines: readonly ReadLine[]): number => {
   const words = lines.flatMap((line) => line.words)
-  return words.length === 0 ? 0 : Math.round((100 * words.reduce((sum, it) => sum + it, 0)) / words.length) / 100
+  return words.length === 0
+    ? 0
+    : Math.round((100 * words.reduce((sum, confidence) => sum + confidence, 0)) / words.length) / 100
 }
 
 /** A page in the shape in which the job answers. */

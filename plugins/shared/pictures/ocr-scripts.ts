@@ -56,5 +56,8 @@ export const chosenFor = async (
     script === null || all[0] === undefined || installed.length > 0
       ? null
       : { script, language: all[0], command: `sealgate add ocr ${all[0]}` }
-  return { languages: installed.filter((it) => !usualLanguages.includes(it)).slice(0, mostLanguages), missing }
+  return {
+    languages: installed.filter((language) => !usualLanguages.includes(language)).slice(0, mostLanguages),
+    missing,
+  }
 }

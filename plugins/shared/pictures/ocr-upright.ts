@@ -40,7 +40,7 @@ const readPlain = async (read: ReadPicture, image: Uint8Array): Promise<ReadPage
 const surestSide = async (read: ReadPicture, picture: Pixels, tried: Quarters): Promise<Quarters | null> => {
   const part = mostInked(picture, partPixels)
   let [best, most]: [Quarters | null, number] = [null, sure]
-  for (const side of ([0, 1, 3, 2] as const).filter((it) => it !== tried)) {
+  for (const side of ([0, 1, 3, 2] as const).filter((turned) => turned !== tried)) {
     const { confidence, lines } = await read(pgmOf(turned(part, side)), 'block')
     if (lines.length > 0 && confidence >= most) [best, most] = [side, confidence]
   }

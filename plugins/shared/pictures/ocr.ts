@@ -70,18 +70,22 @@ export const readPictures = (
   signal: AbortSignal,
   languages: readonly string[] | null = null,
 ): Promise<readonly Reading[]> => {
-  const asked: OcrJob = { images, languages }
+  const job: OcrJob = { images, languages }
   const time = pictureMs * (1 + images.length) * (languages?.length ?? languagesByScript)
-  return runApart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
+  return runApart<readonly Reading[]>('shared/pictures/ocr-job', job, signal, { time })
 }
 
 /** The languages in which pages were read, and those whose data would read them better. */
 export const languagesOf = (
-  asked: readonly string[] | null,
+  wanted: readonly string[] | null,
   readings: readonly (Partial<Pick<Reading, 'language' | 'missing'>> | null)[],
 ): { readonly languages: readonly string[]; readonly missing?: readonly MissingLanguage[] } => {
-  const languages = asked ?? [...new Set([...usualLanguages, ...readings.flatMap((it) => it?.language ?? [])])]
-  const missing = new Map(readings.flatMap((it) => (it?.missing ? [[it.missing.script, it.missing] as const] : [])))
+  const languages = wanted ?? [
+    ...new Set([...usualLanguages, ...readings.flatMap((reading) => reading?.language ?? [])]),
+  ]
+  const missing = new Map(
+    readings.flatMap((reading) => (reading?.missing ? [[reading.missing.script, reading.missing] as const] : [])),
+  )
   return { languages, ...(missing.size > 0 && { missing: [...missing.values()] }) }
 }
 

@@ -62,8 +62,8 @@ export const hasSpeechMarkup = (text: string): boolean => markup.test(text)
  * that all scripts share and that have no word here, such as pictographs, are pauses.
  */
 export const speakable = (text: string): string | null => {
-  const said = [...text.normalize('NFC').replace(price, '$2$1')].map(sayable).join('')
-  return said.includes(foreign) ? null : said.replace(/ +/g, ' ').trim()
+  const sayableText = [...text.normalize('NFC').replace(price, '$2$1')].map(sayable).join('')
+  return sayableText.includes(foreign) ? null : sayableText.replace(/ +/g, ' ').trim()
 }
 
 /** The name of a currency is said behind its number. */

@@ -43,9 +43,9 @@ export const speakLocally = async (
   }
   if (text.length > mostCharacters) throw unspeakable('Expected at most 20,000 characters')
   if (hasSpeechMarkup(text)) throw unspeakable('Expected words without SSML, which only some backends follow')
-  const said = speakable(text)
-  if (said === null) throw unspeakable('Expected English; letters and signs of other scripts have no sound here')
-  const sentences = sentencesOf(said, mostPhraseCharacters).filter((sentence) => /[a-z0-9]/i.test(sentence))
+  const sayable = speakable(text)
+  if (sayable === null) throw unspeakable('Expected English; letters and signs of other scripts have no sound here')
+  const sentences = sentencesOf(sayable, mostPhraseCharacters).filter((sentence) => /[a-z0-9]/i.test(sentence))
   if (sentences.length === 0) throw unspeakable('Expected English words')
   const sounds: Sound[] = []
   let seconds = 0

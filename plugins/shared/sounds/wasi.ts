@@ -30,39 +30,39 @@ const bufferOf = ({ memory }: Running): ArrayBuffer => {
   if (memory === null) throw new Error('The program has no memory')
   return memory.buffer
 }
-const viewOf = (it: Running) => new DataView(bufferOf(it))
-const put = (it: Running, at: number, value: number) => viewOf(it).setUint32(at, value, true)
+const viewOf = (running: Running) => new DataView(bufferOf(running))
+const put = (running: Running, at: number, value: number) => viewOf(running).setUint32(at, value, true)
 
 /** The parts of a list in memory: each entry is an address and a length, of four bytes each. */
-const piecesOf = function* (it: Running, at: number, count: number) {
+const piecesOf = function* (running: Running, at: number, count: number) {
   for (let end = at + 8 * count; at < end; at += 8) {
-    const view = viewOf(it)
-    yield new Uint8Array(bufferOf(it), view.getUint32(at, true), view.getUint32(at + 4, true))
+    const view = viewOf(running)
+    yield new Uint8Array(bufferOf(running), view.getUint32(at, true), view.getUint32(at + 4, true))
   }
 }
 
 /** What the program may call besides its file: its arguments, a clock that stands still, and its end. */
-const aroundOf = (it: Running) => ({
+const aroundOf = (running: Running) => ({
   args_sizes_get(count: number, size: number) {
-    put(it, count, it.words.length)
+    put(running, count, running.words.length)
     put(
-      it,
+      running,
       size,
-      it.words.reduce((sum, word) => sum + word.length, 0),
+      running.words.reduce((sum, word) => sum + word.length, 0),
     )
     return success
   },
   args_get(places: number, texts: number) {
-    for (const word of it.words) {
-      put(it, places, texts)
-      new Uint8Array(bufferOf(it)).set(word, texts)
+    for (const word of running.words) {
+      put(running, places, texts)
+      new Uint8Array(bufferOf(running)).set(word, texts)
       places += 4
       texts += word.length
     }
     return success
   },
   clock_time_get(_clock: number, _precision: bigint, at: number) {
-    viewOf(it).setBigUint64(at, 0n, true)
+    viewOf(running).setBigUint64(at, 0n, true)
     return success
   },
   proc_exit(code: number) {
@@ -71,10 +71,10 @@ const aroundOf = (it: Running) => ({
 })
 
 /** What the program may call for its folder and its file. */
-const filesOf = (it: Running) => ({
+const filesOf = (running: Running) => ({
   fd_close: () => success,
   fd_fdstat_get(place: number, at: number) {
-    const view = viewOf(it)
+    const view = viewOf(running)
     view.setUint32(at, kinds[place] ?? terminal, true)
     view.setBigUint64(at + 8, ~0n, true)
     view.setBigUint64(at + 16, ~0n, true)
@@ -83,37 +83,37 @@ const filesOf = (it: Running) => ({
   fd_fdstat_set_flags: () => success,
   fd_prestat_get(place: number, at: number) {
     if (place !== folder) return badFile
-    put(it, at, 0)
-    put(it, at + 4, 1)
+    put(running, at, 0)
+    put(running, at + 4, 1)
     return success
   },
   fd_prestat_dir_name(_place: number, at: number) {
-    viewOf(it).setUint8(at, '/'.charCodeAt(0))
+    viewOf(running).setUint8(at, '/'.charCodeAt(0))
     return success
   },
   fd_read(_place: number, _pieces: number, _count: number, at: number) {
-    put(it, at, 0)
+    put(running, at, 0)
     return success
   },
   fd_seek(place: number, offset: bigint, from: number, at: number) {
     if (place !== file) return badFile
-    viewOf(it).setBigUint64(at, BigInt(it.made.seek(Number(offset), from)), true)
+    viewOf(running).setBigUint64(at, BigInt(running.made.seek(Number(offset), from)), true)
     return success
   },
   fd_write(place: number, at: number, count: number, written: number) {
     let length = 0
-    for (const piece of piecesOf(it, at, count)) {
-      if (place === file && !it.made.write(piece)) return full
+    for (const piece of piecesOf(running, at, count)) {
+      if (place === file && !running.made.write(piece)) return full
       length += piece.length
     }
-    put(it, written, length)
+    put(running, written, length)
     return success
   },
   path_open(
     ...[, , , , how, , , , at]: readonly [number, number, number, number, number, bigint, bigint, number, number]
   ) {
     if ((how & makes) === 0) return missing
-    put(it, at, file)
+    put(running, at, file)
     return success
   },
 })
@@ -124,16 +124,16 @@ const filesOf = (it: Running) => ({
  */
 export const runProgram = (program: WebAssembly.Module, given: readonly string[]): Uint8Array => {
   const encoder = new TextEncoder()
-  const it: Running = { words: given.map((word) => encoder.encode(`${word}\0`)), made: growing(), memory: null }
-  const room = { ...aroundOf(it), ...filesOf(it) }
+  const running: Running = { words: given.map((word) => encoder.encode(`${word}\0`)), made: growing(), memory: null }
+  const room = { ...aroundOf(running), ...filesOf(running) }
   const { exports } = new WebAssembly.Instance(program, { wasi_snapshot_preview1: room })
-  it.memory = exports['memory'] as WebAssembly.Memory
+  running.memory = exports['memory'] as WebAssembly.Memory
   try {
     ;(exports['_start'] as () => void)()
   } catch (error) {
     if (error !== ended) throw error
   }
-  return it.made.bytes()
+  return running.made.bytes()
 }
 
 /** Thrown at a normal end, since the program expects that `proc_exit` never returns. */

@@ -58,7 +58,7 @@ export const joined = (sounds: readonly Sound[]): Sound | null => {
   const [first] = sounds
   if (!first) return null
   const { rate, channels, bits } = first
-  if (!sounds.every((it) => it.rate === rate && it.channels === channels && it.bits === bits)) return null
+  if (!sounds.every((sound) => sound.rate === rate && sound.channels === channels && sound.bits === bits)) return null
   return { rate, channels, bits, samples: Buffer.concat(sounds.map(({ samples }) => samples)) }
 }
 

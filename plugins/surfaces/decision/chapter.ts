@@ -2,7 +2,7 @@ import type { Chapter } from '../../../core/ports/chapter.ts'
 import { faultWords } from '../shared/reference.ts'
 import { catalogWords, listed } from '../shared/catalog-words.ts'
 
-const asked = {
+const example = {
   model: 'use-lite',
   state: 'I was charged twice for order 1182 and want my money back.',
   questions: {
@@ -172,14 +172,14 @@ export const decision: Chapter = {
   operations: {
     'POST /compat/v1/decision': {
       about: 'A key has at most four of these under way.',
-      body: asked,
+      body: example,
       answer: { ...answered, diagnostics: {} },
       tells: { 'x-typesafe-request-id': 'The id of the request.' },
       statuses: [502],
     },
     'POST /compat/v1/systemone': {
       about: 'Errors have the form of those clients too.',
-      body: asked,
+      body: example,
       answer: { ...answered, x_diagnostics: {} },
       tells: { 'x-typesafe-request-id': 'The id of the request.' },
       statuses: [502],
@@ -198,7 +198,7 @@ export const decision: Chapter = {
       about:
         'Up to 400 questions and 255 labels of a choice. Preferences in `provider` are left out: ' +
         'they choose among the router’s own backends.',
-      body: asked,
+      body: example,
       answer: { id: '0198f0f5-0000-7000-8000-000000000000', ...answered, provider: 'use-lite' },
       tells: leftOut,
       statuses: [502],

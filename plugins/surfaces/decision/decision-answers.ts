@@ -30,9 +30,9 @@ export const answerOpenaiDecision = async (
   { input, record, caller, signal }: Request<OrderedJson, unknown, Caller>,
   given: CallerDecisionNeeds,
 ): Promise<Reply> => {
-  const { request, asked } = readOpenaiDecision(input)
+  const { request, questions } = readOpenaiDecision(input)
   const decided = await decisionFor(request, caller, given, signal, record, true)
-  return json(printOpenaiDecision(decided, asked), 200, { ...decided.headers, ...droppedFrom(request) })
+  return json(printOpenaiDecision(decided, questions), 200, { ...decided.headers, ...droppedFrom(request) })
 }
 
 /** The answers in the form of OpenRouter’s client. */

@@ -22,7 +22,7 @@ interface Shown {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const addressOf = (path: string, parameters: readonly Parameter[]): string => {
-  const shown = (place: string) => parameters.filter((it) => it.in === place && it.example !== undefined)
+  const shown = (place: string) => parameters.filter((parameter) => parameter.in === place && parameter.example !== undefined)
   const filled = shown('path').reduce((path, { name, example }) => path.replace(`{${name}}`, String(example)), path)
   const query = shown('query').map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
   return `"$SEALGATE_URL${filled}${query.length > 0 ? `?${query.join('&')}` : ''}"`
@@ -49,12 +49,12 @@ const methodOf = (method: string, hasBody: boolean): string =>
 
 /** The call of an operation as a line of a shell, by its examples. */
 export const curlOf = (method: string, path: string, operation: JsonSchema): string => {
-  const it = operation as Shown
-  const body = it.requestBody ? bodyOf(it.requestBody.content) : []
+  const shown = operation as Shown
+  const body = shown.requestBody ? bodyOf(shown.requestBody.content) : []
   return [
-    `curl${methodOf(method, body.length > 0)} ${addressOf(path, it.parameters ?? [])}`,
-    ...((it.security ?? []).length > 0 ? ['-H "Authorization: Bearer $SEALGATE_KEY"'] : []),
+    `curl${methodOf(method, body.length > 0)} ${addressOf(path, shown.parameters ?? [])}`,
+    ...((shown.security ?? []).length > 0 ? ['-H "Authorization: Bearer $SEALGATE_KEY"'] : []),
     ...body,
-    ...(isBinary(it) ? ['--output answer'] : []),
+    ...(isBinary(shown) ? ['--output answer'] : []),
   ].join(' \\\n  ')
 }

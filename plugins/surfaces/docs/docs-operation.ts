@@ -45,7 +45,7 @@ const folded = (title: string, body: string): string =>
   body === '' ? '' : `<details><summary>${title}</summary>${body}</details>`
 
 const parametersOf = (all: readonly Parameter[], place: string, title: string): string => {
-  const own = all.filter((it) => it.in === place)
+  const own = all.filter((parameter) => parameter.in === place)
   const rows = own.map(({ name, schema, required, description }) =>
     itemOf(fieldFrom(name, schema, required, description)),
   )

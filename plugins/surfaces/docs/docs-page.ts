@@ -66,7 +66,7 @@ const variantsOf = (listed: Listed, document: Document): string =>
 
 const chapterOf = ({ id, name, about, operations }: Section, document: Document): string =>
   `<section id="${id}"><h2>${escapeHtml(name)}</h2><p>${prose(about)}</p><ul class="within">${operations.map(linkOf).join('')}</ul>` +
-  operations.map((it) => sectionOf(it.method, it.path, it.operation, variantsOf(it, document))).join('') +
+  operations.map((listed) => sectionOf(listed.method, listed.path, listed.operation, variantsOf(listed, document))).join('') +
   '</section>'
 
 const errorsOf = ({ components }: Document, codes: Sentences): string => {
@@ -99,7 +99,7 @@ export const docsPage = (document: Document, codes: Sentences, prefix: string): 
   return pageOf(
     'sealgate: the interface',
     `<div class="pages">${indexOf(sections)}<main>${opening(document, prefix)}` +
-      `${sections.map((it) => chapterOf(it, document)).join('')}${errorsOf(document, codes)}</main></div>`,
+      `${sections.map((section) => chapterOf(section, document)).join('')}${errorsOf(document, codes)}</main></div>`,
     style,
   )
 }

@@ -52,7 +52,7 @@ const rootOf = (path: string, { compat, std, v1 }: Settings['names']): string | 
 /** What to say of a path that no route has: where the usual slips were meant to go. */
 export const notFoundHint = (routes: readonly AnyRoute[], settings: Settings) => {
   const known = new Set([...routes.map(({ path }) => namedPath(path, settings)), '/docs', '/openapi.json'])
-  const find: Find = (...paths) => paths.find((it) => known.has(it)) ?? null
+  const find: Find = (...paths) => paths.find((path) => known.has(path)) ?? null
   return (path: string): string => {
     const slip = slipOf(path, settings.names, find)
     if (slip !== null) return `Not found: ${slip}`

@@ -20,9 +20,9 @@ export type ShareResponse = (name: string, response: JsonSchema) => JsonSchema
 const json = 'application/json'
 
 /** One operation of the document. Members without content are left out. */
-export const operationOf = (it: Described, share: ShareResponse): JsonSchema => {
-  const { route, chapter, operation } = it
-  const parameters = [...pathOf(it), ...queryOf(it), ...asksOf(it)]
+export const operationOf = (described: Described, share: ShareResponse): JsonSchema => {
+  const { route, chapter, operation } = described
+  const parameters = [...pathOf(described), ...queryOf(described), ...asksOf(described)]
   const { scope, operators } = typeof route.access === 'object' ? route.access : {}
   return {
     tags: [chapter.name],
@@ -34,8 +34,8 @@ export const operationOf = (it: Described, share: ShareResponse): JsonSchema => 
     ...(operators && { 'x-operators': true }),
     ...operation.more,
     ...(parameters.length > 0 && { parameters }),
-    ...(route.body && { requestBody: { required: true, content: bodiesOf(it, route.body) } }),
-    responses: { ...(isRefused(it) ? {} : successOf(it)), ...emptyOf(it), ...failuresOf(it, share) },
+    ...(route.body && { requestBody: { required: true, content: bodiesOf(described, route.body) } }),
+    responses: { ...(isRefused(described) ? {} : successOf(described)), ...emptyOf(described), ...failuresOf(described, share) },
   }
 }
 
@@ -73,18 +73,18 @@ const parametersOf = ({ tables }: Described, place: string, schema: JsonSchema, 
   }))
 }
 
-const pathOf = (it: Described): readonly JsonSchema[] => {
-  const names = [...it.route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+const pathOf = (described: Described): readonly JsonSchema[] => {
+  const names = [...described.route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const of = (name: string) => ({
     type: 'string',
-    ...(it.operation.choices?.[name] && { enum: it.operation.choices[name] }),
+    ...(described.operation.choices?.[name] && { enum: described.operation.choices[name] }),
   })
   const schema = { properties: Object.fromEntries(names.map((name) => [name, of(name)])), required: names }
-  return parametersOf(it, 'path', schema, it.operation.path)
+  return parametersOf(described, 'path', schema, described.operation.path)
 }
 
-const queryOf = (it: Described): readonly JsonSchema[] =>
-  it.route.query ? parametersOf(it, 'query', schemaOf(it.route.query), it.operation.query) : []
+const queryOf = (described: Described): readonly JsonSchema[] =>
+  described.route.query ? parametersOf(described, 'query', schemaOf(described.route.query), described.operation.query) : []
 
 /** Calls whose use is counted may name tags. */
 const tagsOf = ({ method, access }: AnyRoute): Sentences =>
@@ -101,8 +101,8 @@ const asksOf = ({ route, operation: { asks = {} } }: Described): readonly JsonSc
     schema: { type: 'string' },
   }))
 
-const bodiesOf = (it: Described, body: Body): JsonSchema => {
-  const { operation, tables } = it
+const bodiesOf = (shown: Described, body: Body): JsonSchema => {
+  const { operation, tables } = shown
   if (operation.variants) return { [json]: variantsOf(operation.variants) }
   const whole = (schema: Body['schema'], value: unknown) => ({
     schema: described(schemaOf(schema), ['body'], tables),
@@ -149,7 +149,7 @@ const successOf = ({ route, operation, tables }: Described): JsonSchema => {
 
 /** True for a route whose only answers have no body. */
 const isRefused = ({ route, operation: { empty, shape, types } }: Described): boolean =>
-  empty !== undefined && [route.answer, shape, types].every((it) => it === undefined)
+  empty !== undefined && [route.answer, shape, types].every((schema) => schema === undefined)
 
 /** Answers without a body. */
 const emptyOf = ({ operation: { empty = {} } }: Described): JsonSchema =>

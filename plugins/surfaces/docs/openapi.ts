@@ -40,12 +40,12 @@ export const openapi = async (
   }
   const paths: Record<string, Record<string, JsonSchema>> = {}
   const all = routes.map((route) => describe(route, reference))
-  for (const it of all) {
-    const path = namedPath(it.route.path, settings)
-    paths[path] = { ...paths[path], [it.route.method.toLowerCase()]: operationOf(it, share) }
+  for (const described of all) {
+    const path = namedPath(described.route.path, settings)
+    paths[path] = { ...paths[path], [described.route.method.toLowerCase()]: operationOf(described, share) }
     await nextTurn()
   }
-  const chapters = [...reference.chapters, others].filter((chapter) => all.some((it) => it.chapter === chapter))
+  const chapters = [...reference.chapters, others].filter((chapter) => all.some((described) => described.chapter === chapter))
   return {
     openapi: '3.1.0',
     info: { title: 'sealgate', version: interfaceVersion, description: aboutOf(dashboardUrl.of(settings)) },
@@ -65,7 +65,7 @@ export const openapi = async (
 /** Chapters of one name, such as those of public dialects, are one tag in the words of the first. */
 const tagsOf = (chapters: readonly Pick<Chapter, 'name' | 'about'>[]): Document['tags'] =>
   chapters
-    .filter(({ name }, at) => chapters.findIndex((it) => it.name === name) === at)
+    .filter(({ name }, at) => chapters.findIndex((other) => other.name === name) === at)
     .map(({ name, about }) => ({ name, description: about }))
 
 const aboutOf = (dashboard: string | undefined): string =>

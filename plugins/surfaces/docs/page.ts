@@ -1,5 +1,5 @@
 /** Text inside of a page, whatever stands in it. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`)
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
 /** What a page may load and run: its own style, and nothing else. */
 export const pageHeaders = {

@@ -42,12 +42,12 @@ const talkOf = (
 /** Contents, and the printers of their answer. */
 export const contentsTalk =
   (streams: boolean) =>
-  (asked: Asked<GenerateRequest>, { keepsakes }: OfDialect): Talk => {
-    const { input, caller } = asked
+  (wanted: Asked<GenerateRequest>, { keepsakes }: OfDialect): Talk => {
+    const { input, caller } = wanted
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
     return {
-      ...talkOf(asked, input, seal),
+      ...talkOf(wanted, input, seal),
       streams,
       whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
       writing,
@@ -62,17 +62,17 @@ export const listContents = async (
 ): Promise<Reply> => {
   const { id, signal } = request
   const talk = contentsTalk(true)(request, given)
-  const it = await streamedAnswer(talk, given, (model) => talk.writing(model), signal)
+  const served = await streamedAnswer(talk, given, (model) => talk.writing(model), signal)
   const failed = (error: GatewayError) =>
     given.log.error(
       'fault',
       { request: id, status: error.status, ...(error instanceof UpstreamFailed && error.attempted) },
       error.cause,
     )
-  const list = jsonArrayOf(it.events, failed)
+  const list = jsonArrayOf(served.events, failed)
   // The status reports a backend that fails before its first chunk.
   const begun = await list.begun()
-  return bytes(begun, 'application/json; charset=utf-8', null, 200, { ...it.headers, ...it.late() })
+  return bytes(begun, 'application/json; charset=utf-8', null, 200, { ...served.headers, ...served.late() })
 }
 
 /** The count of the tokens of contents. */
@@ -83,8 +83,8 @@ export const countContents = async (
 ): Promise<Reply> => {
   const { id, caller, signal } = request
   const talk = talkOf(request, contents, keepsakes.for(caller.organization))
-  const it = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
-  return it.native === undefined
-    ? json({ totalTokens: it.tokens }, 200, it.headers)
-    : text(printKept(it.native.body), undefined, 200, it.headers)
+  const counted = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
+  return counted.native === undefined
+    ? json({ totalTokens: counted.tokens }, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

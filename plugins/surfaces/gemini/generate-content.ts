@@ -61,8 +61,8 @@ const CountContentRequest = v.looseObject({
 
 /** The request whose prompt is counted; the path alone names its model. */
 const countedRequest = (input: v.InferOutput<typeof CountContentRequest>): GenerateRequest => {
-  const { model: _, ...asked } = input.generateContentRequest ?? { contents: input.contents ?? [] }
-  return asked
+  const { model: _, ...request } = input.generateContentRequest ?? { contents: input.contents ?? [] }
+  return request
 }
 
 const count = route({

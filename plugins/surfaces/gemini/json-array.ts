@@ -8,9 +8,9 @@ export const jsonArrayOf = (events: AsyncIterableIterator<ServerEvent>, report: 
   const items = async function* (first: IteratorResult<ServerEvent>): AsyncGenerator<Uint8Array> {
     let mark = '['
     try {
-      for (let it = first; !it.done; it = await events.next()) {
-        if ('comment' in it.value) continue
-        yield Buffer.from(mark + it.value.data)
+      for (let step = first; !step.done; step = await events.next()) {
+        if ('comment' in step.value) continue
+        yield Buffer.from(mark + step.value.data)
         mark = ',\n'
       }
     } catch (cause) {

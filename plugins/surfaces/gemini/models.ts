@@ -26,9 +26,9 @@ const list = route({
   summary: 'Lists the models that the key may use, in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  async handle(asked, { catalog }) {
+  async handle(request, { catalog }) {
     const { usable } = await finding()
-    return json({ models: (await usable(asked, catalog)).map(asGoogleModel) })
+    return json({ models: (await usable(request, catalog)).map(asGoogleModel) })
   },
 })
 
@@ -38,9 +38,9 @@ const one = route({
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  async handle(asked, { catalog }) {
+  async handle(request, { catalog }) {
     const { usedBy } = await finding()
-    return json(asGoogleModel(await usedBy(asked, asked.params.model, catalog)))
+    return json(asGoogleModel(await usedBy(request, request.params.model, catalog)))
   },
 })
 

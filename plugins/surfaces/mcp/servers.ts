@@ -18,9 +18,9 @@ export const mcpServers = plugin({
     let made: ToolServers | null = null
     const servers = lazy(async () => (made ??= (await import('./upstream/all-servers.ts')).allServers(given)))
     return {
-      tools: async (...asked) => (await servers()).tools(...asked),
-      find: async (...asked) => (await servers()).find(...asked),
-      call: async (...asked) => (await servers()).call(...asked),
+      tools: async (...args) => (await servers()).tools(...args),
+      find: async (...args) => (await servers()).find(...args),
+      call: async (...args) => (await servers()).call(...args),
       dispose: async () => made?.dispose(),
     }
   },

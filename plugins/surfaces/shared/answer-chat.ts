@@ -67,7 +67,7 @@ interface Begun {
   readonly headers: Headers
   /** Null when no filter looks at the chat. */
   readonly passage: Passage | null
-  usageIn(it: Served): Usage
+  usageIn(served: Served): Usage
 }
 
 /** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
@@ -109,21 +109,21 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
 }
 
 /** Who was asked, in order, where the first one did not answer. */
-export const attemptsOf = ({ tried: asked }: Served): Headers =>
-  asked.length < 2
+export const attemptsOf = ({ tried }: Served): Headers =>
+  tried.length < 2
     ? {}
-    : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
+    : { 'x-sealgate-attempts': tried.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
 
 /** The whole answer, its use settled. An answer that a guard refuses was used too. */
 export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
   const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
-  const it = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
+  const served = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
     void reservation.settle(null, null)
     throw error
   })
-  void reservation.settle(usageIn(it), it.backend)
-  const answer = passage === null ? it.answer : await passage.answer(it.answer)
-  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(it), ...marksOf(passage) } }
+  void reservation.settle(usageIn(served), served.backend)
+  const answer = passage === null ? served.answer : await passage.answer(served.answer)
+  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(served), ...marksOf(passage) } }
 }
 
 /** The answer as events; `writing` is given the caller's name of the model. */
@@ -135,13 +135,13 @@ export const streamedAnswer = async (
 ): Promise<SpokenEvents> => {
   const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, true, signal)
   try {
-    const it = await given.inference.chat({ ...task, stream: true }, signal)
-    const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
-    const late = () => ({ ...attemptsOf(it), ...marksOf(passage) })
-    const chunks = passage === null ? it.answer.chunks : passage.chunks(it.answer.chunks)
+    const served = await given.inference.chat({ ...task, stream: true }, signal)
+    const settle = () => void reservation.settle(served.backend === null ? null : usageIn(served), served.backend)
+    const late = () => ({ ...attemptsOf(served), ...marksOf(passage) })
+    const chunks = passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks)
     return {
       events: printedEvents({
-        ...{ chunks, settle, notes: it.notes, writer: writing(entry.name) },
+        ...{ chunks, settle, notes: served.notes, writer: writing(entry.name) },
         began: () => reservation.began(),
       }),
       headers,

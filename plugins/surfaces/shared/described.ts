@@ -13,18 +13,19 @@ export const sentenceFor = (path: readonly string[], tables: readonly Sentences[
 
 const alternatives = ['anyOf', 'oneOf', 'allOf'] as const
 
-const isSchema = (it: unknown): it is JsonSchema => typeof it === 'object' && it !== null && !Array.isArray(it)
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The schema's own sentence, or that of an alternative: what may be null is wrapped into alternatives. */
 const ownWord = (schema: JsonSchema): string | undefined => {
   if (typeof schema['description'] === 'string') return schema['description']
   const within = alternatives.flatMap((name) => (schema[name] ?? []) as readonly JsonSchema[])
-  return within.map(ownWord).find((it) => it !== undefined)
+  return within.map(ownWord).find((word) => word !== undefined)
 }
 
 /** The schema with a sentence at every property. */
 export const described = (schema: JsonSchema, path: readonly string[], tables: readonly Sentences[]): JsonSchema => {
-  const each = (it: unknown) => (isSchema(it) ? described(it, path, tables) : it)
+  const each = (value: unknown) => (isSchema(value) ? described(value, path, tables) : value)
   const { properties, items, additionalProperties } = schema
   return {
     ...schema,

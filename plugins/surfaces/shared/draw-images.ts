@@ -35,18 +35,18 @@ interface Drawing {
 
 /** The images as one answer, or each as an event; the words beside them are the backend's. */
 export const drawImages = async (
-  it: Drawing,
+  drawing: Drawing,
   { inference, clock }: { readonly inference: Inference; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<Reply> => {
-  const { task, reservation, format, kind } = it
+  const { task, reservation, format, kind } = drawing
   const countOf = (drawn: Drawn): Consumption | null => {
     const usage = usageOf(drawn)
     return usage && { ...usage, images: drawn.length }
   }
-  const draw = () => settled(reservation, inference.run(task, it.ask, signal), countOf)
+  const draw = () => settled(reservation, inference.run(task, drawing.ask, signal), countOf)
   const created = () => Math.floor(clock.now() / 1000)
-  if (it.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)
+  if (drawing.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)
   const drawn = await draw()
   const data = drawn.map((picture) => ({ ...carried(picture, format), ...revised(picture) }))
   return json({ created: created(), data, ...drawn.about }, 200, reservation.headers)
@@ -69,8 +69,8 @@ async function* completed(
   const drawn = await draw()
   const type = `${kind}.completed`
   for (const picture of drawn) {
-    const said = { type, b64_json: textOf(picture), created_at: created(), ...revised(picture), ...drawn.about }
-    yield { event: type, data: JSON.stringify(said) }
+    const shown = { type, b64_json: textOf(picture), created_at: created(), ...revised(picture), ...drawn.about }
+    yield { event: type, data: JSON.stringify(shown) }
   }
 }
 

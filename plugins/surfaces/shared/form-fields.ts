@@ -4,7 +4,7 @@ import type { Form } from '../../../core/http/form.ts'
 /** `true` or `false`, as a form writes it. */
 export const flag = v.pipe(
   v.optional(v.picklist(['true', 'false', '']), 'false'),
-  v.transform((it) => it === 'true'),
+  v.transform((text) => text === 'true'),
 )
 
 /** The first value of each field; a field without a value is absent. */

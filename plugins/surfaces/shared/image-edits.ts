@@ -14,7 +14,7 @@ import { fieldsOf, flag, others } from './form-fields.ts'
 /** What an image costs to look at, about. */
 const perImage = 1_000
 
-const file = v.custom<FormFile>((it) => it !== undefined, 'an image file')
+const file = v.custom<FormFile>((value) => value !== undefined, 'an image file')
 
 const wish = v.object({
   model: ModelName,

@@ -62,56 +62,59 @@ export const printedEvents = ({
   }
 }
 
-const given = (it: Printing): IteratorYieldResult<ServerEvent> => ({ value: it.queue[it.given++]!, done: false })
+const given = (printing: Printing): IteratorYieldResult<ServerEvent> => ({
+  value: printing.queue[printing.given++]!,
+  done: false,
+})
 
 const afterChunk = (
-  it: Printing,
+  printing: Printing,
   { done, value }: IteratorResult<Chunk>,
   next: () => Promise<IteratorResult<ServerEvent>>,
 ): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
-  if (it.isFirst && !done) it.began()
-  it.isFirst = false
-  print(it, done ? null : value)
-  return it.given < it.queue.length ? given(it) : next()
+  if (printing.isFirst && !done) printing.began()
+  printing.isFirst = false
+  print(printing, done ? null : value)
+  return printing.given < printing.queue.length ? given(printing) : next()
 }
 
 /** The next event of the chunks that are there. The first chunk is always waited for. */
-const ready = (it: Printing): ServerEvent | null => {
-  while (it.given === it.queue.length) {
-    const chunk = it.isFirst || it.isOver ? null : (it.chunks.ready?.() ?? null)
+const ready = (printing: Printing): ServerEvent | null => {
+  while (printing.given === printing.queue.length) {
+    const chunk = printing.isFirst || printing.isOver ? null : (printing.chunks.ready?.() ?? null)
     if (chunk === null) return null
     try {
-      print(it, chunk)
+      print(printing, chunk)
     } catch (reason) {
-      it.fault = { reason }
+      printing.fault = { reason }
       return null
     }
   }
-  return it.queue[it.given++]!
+  return printing.queue[printing.given++]!
 }
 
 /** Prints a chunk, or the end in place of one. */
-const print = (it: Printing, chunk: Chunk | null): void => {
-  const { notes, writer } = it
-  const queue: ServerEvent[] = (it.queue = [])
-  it.given = 0
+const print = (printing: Printing, chunk: Chunk | null): void => {
+  const { notes, writer } = printing
+  const queue: ServerEvent[] = (printing.queue = [])
+  printing.given = 0
   if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
   try {
     if (chunk !== null) return writer.take(chunk, queue)
-    it.isOver = true
+    printing.isOver = true
     writer.end(queue)
-    it.settle()
+    printing.settle()
   } catch (error) {
     // An answer that the dialect can't express is closed like a broken one.
-    void it.chunks.return?.()
-    fail(it, error)
+    void printing.chunks.return?.()
+    fail(printing, error)
   }
 }
 
-const fail = (it: Printing, reason: unknown): never => {
-  it.isOver = true
-  it.queue = []
-  it.given = 0
-  it.settle()
+const fail = (printing: Printing, reason: unknown): never => {
+  printing.isOver = true
+  printing.queue = []
+  printing.given = 0
+  printing.settle()
   throw reason
 }

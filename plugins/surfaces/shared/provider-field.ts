@@ -14,8 +14,8 @@ export const anyProvider = v.nullish(v.union([name, v.record(v.string(), v.unkno
 
 /** Who is pinned, and what goes on to the backend as its own `provider`. */
 export const pinned = (
-  it: v.InferOutput<typeof anyProvider>,
+  body: v.InferOutput<typeof anyProvider>,
 ): { readonly provider: string | null; readonly routing: { readonly provider?: object } } =>
-  typeof it === 'object' && it !== null
-    ? { provider: null, routing: { provider: it } }
-    : { provider: it ?? null, routing: {} }
+  typeof body === 'object' && body !== null
+    ? { provider: null, routing: { provider: body } }
+    : { provider: body ?? null, routing: {} }

@@ -8,7 +8,7 @@ const mostCharacters = 256
 
 /** The name by which the caller tells its conversations apart; null when it gave none. */
 export const sessionOf = (headers: IncomingHttpHeaders, cacheKey: unknown = null): string | null => {
-  const said = [...named.map((name) => headers[name]), cacheKey]
-  const session = said.find((it) => typeof it === 'string' && it !== '' && it.length <= mostCharacters)
+  const candidates = [...named.map((name) => headers[name]), cacheKey]
+  const session = candidates.find((id) => typeof id === 'string' && id !== '' && id.length <= mostCharacters)
   return typeof session === 'string' ? session : null
 }

@@ -25,13 +25,13 @@ const wish = v.object({
   provider: anyProvider,
 })
 
-const callOf = (it: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
-  text: it.input,
-  ...(it.voice !== undefined && { voice: it.voice }),
-  ...(it.instructions !== undefined && { instructions: it.instructions }),
-  ...(it.response_format !== undefined && { format: it.response_format }),
-  ...(it.speed !== undefined && { speed: it.speed }),
-  extra: pinned(it.provider).routing,
+const callOf = (body: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
+  text: body.input,
+  ...(body.voice !== undefined && { voice: body.voice }),
+  ...(body.instructions !== undefined && { instructions: body.instructions }),
+  ...(body.response_format !== undefined && { format: body.response_format }),
+  ...(body.speed !== undefined && { speed: body.speed }),
+  extra: pinned(body.provider).routing,
 })
 
 /** The gateway charges characters where the model has a price for them, and tokens of the text elsewhere. */

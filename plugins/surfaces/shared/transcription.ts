@@ -24,7 +24,7 @@ const telling = lazy(() => import('../../shared/transcript-events.ts'))
 
 const wish = v.object({
   model: ModelName,
-  file: v.custom<FormFile>((it) => it !== undefined, 'an audio file'),
+  file: v.custom<FormFile>((value) => value !== undefined, 'an audio file'),
   language: v.optional(v.pipe(v.string(), v.maxLength(16))),
   prompt: v.optional(v.string()),
   temperature: v.optional(v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0), v.maxValue(1))),
@@ -58,19 +58,19 @@ const wishOf = (form: Form): TranscriptionForm =>
   checked(wish, {
     ...fieldsOf(form, own),
     file: form.files.get('file'),
-    granularities: granular.map((name) => form.fields.get(name)).find((it) => it !== undefined),
+    granularities: granular.map((name) => form.fields.get(name)).find((value) => value !== undefined),
     extra: others(form, [...own, ...granular]),
   })
 
-const callOf = (it: TranscriptionForm, translate: boolean): Omit<TranscribeCall, 'model'> => ({
-  audio: it.file,
+const callOf = (body: TranscriptionForm, translate: boolean): Omit<TranscribeCall, 'model'> => ({
+  audio: body.file,
   translate,
-  granularities: it.granularities,
-  extra: it.extra,
-  ...(it.response_format === 'diarized_json' && { diarize: true }),
-  ...(it.language !== undefined && { language: it.language }),
-  ...(it.prompt !== undefined && { prompt: it.prompt }),
-  ...(it.temperature !== undefined && { temperature: it.temperature }),
+  granularities: body.granularities,
+  extra: body.extra,
+  ...(body.response_format === 'diarized_json' && { diarize: true }),
+  ...(body.language !== undefined && { language: body.language }),
+  ...(body.prompt !== undefined && { prompt: body.prompt }),
+  ...(body.temperature !== undefined && { temperature: body.temperature }),
 })
 
 const transcribing = (verb: 'transcriptions' | 'translations', summary: string) =>

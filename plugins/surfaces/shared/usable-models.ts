@@ -12,8 +12,8 @@ export const usable = async ({ caller, signal }: ModelsRequest, catalog: Catalog
   (await catalog.list(signal)).filter(({ name, settings }) => settings.standard && mayUse(caller, name))
 
 /** Throws when the key may not use the model, or there is none. */
-export const usedBy = async (asked: ModelsRequest, id: string, catalog: Catalog): Promise<Entry> => {
-  const entry = await catalog.find(id, asked.signal)
-  if (entry?.settings.standard && mayUse(asked.caller, entry.name)) return entry
-  throw unknownModel(catalog, asked.caller, id)
+export const usedBy = async (wanted: ModelsRequest, id: string, catalog: Catalog): Promise<Entry> => {
+  const entry = await catalog.find(id, wanted.signal)
+  if (entry?.settings.standard && mayUse(wanted.caller, entry.name)) return entry
+  throw unknownModel(catalog, wanted.caller, id)
 }

@@ -14,9 +14,9 @@ export type Wordings = (to: Dialect | undefined) => TranslatedRequest
 export const wordingsOf = (understand: Wordings): Wordings => {
   const worded = new Map<Dialect | undefined, TranslatedRequest>()
   return (to) => {
-    let it = worded.get(to)
-    if (it === undefined) worded.set(to, (it = understand(to)))
-    return it
+    let wording = worded.get(to)
+    if (wording === undefined) worded.set(to, (wording = understand(to)))
+    return wording
   }
 }
 
@@ -35,9 +35,9 @@ export const guardedWordings = async (
     worded.set(to, { ...rest, ...own, body: common })
   }
   return (to) => {
-    const it = worded.get(to)
-    if (it === undefined) throw new Error('No guard has seen this wording')
-    return it
+    const wording = worded.get(to)
+    if (wording === undefined) throw new Error('No guard has seen this wording')
+    return wording
   }
 }
 
@@ -66,8 +66,8 @@ const droppedOf = ({ candidates }: Entry, fit: Wordings): readonly string[] => {
     }
   }
   for (const to of new Set(candidates.map(dialectOf))) {
-    const { body, native, dropped: its } = fit(to)
-    for (const path of its) dropped.add(path)
+    const { body, native, dropped: droppedNames } = fit(to)
+    for (const path of droppedNames) dropped.add(path)
     if (to !== undefined && native === undefined) note(body, unheard[to] ?? none)
   }
   for (const candidate of candidates) {

@@ -69,9 +69,9 @@ const kinds: Readonly<Record<Kind, { readonly name: string; readonly about: stri
 }
 
 const variantOf = (kind: Kind, tools: readonly Tool[]): Variant => {
-  const its = tools.filter((tool) => tool.kind === kind).map(({ name }) => `\`${name}\``)
+  const names = tools.filter((tool) => tool.kind === kind).map(({ name }) => `\`${name}\``)
   return {
-    about: `${kinds[kind].about} ${its.length === 0 ? 'This gateway has none.' : `Tools: ${its.join(', ')}.`}`,
+    about: `${kinds[kind].about} ${names.length === 0 ? 'This gateway has none.' : `Tools: ${names.join(', ')}.`}`,
     schema: described(schemaOf(variants[kind]), ['schema'], [words, shared]),
     example: kinds[kind].example,
   }

@@ -151,8 +151,10 @@ const paying = async (
     ? await soundBeside(words, () => meter.spendAudio(caller, models, guess.seconds, record))
     : null
   return (trailer: Trailer | null, served: BilledModel | null): void => {
-    const one = <T>(its: Reservation<T> | null, truth: T | null | undefined) =>
-      void (truth == null || trailer === null ? its?.cancel() : its?.settle(truth, trailer.backend, served))
+    const one = <T>(reservation: Reservation<T> | null, truth: T | null | undefined) =>
+      void (truth == null || trailer === null
+        ? reservation?.cancel()
+        : reservation?.settle(truth, trailer.backend, served))
     one(words, trailer?.usage)
     one(sound, trailer?.audioSeconds)
   }

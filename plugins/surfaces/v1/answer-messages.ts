@@ -52,14 +52,14 @@ const talkOf = (
 }
 
 /** A conversation, and the printers of its answer. */
-export const messagesTalk = (asked: Asked<MessagesRequest>, given: OfDialect): Talk => {
-  const seal = given.keepsakes.for(asked.caller.organization)
+export const messagesTalk = (wanted: Asked<MessagesRequest>, given: OfDialect): Talk => {
+  const seal = given.keepsakes.for(wanted.caller.organization)
   return {
-    ...talkOf(asked, given, seal),
-    streams: asked.input.stream === true,
+    ...talkOf(wanted, given, seal),
+    streams: wanted.input.stream === true,
     whole: ({ completion, native }, model) => printMessage(completion, model, seal, native),
     writing: (model) => messageEvents(model, seal),
-    broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, asked.id)) }),
+    broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, wanted.id)) }),
   }
 }
 
@@ -70,8 +70,8 @@ export const countMessages = async (
 ): Promise<Reply> => {
   const { id, caller, signal } = request
   const talk = talkOf(request, given, given.keepsakes.for(caller.organization))
-  const it = await countedChat(talk, { id, door: 'messages' }, given, signal)
-  return it.native === undefined
-    ? json({ input_tokens: it.tokens }, 200, it.headers)
-    : text(printKept(it.native.body), undefined, 200, it.headers)
+  const counted = await countedChat(talk, { id, door: 'messages' }, given, signal)
+  return counted.native === undefined
+    ? json({ input_tokens: counted.tokens }, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

@@ -52,8 +52,8 @@ export const countResponses = async (
   given: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {
   const { id, signal } = request
-  const it = await countedChat(responsesTalk(request, given), { id, door: 'responses' }, given, signal)
-  return it.native === undefined
-    ? json({ object: 'response.input_tokens', input_tokens: it.tokens }, 200, it.headers)
-    : text(printKept(it.native.body), undefined, 200, it.headers)
+  const counted = await countedChat(responsesTalk(request, given), { id, door: 'responses' }, given, signal)
+  return counted.native === undefined
+    ? json({ object: 'response.input_tokens', input_tokens: counted.tokens }, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

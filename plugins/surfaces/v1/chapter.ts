@@ -75,7 +75,10 @@ const speaksMessages = { 'anthropic-version': 'Any value asks for the form of th
 
 /** The standard media routes serve `/v1` too, so their words are written once. */
 const underV1 = Object.fromEntries(
-  Object.entries(mediaOperations).map(([name, it]) => [name.replace(' /std/', ' /v1/'), { ...it, words: mediaWords }]),
+  Object.entries(mediaOperations).map(([name, operation]) => [
+    name.replace(' /std/', ' /v1/'),
+    { ...operation, words: mediaWords },
+  ]),
 )
 
 const ranking: Operation = {

@@ -31,10 +31,10 @@ const list = route({
   summary: 'Lists the models that the key may use, in the shape of the caller’s dialect.',
   errors: asOpenai,
   faults: openaiFaults,
-  async handle(asked, { catalog }) {
+  async handle(request, { catalog }) {
     const { usable } = await finding()
-    const entries = await usable(asked, catalog)
-    if (!speaksMessages(asked)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
+    const entries = await usable(request, catalog)
+    if (!speaksMessages(request)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
     const data = entries.filter(({ does }) => does.has('chat')).map(asMessagesModel)
     return json({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
   },
@@ -46,10 +46,10 @@ const one = route({
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
   faults: openaiFaults,
-  async handle(asked, { catalog }) {
+  async handle(request, { catalog }) {
     const { usedBy } = await finding()
-    const entry = await usedBy(asked, asked.params.id, catalog)
-    return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
+    const entry = await usedBy(request, request.params.id, catalog)
+    return json((speaksMessages(request) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })
 

@@ -37,12 +37,12 @@ const google = (extra: unknown): unknown =>
 
 /** The last parts of an answer: its calls, whole only then, and the signature that the next turn has to bring back. */
 export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] => {
-  const calls = (message.tool_calls ?? []).map(({ id, function: its, ...more }): JsonObject => {
-    const args = parseObject(its.arguments === '' ? '{}' : its.arguments)
+  const calls = (message.tool_calls ?? []).map(({ id, function: called, ...more }): JsonObject => {
+    const args = parseObject(called.arguments === '' ? '{}' : called.arguments)
     if (args === null) throw garbled('The arguments of a tool call are not a JSON object')
     const signature = google(more['extra_content'])
     return {
-      functionCall: { id, name: its.name, args },
+      functionCall: { id, name: called.name, args },
       ...(typeof signature === 'string' && { thoughtSignature: signature }),
     }
   })
@@ -60,8 +60,8 @@ export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] =>
 
 /** Images as parts of the dialect: the bytes of a data URL, and the address of any other. */
 export const imagesOf = (images: unknown): readonly JsonObject[] =>
-  (Array.isArray(images) ? images : []).flatMap((it) => {
-    const url = String(((it as JsonObject)['image_url'] as JsonObject | undefined)?.['url'] ?? '')
+  (Array.isArray(images) ? images : []).flatMap((image) => {
+    const url = String(((image as JsonObject)['image_url'] as JsonObject | undefined)?.['url'] ?? '')
     const inside = dataUrlOf(url)
     return [inside ? { inlineData: { mimeType: inside.mime, data: inside.data } } : { fileData: { fileUri: url } }]
   })

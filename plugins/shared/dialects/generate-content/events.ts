@@ -45,61 +45,69 @@ interface Writing extends ContentToWrite {
 
 /** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
 export const generateEvents = (content: ContentToWrite) => {
-  const it: Writing = { ...content, candidates: new Map(), usage: null, responseId: '', relays: false }
+  const writing: Writing = { ...content, candidates: new Map(), usage: null, responseId: '', relays: false }
   const { model } = content
   return {
     take(chunk: Chunk, into: EventSink): void {
       if (chunk.native?.dialect === 'generate-content') {
-        it.relays = true
+        writing.relays = true
         for (const own of chunk.native.events) into.push({ ...own, data: underOurName(own.data, model) })
         return
       }
-      it.responseId = chunk.id
-      if (chunk.usage != null) it.usage = chunk.usage
+      writing.responseId = chunk.id
+      if (chunk.usage != null) writing.usage = chunk.usage
       const told = chunk.choices
-        .map((choice) => ({ index: choice.index, parts: partsOf(it, choice) }))
+        .map((choice) => ({ index: choice.index, parts: partsOf(writing, choice) }))
         .filter(({ parts }) => parts.length > 0)
       if (told.length === 0) return
-      const its = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
-      into.push({ data: JSON.stringify({ candidates: its, ...tail(it) }) })
+      const contents = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
+      into.push({ data: JSON.stringify({ candidates: contents, ...tail(writing) }) })
     },
 
     end(into: EventSink): void {
-      if (!it.relays) into.push({ data: JSON.stringify(last(it)) })
+      if (!writing.relays) into.push({ data: JSON.stringify(last(writing)) })
     },
 
     whole({ id, usage, choices }: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
-      it.responseId = id
-      it.usage = usage ?? null
+      writing.responseId = id
+      writing.usage = usage ?? null
       const parts = choices.map(({ message, ...choice }) => {
         const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
         const delta = { ...message, tool_calls } as ChunkChoice['delta']
-        return [choice.index, partsOf(it, { ...choice, delta })] as const
+        return [choice.index, partsOf(writing, { ...choice, delta })] as const
       })
-      return last(it, new Map(parts))
+      return last(writing, new Map(parts))
     },
   }
 }
 
 const candidateAt = ({ candidates }: Writing, index: number): Candidate => {
-  let it = candidates.get(index)
-  if (it === undefined) {
-    it = { calls: new Map(), blocks: [], outline: [], thoughts: '', extra: undefined, finish: null, native: undefined }
-    candidates.set(index, it)
+  let candidate = candidates.get(index)
+  if (candidate === undefined) {
+    candidate = {
+      calls: new Map(),
+      blocks: [],
+      outline: [],
+      thoughts: '',
+      extra: undefined,
+      finish: null,
+      native: undefined,
+    }
+    candidates.set(index, candidate)
   }
-  return it
+  return candidate
 }
 
 const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
-  const it = candidateAt(writing, index)
+  const candidate = candidateAt(writing, index)
   const { content, reasoning_content, thinking_blocks, response_items, extra_content, refusal, images } = delta
-  if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
-  if (Array.isArray(thinking_blocks)) it.blocks.push(...thinking_blocks)
-  if (Array.isArray(response_items)) it.outline.push(...response_items)
-  if (extra_content != null) it.extra = extra_content
-  it.thoughts += reasoning_content ?? ''
-  for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, call, at)
+  if (finish_reason !== null) Object.assign(candidate, { finish: finish_reason, native: more['native_finish_reason'] })
+  if (Array.isArray(thinking_blocks)) candidate.blocks.push(...thinking_blocks)
+  if (Array.isArray(response_items)) candidate.outline.push(...response_items)
+  if (extra_content != null) candidate.extra = extra_content
+  candidate.thoughts += reasoning_content ?? ''
+  for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(candidate, call, at)
   const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
   return [
     ...(writing.thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
@@ -108,12 +116,12 @@ const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: Chu
   ]
 }
 
-const grow = ({ calls }: Candidate, { index, id, function: its, type: _, ...more }: ToolCallPart, at: number) => {
+const grow = ({ calls }: Candidate, { index, id, function: called, type: _, ...more }: ToolCallPart, at: number) => {
   const number = index ?? at
   const call = calls.get(number)
-  if (call !== undefined) call.json += its?.arguments ?? ''
-  else if (its?.name === undefined) throw garbled('A piece of a call that has not begun')
-  else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
+  if (call !== undefined) call.json += called?.arguments ?? ''
+  else if (called?.name === undefined) throw garbled('A piece of a call that has not begun')
+  else calls.set(number, { id: id ?? `call_${number}`, name: called.name, json: called.arguments ?? '', more })
 }
 
 const ending = ({ calls, blocks, outline, thoughts, extra }: Candidate, seal: Seal): readonly JsonObject[] => {
@@ -137,14 +145,14 @@ const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: '
 const tail = ({ model, responseId }: Writing) => ({ modelVersion: model, responseId })
 
 /** The last piece; `before` has the parts of each candidate that no earlier piece has. */
-const last = (it: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
-  candidates: [...it.candidates].map(([index, candidate]) => ({
-    ...contentOf([...(before.get(index) ?? []), ...ending(candidate, it.seal)]),
+const last = (writing: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
+  candidates: [...writing.candidates].map(([index, candidate]) => ({
+    ...contentOf([...(before.get(index) ?? []), ...ending(candidate, writing.seal)]),
     finishReason: reasonOf(candidate.finish, candidate.native),
     index,
   })),
-  ...usageOf(it.usage),
-  ...tail(it),
+  ...usageOf(writing.usage),
+  ...tail(writing),
 })
 
 /** A piece of the dialect, with the name by which the caller knows the model. */

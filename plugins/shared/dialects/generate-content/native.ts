@@ -28,7 +28,7 @@ export const nativeOf = (
   }
   body['contents'] = sameOr(request.contents, (content, at) => {
     const parts = content.parts.flatMap((part, index) => partOf(part, `contents.${at}.parts.${index}`, drop))
-    const isSame = parts.length === content.parts.length && parts.every((it, index) => it === content.parts[index])
+    const isSame = parts.length === content.parts.length && parts.every((part, index) => part === content.parts[index])
     return isSame ? content : { ...content, parts: parts as typeof content.parts }
   })
   const given = request.tools ?? []

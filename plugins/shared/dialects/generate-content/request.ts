@@ -61,19 +61,19 @@ const bodyOf = (
   const begun = instructionOf(request.systemInstruction, drop)
   const turns = messagesOf(request, telling)
   const config = camel(request.generationConfig ?? {})
-  const said: Record<string, unknown> = {}
+  const spelt: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(config)) {
     if (value == null) continue
-    if (Object.hasOwn(same, name)) said[same[name]!] = value
+    if (Object.hasOwn(same, name)) spelt[same[name]!] = value
     else if (!formats.has(name)) drop(`generationConfig.${name}`)
   }
   if (config['topK'] != null) {
     if (to === undefined) drop('generationConfig.topK')
-    else said['top_k'] = config['topK']
+    else spelt['top_k'] = config['topK']
   }
   return {
     messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
-    ...said,
+    ...spelt,
     ...formatOf(config, drop),
     ...thoughtsOf(camel(objectIn(config, 'thinkingConfig', 'generationConfig')), drop),
     ...toolsOf(request, drop, serverTools),
@@ -107,8 +107,8 @@ const thoughtsOf = ({ thinkingBudget, thinkingLevel }: JsonObject, drop: Drop): 
 /** The functions of the caller, narrowed to the allowed names where the caller lists some. */
 const toolsOf = (request: GenerateRequest, drop: Drop, serverTools: ServerTools): JsonObject => {
   const offered = (request.tools ?? []).flatMap((tool, at) =>
-    functionsIn(tool, `tools.${at}`, serverTools, drop).flatMap((it) =>
-      objectsIn(it, 'functionDeclarations', `tools.${at}`).map(functionOf),
+    functionsIn(tool, `tools.${at}`, serverTools, drop).flatMap((declared) =>
+      objectsIn(declared, 'functionDeclarations', `tools.${at}`).map(functionOf),
     ),
   )
   if (offered.length === 0) return {}
@@ -116,7 +116,7 @@ const toolsOf = (request: GenerateRequest, drop: Drop, serverTools: ServerTools)
   const calling = camel(objectIn(camel(toolConfig ?? {}), 'functionCallingConfig', 'toolConfig'))
   const { mode, allowedFunctionNames: names } = calling
   const among = Array.isArray(names) && names.length > 0 ? new Set(names) : null
-  const tools = among === null ? offered : offered.filter((it) => among.has((it['function'] as JsonObject)['name']))
+  const tools = among === null ? offered : offered.filter((tool) => among.has((tool['function'] as JsonObject)['name']))
   return { tools, ...(typeof mode === 'string' && Object.hasOwn(modes, mode) && { tool_choice: modes[mode] }) }
 }
 
@@ -125,13 +125,13 @@ const modes: Readonly<Record<string, string>> = { AUTO: 'auto', NONE: 'none', AN
 
 /** The dialect has two kinds of schemas: its own with upper-case types, and JSON schema. */
 const functionOf = (declaration: JsonObject): JsonObject => {
-  const it = camel(declaration)
-  const { description, parameters, parametersJsonSchema } = it
+  const camelled = camel(declaration)
+  const { description, parameters, parametersJsonSchema } = camelled
   const schema = parametersJsonSchema ?? (isJsonObject(parameters) ? jsonSchema(parameters) : undefined)
   return {
     type: 'function',
     function: {
-      name: textIn(it, 'name', 'tools.functionDeclarations'),
+      name: textIn(camelled, 'name', 'tools.functionDeclarations'),
       ...(description != null && { description }),
       ...(schema !== undefined && { parameters: schema }),
     },

@@ -11,7 +11,7 @@ export const camel = (fields: JsonObject): JsonObject => {
   for (const name in fields) {
     if (++count > mostMembers)
       throw new BadRequest('An object has too many members', { validator: { body: `Expected at most ${mostMembers}` } })
-    spelled[name.replace(/_([a-z])/g, (_, it: string) => it.toUpperCase())] = fields[name]
+    spelled[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] = fields[name]
   }
   return spelled
 }

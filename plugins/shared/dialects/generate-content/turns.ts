@@ -115,8 +115,8 @@ const mediaOf = (mime: string, url: string, data: string): Part => {
 const resultOf = (part: JsonObject, path: string, calls: Calls, drop: Drop): Message => {
   const { id, name, response, parts } = camel(objectIn(part, 'functionResponse', path))
   if (parts !== undefined) drop('contents.parts.functionResponse.parts')
-  const its = calls.named.get(String(name))
-  const first = its?.ids[its.answered++]
+  const named = calls.named.get(String(name))
+  const first = named?.ids[named.answered++]
   const { output, ...others } = isJsonObject(response) ? response : { output: response }
   const text = typeof output === 'string' && Object.keys(others).length === 0
   return {
@@ -139,13 +139,13 @@ const saidIn = (parts: readonly JsonObject[], path: string, calls: Calls, tellin
     else if (signature !== undefined && (to !== 'generate-content' || isKeepsake(signature))) {
       drop('contents.parts.thoughtSignature')
     }
-    const its = keepsake === null && to === 'generate-content' ? signed(signature) : {}
-    if (part['functionCall'] !== undefined) made.push({ ...callOf(part, `${path}.parts.${at}`, calls), ...its })
+    const signatures = keepsake === null && to === 'generate-content' ? signed(signature) : {}
+    if (part['functionCall'] !== undefined) made.push({ ...callOf(part, `${path}.parts.${at}`, calls), ...signatures })
     else if (part['thought'] === true) {
       if (keepsake === null && part['text'] !== '') drop('contents.parts.thought')
     } else if (typeof part['text'] === 'string') {
       texts.push(part['text'])
-      extra = { ...extra, ...its }
+      extra = { ...extra, ...signatures }
     } else drop(`contents.parts.${Object.keys(part)[0] ?? 'empty'}`)
   }
   const text = texts.join('')
@@ -159,9 +159,9 @@ const callOf = (part: JsonObject, path: string, calls: Calls): ToolCall => {
   const name = textIn(call, 'name', `${path}.functionCall`)
   const id = typeof call['id'] === 'string' ? call['id'] : `call_${calls.made}`
   calls.made++
-  const its = calls.named.get(name)
-  if (its === undefined) calls.named.set(name, { ids: [id], answered: 0 })
-  else its.ids.push(id)
+  const named = calls.named.get(name)
+  if (named === undefined) calls.named.set(name, { ids: [id], answered: 0 })
+  else named.ids.push(id)
   const json = JSON.stringify(objectIn(call, 'args', `${path}.functionCall`))
   return { id, type: 'function', function: { name, arguments: json } }
 }

@@ -25,11 +25,11 @@ export const messageOf = (body: OrderedJson): ClientMessage => {
 
 /** The arguments of a tool stay a Map; everything else is read by name alone. */
 const recordOf = (map: ReadonlyMap<string, OrderedJson>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries([...map].map(([name, it]) => [name, name === '_meta' ? requestMeta(it) : it]))
+  Object.fromEntries([...map].map(([name, member]) => [name, name === '_meta' ? requestMeta(member) : member]))
 
 const textOf = (headers: Headers, name: string): string | null => {
-  const said = headers[name]
-  return typeof said === 'string' ? said : null
+  const value = headers[name]
+  return typeof value === 'string' ? value : null
 }
 
 /** Header values outside of plain ASCII travel as base64 between these marks. */

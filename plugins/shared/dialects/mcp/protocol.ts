@@ -46,8 +46,8 @@ const keeping = (tools: number): Readonly<Record<string, number>> => ({
   'resources/read': 3_600_000,
 })
 
-const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
-  typeof it === 'object' && it !== null && !Array.isArray(it)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What a body says beside its parameters; what is no object says nothing. */
 export const requestMeta = (meta: unknown): unknown =>
@@ -119,7 +119,8 @@ export const protocol = (shown: OfferedTools): AnswerCall => {
   const withHandshake: Readonly<Record<string, AnswerCall>> = {
     ...common,
     async initialize({ params }) {
-      const protocolVersion = earlierRevisions.find((it) => it === params['protocolVersion']) ?? earlierRevisions[0]
+      const protocolVersion =
+        earlierRevisions.find((revision) => revision === params['protocolVersion']) ?? earlierRevisions[0]
       return { protocolVersion, capabilities, serverInfo, instructions: shown.instructions }
     },
     ping: async () => ({}),

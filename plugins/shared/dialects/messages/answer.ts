@@ -65,7 +65,7 @@ export const idOf = (id: string): string => (id.startsWith('msg_') ? id : `msg_$
 /** An image that the model drew, as text: the dialect's answers have no place for it. */
 export const imageText = (images: unknown): string =>
   (Array.isArray(images) ? images : [])
-    .map((it) => ((it as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
+    .map((image) => ((image as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
     .filter((url) => typeof url === 'string')
     .map((url) => `![](${url})`)
     .join('\n')
@@ -88,7 +88,7 @@ export const printMessage = (completion: Completion, model: string, seal: Seal, 
 
 const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {
   const { content, thinking_blocks, content_blocks, citations, refusal, images, reasoning_content: thinking } = message
-  const text = [content, refusal, imageText(images)].filter((it) => typeof it === 'string').join('')
+  const text = [content, refusal, imageText(images)].filter((part) => typeof part === 'string').join('')
   const signed = Array.isArray(thinking_blocks)
   const keepsake = signed ? null : keepsakeOf(message)
   const token = keepsake === null ? '' : printKeepsake(keepsake, seal)

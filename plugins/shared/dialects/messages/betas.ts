@@ -6,12 +6,12 @@ const mostNameCharacters = 64
 
 /** Throws BadRequest for a beta whose name the operator refuses; a star at the end of a refused name stands for any rest. */
 export const refuseBetas = (headers: JsonObject, refused: readonly string[]): void => {
-  const said = headers['anthropic-beta']
-  if (refused.length === 0 || typeof said !== 'string') return
-  const found = said
+  const value = headers['anthropic-beta']
+  if (refused.length === 0 || typeof value !== 'string') return
+  const found = value
     .split(',')
     .map((name) => name.trim().toLowerCase())
-    .find((name) => refused.some((it) => isNamed(name, it.toLowerCase())))
+    .find((name) => refused.some((word) => isNamed(name, word.toLowerCase())))
   if (found === undefined) return
   throw new BadRequest('The operator refuses a beta', {
     code: 'beta_refused',

@@ -47,7 +47,7 @@ interface Writing {
 
 /** Chunks as the events of the dialect: blocks one after the other, each with its index. */
 export const messageEvents = (model: string, seal: Seal) => {
-  const it: Writing = {
+  const writing: Writing = {
     model,
     seal,
     begun: false,
@@ -62,18 +62,18 @@ export const messageEvents = (model: string, seal: Seal) => {
   }
   return {
     take(chunk: Chunk, into: EventSink): void {
-      if (chunk.native?.dialect === 'messages') return relay(it, into, chunk.native.events)
-      if (!it.begun) begin(it, into, chunk.id)
-      if (chunk.usage != null) it.usage = chunk.usage
-      for (const choice of chunk.choices) takeChoice(it, into, choice)
+      if (chunk.native?.dialect === 'messages') return relay(writing, into, chunk.native.events)
+      if (!writing.begun) begin(writing, into, chunk.id)
+      if (chunk.usage != null) writing.usage = chunk.usage
+      for (const choice of chunk.choices) takeChoice(writing, into, choice)
     },
 
     end(into: EventSink): void {
-      if (it.stopped) return
-      if (!it.begun) begin(it, into, '')
-      close(it, into)
-      keepOutline(it, into)
-      event(into, 'message_delta', { delta: endOf(it.ended), usage: usageOf(it.usage) })
+      if (writing.stopped) return
+      if (!writing.begun) begin(writing, into, '')
+      close(writing, into)
+      keepOutline(writing, into)
+      event(into, 'message_delta', { delta: endOf(writing.ended), usage: usageOf(writing.usage) })
       event(into, 'message_stop', {})
     },
   }
@@ -84,26 +84,26 @@ const none: readonly never[] = []
 /**
  * One chunk may bring several kinds of content. Their order here is the order of the dialect's own answers.
  */
-const takeChoice = (it: Writing, into: EventSink, choice: ChunkChoice): void => {
+const takeChoice = (writing: Writing, into: EventSink, choice: ChunkChoice): void => {
   const { delta } = choice
   const calls = (delta.tool_calls ?? none) as readonly (ToolCallPart & JsonObject)[]
-  const first = goesOn(calls, it.open?.call)
-  if (first > 0) call(it, into, calls[0]!, 0)
-  think(it, into, delta.reasoning_content ?? '')
-  for (const block of (delta['thinking_blocks'] ?? none) as readonly JsonObject[]) sign(it, into, block)
-  if (Array.isArray(delta['response_items'])) it.outline.push(...(delta['response_items'] as readonly unknown[]))
-  for (const block of (delta['content_blocks'] ?? none) as readonly JsonObject[]) whole(it, into, block)
-  say(it, into, delta.content ?? '')
-  say(it, into, typeof delta['refusal'] === 'string' ? delta['refusal'] : '')
-  say(it, into, imageText(delta['images']))
+  const first = goesOn(calls, writing.open?.call)
+  if (first > 0) call(writing, into, calls[0]!, 0)
+  think(writing, into, delta.reasoning_content ?? '')
+  for (const block of (delta['thinking_blocks'] ?? none) as readonly JsonObject[]) sign(writing, into, block)
+  if (Array.isArray(delta['response_items'])) writing.outline.push(...(delta['response_items'] as readonly unknown[]))
+  for (const block of (delta['content_blocks'] ?? none) as readonly JsonObject[]) whole(writing, into, block)
+  say(writing, into, delta.content ?? '')
+  say(writing, into, typeof delta['refusal'] === 'string' ? delta['refusal'] : '')
+  say(writing, into, imageText(delta['images']))
   for (const citation of (delta['citations'] ?? none) as readonly JsonObject[]) {
-    grow(into, opened(it, into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
+    grow(into, opened(writing, into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
   }
-  if (delta['extra_content'] != null) keep(it, into, { extra: delta['extra_content'] })
-  for (let at = first; at < calls.length; at++) call(it, into, calls[at]!, at)
+  if (delta['extra_content'] != null) keep(writing, into, { extra: delta['extra_content'] })
+  for (let at = first; at < calls.length; at++) call(writing, into, calls[at]!, at)
   if (choice.finish_reason !== null) {
     const { delta: _, ...end } = choice
-    it.ended = end
+    writing.ended = end
   }
 }
 
@@ -117,107 +117,107 @@ const grow = (into: EventSink, index: number, delta: JsonObject): void =>
  * Ends the block that grows. Thoughts get their keepsake as a signature, so the caller sends them back
  * unchanged.
  */
-const close = (it: Writing, into: EventSink): void => {
-  if (it.open === null) return
-  const { kind, index } = it.open
-  it.open = null
+const close = (writing: Writing, into: EventSink): void => {
+  if (writing.open === null) return
+  const { kind, index } = writing.open
+  writing.open = null
   if (kind === 'thinking') {
-    const items = it.outline.splice(0)
-    const signature = printKeepsake({ reasoning: it.thoughts, ...(items.length > 0 && { items }) }, it.seal)
+    const items = writing.outline.splice(0)
+    const signature = printKeepsake({ reasoning: writing.thoughts, ...(items.length > 0 && { items }) }, writing.seal)
     grow(into, index, { type: 'signature_delta', signature })
   }
   event(into, 'content_block_stop', { index })
 }
 
 /** Thoughts without words are a block of their own before what follows them. */
-const keepOutline = (it: Writing, into: EventSink): void => {
-  if (it.outline.length > 0) keep(it, into, { items: it.outline.splice(0) })
+const keepOutline = (writing: Writing, into: EventSink): void => {
+  if (writing.outline.length > 0) keep(writing, into, { items: writing.outline.splice(0) })
 }
 
 /** Begins a block and gives its index, from 0. */
-const start = (it: Writing, into: EventSink, content_block: JsonObject): number => {
-  event(into, 'content_block_start', { index: it.blocks, content_block })
-  return it.blocks++
+const start = (writing: Writing, into: EventSink, content_block: JsonObject): number => {
+  event(into, 'content_block_start', { index: writing.blocks, content_block })
+  return writing.blocks++
 }
 
 /** A block that needs no further pieces. */
-const whole = (it: Writing, into: EventSink, block: JsonObject): void => {
-  close(it, into)
-  event(into, 'content_block_stop', { index: start(it, into, block) })
+const whole = (writing: Writing, into: EventSink, block: JsonObject): void => {
+  close(writing, into)
+  event(into, 'content_block_stop', { index: start(writing, into, block) })
 }
 
 /** The index of the block of this kind that grows; another kind is ended first. */
-const opened = (it: Writing, into: EventSink, kind: Kind, block: JsonObject): number => {
-  if (it.open?.kind === kind) return it.open.index
-  close(it, into)
-  if (kind === 'text') keepOutline(it, into)
-  it.open = { kind, index: start(it, into, block) }
-  return it.open.index
+const opened = (writing: Writing, into: EventSink, kind: Kind, block: JsonObject): number => {
+  if (writing.open?.kind === kind) return writing.open.index
+  close(writing, into)
+  if (kind === 'text') keepOutline(writing, into)
+  writing.open = { kind, index: start(writing, into, block) }
+  return writing.open.index
 }
 
-const say = (it: Writing, into: EventSink, text: string): void => {
-  if (text !== '') grow(into, opened(it, into, 'text', { type: 'text', text: '' }), { type: 'text_delta', text })
+const say = (writing: Writing, into: EventSink, text: string): void => {
+  if (text !== '') grow(into, opened(writing, into, 'text', { type: 'text', text: '' }), { type: 'text_delta', text })
 }
 
-const think = (it: Writing, into: EventSink, thinking: string): void => {
+const think = (writing: Writing, into: EventSink, thinking: string): void => {
   if (thinking === '') return
-  if (it.open?.kind !== 'thinking') it.thoughts = ''
-  it.thoughts += thinking
-  const index = opened(it, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
+  if (writing.open?.kind !== 'thinking') writing.thoughts = ''
+  writing.thoughts += thinking
+  const index = opened(writing, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
   grow(into, index, { type: 'thinking_delta', thinking })
 }
 
 /** A block with its vendor's signature ends the thoughts that the stream has shown so far. */
-const sign = (it: Writing, into: EventSink, block: JsonObject): void => {
-  if (block['type'] !== 'thinking') return whole(it, into, block)
-  const index = opened(it, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
+const sign = (writing: Writing, into: EventSink, block: JsonObject): void => {
+  if (block['type'] !== 'thinking') return whole(writing, into, block)
+  const index = opened(writing, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
   grow(into, index, { type: 'signature_delta', signature: block['signature'] })
   event(into, 'content_block_stop', { index })
-  it.open = null
+  writing.open = null
 }
 
-const keep = (it: Writing, into: EventSink, keepsake: Keepsake): void =>
-  whole(it, into, { type: 'redacted_thinking', data: printKeepsake(keepsake, it.seal) })
+const keep = (writing: Writing, into: EventSink, keepsake: Keepsake): void =>
+  whole(writing, into, { type: 'redacted_thinking', data: printKeepsake(keepsake, writing.seal) })
 
 /** A piece of a call. Throws UpstreamFailed for arguments of a call whose name never came. */
-const call = (it: Writing, into: EventSink, part: ToolCallPart & JsonObject, at: number): void => {
-  const { id, function: its } = part
+const call = (writing: Writing, into: EventSink, part: ToolCallPart & JsonObject, at: number): void => {
+  const { id, function: called } = part
   const number = part.index ?? at
-  if (it.open?.call !== number) {
-    if (its?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
+  if (writing.open?.call !== number) {
+    if (called?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
     const name = id ?? `call_${number}`
-    if (part['extra_content'] != null) keep(it, into, { calls: { [name]: part['extra_content'] } })
-    close(it, into)
-    keepOutline(it, into)
-    const index = start(it, into, { type: 'tool_use', id: name, name: its.name, input: {} })
-    it.open = { kind: 'tool_use', index, call: number }
+    if (part['extra_content'] != null) keep(writing, into, { calls: { [name]: part['extra_content'] } })
+    close(writing, into)
+    keepOutline(writing, into)
+    const index = start(writing, into, { type: 'tool_use', id: name, name: called.name, input: {} })
+    writing.open = { kind: 'tool_use', index, call: number }
   }
-  const json = its?.arguments ?? ''
-  if (json !== '') grow(into, it.open.index, { type: 'input_json_delta', partial_json: json })
+  const json = called?.arguments ?? ''
+  if (json !== '') grow(into, writing.open.index, { type: 'input_json_delta', partial_json: json })
 }
 
-const begin = (it: Writing, into: EventSink, id: string): void => {
-  const { model } = it
-  it.begun = true
-  it.started = true
+const begin = (writing: Writing, into: EventSink, id: string): void => {
+  const { model } = writing
+  writing.begun = true
+  writing.started = true
   const empty = { content: [], stop_reason: null, stop_sequence: null, usage: usageOf(null) }
   event(into, 'message_start', { message: { id: idOf(id), type: 'message', role: 'assistant', model, ...empty } })
 }
 
 /** Events of the dialect go on as they came; what they leave open can still be gone on with by chunks. */
-const relay = (it: Writing, into: EventSink, events: NativeEvents['events']): void => {
-  it.begun = true
+const relay = (writing: Writing, into: EventSink, events: NativeEvents['events']): void => {
+  writing.begun = true
   for (const own of events) {
     const type = own.event ?? parseObject(own.data)?.['type']
     // Some servers begin twice, and clients of the dialect end at a second beginning.
-    if (type === 'message_start' && it.started) continue
-    it.started ||= type === 'message_start'
+    if (type === 'message_start' && writing.started) continue
+    writing.started ||= type === 'message_start'
     if (type === 'content_block_start') {
       const { index, content_block } = parseObject(own.data) as unknown as Started
-      it.open = isKind(content_block.type) ? { kind: content_block.type, index } : null
-      it.blocks = index + 1
-    } else if (type === 'content_block_stop') it.open = null
-    else if (type === 'message_stop') it.stopped = true
-    into.push(type === 'message_start' ? { ...own, data: underOurName(own.data, it.model) } : own)
+      writing.open = isKind(content_block.type) ? { kind: content_block.type, index } : null
+      writing.blocks = index + 1
+    } else if (type === 'content_block_stop') writing.open = null
+    else if (type === 'message_stop') writing.stopped = true
+    into.push(type === 'message_start' ? { ...own, data: underOurName(own.data, writing.model) } : own)
   }
 }

@@ -73,7 +73,7 @@ const partsOf = (block: JsonObject, path: string, telling: TurnsContext): readon
     case 'document':
       return documentOf(block, path, telling)
     case 'search_result': {
-      const texts = objectsIn(block, 'content', path).map((it, at) => textIn(it, 'text', `${path}.content.${at}`))
+      const texts = objectsIn(block, 'content', path).map((item, at) => textIn(item, 'text', `${path}.content.${at}`))
       return [{ type: 'text', text: [block['title'], block['source'], ...texts].filter(Boolean).join('\n') }]
     }
     default:
@@ -100,7 +100,7 @@ const addressOf = (source: JsonObject, path: string): string => {
 const documentOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
   const source = objectIn(block, 'source', path)
   const { title, context } = block
-  const heads = [title, context].filter((it) => typeof it === 'string' && it !== '')
+  const heads = [title, context].filter((head) => typeof head === 'string' && head !== '')
   if (source['type'] === 'text') {
     return [{ type: 'text', text: [...heads, textIn(source, 'data', `${path}.source`)].join('\n') }]
   }
@@ -109,7 +109,7 @@ const documentOf = (block: JsonObject, path: string, telling: TurnsContext): rea
     const inner = typeof content === 'string' ? blocksOf(content) : objectsIn(source, 'content', `${path}.source`)
     return [
       ...heads.map((text) => ({ type: 'text', text: text as string })),
-      ...inner.flatMap((it, at) => partsOf(it, `${path}.source.content.${at}`, telling)),
+      ...inner.flatMap((item, at) => partsOf(item, `${path}.source.content.${at}`, telling)),
     ]
   }
   const file_data = addressOf(source, path)
@@ -126,7 +126,7 @@ const resultOf = (block: JsonObject, path: string, behind: Part[], telling: Turn
   if (block['is_error'] === true) telling.drop('messages.content.is_error')
   const { content } = block
   const inner = typeof content === 'string' ? blocksOf(content) : objectsIn(block, 'content', path)
-  const parts = inner.flatMap((it, at) => partsOf(it, `${path}.content.${at}`, telling))
+  const parts = inner.flatMap((item, at) => partsOf(item, `${path}.content.${at}`, telling))
   const texts = parts.filter(({ type }) => type === 'text')
   const others = parts.filter(({ type }) => type !== 'text')
   const tool_call_id = textIn(block, 'tool_use_id', path)

@@ -48,7 +48,7 @@ interface Writing {
   sequence: number
   begun: boolean
   thoughts: ReturnType<typeof reasoningItem> | null
-  said: ReturnType<typeof messageItem> | null
+  spoken: ReturnType<typeof messageItem> | null
   /** The call that grows, with the number that its pieces bear. */
   calling: (ReturnType<typeof callItem> & { readonly number: number }) | null
   finish: string | null
@@ -61,21 +61,21 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     seal,
     id,
     event: (into, type, fields) =>
-      void into?.push({ event: type, data: JSON.stringify({ type, sequence_number: it.sequence++, ...fields }) }),
+      void into?.push({ event: type, data: JSON.stringify({ type, sequence_number: writing.sequence++, ...fields }) }),
     add(into, item) {
-      const output_index = it.places++
+      const output_index = writing.places++
       tell.event(into, 'response.output_item.added', { output_index, item })
       return output_index
     },
     finish(into, output_index, item) {
-      it.output[output_index] = item
+      writing.output[output_index] = item
       tell.event(into, 'response.output_item.done', { output_index, item })
     },
   }
-  const it: Writing = {
+  const writing: Writing = {
     ...{ request, head: headOf(request, model, id('resp'), created), known: knownTools(request), tell, now },
     ...{ output: [], places: 0, sequence: 0, begun: false },
-    ...{ thoughts: null, said: null, calling: null, finish: null, usage: null },
+    ...{ thoughts: null, spoken: null, calling: null, finish: null, usage: null },
   }
   const relaying: Relay = { model, seal, remembers: request.store !== false, sequence: 0, places: 0, ended: false }
   return {
@@ -83,23 +83,28 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
       if (chunk.native?.dialect === 'responses') return relay(relaying, chunk.native.events, into)
       if (relaying.ended) return
       // Another backend goes on with what the first one left.
-      if (relaying.sequence > it.sequence)
-        Object.assign(it, { begun: true, sequence: relaying.sequence, places: relaying.places })
-      took(it, into, chunk)
+      if (relaying.sequence > writing.sequence)
+        Object.assign(writing, { begun: true, sequence: relaying.sequence, places: relaying.places })
+      took(writing, into, chunk)
     },
-    end: (into: EventSink): void => (relaying.ended ? undefined : void ended(it, into)),
+    end: (into: EventSink): void => (relaying.ended ? undefined : void ended(writing, into)),
     /** The event that ends a broken stream. */
     broken(error: GatewayError): DialectEvent {
       const type = 'response.failed'
-      const response = { ...it.head, status: 'failed', error: failureOf(error), output: it.output.filter(Boolean) }
-      const sequence_number = Math.max(it.sequence, relaying.sequence)
+      const response = {
+        ...writing.head,
+        status: 'failed',
+        error: failureOf(error),
+        output: writing.output.filter(Boolean),
+      }
+      const sequence_number = Math.max(writing.sequence, relaying.sequence)
       return { event: type, data: JSON.stringify({ type, sequence_number, response }) }
     },
     /** The whole answer at once. */
     whole(completion: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'responses') return relayedResponse(native, relaying)
-      took(it, null, onlyChunk(completion))
-      return ended(it, null)
+      took(writing, null, onlyChunk(completion))
+      return ended(writing, null)
     },
   }
 }
@@ -114,83 +119,84 @@ const onlyChunk = ({ choices, ...completion }: Completion): Chunk => {
   return { ...completion, choices: [{ index, delta, finish_reason, logprobs }] } as Chunk
 }
 
-const begin = (it: Writing, into: EventReceiver): void => {
-  if (it.begun) return
-  it.begun = true
-  it.tell.event(into, 'response.created', { response: it.head })
-  it.tell.event(into, 'response.in_progress', { response: it.head })
+const begin = (writing: Writing, into: EventReceiver): void => {
+  if (writing.begun) return
+  writing.begun = true
+  writing.tell.event(into, 'response.created', { response: writing.head })
+  writing.tell.event(into, 'response.in_progress', { response: writing.head })
 }
 
 /** Ends the item that grows, unless it is of this kind. */
-const settle = (it: Writing, into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
-  const { thoughts, said, calling } = it
-  if (on !== 'thoughts') it.thoughts = null
-  if (on !== 'said') it.said = null
-  it.calling = null
+const settle = (writing: Writing, into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
+  const { thoughts, spoken, calling } = writing
+  if (on !== 'thoughts') writing.thoughts = null
+  if (on !== 'said') writing.spoken = null
+  writing.calling = null
   if (on !== 'thoughts') thoughts?.close(into)
-  if (on !== 'said') said?.close(into)
+  if (on !== 'said') spoken?.close(into)
   calling?.close(into)
 }
 
-const thinking = (it: Writing, into: EventReceiver) => {
-  settle(it, into, 'thoughts')
-  return (it.thoughts ??= reasoningItem(it.tell, into))
+const thinking = (writing: Writing, into: EventReceiver) => {
+  settle(writing, into, 'thoughts')
+  return (writing.thoughts ??= reasoningItem(writing.tell, into))
 }
 
-const saying = (it: Writing, into: EventReceiver) => {
-  settle(it, into, 'said')
-  return (it.said ??= messageItem(it.tell, into))
+const saying = (writing: Writing, into: EventReceiver) => {
+  settle(writing, into, 'said')
+  return (writing.spoken ??= messageItem(writing.tell, into))
 }
 
-const took = (it: Writing, into: EventReceiver, chunk: Chunk): void => {
-  begin(it, into)
-  if (chunk.usage != null) it.usage = chunk.usage
+const took = (writing: Writing, into: EventReceiver, chunk: Chunk): void => {
+  begin(writing, into)
+  if (chunk.usage != null) writing.usage = chunk.usage
   for (const choice of chunk.choices) {
-    takeChoice(it, into, choice)
-    it.finish = choice.finish_reason ?? it.finish
+    takeChoice(writing, into, choice)
+    writing.finish = choice.finish_reason ?? writing.finish
   }
 }
 
-const takeChoice = (it: Writing, into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
+const takeChoice = (writing: Writing, into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
   const { content, reasoning_content, refusal, thinking_blocks, response_items, extra_content, annotations } = delta
   const calls = (delta.tool_calls ?? none) as readonly (ToolCallPart & JsonObject)[]
-  const first = goesOn(calls, it.calling?.number)
-  if (first > 0) grow(it, into, calls[0]!, 0)
-  if (reasoning_content) thinking(it, into).think(into, reasoning_content)
-  if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(it, into).sign(thinking_blocks)
-  if (Array.isArray(response_items) && response_items.length > 0) thinking(it, into).outline(response_items)
+  const first = goesOn(calls, writing.calling?.number)
+  if (first > 0) grow(writing, into, calls[0]!, 0)
+  if (reasoning_content) thinking(writing, into).think(into, reasoning_content)
+  if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(writing, into).sign(thinking_blocks)
+  if (Array.isArray(response_items) && response_items.length > 0) thinking(writing, into).outline(response_items)
   const text = (content ?? '') + imageText(delta['images'])
-  if (text !== '') saying(it, into).say(into, text, oddsOf(logprobs))
-  for (const note of (annotations ?? none) as readonly JsonObject[]) saying(it, into).annotate(into, annotationOf(note))
-  if (typeof refusal === 'string' && refusal !== '') saying(it, into).refuse(into, refusal)
-  if (extra_content != null) thinking(it, into).keep(extra_content)
-  for (let at = first; at < calls.length; at++) grow(it, into, calls[at]!, at)
+  if (text !== '') saying(writing, into).say(into, text, oddsOf(logprobs))
+  for (const note of (annotations ?? none) as readonly JsonObject[])
+    saying(writing, into).annotate(into, annotationOf(note))
+  if (typeof refusal === 'string' && refusal !== '') saying(writing, into).refuse(into, refusal)
+  if (extra_content != null) thinking(writing, into).keep(extra_content)
+  for (let at = first; at < calls.length; at++) grow(writing, into, calls[at]!, at)
 }
 
-const grow = (it: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
+const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
   const number = part.index ?? at
   const { name, arguments: json = '' } = part.function ?? {}
-  if (it.calling?.number !== number) {
+  if (writing.calling?.number !== number) {
     if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
-    const call_id = part.id ?? it.tell.id('call')
-    if (part['extra_content'] != null) thinking(it, into).keepFor(call_id, part['extra_content'])
-    settle(it, into, null)
-    const tool = it.known.get(name) ?? { name, namespace: null, custom: false }
-    it.calling = { ...callItem(it.tell, into, call_id, tool), number }
+    const call_id = part.id ?? writing.tell.id('call')
+    if (part['extra_content'] != null) thinking(writing, into).keepFor(call_id, part['extra_content'])
+    settle(writing, into, null)
+    const tool = writing.known.get(name) ?? { name, namespace: null, custom: false }
+    writing.calling = { ...callItem(writing.tell, into, call_id, tool), number }
   }
-  it.calling.grow(into, json)
+  writing.calling.grow(into, json)
 }
 
-const ended = (it: Writing, into: EventReceiver): JsonObject => {
-  const { request, head, tell, output, now } = it
-  begin(it, into)
-  settle(it, into, null)
+const ended = (writing: Writing, into: EventReceiver): JsonObject => {
+  const { request, head, tell, output, now } = writing
+  begin(writing, into)
+  settle(writing, into, null)
   if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
     const memory = memoryItemOf(output, tell.seal)
     tell.finish(into, tell.add(into, memory), memory)
   }
-  const end = endOf(it.finish)
-  const response = { ...head, ...end, completed_at: now(), output, usage: usageOf(it.usage) }
+  const end = endOf(writing.finish)
+  const response = { ...head, ...end, completed_at: now(), output, usage: usageOf(writing.usage) }
   tell.event(into, `response.${end.status}`, { response })
   return response
 }
@@ -209,8 +215,8 @@ const oddsOf = (logprobs: unknown): readonly unknown[] => {
 }
 
 /** The common format nests what this dialect has flat. */
-const annotationOf = (it: JsonObject): JsonObject => {
-  const { type, ...rest } = it
+const annotationOf = (citation: JsonObject): JsonObject => {
+  const { type, ...rest } = citation
   const nested = rest[String(type)]
-  return typeof nested === 'object' && nested !== null ? { type, ...nested } : it
+  return typeof nested === 'object' && nested !== null ? { type, ...nested } : citation
 }

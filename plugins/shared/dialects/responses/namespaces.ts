@@ -35,7 +35,7 @@ export const offeredTools = ({ tools, input }: ResponsesRequest): readonly (read
   ...(tools ?? []).map((tool, at) => [tool, `tools.${at}`] as const),
   ...(typeof input === 'string' ? [] : input).flatMap((item, at) =>
     offersTools(item)
-      ? toolsIn(item, `input.${at}`).map((tool, its) => [tool, `input.${at}.tools.${its}`] as const)
+      ? toolsIn(item, `input.${at}`).map((tool, place) => [tool, `input.${at}.tools.${place}`] as const)
       : [],
   ),
 ]
@@ -52,8 +52,8 @@ export const knownTools = (request: ResponsesRequest): ReadonlyMap<string, Known
   const known = new Map<string, Known>()
   const add = (tool: JsonObject, namespace: string | null, path: string): void => {
     if (tool['type'] === 'namespace' && namespace === null) {
-      const its = textIn(tool, 'name', path)
-      for (const [at, inner] of objectsIn(tool, 'tools', path).entries()) add(inner, its, `${path}.tools.${at}`)
+      const name = textIn(tool, 'name', path)
+      for (const [at, inner] of objectsIn(tool, 'tools', path).entries()) add(inner, name, `${path}.tools.${at}`)
     } else if (tool['type'] === 'function' || tool['type'] === 'custom') {
       const name = textIn(tool, 'name', path)
       const flat = flatName(namespace, name)

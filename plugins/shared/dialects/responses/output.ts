@@ -106,8 +106,8 @@ export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
     },
     sign: (blocks: readonly unknown[]): void => void thoughts.push(...blocks),
     outline: (entries: readonly unknown[]): void => void items.push(...entries),
-    keep: (its: unknown): void => void (extra = its),
-    keepFor: (call: string, its: unknown): void => void (calls[call] = its),
+    keep: (kept: unknown): void => void (extra = kept),
+    keepFor: (call: string, kept: unknown): void => void (calls[call] = kept),
     close(into: EventReceiver): void {
       const summary = text === null ? [] : [{ type: 'summary_text', text }]
       if (text !== null) {
@@ -146,9 +146,9 @@ export const callItem = (
         tell.event(into, 'response.custom_tool_call_input.done', { ...place, input })
         return tell.finish(into, output_index, { ...head, status: 'completed', input })
       }
-      const said = json === '' ? '{}' : json
-      tell.event(into, 'response.function_call_arguments.done', { ...place, name, arguments: said })
-      tell.finish(into, output_index, { ...head, status: 'completed', arguments: said })
+      const args = json === '' ? '{}' : json
+      tell.event(into, 'response.function_call_arguments.done', { ...place, name, arguments: args })
+      tell.finish(into, output_index, { ...head, status: 'completed', arguments: args })
     },
   }
 }

@@ -28,11 +28,11 @@ const typeOf = (data: string): string =>
   /^\{"type":"([^"]+)"/.exec(data)?.[1] ?? String(parseObject(data)?.['type'] ?? '')
 
 /** Adds the events, with the caller's name of the model in each that holds a response. */
-export const relay = (it: Relay, events: NativeEvents['events'], into: EventSink): void => {
+export const relay = (relaying: Relay, events: NativeEvents['events'], into: EventSink): void => {
   for (const own of events) {
     const type = own.event ?? typeOf(own.data)
-    it.sequence++
-    if (type === 'response.output_item.added') it.places++
+    relaying.sequence++
+    if (type === 'response.output_item.added') relaying.places++
     if (!/^response\.(?:created|queued|in_progress|completed|incomplete)$/.test(type)) {
       into.push(own)
       continue
@@ -40,31 +40,31 @@ export const relay = (it: Relay, events: NativeEvents['events'], into: EventSink
     const event = parseObject(own.data) ?? {}
     const response = isJsonObject(event['response']) ? event['response'] : {}
     if (ends.has(type)) {
-      it.ended = true
-      if (it.remembers) return remember(it, { ...own, event: type }, response, into)
+      relaying.ended = true
+      if (relaying.remembers) return remember(relaying, { ...own, event: type }, response, into)
     }
-    const data = renamed(own.data, 'model', response['model'], it.model)
-    into.push({ ...own, data: data ?? JSON.stringify({ ...event, response: { ...response, model: it.model } }) })
+    const data = renamed(own.data, 'model', response['model'], relaying.model)
+    into.push({ ...own, data: data ?? JSON.stringify({ ...event, response: { ...response, model: relaying.model } }) })
   }
 }
 
 /** Ends the stream with an item more, under whose id the caller finds all others again. */
 const remember = (
-  it: Relay,
+  relaying: Relay,
   { event: type }: { readonly event: string },
   response: JsonObject,
   into: EventSink,
 ): void => {
-  const output = rememberedOutput(response, it.seal)
-  it.sequence--
+  const output = rememberedOutput(response, relaying.seal)
+  relaying.sequence--
   const tell = (type: string, fields: JsonObject) =>
-    void into.push({ event: type, data: JSON.stringify({ type, sequence_number: it.sequence++, ...fields }) })
+    void into.push({ event: type, data: JSON.stringify({ type, sequence_number: relaying.sequence++, ...fields }) })
   if (output.length > itemsIn(response).length) {
     const place = { output_index: output.length - 1, item: output.at(-1) }
     tell('response.output_item.added', place)
     tell('response.output_item.done', place)
   }
-  tell(type, { response: { ...response, model: it.model, output } })
+  tell(type, { response: { ...response, model: relaying.model, output } })
 }
 
 const itemsIn = ({ output }: JsonObject): readonly JsonObject[] => (Array.isArray(output) ? output : [])

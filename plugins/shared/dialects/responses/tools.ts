@@ -62,8 +62,10 @@ const functionsOf = (tool: JsonObject, namespace: string | null, path: string, d
     case 'namespace': {
       if (namespace !== null) return refuseMember(`${path}.type`, 'Expected a tool: no namespace stands in another')
       if (description != null) drop('tools.namespace.description')
-      const its = textIn(tool, 'name', path)
-      return objectsIn(tool, 'tools', path).flatMap((inner, at) => functionsOf(inner, its, `${path}.tools.${at}`, drop))
+      const name = textIn(tool, 'name', path)
+      return objectsIn(tool, 'tools', path).flatMap((inner, at) =>
+        functionsOf(inner, name, `${path}.tools.${at}`, drop),
+      )
     }
     default:
       // A vendor's tool has no place in a namespace.

@@ -21,7 +21,7 @@ interface Conversation {
   readonly messages: Message[]
   /** Images that tools gave, where a result may be text alone. */
   behind: Part[]
-  said: AssistantTurn | null
+  turn: AssistantTurn | null
 }
 
 /** The items as messages behind the instructions: thoughts, text and calls that stand together are one message of the assistant. */
@@ -32,77 +32,79 @@ export const messagesOf = (
   seal: Seal,
   drop: Drop,
 ): readonly Message[] => {
-  const it: Conversation = { to, seal, drop, messages: [], behind: [], said: null }
-  if (instructions !== null) it.messages.push({ role: 'system', content: instructions })
-  for (const [at, item] of items.entries()) if (item !== null) take(it, item, `input.${at}`)
-  settle(it)
-  return it.messages
+  const conversation: Conversation = { to, seal, drop, messages: [], behind: [], turn: null }
+  if (instructions !== null) conversation.messages.push({ role: 'system', content: instructions })
+  for (const [at, item] of items.entries()) if (item !== null) take(conversation, item, `input.${at}`)
+  settle(conversation)
+  return conversation.messages
 }
 
 /** Ends the assistant's turn. Thoughts without text or calls are dropped: no message could carry them. */
-const flush = (it: Conversation): void => {
-  if (it.said === null) return
-  const { text, calls, keepsakes } = it.said
-  it.said = null
+const flush = (conversation: Conversation): void => {
+  if (conversation.turn === null) return
+  const { text, calls, keepsakes } = conversation.turn
+  conversation.turn = null
   if (text === null && calls.length === 0) return
   const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }
-  it.messages.push(restored(message, keepsakes, it.to, it.drop))
+  conversation.messages.push(restored(message, keepsakes, conversation.to, conversation.drop))
 }
 
 /** Ends both what the assistant said and the images of its tools. */
-const settle = (it: Conversation): void => {
-  flush(it)
-  if (it.behind.length > 0) it.messages.push({ role: 'user', content: it.behind })
-  it.behind = []
+const settle = (conversation: Conversation): void => {
+  flush(conversation)
+  if (conversation.behind.length > 0) conversation.messages.push({ role: 'user', content: conversation.behind })
+  conversation.behind = []
 }
 
 /** Images of tools stand before the next turn of the assistant, and never between two results. */
-const settleResults = (it: Conversation): void => {
-  if (it.behind.length > 0) settle(it)
+const settleResults = (conversation: Conversation): void => {
+  if (conversation.behind.length > 0) settle(conversation)
 }
 
-const saying = (it: Conversation): AssistantTurn => (it.said ??= { text: null, calls: [], keepsakes: [] })
+const saying = (conversation: Conversation): AssistantTurn =>
+  (conversation.turn ??= { text: null, calls: [], keepsakes: [] })
 
 /** A text behind a text begins a new message, unless calls came between them. */
-const say = (it: Conversation, text: string): void => {
-  if (it.said !== null && it.said.text !== null && it.said.calls.length === 0) flush(it)
-  const turn = saying(it)
+const say = (conversation: Conversation, text: string): void => {
+  if (conversation.turn !== null && conversation.turn.text !== null && conversation.turn.calls.length === 0)
+    flush(conversation)
+  const turn = saying(conversation)
   turn.text = turn.text === null ? text : `${turn.text}\n${text}`
 }
 
 /** One item. A kind that has no likeness in the common format, such as the record of a vendor's tool, is left out. */
-const take = (it: Conversation, item: InputItem, path: string): void => {
+const take = (conversation: Conversation, item: InputItem, path: string): void => {
   const { type, role } = item
-  const { drop, messages } = it
+  const { drop, messages } = conversation
   switch (type ?? 'message') {
     case 'message': {
       const parts = partsOf(item.content, path, drop)
-      if (role === 'assistant') return say(it, parts.map(({ text }) => text ?? '').join(''))
-      settle(it)
+      if (role === 'assistant') return say(conversation, parts.map(({ text }) => text ?? '').join(''))
+      settle(conversation)
       return addInstructions(role === 'user' || role == null ? 'user' : 'system', parts, messages)
     }
     case 'function_call':
     case 'custom_tool_call':
-      settleResults(it)
-      return void saying(it).calls.push(callOf(item, path))
+      settleResults(conversation)
+      return void saying(conversation).calls.push(callOf(item, path))
     case 'function_call_output':
     case 'custom_tool_call_output':
-      flush(it)
-      return void messages.push(resultOf(item, path, it.behind, it.to, drop))
+      flush(conversation)
+      return void messages.push(resultOf(item, path, conversation.behind, conversation.to, drop))
     case 'reasoning':
-      settleResults(it)
-      return keep(it, item, path)
+      settleResults(conversation)
+      return keep(conversation, item, path)
     default:
       return offersTools(item) ? undefined : drop(`input.${type}`)
   }
 }
 
 /** Thoughts that another gateway sealed cannot be used; the answer names them among the dropped members. */
-const keep = (it: Conversation, item: InputItem, path: string): void => {
-  const keepsake = readKeepsake(item['encrypted_content'], it.seal)
-  if (keepsake !== null) saying(it).keepsakes.push(keepsake)
-  else if (item['encrypted_content'] != null) it.drop('input.reasoning.encrypted_content')
-  else if (objectsIn(item, 'summary', path).length > 0) it.drop('input.reasoning.summary')
+const keep = (conversation: Conversation, item: InputItem, path: string): void => {
+  const keepsake = readKeepsake(item['encrypted_content'], conversation.seal)
+  if (keepsake !== null) saying(conversation).keepsakes.push(keepsake)
+  else if (item['encrypted_content'] != null) conversation.drop('input.reasoning.encrypted_content')
+  else if (objectsIn(item, 'summary', path).length > 0) conversation.drop('input.reasoning.summary')
 }
 
 /** Instructions that follow one another are one message: some backends take a single one. */

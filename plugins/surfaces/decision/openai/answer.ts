@@ -34,11 +34,14 @@ const printAnswer = (answer: Answer, { name, values }: AskedQuestion): unknown =
 }
 
 /** The answers in the order of their questions; numbers keep every digit. */
-export const printOpenaiDecision = ({ model, answers, usage }: Answered, asked: readonly AskedQuestion[]): unknown => {
+export const printOpenaiDecision = (
+  { model, answers, usage }: Answered,
+  questions: readonly AskedQuestion[],
+): unknown => {
   const [input, output] = [wholeTokens(usage.input), wholeTokens(usage.output)]
   return {
     model,
-    answers: [...answers.values()].map((answer, at) => printAnswer(answer, asked[at]!)),
+    answers: [...answers.values()].map((answer, at) => printAnswer(answer, questions[at]!)),
     usage: {
       input_tokens: input,
       input_tokens_details: {

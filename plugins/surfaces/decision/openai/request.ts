@@ -22,7 +22,7 @@ export interface AskedQuestion {
 /** A request of OpenAI's clients. */
 export interface OpenaiDecision {
   readonly request: DecisionRequest
-  readonly asked: readonly AskedQuestion[]
+  readonly questions: readonly AskedQuestion[]
 }
 
 /** Members that mean something to the vendor alone. */
@@ -47,13 +47,13 @@ export const readOpenaiDecision = (body: OrderedJson): OpenaiDecision => {
       ...{ model: String(model), provider: null, state, images, videos: [], samples: null, steps: null },
       ...{ questions: questions.map(({ named }) => named), escalate, dropped },
     },
-    asked: questions.map(({ asked }) => asked),
+    questions: questions.map(({ printed }) => printed),
   }
 }
 
 interface ReadQuestion {
   readonly named: Named
-  readonly asked: AskedQuestion
+  readonly printed: AskedQuestion
 }
 
 const questionsOf = (value: OrderedJson | undefined, report: Report): readonly ReadQuestion[] => {
@@ -74,7 +74,7 @@ const questionOf = (item: OrderedJson, path: string, id: string, report: Report)
     return null
   })
   const read = (question: Question, values: AskedQuestion['values'] = []): readonly ReadQuestion[] => [
-    { named: { id, question }, asked: { name: name as string | null, values } },
+    { named: { id, question }, printed: { name: name as string | null, values } },
   ]
   switch (fields.get('type')) {
     case 'predicate':

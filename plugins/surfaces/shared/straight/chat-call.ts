@@ -93,7 +93,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     try {
       const reserved = given.meter.open(at.caller, model, estimate, at.record)
       if (!isLater(reserved)) this.#reserved(reserved)
-      else reserved.then((it) => this.#reserved(it)).catch((refusal: unknown) => this.#refused(refusal))
+      else
+        reserved.then((reservation) => this.#reserved(reservation)).catch((refusal: unknown) => this.#refused(refusal))
     } catch (refusal) {
       this.#refused(refusal)
     }

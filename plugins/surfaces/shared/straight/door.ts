@@ -8,5 +8,5 @@ export interface Door<Input, Given> {
   /** Present for the common format: events of a stream may be cut and joined as bytes. */
   readonly shown?: Shown
   /** Throws BadRequest for a request that no backend gets. */
-  talk(asked: Asked<Input>, given: Given): Talk
+  talk(wanted: Asked<Input>, given: Given): Talk
 }

@@ -111,10 +111,10 @@ export const splicedBody = ({ body, text, value, model, streams }: ChatBytes): s
     // A backend may refuse options of a stream, and a null in place of false.
     if (options !== undefined || value['stream'] === null) return null
   } else if (options?.['include_usage'] !== true) {
-    const asked = JSON.stringify({ ...options, include_usage: true })
-    if (places.stream_options !== null) cuts.push([places.stream_options, asked])
+    const withUsage = JSON.stringify({ ...options, include_usage: true })
+    if (places.stream_options !== null) cuts.push([places.stream_options, withUsage])
     else if (places.stream === null || options !== undefined) return null
-    else cuts.push([{ begin: places.stream.end, end: places.stream.end }, `,"stream_options":${asked}`])
+    else cuts.push([{ begin: places.stream.end, end: places.stream.end }, `,"stream_options":${withUsage}`])
   }
   return cuts.length === 0 ? body : cutText(text, cuts)
 }

@@ -114,20 +114,20 @@ export class StreamEvents implements CallEvents {
     const to = event.length - tail.length
     if (to < head.length || !event.startsWith(head) || !event.endsWith(tail)) return null
     const inside = event.slice(head.length, to)
-    const said = textInside(inside)
-    if (said === null) return null
-    this.#note(template, said)
+    const words = textInside(inside)
+    if (words === null) return null
+    this.#note(template, words)
     return isSame ? event : outHead + inside + outTail
   }
 
-  #note({ field }: Template, said: string): void {
-    if (said === '') return
+  #note({ field }: Template, words: string): void {
+    if (words === '') return
     this.speaks = true
-    this.characters += said.length
+    this.characters += words.length
     const { soFar } = this
     if (soFar === null) return
     soFar.thinking = field !== 'content'
-    if (field === 'content') soFar.text += said
+    if (field === 'content') soFar.text += words
   }
 
   #event(event: string | null, data: string): void {
