@@ -179,3 +179,24 @@ t.test('a call keeps to the budget of a stored team, and a closed team has no ca
   await acme.ask('PATCH', '/admin/teams/blue', { budgets: { costPerDay: 1 }, version: 2 })
   t.equal((await chat(late)).status, 200, 'a team that is opened again has its callers back')
 })
+
+t.test('a team that the file names later takes the place of the stored one', async (t) => {
+  const it = await opened(t, memory())
+  const acme = await it.caller()
+  await acme.ask('POST', '/admin/teams', { name: 'late', budgets: { costPerDay: 3 } })
+  await acme.ask('DELETE', '/admin/teams/late')
+  const teams = { late: { costPerMonth: 9 } }
+  await it.gateway.renew({ settings: { ...settings, organizations: { acme: { teams } } } })
+  t.match((await acme.ask('GET', '/admin/teams')).data.teams, [
+    { name: 'late', source: 'configuration', budgets: teams.late, closed_at: null },
+  ])
+  t.equal((await acme.ask('PATCH', '/admin/teams/late', { budgets: {}, version: 1 })).status, 409)
+  const member = await it.caller({ team: 'late' })
+  t.equal((await member.ask('GET', '/admin/self')).status, 200, 'the closed one is forgotten')
+  await it.gateway.renew({ settings })
+  t.match((await acme.ask('GET', '/admin/teams/late')).data, {
+    source: 'store',
+    budgets: { costPerDay: 3 },
+    version: 1,
+  })
+})

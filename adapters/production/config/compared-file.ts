@@ -104,12 +104,14 @@ const unread = (compared: ConfigurationComparison | string): ConfigurationCompar
   typeof compared === 'string' ? { faults: [compared], changes: null } : compared
 
 /** How the file differs from what is in effect. */
-export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> =>
-  unread(
-    await withFile(source.env, ({ parsed, file }) =>
-      comparison(source, file, linesOf(source.env, parsed, shapeFaults(file, source.env))),
-    ),
-  )
+export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
+  const { env } = source
+  const compared = await withFile(env, async ({ parsed, file }) => {
+    const faults = linesOf(env, parsed, shapeFaults(file, env))
+    return comparison(source, file, faults)
+  })
+  return unread(compared)
+}
 
 /** All faults of the file with these chains in it, and how it would differ from what is in effect. */
 export const triedFile = async (source: ConfigurationSource, chains: TriedChains): Promise<ConfigurationComparison> => {
