@@ -70,7 +70,7 @@ export const usageHours = async ({ gateway }: View, asked: UsageQuery): Promise<
       ],
     }),
     note(
-      'The hours of all callers since the gateway started, two days at most. ',
+      'The hours of all callers in the last day, since the gateway started. ',
       link('Days', usageHash(asked, { by: 'day' })),
       ' are kept.',
     ),

@@ -37,7 +37,7 @@ const tried = async ({ gateway }: View, change: string): Promise<HTMLElement> =>
 
 /** Weights to try, with the change of the configuration that makes them so. */
 export const weightsForm = (view: View, it: Chained): readonly Child[] => {
-  const [place, found] = [el('div'), stack()]
+  const [place, found] = [stack(), stack()]
   let change = ''
   const check = async (): Promise<void> => {
     found.replaceChildren(await tried(view, change).catch(refusal))
@@ -60,7 +60,15 @@ export const weightsForm = (view: View, it: Chained): readonly Child[] => {
     found.replaceChildren()
     place.replaceChildren(
       isSound ? copied(change, 'The change of the configuration') : warning('A weight is a number from 0.'),
-      view.sight.steers && isSound ? button('Check this change', () => void check()) : '',
+      ...(view.sight.steers && isSound
+        ? [
+            el(
+              'div',
+              { class: 'actions' },
+              button('Check this change', () => void check()),
+            ),
+          ]
+        : []),
     )
   }
   draw()
