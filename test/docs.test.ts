@@ -209,6 +209,17 @@ t.test('configurations stand up to the boot', async (t) => {
   }
 })
 
+t.test('each of the wants has a verdict, and a test that is there', async (t) => {
+  const [, chapter = ''] = /## Twenty-five wants\n([^#]*)/.exec(texts.get('docs/compared.md')!) ?? []
+  const rows = [...chapter.matchAll(/^\| (.+) \| (\w+) \| (.*) \| `npm run try (\S+)` \|$/gm)]
+  t.equal(rows.length, 25)
+  for (const [, want = '', verdict = '', limit, file] of rows) {
+    t.match(verdict, /^(yes|partly|no)$/, want)
+    t.ok(verdict === 'yes' || limit !== '', `${want}: says how far`)
+    await t.resolves(readFile(file!), `${want}: ${file}`)
+  }
+})
+
 t.test('the lists of words are whole', async (t) => {
   const says = (file: string, words: readonly string[]) => {
     for (const word of words) if (!texts.get(file)!.includes(word)) t.fail(`${file} does not say ${word}`)
