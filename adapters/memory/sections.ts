@@ -9,7 +9,7 @@ import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
 import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
 import { quotaSettings } from '../../plugins/usage/quotas.ts'
-import { betas } from '../../plugins/surfaces/shared/betas-settings.ts'
+import { betas } from '../../plugins/shared/dialects/betas-settings.ts'
 import { sockets } from '../../plugins/surfaces/v1/settings.ts'
 
 const shipped = {

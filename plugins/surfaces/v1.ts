@@ -8,7 +8,7 @@ import { messages } from './v1/messages.ts'
 import { models } from './v1/models.ts'
 import { judgements } from './v1/judgements.ts'
 import { responses } from './v1/responses.ts'
-import { betas } from './shared/betas-settings.ts'
+import { betas } from '../shared/dialects/betas-settings.ts'
 import { sockets } from './v1/settings.ts'
 
 /** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */

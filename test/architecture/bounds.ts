@@ -31,6 +31,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/storage': 2605,
   'plugins/surfaces': 290,
   'plugins/surfaces/admin': 2412,
+  'plugins/surfaces/batches': 1471,
   'plugins/surfaces/chat': 64,
   'plugins/surfaces/console': 9798,
   'plugins/surfaces/decision': 946,

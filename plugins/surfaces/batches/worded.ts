@@ -4,7 +4,6 @@ import { noBounds } from '../../../core/dialects/json-scan.ts'
 import { freePace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import { jsonBoundsOf } from '../../../core/http/body.ts'
 import type { Ability, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { servedModel } from '../../../core/inference/models/find-model.ts'
 import type { Batches } from '../../../core/ports/batch.ts'
@@ -66,18 +65,18 @@ const choose = async (
 /** Names the request in which the fault is. */
 const placed = (error: unknown, place: string): unknown => {
   if (!(error instanceof BadRequest)) return error
-  const { message, code, told, cause, validator } = error
-  const fields = Object.entries(validator ?? { '': message }).map(([field, expected]) => [
-    field === '' ? place : `${place}.${field}`,
-    expected,
-  ])
-  return new BadRequest(message, { code, told, cause, validator: Object.fromEntries(fields) })
+  const fields = Object.entries(error.validator ?? { '': 'Expected a request of a batch' })
+  const validator = Object.fromEntries(
+    fields.map(([field, expected]) => [field === '' ? place : `${place}.${field}`, expected]),
+  )
+  return Object.assign(error, { validator })
 }
 
 /** The requests of a batch in the vendor's words, one after the other, and the backend that the first one chose. */
 export const wordedRequests = (given: Given, caller: Caller, wording: Wording, signal: AbortSignal) => {
   let chosen: Chosen | null = null
-  const bounds = jsonBoundsOf(given.settings)
+  const { elements, members } = given.settings.bodies
+  const bounds = { elements, members, outermost: members }
   const pace = freePace()
   const worded = async (bytes: Buffer): Promise<string> => {
     const asked = wording.read(await readJson(bytes, 'plain', bounds, pace))
@@ -92,7 +91,7 @@ export const wordedRequests = (given: Given, caller: Caller, wording: Wording, s
     async *texts(entries: AsyncIterable<Buffer>): AsyncGenerator<string> {
       let at = 0
       for await (const bytes of entries) {
-        if (++at > mostEntries) throw new BadRequest(`A batch may have ${mostEntries} requests at most`)
+        if (++at > mostEntries) throw tooMany()
         let text: string
         try {
           text = await worded(bytes)
@@ -106,9 +105,11 @@ export const wordedRequests = (given: Given, caller: Caller, wording: Wording, s
   }
 }
 
+const tooMany = (most = mostEntries): BadRequest => new BadRequest(`A batch may have ${most} requests at most`)
+
 /** What is thrown for a request that is too long. */
-export const tooLong = (): BadRequest =>
-  new BadRequest(`A request of a batch may have ${mostEntryBytes} bytes at most`, { code: 'request_too_large' })
+export const tooLong = (most = mostEntryBytes): BadRequest =>
+  new BadRequest(`A request of a batch may have ${most} bytes at most`, { code: 'request_too_large' })
 
 /** Reads the lines of results, which the backend's own bounds hold. */
 export const readLine = async (line: Buffer, pace: ReturnType<typeof freePace>): Promise<unknown> =>

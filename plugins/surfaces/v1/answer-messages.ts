@@ -20,7 +20,7 @@ import { vendorKeyOf } from '../../../core/http/access.ts'
 import { vendorKey } from '../shared/dialect-route.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
-import { betas } from '../shared/betas-settings.ts'
+import { betas } from '../../shared/dialects/betas-settings.ts'
 import type { Asked, Talk } from '../shared/talk.ts'
 
 interface OfDialect {
