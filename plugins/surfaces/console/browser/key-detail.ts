@@ -14,6 +14,7 @@ import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, refusal, section, stack } from './parts.ts'
 import { sumOf } from './sums.ts'
 import { table } from './table.ts'
+import { teamHash } from './team-words.ts'
 
 const hour = 3_600_000
 /** Seconds after which a revoked key is refused everywhere. */
@@ -104,7 +105,7 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
       ['Last letters', el('code', {}, `…${key.hint}`)],
       ['Mode', key.mode],
       ['Organisation, user', `${key.organization}, ${key.user}`],
-      ['Team', key.team ?? 'none'],
+      ['Team', key.team === null ? 'none' : link(key.team, teamHash(key.team))],
       ['Made', moment(key.created_at)],
       ['Expires', expiryOf(key)],
       ['Last use', uses[0]?.day ?? 'not in the last 30 days'],

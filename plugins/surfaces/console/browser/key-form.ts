@@ -1,8 +1,10 @@
-import type { Self } from './answers.ts'
+import type { Self, Team } from './answers.ts'
 import { el } from './element.ts'
+import { unlessRefused } from './gateway.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
+import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { field, heading, link, refusal, section, stack } from './parts.ts'
 import { templates } from './templates.ts'
@@ -65,7 +67,15 @@ const scopeBoxes = (scopes: readonly string[]): HTMLElement =>
     ),
   )
 
-const inputs = ({ scopes, team }: Self): readonly HTMLElement[] => [
+/** The open teams are offered. */
+const teamInput = (team: string | null): HTMLElement =>
+  field(
+    'Team',
+    'The team pays for the calls of the key; empty for none.',
+    el('input', { name: 'team', value: team ?? '', list: 'teams', autocomplete: 'off', spellcheck: 'false' }),
+  )
+
+const inputs = ({ scopes, team }: Self, teams: readonly Team[]): readonly HTMLElement[] => [
   el(
     'fieldset',
     {},
@@ -99,10 +109,11 @@ const inputs = ({ scopes, team }: Self): readonly HTMLElement[] => [
     'details',
     {},
     el('summary', {}, 'Team, budget, limits, addresses and scopes'),
-    field(
-      'Team',
-      'The team pays for the calls of the key; empty for none.',
-      el('input', { name: 'team', value: team ?? '', autocomplete: 'off', spellcheck: 'false' }),
+    teamInput(team),
+    el(
+      'datalist',
+      { id: 'teams' },
+      teams.filter(({ closed_at }) => closed_at === null).map(({ name }) => el('option', { value: name })),
     ),
     el('div', { class: 'pair' }, limitFields()),
     field(
@@ -116,7 +127,11 @@ const inputs = ({ scopes, team }: Self): readonly HTMLElement[] => [
 
 /** Makes a key; this tab alone shows the new credential. */
 export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
-  const self = await view.gateway.ask<Self>('GET', '/admin/self')
+  const [self, teams] = await Promise.all([
+    view.gateway.ask<Self>('GET', '/admin/self'),
+    // A key that makes keys may read none.
+    unlessRefused(wholeList<Team>(view.gateway, '/admin/teams', 'teams'), 403, 404),
+  ])
   const told = el('div')
   const place = stack()
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -142,7 +157,7 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
         },
       },
     },
-    inputs(self),
+    inputs(self, teams?.rows ?? []),
     told,
     el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Make the key')),
   )

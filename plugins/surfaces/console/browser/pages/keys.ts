@@ -13,6 +13,7 @@ import type { Page, View } from '../page.ts'
 import { badge, heading, link, note } from '../parts.ts'
 import { type Sum, nothing, sumsBy } from '../sums.ts'
 import type { Column } from '../table.ts'
+import { teamHash } from '../team-words.ts'
 
 /** Pages of 100 keys that the console reads at most. */
 const mostPages = 100
@@ -32,7 +33,11 @@ const columns = (now: number): readonly Column<Row>[] => [
     value: ({ key }) => key.name,
     show: ({ key }) => link(key.name === '' ? '(no name)' : key.name, `#/keys/${encodeURIComponent(key.id)}`),
   },
-  { head: 'Team', value: ({ key }) => key.team },
+  {
+    head: 'Team',
+    value: ({ key }) => key.team,
+    show: ({ key }) => (key.team === null ? '–' : link(key.team, teamHash(key.team))),
+  },
   {
     head: 'State',
     value: ({ key }) => stateOf(key, now).words,
