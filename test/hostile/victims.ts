@@ -1,5 +1,5 @@
 import { members, repeatedIn } from '../lab/hunt/bodies.ts'
-import { spentBy } from '../lab/hunt/processes.ts'
+import { childrenOf, spentBy } from '../lab/hunt/processes.ts'
 import { keyAt, sealedFor } from '../lab/hunt/sealing.ts'
 import type { Stage } from '../lab/hunt/stage.ts'
 import { slowness } from '../slowness.ts'
@@ -29,11 +29,12 @@ const percentile = (values: readonly number[], share: number): number => {
 }
 
 /**
- * Ms that the busier of both main threads worked in each visit, for so long. They work side by side, and other work of a
- * busy machine is no part of it.
+ * Ms that the busiest main thread of gateway, workers and enclave worked in each visit, for so long. They work side by
+ * side, and other work of a busy machine is no part of it.
  */
 const visited = async ({ pids }: Stage, visit: Visit, ms: number): Promise<readonly number[]> => {
-  const spent = () => [spentBy(pids.gateway), spentBy(pids.enclave)] as const
+  const all = [pids.gateway, ...childrenOf(pids.gateway)]
+  const spent = () => all.map(spentBy)
   const works: number[] = []
   for (const end = performance.now() + ms; performance.now() < end || works.length < 10;) {
     const before = spent()
@@ -58,9 +59,11 @@ const beside = (name: string, visitor: (stage: Stage) => Promise<Visit>, attack:
       while (!isOver) await attack(stage)
     })
     const works = await visited(stage, visit, loudMs)
+    // The attackers share the machine too.
+    const busy = Math.max(before, slowness())
     isOver = true
     await Promise.all(attacking)
-    const most = Math.max(3 * alone, alone + later * Math.max(before, slowness()))
+    const most = Math.max(3 * alone, alone + later * Math.max(busy, slowness()))
     const figure: Figure = {
       name: `ms of work that a victim waits for, p99 (alone ${alone.toFixed(1)})`,
       value: percentile(works, 0.99),

@@ -28,6 +28,7 @@ const longest: readonly string[] = [
   'budget-replicas',
   'sealed',
   'hostile',
+  'hostile-workers',
   'release',
   'plugins/tools/imageDescribeAndCaptionFallback',
   'plugins/tools/webPageScraperTool',
@@ -49,6 +50,7 @@ const longest: readonly string[] = [
 const long: readonly string[] = [
   'frameworks',
   'hostile',
+  'hostile-workers',
   'production-example',
   'console-browser',
   'plugins/tools/imageDescribeAndCaptionFallback',

@@ -26,14 +26,14 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export const openStage = async (more: object = {}): Promise<Stage> => {
+export const openStage = async (more: object = {}, args: readonly string[] = []): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'hunt-'))
   const backend = await startBackend()
   const [data, file] = [join(folder, 'data'), join(folder, 'config.json')]
   await mkdir(data)
   await writeFile(file, JSON.stringify({ ...configurationFor(backend.url), ...more }))
   const env = { SEALGATE_DATA: data, SEALGATE_CONFIG: file, TMPDIR: folder }
-  const { base, key, child } = await served(env)
+  const { base, key, child } = await served(env, program, args)
   const gateway = child.pid!
   const as = { authorization: `Bearer ${key}` }
   const awake = async () => (await fetch(`${base}/rvenc/keys`, { headers: as })).ok
