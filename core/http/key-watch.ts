@@ -14,6 +14,21 @@ export interface KeyedRequest extends Linked<KeyedRequest> {
   readonly credential: (() => string | null) | undefined
 }
 
+/** The requests that run for so many ms, by their credential. */
+const longRunning = (first: KeyedRequest | null, now: number, least: number): readonly KeyedRequest[][] => {
+  const long = new Map<string, KeyedRequest[]>()
+  for (let request = first; request !== null; request = request.behind) {
+    const ms = now - request.began
+    // Below zero the clock was set back.
+    if (ms >= 0 && ms < least) continue
+    const name = request.credential?.() ?? request.key
+    const same = long.get(name)
+    if (same === undefined) long.set(name, [request])
+    else same.push(request)
+  }
+  return [...long.values()]
+}
+
 /**
  * Cuts the answers that are under way when their key is revoked, runs out or is gone, or when their login or session is.
  * Each credential whose request runs for long is looked up once; a store or an issuer out of reach cuts nothing.
@@ -40,17 +55,7 @@ export const keyWatch = (
     }
   }
   const look = async (): Promise<void> => {
-    const long = new Map<string, KeyedRequest[]>()
-    for (let request = requests.first; request !== null; request = request.behind) {
-      const ms = clock.now() - request.began
-      // Below zero the clock was set back.
-      if (ms >= 0 && ms < within / 2) continue
-      const name = request.credential?.() ?? request.key
-      const same = long.get(name)
-      if (same === undefined) long.set(name, [request])
-      else same.push(request)
-    }
-    const looks = [...long.values()].map(async (them) => {
+    const looks = longRunning(requests.first, clock.now(), within / 2).map(async (them) => {
       const [{ key, credential }] = them as [KeyedRequest]
       return (await stands(key, credential?.() ?? null)) ? [] : them
     })

@@ -63,8 +63,7 @@ const longWay = (
         visit.caller = caller
         if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(ctx, label, caller))
         showsKey(ctx.req)
-        const shown = credentials.length === 0 ? undefined : () => credentialOf(ctx.req, route)
-        keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, shown)
+        keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, () => credentialOf(ctx.req, route))
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         if (route.webSocket !== true) await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)

@@ -9,29 +9,28 @@ import { openReader } from './sqlite/reader.ts'
 import type { ReportConnection } from './sqlite/reports.ts'
 import {
   type Clause,
+  columns,
   createIndexes,
   createTable,
   from,
   insert,
   orderBy,
   place,
+  rowOf,
   selectOne,
   where,
 } from './sqlite/statement.ts'
-import { openWriter, type Statement, type Stored } from './sqlite/writer.ts'
+import { openWriter, type Statement } from './sqlite/writer.ts'
 
 const reporting = lazy(() => import('./sqlite/reports.ts'))
 
 /** In ms: the wait for another process. */
 const patienceMs = 5000
 
-/** Null stands for a row that does not exist. */
-const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(found.data) as T) : null)
-
 const mentions = (value: unknown, text: string): boolean =>
   typeof value === 'string' && value.toLowerCase().includes(text)
 
-const rowsIn = ({ sql, values }: Clause): Clause => ({ sql: `select id, data ${sql}`, values })
+const rowsIn = ({ sql, values }: Clause): Clause => ({ sql: `select ${columns} ${sql}`, values })
 
 /** Uses a write-ahead log, so that readers see every commit at once and never wait. */
 const open = (file: string) => {
@@ -90,7 +89,7 @@ export default plugin({
 
     return {
       async get<T>(kind: Kind<T>, id: string) {
-        return rowOf<T>(reader.one(selectOne, [kind.name, id]))
+        return reader.one<T>(selectOne, [kind.name, id])
       },
       create(kind, id, row) {
         const values = [kind.name, id, JSON.stringify(row)]
@@ -100,9 +99,12 @@ export default plugin({
         const changes = Object.entries(change).filter(([, value]) => value !== undefined)
         const set = changes.map(([name]) => `, ${place(name)}, json(?)`).join('')
         const held = where(when)
-        const sql = `update rows set data = json_set(data${set}) where kind = ? and id = ?${held.sql} returning data`
+        const sql = `update rows set data = json_set(data${set}) where kind = ? and id = ?${held.sql} returning ${columns}`
         const values = [...changes.map(([, value]) => JSON.stringify(value)), kind.name, id, ...held.values]
-        return rowOf<T>(await write(kind, sql, (statement) => statement.get(values)))
+        return write(kind, sql, (statement) => {
+          const found = statement.get(values)
+          return found ? rowOf<T>(found) : null
+        })
       },
       add(kind, id, deltas, when) {
         const held = where(when)
@@ -111,7 +113,7 @@ export default plugin({
           // The read and the write share one lock. The sum is made here, since SQLite prints fractions with 15 digits.
           const found = (await writer.prepare(selectOne + held.sql)).get([kind.name, id, ...held.values])
           if (when && !found) return null
-          const row = JSON.parse(found?.data ?? '{}') as Record<string, unknown>
+          const row = found ? rowOf<Record<string, unknown>>(found) : {}
           const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
           const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))
           statement.run([kind.name, id, JSON.stringify({ ...row, ...sums })])
@@ -136,7 +138,7 @@ export default plugin({
         // SQLite knows only the case of ASCII letters, so the rows are searched here.
         const text = contains.text.toLowerCase()
         const fits = (row: T) => contains.fields.some((name) => mentions(row[name], text))
-        const select = { sql: `select id, data ${clause.sql} ${sorting}`, values: clause.values }
+        const select = { sql: `select ${columns} ${clause.sql} ${sorting}`, values: clause.values }
         return reader.search(select, fits, offset, offset + (limit ?? Infinity))
       },
       reports: {

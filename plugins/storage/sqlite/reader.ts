@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'libsql'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Row } from '../../../core/ports/metadata-store.ts'
-import type { Clause, Value } from './statement.ts'
-import { asUnavailable, type Stored } from './writer.ts'
+import { type Clause, type Stored, type Value, columns, idOf, rowOf } from './statement.ts'
+import { asUnavailable } from './writer.ts'
 
 /** A part of a listing. `total` counts all matching rows, and may stop at `countTo`. */
 export interface Page<T> {
@@ -13,8 +13,8 @@ export interface Page<T> {
 
 /** All reads throw Unavailable when the file cannot be read or the reader is closed. */
 export interface Reader {
-  /** Undefined when no row matches. */
-  one(sql: string, values: readonly Value[]): Stored | undefined
+  /** Null when no row matches. */
+  one<T>(sql: string, values: readonly Value[]): T | null
   /** `limit` and `countTo` -1 mean no limit. */
   page<T>(from: Clause, sorting: string, limit: number, offset: number, countTo: number): Page<T>
   /** The matching rows from place `from` to before `to`, and the number of all matches. */
@@ -37,8 +37,8 @@ export const pageOf = <T>(
   offset: number,
   countTo: number,
 ): Page<T> => {
-  const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
-  const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
+  const found = prepare(`select ${columns} ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
+  const rows = (found as Stored[]).map((stored): Row<T> => ({ id: idOf(stored), row: rowOf<T>(stored) }))
   // A page that is not full is the last page, so its end is the total.
   const isLast = rows.length < limit || limit < 0
   if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
@@ -75,7 +75,11 @@ export const openReader = (db: Database.Database, file: string, patience: number
   }
 
   return {
-    one: (sql, values) => read(() => prepare(sql).get([...values]) as Stored | undefined),
+    one: <T>(sql: string, values: readonly Value[]) =>
+      read(() => {
+        const found = prepare(sql).get([...values]) as Stored | undefined
+        return found ? rowOf<T>(found) : null
+      }),
     // One transaction, so that page and total belong to the same moment.
     page: (from, sorting, limit, offset, countTo) =>
       read(() => {
@@ -92,9 +96,9 @@ export const openReader = (db: Database.Database, file: string, patience: number
       try {
         const rows: Row<T>[] = []
         let [seen, total] = [0, 0]
-        for (const { id, data } of own.prepare(sql).iterate([...values]) as Iterable<Stored>) {
-          const row = JSON.parse(data) as T
-          if (fits(row) && ++total > from && total <= to) rows.push({ id, row })
+        for (const stored of own.prepare(sql).iterate([...values]) as Iterable<Stored>) {
+          const row = rowOf<T>(stored)
+          if (fits(row) && ++total > from && total <= to) rows.push({ id: idOf(stored), row })
           if (++seen % rowsPerTurn === 0) await turn()
         }
         return { rows, total }

@@ -4,8 +4,7 @@ import Database from 'libsql'
 import { groupedSums, rowSums } from '../../shared/row-sums.ts'
 import type { Part, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import { pageOf } from './reader.ts'
-import type { Clause } from './statement.ts'
-import type { Stored } from './writer.ts'
+import { type Clause, type Stored, rowOf } from './statement.ts'
 
 /** A report: its statement gives ids with data, or is the part of a listing behind `from`. */
 export type Report = Clause &
@@ -92,12 +91,12 @@ const report = (question: Report, ms: number): Reported => {
     }
     const { add, result } = adding(question)
     let seen = 0
-    for (const { data } of connection.prepare(question.sql).iterate([...question.values]) as Iterable<Stored>) {
+    for (const stored of connection.prepare(question.sql).iterate([...question.values]) as Iterable<Stored>) {
       if (++seen % rowsPerLook === 0 && performance.now() > until) {
         forget()
         return { kind: 'overdue' }
       }
-      add(JSON.parse(data) as object)
+      add(rowOf<object>(stored))
     }
     return result()
   } catch (fault) {

@@ -10,11 +10,27 @@ export interface Clause {
   readonly values: readonly Value[]
 }
 
+/** A row in the table, as bytes: the driver ends the process over a text that is no UTF-8. */
+export interface Stored {
+  readonly idBytes: Uint8Array
+  /** The row as JSON. */
+  readonly dataBytes: Uint8Array
+}
+
+/** What a statement reads of a row. */
+export const columns = 'cast(id as blob) as idBytes, cast(data as blob) as dataBytes'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Throws for bytes that a damaged file holds. */
+export const idOf = (stored: Stored): string => utf8.decode(stored.idBytes)
+export const rowOf = <T>(stored: Stored): T => JSON.parse(utf8.decode(stored.dataBytes)) as T
+
 /** The primary key serves reads by id and ranges of ids. */
 export const createTable =
   'create table if not exists rows (kind text not null, id text not null, data text not null, primary key (kind, id))'
 /** The values are the kind and the id. */
-export const selectOne = 'select id, data from rows where kind = ? and id = ?'
+export const selectOne = `select ${columns} from rows where kind = ? and id = ?`
 /** The values are the kind, the id and the row as JSON. */
 export const insert = 'insert into rows values (?, ?, ?)'
 

@@ -1,13 +1,6 @@
 import AsyncDatabase from 'libsql/promise'
 import { Unavailable } from '../../../core/errors.ts'
-import type { Value } from './statement.ts'
-
-/** A row in the table. */
-export interface Stored {
-  readonly id: string
-  /** The row as JSON. */
-  readonly data: string
-}
+import type { Stored, Value } from './statement.ts'
 
 /** A prepared statement, whose calls answer without a promise. */
 export interface Statement {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +11,7 @@ import { Unavailable } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { kind, MetadataStore, type Query } from '../../../core/ports/metadata-store.ts'
 import sqlite from '../../../plugins/storage/sqlite.ts'
-import { from, orderBy } from '../../../plugins/storage/sqlite/statement.ts'
+import { columns, from, orderBy } from '../../../plugins/storage/sqlite/statement.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { made } from '../../fitted.ts'
@@ -198,7 +199,7 @@ t.test('a range and an order walk the index that begins with their field, where 
   const planOf = (query: Query<{ readonly day: string; readonly size?: number }>, of = dated): string => {
     const { sql, values } = from(of, query)
     const steps = other
-      .prepare(`explain query plan select id, data ${sql} ${query.order ? orderBy(query) : ''}`)
+      .prepare(`explain query plan select ${columns} ${sql} ${query.order ? orderBy(query) : ''}`)
       .all([...values])
     return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ')
   }
@@ -319,6 +320,56 @@ t.test('a fault while running is Unavailable, and passes', async (t) => {
   other.exec('alter table gone rename to rows')
   t.same(await store.get(notes, 'a'), note(1))
   t.equal(await store.create(notes, 'b', note(2)), true)
+})
+
+t.test('a damaged file is Unavailable, and ends no process', { timeout: 120_000 }, async (t) => {
+  const { store, file } = at(t)
+  for (let i = 0; i < 200; i++) await store.create(notes, `n${i}`, note(i))
+  beside(t, file).pragma('wal_checkpoint(truncate)')
+  const whole = await readFile(file)
+  let refused = 0
+  const damaged = async (change: (bytes: Buffer) => void, read: (store: MetadataStore) => Promise<void>) => {
+    const bytes = Buffer.from(whole)
+    change(bytes)
+    const other = `${file}-damaged`
+    for (const ending of ['', '-wal', '-shm']) await rm(other + ending, { force: true })
+    await writeFile(other, bytes)
+    let opened: MetadataStore | null = null
+    try {
+      opened = made(MetadataStore, use(sqlite, { file: other }))
+    } catch (fault) {
+      t.match((fault as Error).message, /^sqlite: the file cannot be opened/)
+      refused++
+    }
+    if (opened !== null) await read(opened)
+    await opened?.dispose?.()
+  }
+  for (let at = 0; at < whole.length; at += 229)
+    await damaged(
+      (bytes) => void (bytes[at]! ^= 1 << (at % 8)),
+      async (store) => {
+        const text = { contains: { text: 'note', fields: ['name'] } } as const
+        for (const read of [store.get(notes, 'n77'), store.list(notes, {}), store.list(notes, text)]) {
+          const fault = await read.then(
+            () => null,
+            (it: unknown) => it,
+          )
+          if (fault !== null && !(fault instanceof Unavailable)) t.fail(`at ${at}`, { fault })
+          if (fault !== null) refused++
+        }
+      },
+    )
+  t.ok(refused > 5, `${refused} refusals`)
+  const inText = whole.indexOf('note 77')
+  await damaged(
+    (bytes) => void (bytes[inText] = 0xff),
+    async (store) => {
+      await unavailable(t, store.get(notes, 'n77'))
+      await unavailable(t, store.list(notes, {}))
+      await unavailable(t, store.list(notes, { contains: { text: 'n', fields: ['name'] } }))
+      t.same(await store.get(notes, 'n78'), note(78), 'other rows are read')
+    },
+  )
 })
 
 t.test('closes when all that was asked is done, and is closed then', async (t) => {
