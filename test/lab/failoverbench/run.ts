@@ -19,7 +19,7 @@ const key = `sk_live_${'2'.repeat(44)}`
 const profile = process.env['SEALGATE_PROFILE'] ?? 'full'
 
 /** What peers need that run in the process of the runner. */
-const needs: Readonly<Record<string, string>> = { litellm: 'litellm==1.110.2', openai: 'openai==3.22.0' }
+const needs: Readonly<Record<string, string>> = { litellm: 'litellm==1.110.2', openai: 'openai==3.57.0' }
 const wanted = Object.keys(needs).filter((name) => systems.some((system) => system.startsWith(name)))
 const packages = ['httpx==0.28.1', 'PyYAML==6.0.4', ...wanted.map((name) => needs[name]!)]
 const python = join(await pythonWith(...packages), 'python')
