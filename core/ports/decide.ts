@@ -31,7 +31,7 @@ export interface DecideCall {
   readonly steps: number | null
 }
 
-/** `act` on an answer that keeps the promised error, `ask` somebody about any other. */
+/** Advises to `act` on an answer that keeps the promised error, and to `ask` a person about any other. */
 export type Advice = 'act' | 'ask'
 
 /** A backend's answer to one question. */

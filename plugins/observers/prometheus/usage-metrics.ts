@@ -22,7 +22,7 @@ const bounded = (): ((value: string) => string) => {
 
 const shape = v.optional(
   v.strictObject({
-    /** Whether tokens and costs are told by the id of each key. */
+    /** Whether metrics have tokens and costs by the id of each key. */
     keys: v.optional(v.boolean(), false),
     /** Names of tags whose values are labels. */
     tags: v.optional(

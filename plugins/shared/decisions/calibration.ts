@@ -23,7 +23,7 @@ export const calibrated = (
   }))
 }
 
-/** Answers with the advice of their calibration. One that promises nothing advises to ask. */
+/** Answers with the advice of their calibration. A calibration without a promise advises to ask. */
 export const advised = (
   distributions: readonly Distribution[],
   questions: readonly Question[],

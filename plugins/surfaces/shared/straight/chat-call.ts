@@ -84,9 +84,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     // Where the breaker is open, the search finds another backend, or words the fault.
     const pass = this.#breaker.enter(this.#began)
     if (pass === null) return false
-    this.#pass = pass
-    this.#begun = begun
-    this.#sent = begun.sent
+    ;[this.#pass, this.#begun, this.#sent] = [pass, begun, begun.sent]
     this.#input = estimate.input
     this.#stream = begun.streamOf(choicesOf(body), continuable(model, body))
     if (this.#stream !== null) Object.assign(at.answer.headers, begun.worded.dropped)
