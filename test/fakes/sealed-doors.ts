@@ -17,10 +17,14 @@ import type { Asked, Recorded, Take } from './recorded.ts'
 import { backend } from '../contracts/stage.ts'
 
 /** An enclave of these backends in this process. */
-export const enclaveOf = (upstreams: readonly Fitting<Upstream>[], settings: SettingsInput) => {
+export const enclaveOf = (
+  upstreams: readonly Fitting<Upstream>[],
+  settings: SettingsInput,
+  guards: readonly Fitting<Guard>[] = [],
+) => {
   const parts = {
     ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
-    ...{ prover: use(dev), upstreams, tools: [], readers: [] },
+    ...{ prover: use(dev), upstreams, tools: [], readers: [], guards },
   }
   const create = () => buildEnclave(parts, structuredClone(settings), {}, new Uint8Array(32))
   return use(plugin({ port: Enclave, name: 'of-the-test', create }))
@@ -42,6 +46,6 @@ export const sealedDoors = async (
     ]),
   )
   const settings = { routing: { retries: 0 }, ...unhurried, ...more, models: { ...models, ...more.models } }
-  const enclave = enclaveOf(upstreamsAt(it.url), settings)
+  const enclave = enclaveOf(upstreamsAt(it.url), settings, guards)
   return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: it }
 }
