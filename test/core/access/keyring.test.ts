@@ -206,3 +206,34 @@ t.test('the store holds the hash of a key, and never the key', async (t) => {
   t.equal(await its.find(`${credential}1`), null)
   t.equal(await its.find(credentialHash(credential)), null, 'and the hash opens nothing')
 })
+
+t.test(
+  'a look-up tells nothing of a stored key: wrong keys go the same way, by hashes that share no beginning',
+  async (t) => {
+    const rows = metadataStore.create({}, {}, 'rows') as MetadataStore
+    const looks: string[] = []
+    const listened: MetadataStore = {
+      ...rows,
+      get(kind, id, ...more) {
+        looks.push(id)
+        return rows.get(kind, id, ...more)
+      },
+    }
+    const { its } = house(listened)
+    const { credential } = await its.create({})
+    looks.length = 0
+    const other = (mark: string) => (mark === 'a' ? 'b' : 'a')
+    /** Keys that agree with the stored one in all but one place, the last of which is right but for its end. */
+    const near = [8, 20, 35, credential.length - 1].map(
+      (at) => credential.slice(0, at) + other(credential.charAt(at)) + credential.slice(at + 1),
+    )
+    for (const wrong of near) {
+      looks.length = 0
+      t.equal(await its.find(wrong), null)
+      t.same(looks, [credentialHash(wrong)], 'one look by the hash')
+    }
+    const hashes = near.map(credentialHash)
+    const right = credentialHash(credential)
+    t.ok(hashes.every((hash) => hash.slice(0, 6) !== right.slice(0, 6)))
+  },
+)
