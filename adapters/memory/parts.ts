@@ -22,6 +22,7 @@ import { indexing } from '../../plugins/sealed/files/indexing.ts'
 import { sweep, sweepStart } from '../../plugins/sealed/files/sweep.ts'
 import { receiptLog } from '../../plugins/sealed/log/receipt-log.ts'
 import { keepsakes } from '../../plugins/shared/dialects/keepsakes.ts'
+import { modelRules } from '../../plugins/shared/rules/rules.ts'
 import { backendAnswers, backends } from '../../plugins/surfaces/admin/backends.ts'
 import { withoutConfiguration, withoutDrill } from '../../plugins/surfaces/admin/left-out-adapters.ts'
 import { storedTeams, teamsOfCallers } from '../../plugins/surfaces/admin/teams.ts'
@@ -43,7 +44,7 @@ export const parts: readonly Fitting<unknown>[] = [
   ...[use(storedTeams), use(teamsOfCallers)],
   ...[use(consoleSessions), use(sessionCredentials)],
   ...[use(issuerKeys), use(logins), use(loginCredentials), use(loginCodes)],
-  use(keepsakes),
+  ...[use(keepsakes), use(modelRules)],
   use(chatGuards),
   ...[use(metrics), use(requestMetrics), use(measuringObserver), use(loggingObserver), use(usageMetrics)],
   ...[use(budgetWebhook), use(proofMetrics), use(spans)],

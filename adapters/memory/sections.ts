@@ -4,7 +4,8 @@ import { issuerSettings } from '../../plugins/credentials/oidc/issuer-settings.t
 import { metricsSettings } from '../../plugins/observers/prometheus/usage-metrics.ts'
 import { fileSettings } from '../../plugins/sealed/files/settings.ts'
 import { decisionSettings } from '../../plugins/shared/decisions/settings.ts'
-import { keepsakeSettings } from '../../plugins/shared/dialects/keepsake-settings.ts'
+import { keepsakeSettings } from '../../plugins/shared/dialects/keepsakes.ts'
+import { rulesSettings } from '../../plugins/shared/rules/rules.ts'
 import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
 import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
@@ -21,6 +22,7 @@ const shipped = {
   betas,
   sockets,
   keepsakes: keepsakeSettings,
+  rules: rulesSettings,
   files: fileSettings,
   quotas: quotaSettings,
   metrics: metricsSettings,

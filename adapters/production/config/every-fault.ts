@@ -12,6 +12,7 @@ import type { Fault } from './faults.ts'
 import { allFaults, faultsOfStart } from './file-faults.ts'
 import { guardsOf } from './guards.ts'
 import { sections } from '../../memory/sections.ts'
+import { modelRules } from '../../../plugins/shared/rules/rules.ts'
 import { surfacesOf } from './surfaces.ts'
 import { toolsOf } from './tools.ts'
 import { chosenUpstream } from './upstreams.ts'
@@ -30,6 +31,7 @@ const assemble = async (config: Config): Promise<void> => {
     guards: await guardsOf(config.guards, ['guards']),
     surfaces: await surfacesOf(config),
     sections,
+    parts: [use(modelRules)],
   }
   await createGateway(parts, settingsOf(config)).close()
 }

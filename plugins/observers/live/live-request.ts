@@ -39,6 +39,8 @@ export interface LiveRequest {
   readonly key: string | null
   /** Null until a model is chosen. */
   model: string | null
+  /** Why a rule chose the model; absent without one. */
+  rule?: string
   /** The backend that answers; null before. */
   backend: string | null
   readonly attempts: Attempt[]

@@ -13,6 +13,10 @@ export const traceOf = (request: LiveRequest, now: () => number, changed: () => 
     request.model = model
     changed()
   },
+  ruled(why) {
+    request.rule = why
+    changed()
+  },
   asks({ backend, model, cause, streams }) {
     if (request.attempts.length >= mostAttempts) {
       request.attempts_left_out++

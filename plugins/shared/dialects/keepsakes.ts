@@ -1,9 +1,10 @@
+import * as v from 'valibot'
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
+import { section } from '../../../core/ports/section.ts'
 import { Random } from '../../../core/ports/platform.ts'
 import { Settings } from '../../../core/settings.ts'
-import { keepsakeSettings } from './keepsake-settings.ts'
 
 /** Seals texts that callers keep between turns instead of the gateway; another organisation can't open them. */
 export interface Keepsakes {
@@ -13,6 +14,17 @@ export interface Keepsakes {
     open(sealed: string): string | null
   }
 }
+
+const shape = v.optional(
+  v.strictObject({
+    /** Seals what callers keep between turns; one of this process alone when absent. */
+    secret: v.optional(v.pipe(v.string(), v.minLength(32))),
+  }),
+  {},
+)
+
+/** The secret of what callers keep between turns. */
+export const keepsakeSettings = section('keepsakes', shape, { fixed: ['keepsakes'] })
 
 /** The port of keepsakes. The public dialects use it for state that a client sends back. */
 export const Keepsakes = one<Keepsakes>('Keepsakes')

@@ -26,9 +26,9 @@ const list = route({
   summary: 'Lists the models that the key may use, in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  async handle(request, { catalog }) {
+  async handle(request, listed) {
     const { usable } = await finding()
-    return json({ models: (await usable(request, catalog)).map(asGoogleModel) })
+    return json({ models: (await usable(request, listed)).map(asGoogleModel) })
   },
 })
 
@@ -38,9 +38,9 @@ const one = route({
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
   faults: googleFaults,
-  async handle(request, { catalog }) {
+  async handle(request, listed) {
     const { usedBy } = await finding()
-    return json(asGoogleModel(await usedBy(request, request.params.model, catalog)))
+    return json(asGoogleModel(await usedBy(request, request.params.model, listed)))
   },
 })
 

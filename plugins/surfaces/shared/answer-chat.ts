@@ -17,6 +17,7 @@ import type { RequestRecord } from '../../../core/ports/observer.ts'
 import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
 import { printedEvents } from './printed-events.ts'
 import { refuseUnseen, servedModel } from '../../../core/inference/models/find-model.ts'
+import { begunByRule } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
 export { chatNeeds } from './chat-needs.ts'
@@ -70,8 +71,17 @@ interface Begun {
   usageIn(served: Served): Usage
 }
 
-/** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
-const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signal: AbortSignal): Promise<Begun> => {
+/** Every chat of the interface begins here. */
+const begin = (talk: DialectChat, given: ChatNeeds, stream: boolean, signal: AbortSignal): Promise<Begun> =>
+  begunByRule(talk, given, signal, (named) => beginNamed(named, given, stream, signal))
+
+/** The model is looked up, its cost reserved, the call worded for each backend. */
+const beginNamed = async (
+  talk: DialectChat,
+  given: ChatNeeds,
+  stream: boolean,
+  signal: AbortSignal,
+): Promise<Begun> => {
   const { caller, provider, session } = talk
   const { organization } = caller
   const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)

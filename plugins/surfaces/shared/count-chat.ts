@@ -8,6 +8,7 @@ import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { Dialect, TokenCount } from '../../../core/ports/upstream.ts'
 import type { DialectChat } from './answer-chat.ts'
 import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { countedModel } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf, type Wordings } from './wordings.ts'
 
 type CountNeeds = Supplied<typeof countNeeds>
@@ -34,7 +35,7 @@ export const countedChat = async (
   given: CountNeeds,
   signal: AbortSignal,
 ): Promise<CountedChat> => {
-  const entry = await servedModel(given.catalog, talk.caller, talk.model, 'chat', signal)
+  const entry = await servedModel(given.catalog, talk.caller, countedModel(talk, given), 'chat', signal)
   const worded = wordingsOf((to) => talk.understand(to, entry.settings))
   const guess = inputOf(worded(door).body)
   const counts = entry.candidates.some(({ upstream }) => upstream.countTokens !== undefined)

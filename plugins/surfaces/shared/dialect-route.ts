@@ -4,6 +4,7 @@ import type { Render } from '../../../core/http/route.ts'
 import { messagesError, messagesStatus } from '../../shared/dialects/messages/error.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { ModelRules } from '../../shared/rules/rules.ts'
 
 /** Headers in which clients of the public dialects put their key. */
 export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate-key'] as const
@@ -12,7 +13,13 @@ export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate
 export const vendorKey = { form: /^Bearer sk-ant-[\w-]{8,1024}$/, beside: ['x-sealgate-key', 'api-key'] } as const
 
 /** The parts that routes of models share in every dialect. */
-export const listing = { method: 'GET', access: 'any-key', keyHeaders, vendorKey, needs: { catalog: Catalog } } as const
+export const listing = {
+  method: 'GET',
+  access: 'any-key',
+  keyHeaders,
+  vendorKey,
+  needs: { catalog: Catalog, rules: ModelRules },
+} as const
 
 /** The dialects know a status for what is too large. */
 const sized = (error: GatewayError): GatewayError => {

@@ -3,17 +3,43 @@ import type { Request } from '../../../core/http/route.ts'
 import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { unknownModel } from '../../../core/inference/models/find-model.ts'
+import type { ModelRules } from '../../shared/rules/rules.ts'
 
 /** A request of any dialect's list of models. */
 export type ModelsRequest = Request<unknown, unknown, Caller>
 
 /** The models that the key may use in the clear. */
-export const usable = async ({ caller, signal }: ModelsRequest, catalog: Catalog): Promise<readonly Entry[]> =>
-  (await catalog.list(signal)).filter(({ name, settings }) => settings.standard && mayUse(caller, name))
+export const usable = async (
+  { caller, signal }: ModelsRequest,
+  { catalog, rules }: Listed,
+): Promise<readonly Entry[]> => {
+  const named = await Promise.all(
+    rules.flatMap(({ names }) => names).map((name) => ruled(name, { catalog, rules }, signal)),
+  )
+  return [...(await catalog.list(signal)), ...named.flatMap((entry) => entry ?? [])].filter(
+    ({ name, settings }) => settings.standard && mayUse(caller, name),
+  )
+}
+
+interface Listed {
+  readonly catalog: Catalog
+  readonly rules: readonly ModelRules[]
+}
+
+/** A rule is listed as its model for what is undecided, under its own name; null where no rule has the name. */
+const ruled = async (name: string, { catalog, rules }: Listed, signal: AbortSignal): Promise<Entry | null> => {
+  for (const rule of rules) {
+    const model = rule.otherwise(name)
+    const entry = model === null ? null : await catalog.find(model, signal)
+    if (entry !== null) return { ...entry, name, settings: { ...entry.settings, name } }
+  }
+  return null
+}
 
 /** Throws when the key may not use the model, or there is none. */
-export const usedBy = async (wanted: ModelsRequest, id: string, catalog: Catalog): Promise<Entry> => {
-  const entry = await catalog.find(id, wanted.signal)
+export const usedBy = async (wanted: ModelsRequest, id: string, listed: Listed): Promise<Entry> => {
+  const { catalog } = listed
+  const entry = (await ruled(id, listed, wanted.signal)) ?? (await catalog.find(id, wanted.signal))
   if (entry?.settings.standard && mayUse(wanted.caller, entry.name)) return entry
   throw unknownModel(catalog, wanted.caller, id)
 }

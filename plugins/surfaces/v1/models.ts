@@ -31,9 +31,9 @@ const list = route({
   summary: 'Lists the models that the key may use, in the shape of the caller’s dialect.',
   errors: asOpenai,
   faults: openaiFaults,
-  async handle(request, { catalog }) {
+  async handle(request, listed) {
     const { usable } = await finding()
-    const entries = await usable(request, catalog)
+    const entries = await usable(request, listed)
     if (!speaksMessages(request)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
     const data = entries.filter(({ does }) => does.has('chat')).map(asMessagesModel)
     return json({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
@@ -46,9 +46,9 @@ const one = route({
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
   faults: openaiFaults,
-  async handle(request, { catalog }) {
+  async handle(request, listed) {
     const { usedBy } = await finding()
-    const entry = await usedBy(request, request.params.id, catalog)
+    const entry = await usedBy(request, request.params.id, listed)
     return json((speaksMessages(request) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })

@@ -450,7 +450,7 @@ t.test('chat', async (t) => {
       headers: {},
       signal,
     }
-    return complete.handle(request as never, { ...its, filters: [] }) as Promise<Reply>
+    return complete.handle(request as never, { ...its, filters: [], rules: [], traces: [] }) as Promise<Reply>
   }
 
   const read = async (reply: Reply) => {

@@ -1,0 +1,216 @@
+import './fakes/unwatched.ts'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { everyFault } from '../adapters/production/config/every-fault.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Observer } from '../core/ports/observer.ts'
+import openai from '../plugins/providers/openai.ts'
+import useLite from '../plugins/providers/use-lite.ts'
+import words from '../plugins/guards/words.ts'
+import { backend } from './contracts/stage.ts'
+import { running, unhurried } from './environments.ts'
+import type { Asked, Take } from './fakes/recorded.ts'
+import { scripted } from './fakes/scripted.ts'
+import { until } from './until.ts'
+
+const hello = scripted(() => [{ say: 'Hello.' }])
+
+const routes = [
+  { when: 'easy', model: 'small' },
+  { when: 'hard', model: 'large' },
+  { when: 'code', model: 'coder' },
+  { when: 'vision', model: 'seer' },
+  { when: 'long', model: 'wide' },
+]
+/** The model is loaded with its first decision. */
+const patience = 20_000
+const auto = { decide: { with: 'use-lite', patience }, routes, otherwise: 'small', long: 2_000 }
+
+const price = (per: number) => ({ standard: { small: { prompt_price_per_k: per, completion_price_per_k: per } } })
+
+/** A gateway with six models of one backend, and a real model that decides. */
+const opened = async (
+  t: Test,
+  rule: object = {},
+  settings: SettingsInput = {},
+  play: (asked: Asked) => Take = hello,
+) => {
+  const behind = await backend(t, play)
+  const names = ['small', 'large', 'coder', 'seer', 'wide']
+  const models = Object.fromEntries(names.map((name) => [name, { upstreams: [{ provider: 'openai', model: name }] }]))
+  const it = await running(
+    t,
+    {
+      ...memory(),
+      fetch: use(doors),
+      parts: [...memory().parts, use(watching)],
+      upstreams: [use(useLite), use(openai, { baseUrl: `${behind.url}/v1` })],
+      guards: [use(words, { lists: { projects: { words: ['blue heron'], then: 'refuse' } } })],
+    },
+    {
+      ...unhurried,
+      models: {
+        ...models,
+        'use-lite': { type: 'DECISION', upstreams: [{ provider: 'use-lite' }] },
+        judge: { decide: true, upstreams: [{ provider: 'openai', model: 'judge' }] },
+      },
+      rules: { auto: { ...auto, ...rule } },
+      ...settings,
+    } as SettingsInput,
+  )
+  const chat = async (content: unknown, more: object = {}, headers: Record<string, string> = {}) => {
+    const messages = [{ role: 'user', content }]
+    const answer = await it.call('POST', '/v1/chat/completions', { model: 'auto', messages, ...more }, headers)
+    const body = (await answer.json()) as any
+    return { status: answer.status, model: body.model, why: answer.headers.get('x-sealgate-rule'), body }
+  }
+  return { ...it, behind, chat, asked: () => behind.asked.map(({ body }) => JSON.parse(body.toString()).model) }
+}
+
+/** What traces are told of rules. */
+const traced: string[] = []
+const ignored = () => {}
+const watching = plugin({
+  port: Observer,
+  name: 'watching',
+  create: (): Observer => ({
+    isWatching: () => true,
+    begin: () => ({
+      ...{ chose: ignored, broke: ignored, began: ignored, used: ignored, ended: ignored, asks: () => ignored },
+      ruled: (why) => void traced.push(why),
+    }),
+  }),
+})
+
+const pixel = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+
+t.test('a model that decides chooses the model, and each answer says why', async (t) => {
+  const it = await opened(t)
+  t.match(await it.chat('Hello, how are you today?'), { status: 200, model: 'small', why: /^small; easy [01]\.\d\d$/ })
+  t.match(await it.chat('Write a Python function that reverses a linked list, and its unit tests.'), {
+    model: 'coder',
+    why: /^coder; code [01]\.\d\d$/,
+  })
+  t.match(await it.chat('Prove by careful mathematical reasoning that there are infinitely many primes.'), {
+    model: 'large',
+    why: /^large; hard [01]\.\d\d$/,
+  })
+  t.match(await it.chat([{ type: 'text', text: 'What is this?' }, pixel]), { model: 'seer', why: 'seer; vision' })
+  t.match(await it.chat('word '.repeat(3_000)), { model: 'wide', why: 'wide; long' })
+  t.same(traced.slice(-2), ['seer; vision', 'wide; long'], 'the trace has the reason')
+  t.same(it.asked(), ['small', 'coder', 'large', 'seer', 'wide'], 'each was asked once, by its own name')
+  const requests = () => it.logged.filter(({ event }) => event === 'request').map(({ facts }) => facts['model'])
+  t.ok(await until(() => requests().length === 5))
+  t.same(requests(), ['small', 'coder', 'large', 'seer', 'wide'], 'the log tells the chosen model')
+})
+
+t.test('a conversation keeps its kind, but for what it shows', async (t) => {
+  const it = await opened(t)
+  const first = { role: 'user', content: 'Write a Python function that reverses a linked list.' }
+  const said = { role: 'assistant', content: 'Done.' }
+  const turn = async (content: unknown) => it.chat('', { messages: [first, said, { role: 'user', content }] })
+  t.match(await it.chat(first.content), { model: 'coder' })
+  t.match(await turn('Thanks, that is nice. How are you?'), { model: 'coder', why: 'coder; kept code' })
+  t.match(await turn([{ type: 'text', text: 'And this?' }, pixel]), { model: 'seer', why: 'seer; vision' })
+  t.match(await turn('Thanks.'), { model: 'coder', why: 'coder; kept code' })
+  const other = await it.gateway.keys.create({ organization: 'other' })
+  const elsewhere = await it.chat('', { messages: [first] }, { authorization: `Bearer ${other.credential}` })
+  t.match(elsewhere, { why: /^coder; code [01]/ }, 'another organisation shares nothing')
+})
+
+t.test('where nothing is decided, the named model serves', async (t) => {
+  const failing = await opened(t, { decide: { with: 'judge' } }, { routing: { retries: 0 } }, (asked) =>
+    asked.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(asked),
+  )
+  t.match(await failing.chat('Prove it.'), { status: 200, model: 'small', why: 'small; undecided' })
+  t.match(
+    failing.logged.find(({ event }) => event === 'rule.undecided'),
+    { facts: { model: 'judge', status: 503 } },
+  )
+  t.notMatch(JSON.stringify(failing.logged), 'Prove it')
+  const silent = await opened(t, { decide: { with: 'judge', patience: 200 } }, {}, (asked) =>
+    asked.body.includes('"judge"') ? { body: '', pace: 'silent' } : hello(asked),
+  )
+  t.match(await silent.chat('Prove it.'), { status: 200, why: 'small; undecided' }, 'no chat waits for long')
+  const unsure = await opened(t, { decide: { with: 'use-lite', patience, below: 1 } })
+  t.match(await unsure.chat('Compare both plans.'), { why: /^small; unsure / })
+  t.match(await unsure.chat('Compare both plans.'), { why: /unsure/ }, 'and nothing is kept')
+})
+
+t.test('no rule goes above a budget', async (t) => {
+  const models = {
+    small: { upstreams: [{ provider: 'openai', model: 'small' }], price_config: price(0.000001) },
+    large: { upstreams: [{ provider: 'openai', model: 'large' }], price_config: price(1_000) },
+    'use-lite': { type: 'DECISION', upstreams: [{ provider: 'use-lite' }], price_config: price(0) },
+  }
+  const rule = { routes: [{ when: 'hard', model: 'large' }] }
+  const it = await opened(t, rule, { models, prices: { currency: 'EUR' } } as SettingsInput)
+  const { credential } = await it.gateway.keys.create({ limits: { costPerDay: 1 } })
+  const asking = { authorization: `Bearer ${credential}` }
+  const hard = 'Prove by careful mathematical reasoning that there are infinitely many primes.'
+  t.match(await it.chat(hard, {}, asking), { status: 200, model: 'small', why: /^small; budget, not hard [01]/ })
+  t.notOk(it.asked().includes('large'))
+  t.match(await it.chat(hard), { model: 'large' }, 'a key with room gets it')
+})
+
+t.test('keys, guards, counts and lists', async (t) => {
+  const it = await opened(t)
+  const keyed = async (models: readonly string[]) => ({
+    authorization: `Bearer ${(await it.gateway.keys.create({ models })).credential}`,
+  })
+  t.equal((await it.chat('Hi', {}, await keyed(['small']))).status, 404, 'a key needs the rule')
+  t.equal((await it.chat('Hi', {}, await keyed(['auto']))).status, 404, 'and the model')
+  const narrow = await it.chat(
+    'Prove by careful mathematical reasoning that primes never end.',
+    {},
+    await keyed(['auto', 'small']),
+  )
+  t.match(narrow, { status: 200, why: /^small; hard [01]\.\d\d, not for this key$/ })
+  const before = it.behind.asked.length
+  t.equal((await it.chat('Where is the blue heron?')).status, 400, 'guards see the chat before the decision')
+  t.equal(it.behind.asked.length, before)
+  const count = await it.call('POST', '/v1/responses/input_tokens', { model: 'auto', input: 'Hi' })
+  t.equal(count.status, 200)
+  const { data } = (await (await it.call('GET', '/v1/models')).json()) as { data: { id: string }[] }
+  t.ok(data.some(({ id }) => id === 'auto'))
+  t.equal((await it.call('GET', '/v1/models/auto')).status, 200)
+  const streamed = await it.call('POST', '/v1/messages', {
+    model: 'auto',
+    max_tokens: 9,
+    stream: true,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  t.match(streamed.headers.get('x-sealgate-rule'), /^small; easy/)
+  await streamed.text()
+  const sealed = await it.call('POST', '/v1/embeddings', { model: 'auto', input: 'Hi' })
+  t.equal(sealed.status, 404, 'a rule serves chats alone')
+})
+
+t.test('a wrong rule is refused with its place and its mend', async (t) => {
+  const config = (rule: object, name = 'auto') => ({
+    providers: { talk: { use: 'rehearsal' } },
+    models: {
+      small: { upstreams: [{ provider: 'talk', model: 'rehearsal' }] },
+      'use-lite': { type: 'DECISION', decide: true, upstreams: [{ provider: 'talk', model: 'rehearsal' }] },
+    },
+    rules: {
+      [name]: { decide: { with: 'use-lite' }, routes: [{ when: 'easy', model: 'small' }], otherwise: 'small', ...rule },
+    },
+  })
+  const faults = async (written: object) => {
+    const found = await everyFault(written, {})
+    return JSON.stringify(found)
+  }
+  t.equal(await faults(config({})), '[]')
+  for (const [place, rule] of Object.entries({
+    'rules.auto.routes.0.model': { routes: [{ when: 'easy', model: 'nobody' }] },
+    'rules.auto.routes.0.when': { routes: [{ when: 'sunny', model: 'small' }] },
+    'rules.auto.otherwise': { otherwise: 'nobody' },
+    'rules.auto.decide.with': { decide: { with: 'nobody' } },
+    'rules.auto.decide.below': { decide: { with: 'use-lite', below: 2 } },
+  }))
+    t.match(await faults(config(rule)), place, place)
+  t.match(await faults(config({}, 'small')), 'rules.small is the name of a model')
+})
