@@ -8,7 +8,7 @@ import type { Log } from '../../../core/ports/platform.ts'
 import type { ChatBody, Message } from '../../../core/ports/upstream.ts'
 import type { decisionNeeds } from '../decisions/decision-needs.ts'
 import { decide } from '../decisions/decide.ts'
-import type { Rule, RuledChat, RuledModel } from './rules.ts'
+import type { Rule, RuledChat, RuledModel } from './ruled.ts'
 
 type Given = Supplied<typeof decisionNeeds> & { readonly cache: Cache; readonly log: Log }
 

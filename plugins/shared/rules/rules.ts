@@ -1,29 +1,12 @@
 import * as v from 'valibot'
 import { many } from '../../../core/container.ts'
-import type { Caller } from '../../../core/access/caller.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { plugin } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
-import type { RequestRecord } from '../../../core/ports/observer.ts'
 import { section } from '../../../core/ports/section.ts'
-import type { ChatBody } from '../../../core/ports/upstream.ts'
 import { decisionNeeds } from '../decisions/decision-needs.ts'
-
-/** A chat whose model a rule chooses. */
-export interface RuledChat {
-  readonly caller: Caller
-  readonly session: string | null
-  readonly record?: RequestRecord
-  /** The chat as the guards let it go on. */
-  readonly body: ChatBody
-}
-
-/** A model, and the reason in a few words of the configuration. */
-export interface RuledModel {
-  readonly model: string
-  readonly why: string
-}
+import type { RuledChat, RuledModel } from './ruled.ts'
 
 /** Models that are rules, by the names that callers send. */
 export interface ModelRules {
@@ -83,8 +66,6 @@ const rule = v.pipe(
     }
   }),
 )
-
-export type Rule = v.InferOutput<typeof rule>
 
 /** Rules by their names, with every model that they name. */
 export const rulesSettings = section('rules', v.optional(v.record(v.string(), rule), {}), {

@@ -1,46 +1,24 @@
-import type { Caller } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
-import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
 import { type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
 import type { chatNeeds } from './chat-needs.ts'
 import type { Inference, Served } from '../../../core/inference/inference.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
-import type { ModelSettings } from '../../../core/settings.ts'
 import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
-import type { Tries } from '../../../core/inference/routing/tries.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
-import type { ChatAnswer, Dialect, Usage } from '../../../core/ports/upstream.ts'
-import type { RequestRecord } from '../../../core/ports/observer.ts'
+import type { ChatAnswer, Usage } from '../../../core/ports/upstream.ts'
 import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
 import { printedEvents } from './printed-events.ts'
 import { refuseUnseen, servedModel } from '../../../core/inference/models/find-model.ts'
+import type { DialectChat } from './dialect-chat.ts'
 import { begunByRule } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
 export { chatNeeds } from './chat-needs.ts'
 
 type ChatNeeds = Supplied<typeof chatNeeds>
-
-/** A chat request in any dialect, as its route asks for it. */
-export interface DialectChat {
-  readonly caller: Caller
-  readonly model: string
-  /** The backend that the caller pins; null for none. */
-  readonly provider: string | null
-  /** The session that the caller names; null when the conversation's beginning stands for it. */
-  readonly session: string | null
-  /** What the caller tells of its own retries. */
-  readonly tries?: Tries
-  /** The caller's credential at a vendor, for backends that take it; null for none. */
-  readonly callerKey?: string | null
-  /** The record of the request, which takes the model, the backend and the tokens of the call. */
-  readonly record?: RequestRecord
-  /** The request for a backend of the model that speaks this dialect, undefined for the common one. */
-  understand(to: Dialect | undefined, model: ModelSettings): TranslatedRequest
-}
 
 /** An answer that came in one piece, with the headers that report its limits and attempts. */
 export interface WholeAnswer {
