@@ -24,12 +24,15 @@ const row = v.pipe(
     cost: v.optional(v.pipe(v.number(), v.gtValue(0))),
     per: v.picklist(['minute', 'hour', 'day', 'week', 'month']),
   }),
-  v.check((it) => units.filter((unit) => it[unit] !== undefined).length === 1, 'one of requests, tokens and cost'),
+  v.check(
+    (given) => units.filter((unit) => given[unit] !== undefined).length === 1,
+    'one of requests, tokens and cost',
+  ),
   v.check(({ of, key }) => key === undefined || of === 'key', 'key beside "of": "key" alone'),
 )
 
-const placeOf = (it: v.InferOutput<typeof row>): string =>
-  JSON.stringify([it.of, it.key, it.model, it.per, units.find((unit) => it[unit] !== undefined)])
+const placeOf = (given: v.InferOutput<typeof row>): string =>
+  JSON.stringify([given.of, given.key, given.model, given.per, units.find((unit) => given[unit] !== undefined)])
 
 const shape = v.optional(
   v.pipe(
@@ -67,8 +70,8 @@ export const quotas = plugin({
   needs: { settings: Settings },
   create: ({ settings }): Quotas => ({
     async load() {
-      const its = quotaSettings.of(settings)
-      return its.windows.length === 0 ? null : (await windowing()).windowsOf(its, settings.limits.timeZone)
+      const quotas = quotaSettings.of(settings)
+      return quotas.windows.length === 0 ? null : (await windowing()).windowsOf(quotas, settings.limits.timeZone)
     },
   }),
 })

@@ -38,7 +38,7 @@ const needs = {
 }
 
 const opened = async ({ quotas, ...others }: Supplied<typeof needs>): Promise<Reservations> => {
-  const [{ reservations }, all] = await Promise.all([reserving(), Promise.all(quotas.map((it) => it.load()))])
+  const [{ reservations }, all] = await Promise.all([reserving(), Promise.all(quotas.map((kind) => kind.load()))])
   return reservations({ ...others, quotas: all.filter((of) => of !== null) })
 }
 

@@ -46,25 +46,25 @@ const usageOf = ({ used }: RecordedRequest, attempt: RecordedAttempt): Attribute
 }
 
 /** One span of an attempt, and what the metrics of the convention tell of it. */
-const tellAttempt = (it: RecordedRequest, attempt: RecordedAttempt, under: Context, end: number): void => {
+const tellAttempt = (request: RecordedRequest, attempt: RecordedAttempt, under: Context, end: number): void => {
   const { backend, model, cause, outcome, status, from } = attempt
-  const isLast = attempt === answering(it)
+  const isLast = attempt === answering(request)
   // The stream of the answer goes on until the request ends.
   const to = isLast ? end : (attempt.to ?? end)
-  const operation = operationOf(it.begun.route)
+  const operation = operationOf(request.begun.route)
   const named = {
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': backend,
     'gen_ai.request.model': model,
     ...(outcome !== 'answered' && { 'error.type': String(status ?? outcome ?? 'left') }),
   }
-  const usage = isLast ? usageOf(it, attempt) : {}
+  const usage = isLast ? usageOf(request, attempt) : {}
   const attributes = { ...named, ...usage, 'sealgate.attempt.cause': cause }
   const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, startTime: from, attributes }, under)
   if (outcome === 'failed' || outcome === 'broke') span.setStatus({ code: SpanStatusCode.ERROR })
   span.end(to)
   durations.record((to - from) / 1000, named)
-  if (isLast && it.firstToken !== null) firstChunks.record(Math.max(0, it.firstToken - from) / 1000, named)
+  if (isLast && request.firstToken !== null) firstChunks.record(Math.max(0, request.firstToken - from) / 1000, named)
   for (const type of ['input', 'output'] as const) {
     const count = usage[`gen_ai.usage.${type}_tokens`]
     if (typeof count === 'number') tokens.record(count, { ...named, 'gen_ai.token.type': type })
@@ -72,12 +72,12 @@ const tellAttempt = (it: RecordedRequest, attempt: RecordedAttempt, under: Conte
 }
 
 /** The spans of a request: its own in the caller's trace, and one below it for each attempt. */
-export const tellRequest = (it: RecordedRequest, status: number, to: number): void => {
-  const { route, at, traceparent } = it.begun
+export const tellRequest = (request: RecordedRequest, status: number, to: number): void => {
+  const { route, at, traceparent } = request.begun
   const span = serverSpan(route, status, at, parentOf(traceparent))
-  if (it.model !== null) span.setAttribute('gen_ai.request.model', it.model)
+  if (request.model !== null) span.setAttribute('gen_ai.request.model', request.model)
   const under = trace.setSpan(context.active(), span)
-  for (const attempt of it.attempts) tellAttempt(it, attempt, under, to)
+  for (const attempt of request.attempts) tellAttempt(request, attempt, under, to)
   span.end(to)
 }
 

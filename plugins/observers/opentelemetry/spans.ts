@@ -18,23 +18,23 @@ const mostAttempts = 32
 const recordingTrace = (
   begun: BegunRequest,
   now: () => number,
-  ended: (it: RecordedRequest, status: number, to: number) => void,
+  ended: (request: RecordedRequest, status: number, to: number) => void,
 ): Trace => {
-  const it: RecordedRequest = { begun, attempts: [], model: null, firstToken: null, used: [] }
+  const request: RecordedRequest = { begun, attempts: [], model: null, firstToken: null, used: [] }
   return {
-    chose: (model) => void (it.model = model),
+    chose: (model) => void (request.model = model),
     asks(start) {
       const attempt: RecordedAttempt = { ...start, from: now(), to: null, outcome: null, status: null }
-      if (it.attempts.length < mostAttempts) it.attempts.push(attempt)
+      if (request.attempts.length < mostAttempts) request.attempts.push(attempt)
       return (outcome, status) => void Object.assign(attempt, { outcome, status, to: now() })
     },
     broke(backend, status) {
-      const attempt = it.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
+      const attempt = request.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
       if (attempt !== undefined) Object.assign(attempt, { outcome: 'broke', status, to: now() })
     },
-    began: () => void (it.firstToken ??= now()),
-    used: (counted) => void it.used.push(counted),
-    ended: (status) => ended(it, status, now()),
+    began: () => void (request.firstToken ??= now()),
+    used: (counted) => void request.used.push(counted),
+    ended: (status) => ended(request, status, now()),
   }
 }
 
@@ -54,7 +54,7 @@ export const spans = plugin({
         return recordingTrace(
           request,
           () => clock.now(),
-          (it, status, to) => void telling().then(({ tellRequest }) => tellRequest(it, status, to)),
+          (request, status, to) => void telling().then(({ tellRequest }) => tellRequest(request, status, to)),
         )
       },
       left(route, status, ms) {

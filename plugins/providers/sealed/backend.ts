@@ -145,8 +145,8 @@ const saying = ({ usage, choices, ...head }: Chunk): Chunk => ({
   ...(usage != null && { usage }),
 })
 
-const spoken = <T extends object>(it: T): T =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== null)) as T
+const spoken = <T extends object>(piece: T): T =>
+  Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null)) as T
 
 /** Gives the place back with the last chunk, a fault, or the reader's end. */
 async function* untilLeft(chunks: AsyncIterable<Chunk>, leave: () => void, faults: Faults): AsyncGenerator<Chunk> {

@@ -37,7 +37,7 @@ const state = v.object({
 })
 
 /** A backend stands as badly as the worst of its breakers. */
-const printed = ({ name, breakers, used, ...it }: BackendState): v.InferOutput<typeof state> => {
+const printed = ({ name, breakers, used, ...others }: BackendState): v.InferOutput<typeof state> => {
   const places = breakers.map((each) => breakerStates.indexOf(each.state))
   const { cost, ...counts } = used
   return {
@@ -45,13 +45,13 @@ const printed = ({ name, breakers, used, ...it }: BackendState): v.InferOutput<t
     state: breakerStates[Math.max(0, ...places)] ?? 'closed',
     rest_ms: Math.max(0, ...breakers.map(({ rest }) => rest)),
     breakers: breakers.map(({ model, state, rest }) => ({ model, state, rest_ms: rest })),
-    calls: [...it.calls],
-    faults: [...it.faults],
-    p50_ms: it.p50,
-    p95_ms: it.p95,
-    first_token_p50_ms: it.first50,
-    first_token_p95_ms: it.first95,
-    listed_at: it.listed,
+    calls: [...others.calls],
+    faults: [...others.faults],
+    p50_ms: others.p50,
+    p95_ms: others.p95,
+    first_token_p50_ms: others.first50,
+    first_token_p95_ms: others.first95,
+    listed_at: others.listed,
     used: { ...counts, cost: used.requests > 0 && used.unpriced === used.requests ? null : cost / 1e6 },
   }
 }
@@ -69,7 +69,7 @@ const list = route({
   },
 })
 
-const asked = v.object({
+const wish = v.object({
   backend: v.string(),
   answered: v.boolean(),
   models: v.nullable(count),
@@ -82,7 +82,7 @@ const ask = route({
   path: '/admin/backends/{backend}/ask',
   summary: 'Asks a backend for its list of models now.',
   access: { scope: 'api_key.update', operators: true },
-  answer: enveloped(asked),
+  answer: enveloped(wish),
   needs: { backends: Backends, audit: Audit },
   async handle({ id, caller, params: { backend }, signal }, { backends, audit }) {
     const look = () => backends.ask(backend, signal)

@@ -75,20 +75,20 @@ export const backends = plugin({
   },
   create: ({ upstreams, catalog, inference: { breakers }, records, cache, clock, siblings }): Backends => {
     const found = (name: string): Upstream => {
-      const it = upstreams.find((upstream) => upstream.name === name)
-      if (it === undefined) throw new NotFound('No such backend')
-      return it
+      const known = upstreams.find((upstream) => upstream.name === name)
+      if (known === undefined) throw new NotFound('No such backend')
+      return known
     }
     /** Each backend's model once, however many of the models name it. */
     const candidates = async (signal: AbortSignal): Promise<readonly Candidate[]> => {
       const all = (await catalog.list(signal)).flatMap(({ candidates }) => candidates)
-      return [...new Map(all.map((it) => [it.id, it])).values()]
+      return [...new Map(all.map((candidate) => [candidate.id, candidate])).values()]
     }
     const openOf = (name: string, all: readonly Candidate[], now: number): SeenBackend['breakers'] =>
       all.flatMap(({ id, provider, model }) => {
-        const it = provider === name ? breakers.known(id) : null
-        const state = it?.state(now) ?? 'closed'
-        return it === null || state === 'closed' ? [] : [{ model, state, rest: it.rest(now) }]
+        const breaker = provider === name ? breakers.known(id) : null
+        const state = breaker?.state(now) ?? 'closed'
+        return breaker === null || state === 'closed' ? [] : [{ model, state, rest: breaker.rest(now) }]
       })
 
     const seen = async (signal: AbortSignal): Promise<readonly SeenBackend[]> => {
@@ -127,7 +127,7 @@ export const backends = plugin({
           backends: names.map((name) =>
             mergedState(
               name,
-              all.filter((it) => it.name === name),
+              all.filter((seen) => seen.name === name),
             ),
           ),
         }

@@ -36,17 +36,17 @@ const planOf = ({ settings: model, candidates }: Entry, { timeouts, routing }: S
 })
 
 /** Throws Unconfigured where nothing plays, and BadRequest for a name that no scene has. */
-const scenesOf = ({ scenes: all }: Drill, asked: readonly string[] | undefined): readonly SceneTitle[] => {
+const scenesOf = ({ scenes: all }: Drill, wanted: readonly string[] | undefined): readonly SceneTitle[] => {
   if (all.length === 0) throw new Unconfigured({ validator: { drill: 'Expected an adapter that plays faults' } })
-  if (asked?.some((name) => all.every(({ scene }) => scene !== name)) === true)
+  if (wanted?.some((name) => all.every(({ scene }) => scene !== name)) === true)
     throw new BadRequest('Validation failed', { validator: { scenes: 'Expected names of scenes, such as S01' } })
-  return asked === undefined ? all : all.filter(({ scene }) => asked.includes(scene))
+  return wanted === undefined ? all : all.filter(({ scene }) => wanted.includes(scene))
 }
 
-const told = (event: string, it: object): ServerEvent => ({ event, data: JSON.stringify(it) })
+const told = (event: string, data: object): ServerEvent => ({ event, data: JSON.stringify(data) })
 
-const printed = ({ caller: { firstToken, ...caller }, ...it }: SceneResult) => ({
-  ...it,
+const printed = ({ caller: { firstToken, ...caller }, ...rest }: SceneResult) => ({
+  ...rest,
   caller: { ...caller, first_token: firstToken },
 })
 
@@ -56,9 +56,9 @@ async function* acted({ model, plan, scenes, drill, clock }: Show, signal: Abort
   const { chain, continues, routing } = plan
   yield told('begins', { model, backends: chain.length, retries: routing.retries, continues, scenes })
   const names = scenes.map(({ scene }) => scene)
-  for await (const it of drill.play(plan, names, signal)) {
-    marked[it.mark] = (marked[it.mark] ?? 0) + 1
-    yield told('scene', printed(it))
+  for await (const result of drill.play(plan, names, signal)) {
+    marked[result.mark] = (marked[result.mark] ?? 0) + 1
+    yield told('scene', printed(result))
   }
   if (!signal.aborted) yield told('ended', { ...marked, ms: clock.now() - began })
 }

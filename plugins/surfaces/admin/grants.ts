@@ -36,7 +36,7 @@ export const grantedPowers = (
   /** A team that is kept and open; null for none. */
   kept: string | null = null,
 ): GrantedPowers => {
-  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user, team = own.team } = given
+  const { scopes = plainScopes.filter((scope) => own.scopes.includes(scope)), user = own.user, team = own.team } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))

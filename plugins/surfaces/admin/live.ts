@@ -32,7 +32,7 @@ interface Watch {
   may(): Promise<boolean>
 }
 
-const sent = (event: string, it: string): ServerEvent => ({ event, data: it })
+const sent = (event: string, data: string): ServerEvent => ({ event, data })
 
 const printed = ({ requests, passed }: News, processes: number): string =>
   `{"requests":[${requests.map(({ text }) => text).join(',')}],"passed":${passed},"processes":${processes}}`

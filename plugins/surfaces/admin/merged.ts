@@ -49,23 +49,23 @@ export const quantile = (values: readonly number[], share: number): number | nul
 /** Of one model's breakers, the breaker that rests longest. */
 const worst = (all: readonly OpenBreaker[]): readonly OpenBreaker[] => {
   const found = new Map<string, OpenBreaker>()
-  for (const it of all) {
-    const known = found.get(it.model)
-    if (known === undefined || known.rest < it.rest) found.set(it.model, it)
+  for (const breaker of all) {
+    const known = found.get(breaker.model)
+    if (known === undefined || known.rest < breaker.rest) found.set(breaker.model, breaker)
   }
   return [...found.values()]
 }
 
 const sumOf = (all: readonly BackendUse[]): BackendUse =>
   all.reduce(
-    (sum, it) => ({
-      requests: sum.requests + it.requests,
-      input: sum.input + it.input,
-      output: sum.output + it.output,
-      cached: sum.cached + it.cached,
-      reasoning: sum.reasoning + it.reasoning,
-      unpriced: sum.unpriced + it.unpriced,
-      cost: sum.cost + it.cost,
+    (sum, more) => ({
+      requests: sum.requests + more.requests,
+      input: sum.input + more.input,
+      output: sum.output + more.output,
+      cached: sum.cached + more.cached,
+      reasoning: sum.reasoning + more.reasoning,
+      unpriced: sum.unpriced + more.unpriced,
+      cost: sum.cost + more.cost,
     }),
     unused,
   )
@@ -79,7 +79,7 @@ export const mergedState = (name: string, seen: readonly SeenBackend[]): Backend
   const times = seen.flatMap(({ times }) => times)
   const firsts = seen.flatMap(({ firsts }) => firsts)
   const lists = seen.flatMap(({ listed }) => listed ?? [])
-  const faults = faultKinds.map((kind) => ({ kind, count: calls.filter((it) => faultOf(it) === kind).length }))
+  const faults = faultKinds.map((kind) => ({ kind, count: calls.filter((call) => faultOf(call) === kind).length }))
   return {
     name,
     breakers: worst(seen.flatMap(({ breakers }) => breakers)),

@@ -30,15 +30,16 @@ export const isWithinBound = (bound: Bound, inner: Reach, outer: Reach, settings
 
 /** A limit of the key's own is less than none of its own: the configured one may change. */
 const limitsWithin = (inner: Reach, outer: Reach, settings: Settings): boolean => {
-  const [its, most] = [limitsOf(inner, settings), limitsOf(outer, settings)]
+  const [limits, most] = [limitsOf(inner, settings), limitsOf(outer, settings)]
   return (Object.keys(most) as (keyof Limits)[]).every((name) => {
     const lost = inner.limits[name] === undefined && outer.limits[name] != null
-    return !lost && atMost(its[name], most[name])
+    return !lost && atMost(limits[name], most[name])
   })
 }
 
 /** Null is more than every number. */
-const atMost = (it: number | null, most: number | null): boolean => most === null || (it !== null && it <= most)
+const atMost = (limit: number | null, most: number | null): boolean =>
+  most === null || (limit !== null && limit <= most)
 
 /** Whether the key has each of the wanted scopes. An empty list is always had. */
 export const hasAll = (key: { readonly scopes: readonly Scope[] }, wanted: readonly Scope[]): boolean =>

@@ -95,7 +95,7 @@ interface Kept {
 
 /** The last ones of many. */
 interface LastOf<T> {
-  add(it: T): void
+  add(entry: T): void
   /** The latest last. */
   all(): readonly T[]
 }
@@ -105,9 +105,9 @@ const lastOf = <T>(most: number): LastOf<T> => {
   const kept: T[] = []
   let oldest = 0
   return {
-    add(it) {
-      if (kept.length < most) return void kept.push(it)
-      kept[oldest] = it
+    add(entry) {
+      if (kept.length < most) return void kept.push(entry)
+      kept[oldest] = entry
       oldest = (oldest + 1) % most
     },
     all: () => [...kept.slice(oldest), ...kept.slice(0, oldest)],
@@ -131,9 +131,9 @@ export const backendRecords = plugin({
     const found = (name: string): Kept | null => {
       const known = all.get(name)
       if (known !== undefined || all.size >= mostBackends) return known ?? null
-      const it = freshRecord()
-      all.set(name, it)
-      return it
+      const record = freshRecord()
+      all.set(name, record)
+      return record
     }
     return {
       of(name) {
@@ -141,16 +141,16 @@ export const backendRecords = plugin({
         return { calls: calls.all(), times: times.all(), firsts: firsts.all(), used }
       },
       saw(provider, outcome, ms, status, { streams }) {
-        const it = outcome === 'left' ? null : found(provider)
-        if (it === null) return
-        it.calls.add({ at: clock.now(), outcome, status, ms })
-        if (outcome === 'answered') (streams ? it.firsts : it.times).add(ms)
+        const record = outcome === 'left' ? null : found(provider)
+        if (record === null) return
+        record.calls.add({ at: clock.now(), outcome, status, ms })
+        if (outcome === 'answered') (streams ? record.firsts : record.times).add(ms)
       },
       used({ backend, input, output, cached, reasoning, cost }) {
-        const it = found(backend)
-        if (it === null) return
-        const { used } = it
-        it.used = {
+        const record = found(backend)
+        if (record === null) return
+        const { used } = record
+        record.used = {
           requests: used.requests + 1,
           input: used.input + input,
           output: used.output + output,

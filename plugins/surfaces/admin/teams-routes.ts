@@ -41,8 +41,8 @@ const insist = (own: KeyRow, given: Partial<Budgets> | null): void => {
     throw new Forbidden('A caller of a team changes no teams', { validator: { team: 'Expected a caller of no team' } })
   if (given === null) return
   for (const name of ['costPerDay', 'costPerWeek', 'costPerMonth'] as const) {
-    const [most, its] = [own.limits[name] ?? null, given[name] ?? null]
-    if (most === null || (its !== null && its <= most)) continue
+    const [most, wanted] = [own.limits[name] ?? null, given[name] ?? null]
+    if (most === null || (wanted !== null && wanted <= most)) continue
     throw new Forbidden('A team cannot be given more than its giver has', {
       validator: { [name]: 'Expected no more than the caller’s own key has' },
     })

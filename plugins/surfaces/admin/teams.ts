@@ -71,8 +71,8 @@ export const storedTeams = plugin({
     const organizations = () => current.supply({ settings: Settings }).settings.organizations
 
     const configured = (organization: string | null): readonly Team[] =>
-      (organization === null ? Object.keys(organizations()) : [organization]).flatMap((its) =>
-        Object.entries(teamsOf(its, organizations())).map(([name, budgets]) => ofConfiguration(its, name, budgets)),
+      (organization === null ? Object.keys(organizations()) : [organization]).flatMap((owner) =>
+        Object.entries(teamsOf(owner, organizations())).map(([name, budgets]) => ofConfiguration(owner, name, budgets)),
       )
     const configuredOne = (organization: string, name: string): Team | null =>
       configured(organization).find((team) => team.name === name) ?? null

@@ -18,12 +18,12 @@ export const whose = { organization: v.optional(v.pipe(v.string(), v.minLength(1
 /** The organisation whose rows are read; null for all. Throws Forbidden when only operators may read them. */
 export const organizationFor = (
   { organization: own }: Caller,
-  asked: string | undefined,
+  wanted: string | undefined,
   { operators }: Settings,
 ): string | null => {
-  if (asked === undefined || asked === own) return own
+  if (wanted === undefined || wanted === own) return own
   if (!operators.includes(own)) throw new Forbidden('Only operators see other organisations')
-  return asked === all ? null : asked
+  return wanted === all ? null : wanted
 }
 
 /** The part of a query that keeps rows to an organisation, and bounds the work of counting all of them. */

@@ -22,7 +22,7 @@ type Told = Readonly<Record<string, unknown>>
 
 /** Keeps whose the files of results are, before the caller learns their ids. The model gets its own name. */
 const seen = async ({ store, clock, random }: Given, id: string, row: KeptThing, told: Told): Promise<Told> => {
-  const outputs = [told['output_file_id'], told['error_file_id']].filter((it) => typeof it === 'string')
+  const outputs = [told['output_file_id'], told['error_file_id']].filter((id) => typeof id === 'string')
   for (const output of outputs)
     await keepThing(store, output, { ...row, role: 'file', batch: id, at: uuid7(clock, random), booked: 0 })
   if (row.booked === 0 && over.has(told['status']) && typeof told['output_file_id'] !== 'string')

@@ -55,7 +55,7 @@ export const toldAll = async (
   const told: unknown[] = []
   for (let at = 0; at < rows.length; at += atOnce)
     told.push(...(await Promise.all(rows.slice(at, at + atOnce).map(({ id, row }) => tell(id, row)))))
-  return told.filter((it) => it !== null)
+  return told.filter((file) => file !== null)
 }
 
 const fileOf = (given: Given, id: string, row: KeptThing, signal: AbortSignal) =>

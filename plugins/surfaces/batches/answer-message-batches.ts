@@ -33,7 +33,7 @@ const seen = async ({ settings, store }: Given, id: string, row: KeptThing, told
   return typeof results_url === 'string' ? { ...told, results_url: namedPath(`${at}/${id}/results`, settings) } : told
 }
 
-const asked = async (
+const relayed = async (
   given: Given,
   [id, row]: readonly [string, KeptThing],
   signal: AbortSignal,
@@ -85,7 +85,7 @@ export const listMessageBatches = async (
 ): Promise<Reply> => {
   const page = { limit: query.limit, after: query.after_id }
   const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'messages' }, page)
-  const data = await toldAll(rows, (id, row) => asked(given, [id, row], signal).catch(missingAsNull))
+  const data = await toldAll(rows, (id, row) => relayed(given, [id, row], signal).catch(missingAsNull))
   return json({ data, has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null })
 }
 
@@ -93,21 +93,21 @@ const own = async ({ caller, params: { id } }: OfBatch, { store }: Given) =>
   [id, await ownThing(store, caller, id, isBatch)] as const
 
 export const oneMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> =>
-  json(await asked(given, await own(request, given), request.signal))
+  json(await relayed(given, await own(request, given), request.signal))
 
 export const cancelMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
   const path = `${at}/${request.params.id}/cancel`
-  return json(await asked(given, await own(request, given), request.signal, { method: 'POST', path, body: '' }))
+  return json(await relayed(given, await own(request, given), request.signal, { method: 'POST', path, body: '' }))
 }
 
 /** Removes the batch at its vendor, and then who owned it. Results that nobody has read are booked before. */
 export const removeMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
-  const it = await own(request, given)
-  const [id, row] = it
+  const found = await own(request, given)
+  const [id, row] = found
   const { caller, record, signal } = request
   await bookUnread(given, { caller, id, row, record }, `${at}/${id}/results`, signal).catch(missingAsNull)
   const ask = { method: 'DELETE', path: `${at}/${id}` } as const
-  const removed = await asked(given, it, signal, ask).catch(missingAsNull)
+  const removed = await relayed(given, found, signal, ask).catch(missingAsNull)
   await given.store.remove(things, id)
   return json(removed ?? { id, type: 'message_batch_deleted' })
 }

@@ -90,5 +90,5 @@ const answerOf = (answer: Answer): Omit<Answer, 'body'> => ({
 })
 
 /** The object that a backend answers with. */
-export const toldObject = async (...it: Parameters<typeof sent>): Promise<Record<string, unknown>> =>
-  readObject(await sent(...it))
+export const toldObject = async (...args: Parameters<typeof sent>): Promise<Record<string, unknown>> =>
+  readObject(await sent(...args))

@@ -45,11 +45,11 @@ export interface Wording {
 const choose = async (
   { catalog, filters }: Given,
   caller: Caller,
-  asked: Asked,
+  wish: Asked,
   { dialect }: Wording,
   signal: AbortSignal,
 ): Promise<Chosen> => {
-  const entry = await servedModel(catalog, caller, asked.model, asked.ability, signal)
+  const entry = await servedModel(catalog, caller, wish.model, wish.ability, signal)
   if (passageThrough(filters, { model: entry.name, organization: caller.organization }) !== null)
     throw new BadRequest('A guard looks at the chats of this model, and sees none of a batch', {
       code: 'guard_refused',
@@ -59,7 +59,7 @@ const choose = async (
     throw new BadRequest('No backend of the model takes batches', {
       validator: { model: 'Expected a model whose backend takes batches in this dialect' },
     })
-  return { entry, candidate, batches: candidate.upstream.batches, asked }
+  return { entry, candidate, batches: candidate.upstream.batches, asked: wish }
 }
 
 /** Names the request in which the fault is. */
@@ -79,11 +79,11 @@ export const wordedRequests = (given: Given, caller: Caller, wording: Wording, s
   const bounds = { elements, members, outermost: members }
   const pace = freePace()
   const worded = async (bytes: Buffer): Promise<string> => {
-    const asked = wording.read(await readJson(bytes, 'plain', bounds, pace))
-    chosen ??= await choose(given, caller, asked, wording, signal)
-    if (asked.model !== chosen.asked.model) refuseMember('model', 'Expected the model of the first request')
-    if (asked.endpoint !== chosen.asked.endpoint) refuseMember('url', 'Expected the url of the first request')
-    return asked.print(chosen)
+    const wish = wording.read(await readJson(bytes, 'plain', bounds, pace))
+    chosen ??= await choose(given, caller, wish, wording, signal)
+    if (wish.model !== chosen.asked.model) refuseMember('model', 'Expected the model of the first request')
+    if (wish.endpoint !== chosen.asked.endpoint) refuseMember('url', 'Expected the url of the first request')
+    return wish.print(chosen)
   }
   return {
     /** Null before the first request. */

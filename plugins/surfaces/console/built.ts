@@ -40,7 +40,7 @@ const codeByName = async (): Promise<ReadonlyMap<string, string>> => {
   const packed = join(root, 'plugins/surfaces/console.json.br')
   if (existsSync(packed)) return new Map(JSON.parse(brotliDecompressSync(await readFile(packed)).toString()))
   const own = join(root, 'plugins/surfaces/console/browser')
-  const names = (await readdir(own, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
+  const names = (await readdir(own, { recursive: true })).filter((file) => file.endsWith('.js')).sort()
   return browserModules({ own, root }, names)
 }
 

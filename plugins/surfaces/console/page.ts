@@ -16,13 +16,13 @@ export const consolePage = (
   own = false,
 ): string => {
   const at = (name: string): string => `"console/${hash}/${name}" integrity="${files.get(name)?.integrity ?? ''}"`
-  const others = [...files.keys()].filter((it) => it.endsWith('.js') && it !== 'main.js')
+  const others = [...files.keys()].filter((file) => file.endsWith('.js') && file !== 'main.js')
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>sealgate console</title>` +
     `<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">` +
     (own ? ownMark : '') +
     `<link rel="icon" href="data:,"><link rel="stylesheet" href=${at('style.css')}>` +
-    others.map((it) => `<link rel="${relOf(it, first)}" href=${at(it)}>`).join('') +
+    others.map((file) => `<link rel="${relOf(file, first)}" href=${at(file)}>`).join('') +
     `<script type="module" src=${at('main.js')}></script></head>` +
     `<body><noscript><main><h1>sealgate console</h1><p>The console needs JavaScript.</p></main></noscript></body></html>`
   )

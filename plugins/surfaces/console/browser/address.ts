@@ -16,5 +16,9 @@ const decoded = (text: string): string => {
 export const addressOf = (hash: string): Address => {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [page = '', ...rest] = path.split('/').map(decoded)
-  return { page: page === '' ? 'home' : page, path: rest.filter((it) => it !== ''), query: new URLSearchParams(query) }
+  return {
+    page: page === '' ? 'home' : page,
+    path: rest.filter((part) => part !== ''),
+    query: new URLSearchParams(query),
+  }
 }

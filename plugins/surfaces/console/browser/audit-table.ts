@@ -22,7 +22,7 @@ export const auditRows = (title: string, rows: readonly Act[], curl: string): Ta
     {
       head: 'Outcome',
       value: ({ outcome }) => outcome,
-      show: (it) => badge(outcomes[it.outcome] ?? 'idle', it.outcome),
+      show: (act) => badge(outcomes[act.outcome] ?? 'idle', act.outcome),
     },
     { head: 'By', value: ({ actor }) => actor, show: ({ actor }) => keyLink(actor) },
     { head: 'User', value: ({ user }) => user },

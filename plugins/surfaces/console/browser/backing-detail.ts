@@ -15,21 +15,21 @@ type Call = Backing['calls'][number]
 /** Ms between two readings. */
 const pace = 5_000
 
-const about = (it: Backing, passed: number): HTMLElement => {
-  const { kind, words } = lampOf(it, passed)
-  const { requests, input, output, unpriced, cost: sum } = it.used
+const about = (backing: Backing, passed: number): HTMLElement => {
+  const { kind, words } = lampOf(backing, passed)
+  const { requests, input, output, unpriced, cost: sum } = backing.used
   return section(
     'Backend',
     facts([
       ['Breaker', badge(kind, words)],
-      ['Faults', faultsOf(it)],
-      ['p50, p95', `${timeOf(it.p50_ms)}, ${timeOf(it.p95_ms)}`],
-      ['First token', `${timeOf(it.first_token_p50_ms)}, ${timeOf(it.first_token_p95_ms)} (p50, p95)`],
-      ['Age of its list', ageOf(it, Date.now())],
+      ['Faults', faultsOf(backing)],
+      ['p50, p95', `${timeOf(backing.p50_ms)}, ${timeOf(backing.p95_ms)}`],
+      ['First token', `${timeOf(backing.first_token_p50_ms)}, ${timeOf(backing.first_token_p95_ms)} (p50, p95)`],
+      ['Age of its list', ageOf(backing, Date.now())],
       ['Requests', `${count(requests)}${unpriced > 0 ? `, ${count(unpriced)} unpriced` : ''}`],
       ['Tokens', `${count(input)} in, ${count(output)} out`],
       [costWords(), sum === null ? 'unpriced' : cost(sum)],
-      ...it.breakers.map(
+      ...backing.breakers.map(
         (each) =>
           [`Model ${each.model}`, badge(lampOf(each, passed).kind, lampOf(each, passed).words), 'wide'] as const,
       ),
@@ -37,16 +37,16 @@ const about = (it: Backing, passed: number): HTMLElement => {
   )
 }
 
-const faultCell = (it: Call): string => {
-  const kind = faultOfCall(it)
+const faultCell = (call: Call): string => {
+  const kind = faultOfCall(call)
   return kind === null ? '–' : faultWords(kind)
 }
 
-const callTable = (it: Backing, curl: string): HTMLElement =>
+const callTable = (backing: Backing, curl: string): HTMLElement =>
   table<Call>({
-    title: `The last ${it.calls.length} calls`,
-    file: `calls-of-${it.backend}`,
-    rows: it.calls.toReversed(),
+    title: `The last ${backing.calls.length} calls`,
+    file: `calls-of-${backing.backend}`,
+    rows: backing.calls.toReversed(),
     curl,
     empty: 'No call was made since the gateway started.',
     columns: [
@@ -54,7 +54,7 @@ const callTable = (it: Backing, curl: string): HTMLElement =>
       {
         head: 'Outcome',
         value: ({ outcome }) => outcome,
-        show: (it) => badge(outcomeOf(it).kind, outcomeOf(it).words),
+        show: (call) => badge(outcomeOf(call).kind, outcomeOf(call).words),
       },
       { head: 'Fault', value: faultOfCall, show: faultCell },
       { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
@@ -66,13 +66,13 @@ const callPlot = ({ calls }: Backing): HTMLElement =>
     title: 'Time of the last calls',
     hatchedWords: 'with a fault',
     worded: timeOf,
-    bars: calls.map((it) => {
-      const isFault = faultOfCall(it) !== null
+    bars: calls.map((call) => {
+      const isFault = faultOfCall(call) !== null
       return {
-        name: clockTime(it.at),
-        solid: isFault ? 0 : it.ms,
-        hatched: isFault ? it.ms : 0,
-        words: `${clockTime(it.at)}: ${outcomeOf(it).words}, ${timeOf(it.ms)}`,
+        name: clockTime(call.at),
+        solid: isFault ? 0 : call.ms,
+        hatched: isFault ? call.ms : 0,
+        words: `${clockTime(call.at)}: ${outcomeOf(call).words}, ${timeOf(call.ms)}`,
       }
     }),
   })
@@ -85,13 +85,13 @@ export const backingDetail = async (view: View, name: string): Promise<readonly 
   const curl = curlOf(gateway.base, '/admin/backends')
   let read: { readonly it: Backing | null; readonly at: number } = { it: null, at: 0 }
   const draw = async (): Promise<void> => {
-    const { it, at } = read
-    if (it === null) return region.replaceChildren(note('There is no such backend.'))
+    const { it: backing, at } = read
+    if (backing === null) return region.replaceChildren(note('There is no such backend.'))
     renew(
       region,
-      about(it, Date.now() - at),
-      ...(it.calls.length === 0 ? [] : [section('In time', callPlot(it))]),
-      callTable(it, curl),
+      about(backing, Date.now() - at),
+      ...(backing.calls.length === 0 ? [] : [section('In time', callPlot(backing))]),
+      callTable(backing, curl),
     )
   }
   const again = async (): Promise<void> => {

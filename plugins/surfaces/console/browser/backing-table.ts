@@ -9,8 +9,8 @@ type Time = 'p50_ms' | 'p95_ms' | 'first_token_p50_ms'
 
 const time = (head: string, name: Time): Column<Backing> => ({
   head,
-  value: (it) => it[name],
-  show: (it) => timeOf(it[name]),
+  value: (backing) => backing[name],
+  show: (backing) => timeOf(backing[name]),
   number: true,
 })
 
@@ -31,13 +31,18 @@ export const backingTable = (rows: readonly Backing[], curl: string, passed: num
       {
         head: 'Breaker',
         value: ({ state }) => state,
-        show: (it) => badge(lampOf(it, passed).kind, lampOf(it, passed).words),
+        show: (backing) => badge(lampOf(backing, passed).kind, lampOf(backing, passed).words),
       },
       { head: 'Faults of the last 20', value: faultsOf },
       time('p50', 'p50_ms'),
       time('p95', 'p95_ms'),
       time('First token, p50', 'first_token_p50_ms'),
-      { head: 'Age of its list', value: (it) => it.listed_at, show: (it) => ageOf(it, now), number: true },
+      {
+        head: 'Age of its list',
+        value: (backing) => backing.listed_at,
+        show: (backing) => ageOf(backing, now),
+        number: true,
+      },
       { head: 'Requests', value: ({ used }) => used.requests, show: ({ used }) => count(used.requests), number: true },
       {
         head: 'Tokens in / out',

@@ -38,7 +38,10 @@ export const caseFigures = (
 ): CaseFigures | null => {
   if (answered.length === 0) return null
   const judged = answered.map(({ truth, decided }) => ({ truth, ...opinionOf(question, decided) }))
-  const scored: readonly ScoredAnswer[] = judged.map((it) => ({ confidence: it.confidence, right: isRight(it) }))
+  const scored: readonly ScoredAnswer[] = judged.map((answer) => ({
+    confidence: answer.confidence,
+    right: isRight(answer),
+  }))
   const [fit, held] = randomHalves(scored, seededFractions(seed))
   return {
     ...figuresOf(judged, seed),

@@ -5,10 +5,14 @@ import { note, section } from './parts.ts'
 import { reliabilityPlot, reliabilityTable } from './reliability.ts'
 import { type Column, table } from './table.ts'
 
-const number = (head: string, of: (it: CaseFigures) => number, shown: (it: number) => string): Column<CaseFigures> => ({
+const number = (
+  head: string,
+  of: (figures: CaseFigures) => number,
+  shown: (value: number) => string,
+): Column<CaseFigures> => ({
   head,
   value: of,
-  show: (it) => shown(of(it)),
+  show: (figures) => shown(of(figures)),
   number: true,
 })
 
@@ -42,8 +46,8 @@ const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
       },
       {
         head: costWords(),
-        value: (it) => it.cost,
-        show: (it) => (it.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it.cost)),
+        value: (figures) => figures.cost,
+        show: (figures) => (figures.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(figures.cost)),
         number: true,
       },
     ],
@@ -64,14 +68,14 @@ const promiseOf = ({ model, promise }: CaseFigures, errors: number): HTMLElement
 
 /** What labelled cases say of each model, with the plot and its table. */
 export const caseResults = (all: readonly CaseFigures[], errors: number, curl: string): readonly HTMLElement[] => {
-  const escalated = all.reduce((sum, it) => sum + it.escalated, 0)
+  const escalated = all.reduce((sum, figures) => sum + figures.escalated, 0)
   return [
     section(
       'Threshold',
       el(
         'ul',
         { class: 'list' },
-        all.map((it) => promiseOf(it, errors)),
+        all.map((figures) => promiseOf(figures, errors)),
       ),
     ),
     ...(escalated === 0

@@ -16,7 +16,7 @@ export interface CaseRun {
 export interface CaseQuestions {
   readonly cases: readonly LabelledCase[]
   /** Throws Refused. */
-  ask(it: LabelledCase): Promise<Decided>
+  ask(labelled: LabelledCase): Promise<Decided>
   /** Resolves after so many ms. */
   wait(ms: number): Promise<void>
   /** Hears of each case that is over. */
@@ -37,12 +37,12 @@ const mayPass = (error: unknown): error is Refused =>
 /** The refusal where the last try failed too, or the reader stopped. Throws what does not pass. */
 const answerOf = async (
   { ask, wait }: CaseQuestions,
-  it: LabelledCase,
+  labelled: LabelledCase,
   signal: AbortSignal,
 ): Promise<Decided | Refused> => {
   for (let tries = 0; ; tries++) {
     try {
-      return await ask(it)
+      return await ask(labelled)
     } catch (error) {
       const ms = waits[tries]
       if (!mayPass(error)) throw error
@@ -59,16 +59,16 @@ export const runCases = async (given: CaseQuestions, signal: AbortSignal): Promi
   let [unanswered, row] = [0, 0]
   let fault: unknown = null
   const lane = async (): Promise<void> => {
-    for (const it of waiting) {
+    for (const labelled of waiting) {
       if (fault !== null) return
-      const decided = await answerOf(given, it, signal)
+      const decided = await answerOf(given, labelled, signal)
       if (signal.aborted) return
       if (decided instanceof Refused) {
         unanswered++
         if (++row >= mostUnanswered) throw decided
       } else {
         row = 0
-        answered.push({ truth: it.truth, decided })
+        answered.push({ truth: labelled.truth, decided })
       }
       given.heard()
     }

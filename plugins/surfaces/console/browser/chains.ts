@@ -15,16 +15,18 @@ interface Row extends Link {
 /** The links of all chains in their order, each with its share among those of its priority. */
 export const linksOf = (models: readonly Chained[]): readonly Row[] =>
   models.flatMap(({ model: of, chain }) =>
-    chain.map((it, at) => {
-      const equals = chain.filter(({ priority }) => priority === it.priority)
+    chain.map((link, at) => {
+      const equals = chain.filter(({ priority }) => priority === link.priority)
       const sum = equals.reduce((sum, { weight }) => sum + weight, 0)
-      return { ...it, of, place: at + 1, share: sum === 0 ? null : it.weight / sum }
+      return { ...link, of, place: at + 1, share: sum === 0 ? null : link.weight / sum }
     }),
   )
 
 const breakerOf = ({ backend, model }: Row, backends: readonly Backing[]) => {
-  const its = backends.find((it) => it.backend === backend)?.breakers.find((it) => it.model === model)
-  return lampOf(its ?? { state: 'closed', rest_ms: 0 }, 0)
+  const breaker = backends
+    .find((backing) => backing.backend === backend)
+    ?.breakers.find((other) => other.model === model)
+  return lampOf(breaker ?? { state: 'closed', rest_ms: 0 }, 0)
 }
 
 export const chainTable = (models: readonly Chained[], backends: readonly Backing[], curl: string): HTMLElement =>
@@ -49,8 +51,8 @@ export const chainTable = (models: readonly Chained[], backends: readonly Backin
       { head: 'Its model', value: ({ model }) => model },
       {
         head: 'Breaker',
-        value: (it) => breakerOf(it, backends).words,
-        show: (it) => badge(breakerOf(it, backends).kind, breakerOf(it, backends).words),
+        value: (row) => breakerOf(row, backends).words,
+        show: (row) => badge(breakerOf(row, backends).kind, breakerOf(row, backends).words),
       },
       { head: 'Priority', value: ({ priority }) => priority, number: true },
       { head: 'Weight', value: ({ weight }) => weight, number: true },
@@ -60,6 +62,6 @@ export const chainTable = (models: readonly Chained[], backends: readonly Backin
         show: ({ share }) => (share === null ? '–' : percent(share)),
         number: true,
       },
-      { head: 'Context', value: (it) => it.context_tokens, number: true },
+      { head: 'Context', value: (row) => row.context_tokens, number: true },
     ],
   })

@@ -32,8 +32,12 @@ export const settingsTable = (rows: readonly PlacedSetting[], curl: string): HTM
     empty: 'No setting has these words.',
     columns: [
       { head: 'Setting', value: ({ path }) => pathWords(path), show: ({ path }) => shown(pathWords(path)) },
-      { head: 'Value', value: valueWords, show: (it) => shown(valueWords(it)) },
-      { head: 'From', value: originWords, show: (it) => badge(kinds[it.origin] ?? 'idle', originWords(it)) },
+      { head: 'Value', value: valueWords, show: (setting) => shown(valueWords(setting)) },
+      {
+        head: 'From',
+        value: originWords,
+        show: (setting) => badge(kinds[setting.origin] ?? 'idle', originWords(setting)),
+      },
     ],
   })
 

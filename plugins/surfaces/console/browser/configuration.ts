@@ -50,8 +50,8 @@ export const foundSettings = (
 ): readonly PlacedSetting[] => {
   const wanted = words.trim().toLowerCase()
   return settings.filter(
-    (it) =>
-      (withDefaults || it.origin !== 'default') &&
-      `${pathWords(it.path)} ${valueWords(it)}`.toLowerCase().includes(wanted),
+    (setting) =>
+      (withDefaults || setting.origin !== 'default') &&
+      `${pathWords(setting.path)} ${valueWords(setting)}`.toLowerCase().includes(wanted),
   )
 }

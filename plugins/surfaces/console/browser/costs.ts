@@ -5,14 +5,14 @@ import type { Sum } from './sums.ts'
 
 const hatched = (words: string): HTMLElement => el('span', { class: 'unpriced' }, words)
 
-const known = ({ cost: it, unpriced, requests }: Sum): Child => {
+const known = ({ cost: sum, unpriced, requests }: Sum): Child => {
   if (requests === 0) return '–'
-  if (it === null) return hatched(unpriced > 0 ? 'unpriced' : 'errors alone')
-  return cost(it)
+  if (sum === null) return hatched(unpriced > 0 ? 'unpriced' : 'errors alone')
+  return cost(sum)
 }
 
-const more = ({ cost: it, unpriced }: Sum): Child =>
-  it !== null && unpriced > 0 && hatched(`+ ${count(unpriced)} unpriced`)
+const more = ({ cost: sum, unpriced }: Sum): Child =>
+  sum !== null && unpriced > 0 && hatched(`+ ${count(unpriced)} unpriced`)
 
 /** A cost; what has no price is hatched and never 0. */
 export const shownCost = (sum: Sum): Child => [known(sum), ' ', more(sum)]

@@ -1,10 +1,10 @@
 /** Spreadsheets run a cell that begins so; a quote in front makes it text. */
 const formula = /^[=+\-@\t\r]/
 
-const cell = (it: string | number | null): string => {
-  if (it === null) return ''
-  if (typeof it === 'number') return String(it)
-  const text = formula.test(it) ? `'${it}` : it
+const cell = (value: string | number | null): string => {
+  if (value === null) return ''
+  if (typeof value === 'number') return String(value)
+  const text = formula.test(value) ? `'${value}` : value
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -18,7 +18,7 @@ const separators = [',', ';', '\t'] as const
 const separatorOf = (text: string): string => {
   const [head = ''] = text.split(/[\r\n]/, 1)
   const times = (mark: string) => head.split(mark).length
-  return separators.reduce((most, it) => (times(it) > times(most) ? it : most))
+  return separators.reduce((most, separator) => (times(separator) > times(most) ? separator : most))
 }
 
 interface Cell {
@@ -50,11 +50,11 @@ export const rowsOf = (given: string): readonly (readonly string[])[] | null => 
   const rows: string[][] = []
   let row: string[] = []
   for (let at = 0; at <= text.length;) {
-    const it = text[at] === '"' ? quoted(text, at) : plain(text, at, separator)
-    if (it === null) return null
-    row.push(it.cell)
-    const end = text[it.next]
-    at = it.next + (end === '\r' && text[it.next + 1] === '\n' ? 2 : 1)
+    const found = text[at] === '"' ? quoted(text, at) : plain(text, at, separator)
+    if (found === null) return null
+    row.push(found.cell)
+    const end = text[found.next]
+    at = found.next + (end === '\r' && text[found.next + 1] === '\n' ? 2 : 1)
     if (end === separator) continue
     if (end !== undefined && end !== '\r' && end !== '\n') return null
     // An empty line is no row.

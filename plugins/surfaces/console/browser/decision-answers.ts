@@ -50,7 +50,7 @@ export const opinionOf = (question: DraftQuestion, { answers, diagnostics }: Dec
     return { said: noul >= 0.5 ? 'yes' : 'no', probabilities, confidence: Math.abs(2 * noul - 1), unreliable }
   }
   const probabilities = labelsOf(question).map((label) => (Object.hasOwn(given, label) ? given[label] : undefined))
-  if (confidence === undefined || !probabilities.every((it) => it !== undefined))
+  if (confidence === undefined || !probabilities.every((probability) => probability !== undefined))
     throw new Error('The answer lacks a label')
   return { said: choice ?? (score === undefined ? '–' : decimal(score)), probabilities, confidence, unreliable }
 }

@@ -109,7 +109,7 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
   const region = stack()
   let stopping = new AbortController()
   const stop = button('Stop', () => stopping.abort())
-  const begin = button('Ask the cases', () => void asked(), 'main')
+  const begin = button('Ask the cases', () => void askCases(), 'main')
   stop.disabled = true
   const progress = (done: number, all: number): void => {
     bar.max = all
@@ -128,7 +128,7 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
     bench.found(all[0]?.promise?.confidence ?? null)
     region.replaceChildren(...(all.length === 0 ? [] : caseResults(all, errors, curl)))
   }
-  const asked = async (): Promise<void> => {
+  const askCases = async (): Promise<void> => {
     stopping = new AbortController()
     region.replaceChildren()
     begin.disabled = true

@@ -43,8 +43,8 @@ const isJson = (text: string): boolean => {
 const isRepeated = (names: readonly string[]): boolean => new Set(names).size < names.length
 
 /** What the gateway could not tell from the body; null when nothing is wrong. */
-export const flawOf = ({ state, questions, ...it }: Draft): string | null => {
-  if (it.isJson && !isJson(state)) return 'The state is no JSON.'
+export const flawOf = ({ state, questions, ...rest }: Draft): string | null => {
+  if (rest.isJson && !isJson(state)) return 'The state is no JSON.'
   if (isRepeated(questions.map(({ id }) => id))) return 'Two questions have the same id.'
   const twice = questions.find((question) => question.type === 'choice' && isRepeated(labelsOf(question)))
   return twice === undefined ? null : `A label of the question ${twice.id} stands there twice.`
@@ -89,7 +89,7 @@ export const bodyOf = (draft: Draft, model: string): string => {
   return objectOf([
     ['model', JSON.stringify(model)],
     ['state', draft.isJson ? state.trim() : JSON.stringify(state)],
-    ['questions', objectOf(questions.map((it) => [it.id, questionOf(it)]))],
+    ['questions', objectOf(questions.map((question) => [question.id, questionOf(question)]))],
     ...(samples === null ? [] : [['samples', String(samples)] as const]),
     ...(steps === null ? [] : [['steps', String(steps)] as const]),
     ...(provider === '' ? [] : [['provider', JSON.stringify(provider)] as const]),

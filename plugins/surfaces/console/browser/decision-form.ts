@@ -16,13 +16,15 @@ const mostQuestions = 16
 const questionList = (changed: () => void) => {
   let forms: readonly QuestionForm[] = []
   const place = stack()
-  const read = (): readonly DraftQuestion[] => forms.map((it) => it.read())
+  const read = (): readonly DraftQuestion[] => forms.map((form) => form.read())
   const put = (questions: readonly DraftQuestion[]): void => {
     const remove = (at: number) => () => {
       put(read().filter((_, other) => other !== at))
       add.focus()
     }
-    forms = questions.map((it, at) => questionForm(it, at, changed, questions.length > 1 ? remove(at) : null))
+    forms = questions.map((question, at) =>
+      questionForm(question, at, changed, questions.length > 1 ? remove(at) : null),
+    )
     place.replaceChildren(...forms.map(({ root }) => root))
     add.disabled = questions.length >= mostQuestions
     changed()

@@ -17,7 +17,7 @@ export interface AskedModel {
 
 type Answered = AskedModel & { readonly decided: Decided }
 
-const isAnswered = (it: AskedModel): it is Answered => it.decided !== null
+const isAnswered = (model: AskedModel): model is Answered => model.decided !== null
 
 const shownName = (question: DraftQuestion, label: string, at: number): string =>
   question.type === 'score' && question.options[at]?.meaning ? `${label}: ${question.options[at].meaning}` : label
@@ -35,7 +35,7 @@ const bar = (name: string, share: number): readonly Child[] => [
 
 /** The probabilities of one model for one question. */
 const barsOf = (question: DraftQuestion, { listed, decided }: Answered): HTMLElement => {
-  const { said, probabilities, confidence, unreliable } = opinionOf(question, decided)
+  const { said: answerWord, probabilities, confidence, unreliable } = opinionOf(question, decided)
   return el(
     'figure',
     { class: 'bars' },
@@ -43,7 +43,7 @@ const barsOf = (question: DraftQuestion, { listed, decided }: Answered): HTMLEle
       'figcaption',
       {},
       el('span', { class: 'note' }, listed.model),
-      el('b', {}, said),
+      el('b', {}, answerWord),
       el('span', {}, `confidence ${decimal(confidence)}`),
       unreliable && badge('mixed', 'unreliable'),
     ),
@@ -75,7 +75,7 @@ const probabilityTable = (draft: Draft, answered: readonly Answered[], curl: str
       const opinions = answered.map(({ decided }) => opinionOf(question, decided).probabilities)
       return labelsOf(question).map((label, at) => ({
         ...{ question: question.id, label: shownName(question, label, at) },
-        shares: opinions.map((it) => it[at] ?? 0),
+        shares: opinions.map((shares) => shares[at] ?? 0),
       }))
     }),
     columns: [
@@ -110,8 +110,8 @@ const callTable = (answered: readonly Answered[], curl: string): HTMLElement =>
         head: costWords(),
         value: ({ listed, decided }) => decisionCost(listed, decided),
         show: ({ listed, decided }) => {
-          const it = decisionCost(listed, decided)
-          return it === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it)
+          const price = decisionCost(listed, decided)
+          return price === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(price)
         },
         number: true,
       },
@@ -135,9 +135,9 @@ const callTable = (answered: readonly Answered[], curl: string): HTMLElement =>
   })
 
 /** What models said to the same questions, side by side. */
-export const decisionResults = (draft: Draft, asked: readonly AskedModel[], curl: string): readonly HTMLElement[] => {
-  const answered = asked.filter(isAnswered)
-  const refused = asked.filter(({ decided }) => decided === null)
+export const decisionResults = (draft: Draft, models: readonly AskedModel[], curl: string): readonly HTMLElement[] => {
+  const answered = models.filter(isAnswered)
+  const refused = models.filter(({ decided }) => decided === null)
   return [
     ...refused.map(({ listed, fault }) => section(listed.model, refusal(fault))),
     ...(answered.length === 0
@@ -149,7 +149,7 @@ export const decisionResults = (draft: Draft, asked: readonly AskedModel[], curl
               el(
                 'div',
                 { class: 'sides' },
-                answered.map((it) => barsOf(question, it)),
+                answered.map((model) => barsOf(question, model)),
               ),
             ),
           ),

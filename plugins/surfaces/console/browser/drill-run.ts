@@ -82,13 +82,13 @@ export const sightWords = ({ caller: { status, characters, ending, ms } }: Drill
   if (ending === 'left') return 'the caller left'
   const text = characters === 0 ? '' : `${count(characters)} characters`
   const ends = { whole: '', error: 'an error', broken: 'a broken connection' }[ending]
-  const what = [text, ends].filter((it) => it !== '').join(', then ')
+  const what = [text, ends].filter((part) => part !== '').join(', then ')
   return `${status === null ? '' : `${status}: `}${what}${ms === null ? '' : `, in ${seconds(ms / 1000)}`}`
 }
 
 export const markCounts = ({ results }: DrillRun): Readonly<Record<DrillMark, number>> => {
   const all = [...results.values()]
-  const of = (mark: DrillMark): number => all.filter((it) => it.mark === mark).length
+  const of = (mark: DrillMark): number => all.filter((scene) => scene.mark === mark).length
   return { pass: of('pass'), partial: of('partial'), safe: of('safe'), fail: of('fail') }
 }
 

@@ -21,7 +21,7 @@ interface Enclave {
 /** The largest number of enclaves that the console asks. */
 const mostEnclaves = 16
 
-const asked = async (gateway: Gateway, name: string | null): Promise<Enclave> => {
+const askEnclave = async (gateway: Gateway, name: string | null): Promise<Enclave> => {
   const named = name ?? 'enclave'
   try {
     const { keys, evidence } = await gateway.read<Keyset>(pathOf('/rvenc/keys', { enclave: name }))
@@ -37,8 +37,8 @@ const asked = async (gateway: Gateway, name: string | null): Promise<Enclave> =>
 export const enclavesOf = (gateway: Gateway, connected: number): Promise<readonly Enclave[]> =>
   Promise.all(
     connected === 0
-      ? [asked(gateway, null)]
-      : Array.from({ length: Math.min(connected, mostEnclaves) }, (_, at) => asked(gateway, `e${at}`)),
+      ? [askEnclave(gateway, null)]
+      : Array.from({ length: Math.min(connected, mostEnclaves) }, (_, at) => askEnclave(gateway, `e${at}`)),
   )
 
 export const enclaveTable = (rows: readonly Enclave[], curl: string): HTMLElement =>

@@ -28,8 +28,8 @@ export async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenera
       rest = blocks.pop() ?? ''
       if (rest.length > longest) throw new Error('An event is too long')
       for (const block of blocks) {
-        const it = eventOf(block)
-        if (it !== null) yield it
+        const found = eventOf(block)
+        if (found !== null) yield found
       }
     }
   } finally {

@@ -6,13 +6,13 @@ export interface Judged {
   readonly truth: number
 }
 
-export const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length
+export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 const greatest = ({ probabilities }: Judged): number => Math.max(...probabilities)
 
 export const isRight = (judged: Judged): boolean => judged.probabilities.indexOf(greatest(judged)) === judged.truth
 
-const accuracy = (judged: readonly Judged[]): number => mean(judged.map((it) => Number(isRight(it))))
+const accuracy = (judged: readonly Judged[]): number => mean(judged.map((answer) => Number(isRight(answer))))
 
 /** The squared distance to the truth over all labels: 0 is perfect, 2 is sure of the wrong one. */
 export const brier = (judged: readonly Judged[]): number =>
@@ -49,7 +49,7 @@ const gap = (some: readonly Bin[]): number =>
 
 /** Ten of equal width; empty ones are left out. */
 export const binsOf = (judged: readonly Judged[]): readonly Bin[] =>
-  binned(judged.map((it) => [greatest(it), Number(isRight(it))]))
+  binned(judged.map((answer) => [greatest(answer), Number(isRight(answer))]))
 
 /** How far claims are from how often they are right: the ECE. */
 export const calibrationError = (judged: readonly Judged[]): number => gap(binsOf(judged))

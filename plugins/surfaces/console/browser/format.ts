@@ -8,9 +8,9 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSt
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
-export const count = (it: number): string => (it >= 1e6 ? short.format(it) : whole.format(it))
-export const decimal = (it: number): string => two.format(it)
-export const percent = (it: number): string => percents.format(it)
+export const count = (value: number): string => (value >= 1e6 ? short.format(value) : whole.format(value))
+export const decimal = (value: number): string => two.format(value)
+export const percent = (value: number): string => percents.format(value)
 
 let currency: string | null = null
 
@@ -21,7 +21,8 @@ export const costsIn = (code: string | null): void => void (currency = code)
 export const costWords = (words = 'Cost'): string => (currency === null ? words : `${words}, ${currency}`)
 
 /** A cost in the currency that its head names. */
-export const cost = (it: number): string => (it !== 0 && Math.abs(it) < 0.01 ? smallMoney.format(it) : money.format(it))
+export const cost = (value: number): string =>
+  value !== 0 && Math.abs(value) < 0.01 ? smallMoney.format(value) : money.format(value)
 
 /** A moment in the reader's zone; `at` is Unix time in ms. */
 export const moment = (at: number): string => moments.format(at)
@@ -29,8 +30,8 @@ export const date = (at: number): string => dates.format(at)
 export const clockTime = (at: number): string => clocks.format(at)
 export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-export const seconds = (it: number): string =>
-  it < 1 ? `${whole.format(Math.round(it * 1000))} ms` : `${two.format(it)} s`
+export const seconds = (value: number): string =>
+  value < 1 ? `${whole.format(Math.round(value * 1000))} ms` : `${two.format(value)} s`
 
 const day = 86_400_000
 

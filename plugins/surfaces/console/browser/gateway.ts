@@ -14,8 +14,8 @@ export class Refused extends Error {
 }
 
 /** Null where the gateway refuses with one of these statuses. */
-export const unlessRefused = <T>(asked: Promise<T>, ...statuses: readonly number[]): Promise<T | null> =>
-  asked.catch((error: unknown) => {
+export const unlessRefused = <T>(answer: Promise<T>, ...statuses: readonly number[]): Promise<T | null> =>
+  answer.catch((error: unknown) => {
     if (error instanceof Refused && statuses.includes(error.status)) return null
     throw error
   })
@@ -47,8 +47,8 @@ export interface Gateway {
 
 /** The path of a route with its query; null and empty values are left out. */
 export const pathOf = (path: string, query: Query = {}): string => {
-  const fields = Object.entries(query).flatMap(([name, it]) =>
-    it === null || it === '' ? [] : [`${name}=${encodeURIComponent(it)}`],
+  const fields = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`${name}=${encodeURIComponent(value)}`],
   )
   return fields.length === 0 ? path : `${path}?${fields.join('&')}`
 }
@@ -61,7 +61,7 @@ const refusal = async (answer: Response): Promise<Refused> => {
   const body: unknown = await answer.json().catch(() => null)
   const { error, validator } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const fields = typeof validator === 'object' && validator !== null ? Object.entries(validator) : []
-  const told = Object.fromEntries(fields.map(([name, it]) => [name, String(it)]))
+  const told = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))
   return new Refused(answer.status, typeof error === 'string' ? error : `The gateway answers ${answer.status}`, told)
 }
 
@@ -124,8 +124,8 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal,
       return (await (await sent('POST', path, json, either)).json()) as T
     },
     text: async (path) => (await sent('GET', path)).text(),
-    async *events(path, asked, until) {
-      const answer = await sent(asked === undefined ? 'GET' : 'POST', path, asked, until)
+    async *events(path, body, until) {
+      const answer = await sent(body === undefined ? 'GET' : 'POST', path, body, until)
       if (answer.body !== null) yield* eventsOf(answer.body)
     },
   }

@@ -62,7 +62,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
     here = new AbortController()
     const { signal } = here
     const { page: name, path, query } = addressOf(location.hash)
-    const page = seen.find((it) => it.name === name)
+    const page = seen.find((page) => page.name === name)
     shell.at(name)
     document.title = `${page?.title ?? 'Not here'} · sealgate`
     if (page === undefined) {

@@ -86,11 +86,11 @@ const revocation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
 }
 
 const listOr = (all: readonly string[] | null, none: string): Child =>
-  all === null ? none : all.length === 0 ? 'none' : all.map((it) => [el('code', {}, it), ' '])
+  all === null ? none : all.length === 0 ? 'none' : all.map((name) => [el('code', {}, name), ' '])
 
 /** Null where the key has those of the configuration alone. */
 const ownLimits = ({ limits }: Key): readonly string[] | null => {
-  const own = Object.entries(limits).map(([name, it]) => `${name}: ${it ?? 'none'}`)
+  const own = Object.entries(limits).map(([name, limit]) => `${name}: ${limit ?? 'none'}`)
   return own.length === 0 ? null : own
 }
 

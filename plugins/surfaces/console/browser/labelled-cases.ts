@@ -20,8 +20,8 @@ const outcomes: Readonly<Record<string, number>> = { yes: 0, true: 0, '1': 0, no
 /** Below 0 for what is no answer to the question. A level is known by its number or its words. */
 const placeOf = (question: DraftQuestion, answer: string): number => {
   if (question.type === 'noul') {
-    const said = answer.toLowerCase()
-    return Object.hasOwn(outcomes, said) ? (outcomes[said] ?? -1) : -1
+    const word = answer.toLowerCase()
+    return Object.hasOwn(outcomes, word) ? (outcomes[word] ?? -1) : -1
   }
   const place = labelsOf(question).indexOf(answer)
   if (place >= 0 || question.type === 'choice') return place
@@ -31,7 +31,7 @@ const placeOf = (question: DraftQuestion, answer: string): number => {
 /** Cases of a CSV whose first row names `state` and `answer`, each case once. Throws UnreadCases. */
 export const casesOf = (text: string, question: DraftQuestion): readonly LabelledCase[] => {
   const [head = [], ...rows] = rowsOf(text) ?? []
-  const names = head.map((it) => it.trim().toLowerCase())
+  const names = head.map((name) => name.trim().toLowerCase())
   const [states, answers] = [names.indexOf('state'), names.indexOf('answer')]
   if (states < 0 || answers < 0)
     throw new UnreadCases('The file is no CSV whose first row names the columns state and answer.')

@@ -20,8 +20,8 @@ export const wholeList = async <T>(
   mostPages = 20,
 ): Promise<Listing<T>> => {
   const pageOf = async (page: number): Promise<Listing<T>> => {
-    const asked = pathOf(path, { ...query, limit: pageSize, offset: page * pageSize })
-    const answer = await gateway.ask<Readonly<Record<string, unknown>>>('GET', asked)
+    const address = pathOf(path, { ...query, limit: pageSize, offset: page * pageSize })
+    const answer = await gateway.ask<Readonly<Record<string, unknown>>>('GET', address)
     return { rows: answer[field] as readonly T[], total: (answer['pagination'] as Paged).total }
   }
   const { rows: first, total } = await pageOf(0)
@@ -29,7 +29,7 @@ export const wholeList = async <T>(
   const rows: T[] = [...first]
   for (let page = 1; page < pages; page += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, pages - page) }, (_, more) => pageOf(page + more))
-    for (const its of await Promise.all(some)) rows.push(...its.rows)
+    for (const part of await Promise.all(some)) rows.push(...part.rows)
   }
   return { rows, total }
 }

@@ -14,7 +14,7 @@ export interface LiveChoice {
 
 const isFailed = ({ status }: Running): boolean => status !== null && status >= 400
 
-const filters: Readonly<Record<string, (it: Running) => boolean>> = {
+const filters: Readonly<Record<string, (request: Running) => boolean>> = {
   all: () => true,
   running: ({ ms, lost }) => ms === null && lost !== true,
   failed: isFailed,

@@ -23,7 +23,7 @@ const most = 500
 const [soon, later] = [300, 5_000]
 
 const remember = (seen: Map<string, Running>, requests: readonly Running[]): void => {
-  for (const it of requests) seen.set(it.id, it)
+  for (const request of requests) seen.set(request.id, request)
   for (const id of seen.keys()) {
     if (seen.size <= most) break
     seen.delete(id)
@@ -32,7 +32,7 @@ const remember = (seen: Map<string, Running>, requests: readonly Running[]): voi
 
 /** A request that ran when the tab stopped listening has an end that the tab does not see. */
 const loseEnds = (seen: Map<string, Running>): void => {
-  for (const [id, it] of seen) if (it.ms === null) seen.set(id, { ...it, lost: true })
+  for (const [id, request] of seen) if (request.ms === null) seen.set(id, { ...request, lost: true })
 }
 
 const feedOf = (): LiveFeed => {

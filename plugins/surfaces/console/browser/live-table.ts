@@ -32,7 +32,8 @@ const keyLink = (id: string | null, names: KeyNames): Child =>
       ? link(keyWords(id, names), `#/keys/${encodeURIComponent(id)}`)
       : el('span', { title: id }, keyWords(id, names))
 
-const tokens = ({ tokens: it }: Running): string => (it === null ? '–' : `${count(it.input)} / ${count(it.output)}`)
+const tokens = ({ tokens: used }: Running): string =>
+  used === null ? '–' : `${count(used.input)} / ${count(used.output)}`
 
 export const liveTable = (rows: readonly Running[], names: KeyNames, curl: string, empty: string): HTMLElement =>
   table<Running>({
@@ -54,11 +55,20 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
           ),
       },
       { head: 'Id', value: ({ id }) => id, hidden: true },
-      { head: 'Status', value: ({ status }) => status, show: (it) => badge(standOf(it).kind, standOf(it).words) },
+      {
+        head: 'Status',
+        value: ({ status }) => status,
+        show: (request) => badge(standOf(request).kind, standOf(request).words),
+      },
       { head: 'Model', value: ({ model }) => model, show: ({ model }) => el('span', { class: 'name' }, model ?? '–') },
       { head: 'Backend', value: ({ backend }) => backend },
       { head: 'Attempts', value: attemptWords, number: true },
-      { head: 'First token', value: (it) => it.first_token, show: (it) => timeOf(it.first_token), number: true },
+      {
+        head: 'First token',
+        value: (request) => request.first_token,
+        show: (request) => timeOf(request.first_token),
+        number: true,
+      },
       { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
       { head: 'Tokens in / out', value: tokens, number: true },
       { head: 'Key', value: ({ key }) => key, show: ({ key }) => keyLink(key, names) },

@@ -37,7 +37,7 @@ export const optionRows = (type: QuestionType, given: readonly DraftOption[], ch
   let options = given
   const rows = el('div', { class: 'options' })
   const write = (at: number, change: Partial<DraftOption>): void => {
-    options = options.map((it, place) => (place === at ? { ...it, ...change } : it))
+    options = options.map((option, place) => (place === at ? { ...option, ...change } : option))
     changed()
   }
   const inputs = ({ label, meaning }: DraftOption, at: number): readonly Child[] => {
@@ -52,20 +52,20 @@ export const optionRows = (type: QuestionType, given: readonly DraftOption[], ch
     changed()
   }
   const removal = (at: number): HTMLElement => {
-    const it = button('Remove', () => put(options.filter((_, place) => place !== at)), 'quiet')
-    it.setAttribute('aria-label', `Remove ${name} ${type === 'score' ? at : at + 1}`)
-    return it
+    const remove = button('Remove', () => put(options.filter((_, place) => place !== at)), 'quiet')
+    remove.setAttribute('aria-label', `Remove ${name} ${type === 'score' ? at : at + 1}`)
+    return remove
   }
   const add = button(`Add a ${name}`, () => {
     put([...options, { label: '', meaning: '' }])
     rows.lastElementChild?.querySelector('input')?.focus()
   })
   const draw = (): void => {
-    const lines = options.map((it, at) =>
+    const lines = options.map((option, at) =>
       el(
         'div',
         { class: `option ${type === 'choice' ? 'choice-row' : ''}` },
-        inputs(it, at),
+        inputs(option, at),
         name !== null && options.length > least && removal(at),
       ),
     )

@@ -102,16 +102,16 @@ const acts = (place: Place, { id, name, mime }: OpenedFile): Child => {
   )
 }
 
-const rowOf = (place: Place, it: OpenedFile): HTMLElement =>
+const rowOf = (place: Place, file: OpenedFile): HTMLElement =>
   el(
     'tr',
     {},
-    el('th', { scope: 'row' }, it.name ?? el('i', {}, 'not under this key')),
-    el('td', {}, it.mime ?? '–'),
-    el('td', { class: 'number' }, count(it.file_size)),
-    el('td', {}, it.created_at.slice(0, 16)),
-    el('td', {}, it.rag_status),
-    el('td', {}, acts(place, it)),
+    el('th', { scope: 'row' }, file.name ?? el('i', {}, 'not under this key')),
+    el('td', {}, file.mime ?? '–'),
+    el('td', { class: 'number' }, count(file.file_size)),
+    el('td', {}, file.created_at.slice(0, 16)),
+    el('td', {}, file.rag_status),
+    el('td', {}, acts(place, file)),
   )
 
 const heads = ['Name', 'Kind', 'Bytes', 'Stored, UTC', 'Index', 'Do']
@@ -122,7 +122,7 @@ const fileTable = (place: Place, { files, total }: Opened): HTMLElement =>
     scrolled(
       'Your files',
       heads.map((head) => el('th', { scope: 'col' }, head)),
-      files.map((it) => rowOf(place, it)),
+      files.map((file) => rowOf(place, file)),
     ),
   )
 
@@ -136,8 +136,8 @@ const uploading = (place: Place): HTMLElement => {
   const submit = el('button', { type: 'submit', class: 'main' }, 'Seal and store')
   const send = async (file: File): Promise<void> => {
     bar.hidden = false
-    const asked = pathOf(path, { name: file.name, index: indexed.checked ? 'true' : null })
-    for await (const { event, data } of view.gateway.sent(asked, file)) {
+    const address = pathOf(path, { name: file.name, index: indexed.checked ? 'true' : null })
+    for await (const { event, data } of view.gateway.sent(address, file)) {
       const { sent = 0, size = 1, error } = JSON.parse(data) as { sent?: number; size?: number; error?: string }
       if (event === 'error') throw new Refused(400, error ?? 'The file could not be stored')
       bar.value = event === 'stored' ? 1 : sent / Math.max(size, 1)

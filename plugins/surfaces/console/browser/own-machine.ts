@@ -22,10 +22,10 @@ export const isOwnPage = (page: Document): boolean =>
 
 /** The token behind `#`, as the command prints the address; it leaves the address bar at once. Null without one. */
 export const takenToken = ({ hash, pathname }: Location, history: History): string | null => {
-  const said = hash.slice(1)
-  if (!isOwnToken(said)) return null
+  const fragment = hash.slice(1)
+  if (!isOwnToken(fragment)) return null
   history.replaceState(null, '', pathname)
-  return said
+  return fragment
 }
 
 export const ownMachineOf = (gateway: Gateway): Promise<OwnMachine> => gateway.ask('GET', '/own')

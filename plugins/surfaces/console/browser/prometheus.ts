@@ -7,14 +7,15 @@ export interface Sample {
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
-const unescaped = (text: string): string => text.replace(/\\(.)/g, (_, it: string) => (it === 'n' ? '\n' : it))
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter))
 
 const numberOf = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text))
 
 /** The samples of the text form that Prometheus reads; lines of another form are left out. */
 export const samplesOf = (text: string): readonly Sample[] =>
-  text.split('\n').flatMap((it) => {
-    const [, name, labels = '', value] = line.exec(it) ?? []
+  text.split('\n').flatMap((row) => {
+    const [, name, labels = '', value] = line.exec(row) ?? []
     if (name === undefined || value === undefined) return []
     const pairs = [...labels.matchAll(label)].map(([, name = '', value = '']) => [name, unescaped(value)] as const)
     return [{ name, labels: Object.fromEntries(pairs), value: numberOf(value) }]

@@ -27,8 +27,8 @@ const atMost = (successes: number, tries: number, chance: number): number => {
   if (chance >= 1) return 0
   let log = tries * Math.log1p(-chance)
   let sum = Math.exp(log)
-  for (let it = 0; it < successes; it++) {
-    log += Math.log(((tries - it) / (it + 1)) * (chance / (1 - chance)))
+  for (let wins = 0; wins < successes; wins++) {
+    log += Math.log(((tries - wins) / (wins + 1)) * (chance / (1 - chance)))
     sum += Math.exp(log)
   }
   return Math.min(1, sum)

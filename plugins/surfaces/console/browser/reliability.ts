@@ -10,10 +10,10 @@ const curve = ({ bins }: CaseFigures, at: number): readonly SVGElement[] => {
     cx: claimed * size,
     cy: (1 - right) * size,
   })
-  const points = bins.map((it) => `${place(it).cx},${place(it).cy}`).join(' ')
+  const points = bins.map((bin) => `${place(bin).cx},${place(bin).cy}`).join(' ')
   return [
     svg('polyline', { points, class: `curve curve-${at}`, 'vector-effect': 'non-scaling-stroke' }),
-    ...bins.map((it) => svg('circle', { ...place(it), r: 1 + 2.5 * Math.sqrt(it.share), class: `dot curve-${at}` })),
+    ...bins.map((bin) => svg('circle', { ...place(bin), r: 1 + 2.5 * Math.sqrt(bin.share), class: `dot curve-${at}` })),
   ]
 }
 

@@ -32,8 +32,8 @@ const outcomes: Readonly<Record<string, Words>> = {
 }
 
 export const outcomeOf = ({ outcome, status }: Pick<Attempt, 'outcome' | 'status'>): Words => {
-  const it = outcomes[outcome ?? ''] ?? { kind: 'idle', words: 'waits' }
-  return status === null ? it : { ...it, words: `${it.words}, ${status}` }
+  const known = outcomes[outcome ?? ''] ?? { kind: 'idle', words: 'waits' }
+  return status === null ? known : { ...known, words: `${known.words}, ${status}` }
 }
 
 const causes: Readonly<Record<Attempt['cause'], string>> = {
@@ -53,6 +53,7 @@ export const attemptWords = ({ attempts, attempts_left_out: more }: Running): st
 
 /** Ms until now, or until the end. */
 export const lengthOf = ({ at, ms, attempts, lost }: Running, now: number): number =>
-  ms ?? (lost === true ? Math.max(0, ...attempts.map((it) => it.from + (it.ms ?? 0))) : Math.max(0, now - at))
+  ms ??
+  (lost === true ? Math.max(0, ...attempts.map((attempt) => attempt.from + (attempt.ms ?? 0))) : Math.max(0, now - at))
 
 export const timeOf = (ms: number | null): string => (ms === null ? '–' : seconds(ms / 1000))

@@ -31,8 +31,8 @@ export const shellOf = (seen: readonly Page[], pass: Pass, signOut: () => void):
     root: [skip, side, main],
     main,
     at: (page) => {
-      for (const [place, it] of seen.entries())
-        if (it.name === page) links[place]?.setAttribute('aria-current', 'page')
+      for (const [place, link] of seen.entries())
+        if (link.name === page) links[place]?.setAttribute('aria-current', 'page')
         else links[place]?.removeAttribute('aria-current')
     },
   }

@@ -60,7 +60,8 @@ export interface Listed {
   readonly decides: boolean
 }
 
-const named = (it: Readonly<Record<string, unknown>>): string => String(it['model'] ?? it['id'] ?? it['name'] ?? '')
+const named = (series: Readonly<Record<string, unknown>>): string =>
+  String(series['model'] ?? series['id'] ?? series['name'] ?? '')
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
@@ -81,7 +82,7 @@ export const modelsOf = async (gateway: Gateway, { links }: Pick<Sight, 'links'>
   ])
   const clear = [...standard, ...all]
   const names = new Set([...clear, ...sealed, ...deciding].map(named))
-  const find = (rows: Rows, name: string) => rows.find((it) => named(it) === name)
+  const find = (rows: Rows, name: string) => rows.find((row) => named(row) === name)
   return [...names].sort().map((model) => {
     const described = find(standard, model) ?? find(sealed, model) ?? find(deciding, model) ?? find(all, model)
     return {

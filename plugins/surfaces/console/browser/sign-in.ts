@@ -31,7 +31,7 @@ const ways = (
   begin: (offer: Offer) => void,
 ): readonly HTMLElement[] => {
   const here = offers.filter(({ redirect }) => redirect === own)
-  const elsewhere = [...new Set(offers.filter((it) => !here.includes(it)).map(({ redirect }) => redirect))]
+  const elsewhere = [...new Set(offers.filter((offer) => !here.includes(offer)).map(({ redirect }) => redirect))]
   return [
     ...here.map((offer) => button(`Sign in with ${offer.name}`, () => begin(offer))),
     ...(here.length === 0 ? [] : [el('label', { class: 'check' }, keep, 'Keep a login until this tab closes')]),

@@ -84,31 +84,31 @@ export const scrolled = (title: string, heads: readonly Child[], rows: readonly 
 
 /** A table with its CSV and the command that asks for it. */
 export const table = <Row>(whole: Table<Row>): HTMLElement => {
-  const it = { ...whole, columns: whole.columns.filter(({ hidden }) => hidden !== true) }
+  const shown = { ...whole, columns: whole.columns.filter(({ hidden }) => hidden !== true) }
   return el(
     'section',
     { class: 'card' },
     el(
       'div',
       { class: 'bar' },
-      el('h2', {}, it.title),
+      el('h2', {}, shown.title),
       el(
         'div',
         { class: 'actions' },
-        it.beside ?? null,
-        button('CSV', () => download(it.file, csvOfTable(whole)), 'quiet'),
+        shown.beside ?? null,
+        button('CSV', () => download(shown.file, csvOfTable(whole)), 'quiet'),
         el(
           'details',
           { class: 'curl' },
           el('summary', {}, 'as curl'),
-          el('div', { class: 'float' }, copied(it.curl, `${it.title} as curl`)),
+          el('div', { class: 'float' }, copied(shown.curl, `${shown.title} as curl`)),
         ),
       ),
     ),
     scrolled(
-      it.title,
-      it.columns.map((column) => headOf(column, it.order)),
-      bodyOf(it),
+      shown.title,
+      shown.columns.map((column) => headOf(column, shown.order)),
+      bodyOf(shown),
     ),
   )
 }

@@ -37,7 +37,7 @@ const figure = (head: string, of: (slot: Slot) => number, worded: (value: number
 })
 
 /** The hours of the last day, as the gateway's processes counted them. */
-export const usageHours = async ({ gateway }: View, asked: UsageQuery): Promise<readonly Child[]> => {
+export const usageHours = async ({ gateway }: View, query: UsageQuery): Promise<readonly Child[]> => {
   const hours = hoursOf(await gateway.ask<Traffic>('GET', path))
   return [
     section(
@@ -71,7 +71,7 @@ export const usageHours = async ({ gateway }: View, asked: UsageQuery): Promise<
     }),
     note(
       'The hours of all callers in the last day, since the gateway started. ',
-      link('Days', usageHash(asked, { by: 'day' })),
+      link('Days', usageHash(query, { by: 'day' })),
       ' are kept.',
     ),
   ]

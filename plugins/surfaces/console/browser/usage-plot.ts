@@ -36,9 +36,9 @@ export const usagePlot = (
   const byDay = new Map<string, Usage[]>()
   for (const row of rows) byDay.set(row.day, [...(byDay.get(row.day) ?? []), row])
   const barOf = (day: string): Bar => {
-    const its = byDay.get(day) ?? []
-    const sum = sumOf(its)
-    const parts = sumsBy(its, (row) => String(place.get(of(row)) ?? mostParts))
+    const ofDay = byDay.get(day) ?? []
+    const sum = sumOf(ofDay)
+    const parts = sumsBy(ofDay, (row) => String(place.get(of(row)) ?? mostParts))
     const part = (at: number) => measured[show](parts.get(String(at)) ?? nothing)
     return {
       name: day,

@@ -50,8 +50,8 @@ export const usageQuery = (query: URLSearchParams): UsageQuery => {
   }
 }
 
-export const usageHash = (asked: UsageQuery, change: Partial<UsageQuery> = {}): string => {
-  const { show, ...rest } = { ...asked, ...change }
+export const usageHash = (query: UsageQuery, change: Partial<UsageQuery> = {}): string => {
+  const { show, ...rest } = { ...query, ...change }
   return pathOf('#/usage', { ...rest, show: show === 'requests' ? null : show })
 }
 

@@ -17,7 +17,7 @@ const number = (head: string, of: (sum: Sum) => number): Column<SumRow> => ({
 })
 
 /** Sums of use, one line for each name. */
-export const usageTable = (it: {
+export const usageTable = (parts: {
   readonly title: string
   readonly file: string
   readonly by: string
@@ -27,10 +27,10 @@ export const usageTable = (it: {
   readonly beside?: Child
 }): HTMLElement =>
   table<SumRow>({
-    ...it,
+    ...parts,
     empty: 'Nothing was used.',
     columns: [
-      { head: it.by, value: ({ name }) => name, show: ({ name }) => it.shownName?.(name) ?? name },
+      { head: parts.by, value: ({ name }) => name, show: ({ name }) => parts.shownName?.(name) ?? name },
       number('Requests', ({ requests }) => requests),
       number('Input', ({ input }) => input),
       number('Cached', ({ cached }) => cached),

@@ -13,42 +13,47 @@ const endOf = ({ from, ms, streams, outcome }: Attempt, next: Attempt | null, wh
   return goesOn ? Math.max(from + ms, next?.from ?? whole) : from + ms
 }
 
-const barOf = (it: Attempt, next: Attempt | null, whole: number): SVGElement => {
+const barOf = (attempt: Attempt, next: Attempt | null, whole: number): SVGElement => {
   const at = (ms: number) => `${whole === 0 ? 0 : (ms / whole) * 100}%`
-  const waited = it.ms ?? whole - it.from
-  const end = endOf(it, next, whole)
-  const { kind, words } = outcomeOf(it)
+  const waited = attempt.ms ?? whole - attempt.from
+  const end = endOf(attempt, next, whole)
+  const { kind, words } = outcomeOf(attempt)
   const place = { y: 3, height: thick - 6, rx: 2 }
   return svg(
     'svg',
-    { role: 'img', 'aria-label': `${it.backend}: ${words} after ${timeOf(waited)}`, width: '100%', height: thick },
+    { role: 'img', 'aria-label': `${attempt.backend}: ${words} after ${timeOf(waited)}`, width: '100%', height: thick },
     svg('rect', { x: 0, y: thick / 2, width: '100%', height: 1, class: 'rail' }),
-    svg('rect', { ...place, x: at(it.from), width: at(Math.max(end - it.from, whole / 200)), class: `stream ${kind}` }),
-    svg('rect', { ...place, x: at(it.from), width: at(Math.max(waited, whole / 200)), class: `wait ${kind}` }),
+    svg('rect', {
+      ...place,
+      x: at(attempt.from),
+      width: at(Math.max(end - attempt.from, whole / 200)),
+      class: `stream ${kind}`,
+    }),
+    svg('rect', { ...place, x: at(attempt.from), width: at(Math.max(waited, whole / 200)), class: `wait ${kind}` }),
   )
 }
 
 /** The attempts of a request as bars under each other. The table beneath says the same. */
-export const waterfall = (it: Running, now: number): HTMLElement => {
-  const whole = lengthOf(it, now)
+export const waterfall = (request: Running, now: number): HTMLElement => {
+  const whole = lengthOf(request, now)
   return el(
     'figure',
     { class: 'waterfall' },
     el('figcaption', {}, 'Solid: until the answer, the first token or the fault. Pale: the stream that follows.'),
-    it.attempts.map((attempt, at) => [
+    request.attempts.map((attempt, at) => [
       el('span', {}, attempt.backend),
-      barOf(attempt, it.attempts[at + 1] ?? null, whole),
+      barOf(attempt, request.attempts[at + 1] ?? null, whole),
     ]),
     el('span', {}),
     el('div', { class: 'ends', 'aria-hidden': 'true' }, el('span', {}, '0'), el('span', {}, timeOf(whole))),
   )
 }
 
-export const attemptTable = (it: Running, curl: string): HTMLElement =>
+export const attemptTable = (request: Running, curl: string): HTMLElement =>
   table<Attempt>({
     title: 'Attempts',
-    file: `attempts-${it.id}`,
-    rows: it.attempts,
+    file: `attempts-${request.id}`,
+    rows: request.attempts,
     curl,
     empty: 'No backend was asked.',
     columns: [
@@ -57,8 +62,8 @@ export const attemptTable = (it: Running, curl: string): HTMLElement =>
       { head: 'Reason', value: causeOf },
       {
         head: 'Outcome',
-        value: (it) => outcomeOf(it).words,
-        show: (it) => badge(outcomeOf(it).kind, outcomeOf(it).words),
+        value: (attempt) => outcomeOf(attempt).words,
+        show: (attempt) => badge(outcomeOf(attempt).kind, outcomeOf(attempt).words),
       },
       { head: 'Began after', value: ({ from }) => from, show: ({ from }) => timeOf(from), number: true },
       { head: 'Waited', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },

@@ -36,13 +36,13 @@ const tried = async ({ gateway }: View, change: string): Promise<HTMLElement> =>
 }
 
 /** Weights to try, with the change of the configuration that makes them so. */
-export const weightsForm = (view: View, it: Chained): readonly Child[] => {
+export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
   const [place, found] = [stack(), stack()]
   let change = ''
   const check = async (): Promise<void> => {
     found.replaceChildren(await tried(view, change).catch(refusal))
   }
-  const inputs = it.chain.map(({ backend, weight }, at) =>
+  const inputs = chained.chain.map(({ backend, weight }, at) =>
     el('input', {
       type: 'number',
       min: 0,
@@ -56,7 +56,7 @@ export const weightsForm = (view: View, it: Chained): readonly Child[] => {
   const draw = (): void => {
     const texts = inputs.map(({ value }) => value)
     const isSound = texts.every(isWeight)
-    change = isSound ? weightsConfig(it, texts.map(Number)) : ''
+    change = isSound ? weightsConfig(chained, texts.map(Number)) : ''
     found.replaceChildren()
     place.replaceChildren(
       isSound ? copied(change, 'The change of the configuration') : warning('A weight is a number from 0.'),
@@ -73,13 +73,13 @@ export const weightsForm = (view: View, it: Chained): readonly Child[] => {
   }
   draw()
   return [
-    heading(it.model, link('All chains', '#/models')),
+    heading(chained.model, link('All chains', '#/models')),
     section(
       'Weights',
       el(
         'div',
         { class: 'weights' },
-        it.chain.map(({ backend, model, priority }, at) =>
+        chained.chain.map(({ backend, model, priority }, at) =>
           el(
             'div',
             { class: 'field' },

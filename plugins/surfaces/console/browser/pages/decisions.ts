@@ -18,22 +18,22 @@ const mostModels = 4
 const modelChoice = (models: readonly Listed[], wanted: readonly string[], changed: () => void) => {
   const named = wanted.flatMap((name) => models.filter(({ model }) => model === name))
   let chosen = (named.length > 0 ? [...new Set(named)] : models).slice(0, named.length > 0 ? mostModels : 1)
-  const turn = (it: Listed, isChosen: boolean): void => {
-    const others = chosen.filter((other) => other !== it)
-    chosen = isChosen ? [...others, it] : others
+  const turn = (model: Listed, isChosen: boolean): void => {
+    const others = chosen.filter((other) => other !== model)
+    chosen = isChosen ? [...others, model] : others
     draw()
     changed()
   }
-  const boxes = models.map((it) => {
+  const boxes = models.map((model) => {
     const box = el('input', {
       type: 'checkbox',
-      checked: chosen.includes(it),
-      on: { change: () => turn(it, box.checked) },
+      checked: chosen.includes(model),
+      on: { change: () => turn(model, box.checked) },
     })
     return box
   })
   const draw = (): void => {
-    for (const it of boxes) it.disabled = !it.checked && chosen.length >= mostModels
+    for (const box of boxes) box.disabled = !box.checked && chosen.length >= mostModels
   }
   draw()
   const root = el(
@@ -58,8 +58,8 @@ const templateChoice = (chosen: string | null, put: (draft: Draft) => void): HTM
     decisionTemplates.map(({ name, words }) => el('option', { value: name, selected: name === chosen }, words)),
   )
   const turn = (name: string): void => {
-    const it = decisionTemplates.find((template) => template.name === name) ?? decisionTemplates[0]
-    if (it !== undefined) put(it.draft)
+    const chosenTemplate = decisionTemplates.find((template) => template.name === name) ?? decisionTemplates[0]
+    if (chosenTemplate !== undefined) put(chosenTemplate.draft)
   }
   turn(select.value)
   return select
@@ -88,8 +88,10 @@ const codeSection = () => {
   )
   const draw = (snippets: readonly { readonly name: string; readonly text: string }[], flaw: string | null): void => {
     for (const [at, name] of names.entries()) {
-      const it = snippets.find((snippet) => snippet.name === name)
-      places[at]?.replaceChildren(it === undefined ? note(flaw ?? '') : copied(it.text, `${name} of this question`))
+      const chosenSnippet = snippets.find((snippet) => snippet.name === name)
+      places[at]?.replaceChildren(
+        chosenSnippet === undefined ? note(flaw ?? '') : copied(chosenSnippet.text, `${name} of this question`),
+      )
     }
   }
   return { root, draw }
@@ -116,11 +118,11 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
     if (flaw !== null) return results.replaceChildren(warning(flaw))
     told.textContent = 'Asking'
     begin.disabled = true
-    const asked = await askedOf(view, path, draft, chosen).finally(() => (begin.disabled = false))
+    const models = await askedOf(view, path, draft, chosen).finally(() => (begin.disabled = false))
     if (signal.aborted) return
     const curl = curlOf(gateway.base, path, 'POST', bodyOf(draft, chosen[0]?.model ?? ''))
-    results.replaceChildren(...decisionResults(draft, asked, curl))
-    told.textContent = `Answered by ${asked.filter(({ decided }) => decided !== null).length} of ${asked.length}`
+    results.replaceChildren(...decisionResults(draft, models, curl))
+    told.textContent = `Answered by ${models.filter(({ decided }) => decided !== null).length} of ${models.length}`
   }
   const begin = button('Ask', () => void ask().catch(failed), 'main')
   const failed = (error: unknown): void => {
@@ -136,8 +138,8 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
     path,
     signal,
     read: () => ({ draft: form.read(), models: choice.read() }),
-    found: (it) => {
-      threshold = it
+    found: (price) => {
+      threshold = price
       changed()
     },
     leave: (why) => view.leave(why),

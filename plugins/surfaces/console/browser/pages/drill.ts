@@ -36,7 +36,7 @@ const chainWords = ({ backends, retries, continues }: DrillBegins): string =>
 const shownRun = (run: DrillRun | null, isPlaying: boolean, curl: string): readonly HTMLElement[] => {
   if (run === null) return [drillTable([], curl)]
   const counts = markCounts(run)
-  const words = changeWords(run).map((it) => el('li', {}, it))
+  const words = changeWords(run).map((word) => el('li', {}, word))
   return [
     tiles(...drillMarks.map((mark) => tile(mark, count(counts[mark]), meanings[mark]))),
     section('This run', note(chainWords(run.begins)), !isPlaying && el('ul', { class: 'list' }, words)),
@@ -51,13 +51,13 @@ class BrokenOff extends Error {}
 const played = async (view: View, model: string, until: AbortSignal, told: (run: DrillRun) => void): Promise<void> => {
   let run: DrillRun | null = null
   for await (const { event, data } of view.gateway.events(path, { model }, until)) {
-    const said: unknown = JSON.parse(data)
-    if (event === 'begins') run = drillRuns.begun(said as DrillBegins, Date.now())
+    const message: unknown = JSON.parse(data)
+    if (event === 'begins') run = drillRuns.begun(message as DrillBegins, Date.now())
     if (run === null || event === 'error') continue
     if (event === 'ended') return drillRuns.keep(run)
     if (event === 'scene') {
-      const it = said as DrillScene
-      run = { ...run, results: new Map(run.results).set(it.scene, it) }
+      const scene = message as DrillScene
+      run = { ...run, results: new Map(run.results).set(scene.scene, scene) }
     }
     told(run)
   }
@@ -135,9 +135,9 @@ const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] =>
   }
   const steers = steering(view, {
     play: (until, progress) =>
-      played(view, choice.value, until, (it) => {
-        run = it
-        progress(it.results.size, it.begins.scenes.length)
+      played(view, choice.value, until, (played) => {
+        run = played
+        progress(played.results.size, played.begins.scenes.length)
         void draw()
       }),
     turned(now) {

@@ -82,7 +82,8 @@ export const files: Page = {
   async show(view) {
     const { own } = view
     const region = stack()
-    const draw = async (): Promise<void> => renew(region, ...(await list(view)).filter((it) => it instanceof Node))
+    const draw = async (): Promise<void> =>
+      renew(region, ...(await list(view)).filter((child) => child instanceof Node))
     await draw()
     return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]
   },

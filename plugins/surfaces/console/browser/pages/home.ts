@@ -65,8 +65,8 @@ const healthOf = ({ gateway }: View): Promise<Health> =>
   )
 
 /** What fails while the gateway is not ready leaves a gap, and no page of errors. */
-const unlessAway = <T>(health: Health, asked: Promise<T>, gap: T): Promise<T> =>
-  asked.catch((error: unknown) => {
+const unlessAway = <T>(health: Health, reading: Promise<T>, gap: T): Promise<T> =>
+  reading.catch((error: unknown) => {
     if (health.obstacle !== null && error instanceof Refused && (error.status === 503 || error.status === 0)) return gap
     throw error
   })

@@ -34,7 +34,7 @@ const told = (): string => {
     processes > 0 ? `${count(processes)} ${processes === 1 ? 'process' : 'processes'}` : '',
     sampled > 0 ? `a sample: ${count(sampled)} not shown` : '',
   ]
-    .filter((it) => it !== '')
+    .filter((word) => word !== '')
     .join(' · ')
 }
 
@@ -80,12 +80,12 @@ const list = (view: View, names: KeyNames): readonly Child[] => {
 const detail = (view: View, names: KeyNames, id: string): readonly Child[] => {
   const region = stack()
   const draw = async (): Promise<void> => {
-    const it = liveFeed.find(id)
-    if (it === null)
+    const request = liveFeed.find(id)
+    if (request === null)
       return region.replaceChildren(
         note('This tab has not seen the request. A tab sees those that begin while it listens.'),
       )
-    renew(region, ...liveDetail(it, names, curl(view), Date.now()).filter((part) => part instanceof Node))
+    renew(region, ...liveDetail(request, names, curl(view), Date.now()).filter((part) => part instanceof Node))
   }
   void draw()
   every(pace, view.signal, draw)

@@ -18,7 +18,7 @@ const pace = 5_000
 
 const price = (head: string, kind: PriceKind): Column<Listed> => ({
   head,
-  value: (it) => priceOf(it, kind),
+  value: (listed) => priceOf(listed, kind),
   number: true,
 })
 
@@ -37,7 +37,8 @@ const ways = ({ clear, sealed, decides }: Listed): readonly string[] => [
   ...(decides ? ['decisions'] : []),
 ]
 
-const shownWays = (it: Listed): Child => ways(it).map((way) => [badge(way === 'sealed' ? 'accent' : 'plain', way), ' '])
+const shownWays = (listed: Listed): Child =>
+  ways(listed).map((way) => [badge(way === 'sealed' ? 'accent' : 'plain', way), ' '])
 
 const modelTable = (listed: readonly Listed[], curl: string): HTMLElement =>
   table<Listed>({
@@ -49,7 +50,7 @@ const modelTable = (listed: readonly Listed[], curl: string): HTMLElement =>
     columns: [
       { head: 'Model', value: ({ model }) => model },
       { head: 'Kind', value: kindOf },
-      { head: 'Served', value: (it) => ways(it).join(', '), show: shownWays },
+      { head: 'Served', value: (listed) => ways(listed).join(', '), show: shownWays },
       { head: 'Owner', value: ({ described }) => described?.owned_by || null },
       { head: 'Regions', value: ({ described }) => described?.regions.join(', ') || null },
       price('Input, per 1k', 'prompt_price_per_k'),
@@ -122,8 +123,8 @@ const overview = async (view: View): Promise<readonly Child[]> => {
 
 const weights = async (view: View, name: string): Promise<readonly Child[]> => {
   const { rows } = await wholeList<Chained>(view.gateway, '/admin/models', 'models')
-  const it = rows.find(({ model }) => model === name)
-  return it === undefined ? [heading('Not here'), note('There is no such model.')] : weightsForm(view, it)
+  const row = rows.find(({ model }) => model === name)
+  return row === undefined ? [heading('Not here'), note('There is no such model.')] : weightsForm(view, row)
 }
 
 export const models: Page = {

@@ -26,7 +26,7 @@ const faultList = (faults: readonly string[]): HTMLElement =>
     el(
       'ul',
       {},
-      faults.map((it) => el('li', {}, it)),
+      faults.map((fault) => el('li', {}, fault)),
     ),
   )
 
@@ -64,18 +64,18 @@ const steering = (
   return [el('div', { class: 'actions' }, hasFile && button('Check', checked), button('Reload', question), told), place]
 }
 
-const fileOf = (it: EffectiveConfiguration, faults: readonly string[]): readonly Child[] => [
+const fileOf = (effective: EffectiveConfiguration, faults: readonly string[]): readonly Child[] => [
   facts([
-    ['File', it.file === null ? 'none: environment variables' : el('code', {}, it.file)],
-    ['Read', moment(it.read_at)],
+    ['File', effective.file === null ? 'none: environment variables' : el('code', {}, effective.file)],
+    ['Read', moment(effective.read_at)],
   ]),
   faults.length > 0 && faultList(faults),
 ]
 
 /** A file with a fault is not compared. */
-const differences = ({ gateway }: View, it: EffectiveConfiguration): readonly Child[] => [
-  it.changes && changesTable(it.changes, curlOf(gateway.base, path)),
-  it.changes_left_out > 0 && note(`${count(it.changes_left_out)} further differences are not shown.`),
+const differences = ({ gateway }: View, effective: EffectiveConfiguration): readonly Child[] => [
+  effective.changes && changesTable(effective.changes, curlOf(gateway.base, path)),
+  effective.changes_left_out > 0 && note(`${count(effective.changes_left_out)} further differences are not shown.`),
 ]
 
 /** What the reader looks for. */
@@ -84,7 +84,7 @@ interface Wanted {
   defaults: boolean
 }
 
-const inEffect = ({ gateway }: View, it: EffectiveConfiguration, wanted: Wanted): readonly Child[] => {
+const inEffect = ({ gateway }: View, effective: EffectiveConfiguration, wanted: Wanted): readonly Child[] => {
   const region = stack()
   const search = el('input', {
     type: 'search',
@@ -98,7 +98,7 @@ const inEffect = ({ gateway }: View, it: EffectiveConfiguration, wanted: Wanted)
   const defaults = el('input', { type: 'checkbox', checked: wanted.defaults })
   const draw = (): void =>
     region.replaceChildren(
-      settingsTable(foundSettings(it.settings, wanted.find, wanted.defaults), curlOf(gateway.base, path)),
+      settingsTable(foundSettings(effective.settings, wanted.find, wanted.defaults), curlOf(gateway.base, path)),
     )
   const changed = (): void => {
     wanted.find = search.value
@@ -113,7 +113,7 @@ const inEffect = ({ gateway }: View, it: EffectiveConfiguration, wanted: Wanted)
     el('h2', {}, 'Configuration in effect'),
     el('div', { class: 'span' }, search, el('label', { class: 'check' }, defaults, 'Defaults too')),
     region,
-    it.settings_left_out > 0 && note(`${count(it.settings_left_out)} further settings are not shown.`),
+    effective.settings_left_out > 0 && note(`${count(effective.settings_left_out)} further settings are not shown.`),
   ]
 }
 
@@ -128,24 +128,25 @@ const absent = ({ sight }: View): HTMLElement =>
 const configured = (view: View, first: EffectiveConfiguration | null): readonly Child[] => {
   const [file, settings] = [stack(), stack()]
   const wanted = { find: view.query.get('find') ?? '', defaults: view.query.has('defaults') }
-  const draw = (it: EffectiveConfiguration, faults = it.faults): void => {
+  const draw = (effective: EffectiveConfiguration, faults = effective.faults): void => {
     file.replaceChildren()
     settings.replaceChildren()
-    append(file, fileOf(it, faults))
-    append(settings, [differences(view, it), inEffect(view, it, wanted)])
+    append(file, fileOf(effective, faults))
+    append(settings, [differences(view, effective), inEffect(view, effective, wanted)])
   }
   const again = async (faults?: readonly string[]): Promise<void> => {
-    const it = await read(view)
-    if (it !== null && !view.signal.aborted) draw(it, faults)
+    const effective = await read(view)
+    if (effective !== null && !view.signal.aborted) draw(effective, faults)
   }
   if (first === null) file.append(absent(view))
   else draw(first)
   return [section('Configuration', view.sight.steers && steering(view, first !== null, again), file), settings]
 }
 
-const enclaves = async ({ gateway, sight }: View, it: EffectiveConfiguration | null): Promise<Child> => {
+const enclaves = async ({ gateway, sight }: View, effective: EffectiveConfiguration | null): Promise<Child> => {
   if (sight.links['confidential'] === undefined) return null
-  const connected = it?.settings.filter(({ path: [section, key] }) => section === 'enclave' && key === 'connect') ?? []
+  const connected =
+    effective?.settings.filter(({ path: [section, key] }) => section === 'enclave' && key === 'connect') ?? []
   return enclaveTable(await enclavesOf(gateway, connected.length), curlOf(gateway.base, '/rvenc/keys'))
 }
 
@@ -168,7 +169,7 @@ export const settings: Page = {
   sees: () => true,
   async show(view) {
     const { gateway, sight } = view
-    const [described, it] = await Promise.all([gateway.read<Described>('/openapi.json'), read(view)])
+    const [described, effective] = await Promise.all([gateway.read<Described>('/openapi.json'), read(view)])
     return [
       heading('Settings', view.own === null && leaving(view)),
       section(
@@ -180,8 +181,8 @@ export const settings: Page = {
           ['Times', zone()],
         ]),
       ),
-      configured(view, it),
-      await enclaves(view, it),
+      configured(view, effective),
+      await enclaves(view, effective),
     ]
   },
 }

@@ -32,17 +32,17 @@ interface SumsAnswer {
   readonly next: string | null
 }
 
-const choices = (view: View, asked: UsageQuery, isHourly = false): HTMLElement => {
+const choices = (view: View, query: UsageQuery, isHourly = false): HTMLElement => {
   const day = (name: 'from' | 'to', label: string) => {
     const id = freshId(name)
     const change = (event: Event) => {
       const { value } = event.target as HTMLInputElement
-      if (isDay(value)) view.go(usageHash(asked, { [name]: value }))
+      if (isDay(value)) view.go(usageHash(query, { [name]: value }))
     }
-    return [el('label', { for: id }, label), el('input', { id, type: 'date', value: asked[name], on: { change } })]
+    return [el('label', { for: id }, label), el('input', { id, type: 'date', value: query[name], on: { change } })]
   }
   const hour = ['By hour', '#/usage?by=hour', isHourly] as const
-  const all = groups.map((by) => [`By ${by}`, usageHash(asked, { by }), !isHourly && by === asked.by] as const)
+  const all = groups.map((by) => [`By ${by}`, usageHash(query, { by }), !isHourly && by === query.by] as const)
   return el(
     'div',
     { class: 'choices' },
@@ -52,36 +52,36 @@ const choices = (view: View, asked: UsageQuery, isHourly = false): HTMLElement =
 }
 
 /** What the bars count, what they are made of, and whether the time before stands beside the sums. */
-const plotChoices = (asked: UsageQuery): HTMLElement =>
+const plotChoices = (query: UsageQuery): HTMLElement =>
   el(
     'div',
     { class: 'choices' },
     tabs(
       'What the bars count',
-      measures.map((show) => [measureWords[show], usageHash(asked, { show }), show === asked.show] as const),
+      measures.map((show) => [measureWords[show], usageHash(query, { show }), show === query.show] as const),
     ),
     tabs('Parts of the bars', [
-      ['Whole', usageHash(asked, { split: '' }), asked.split === ''],
-      ...splits.map((split) => [`Stacked by ${split}`, usageHash(asked, { split }), split === asked.split] as const),
+      ['Whole', usageHash(query, { split: '' }), query.split === ''],
+      ...splits.map((split) => [`Stacked by ${split}`, usageHash(query, { split }), split === query.split] as const),
     ]),
     link(
-      asked.compare === '' ? 'Compare with the time before' : 'Without the time before',
-      usageHash(asked, { compare: asked.compare === '' ? '1' : '' }),
+      query.compare === '' ? 'Compare with the time before' : 'Without the time before',
+      usageHash(query, { compare: query.compare === '' ? '1' : '' }),
     ),
   )
 
-const narrowed = (asked: UsageQuery, names: ReadonlyMap<string, string>): readonly Child[] =>
+const narrowed = (query: UsageQuery, names: ReadonlyMap<string, string>): readonly Child[] =>
   (['model', 'key', 'team'] as const).flatMap((field) =>
-    asked[field] === ''
+    query[field] === ''
       ? []
       : [
           el(
             'p',
             { class: 'chip' },
             `Only ${field} `,
-            el('b', {}, names.get(asked[field]) ?? asked[field]),
+            el('b', {}, names.get(query[field]) ?? query[field]),
             ' ',
-            link(`show every ${field}`, usageHash(asked, { [field]: '' })),
+            link(`show every ${field}`, usageHash(query, { [field]: '' })),
           ),
         ],
   )
@@ -89,8 +89,8 @@ const narrowed = (asked: UsageQuery, names: ReadonlyMap<string, string>): readon
 const nameOf = ({ name, hint }: Key): string => (name === '' ? `(no name, …${hint})` : name)
 
 /** Sums by what the rows of usage do not name: the gateway keeps them. Narrowed to no key and no model. */
-const summed = async (view: View, asked: UsageQuery): Promise<readonly Child[]> => {
-  const { by, from, to } = asked
+const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> => {
+  const { by, from, to } = query
   const { gateway } = view
   const path = pathOf('/admin/usage/sums', { by, from, to, limit: mostSums })
   const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
@@ -104,7 +104,7 @@ const summed = async (view: View, asked: UsageQuery): Promise<readonly Child[]> 
       rows,
       curl: curlOf(gateway.base, path),
       ...(by === 'team' && {
-        shownName: (name) => (name === 'no team' ? name : link(name, usageHash(asked, { by: 'day', team: name }))),
+        shownName: (name) => (name === 'no team' ? name : link(name, usageHash(query, { by: 'day', team: name }))),
       }),
     }),
     next !== null &&
@@ -150,45 +150,45 @@ const sumTiles = (sum: Sum, before: Sum | null): HTMLElement =>
 
 /** The row's name in a group; of a day, the address of its models, and of anything else, that of its days. */
 const deeperOf =
-  (asked: UsageQuery, by: RowGroup, names: ReadonlyMap<string, string>) =>
+  (query: UsageQuery, by: RowGroup, names: ReadonlyMap<string, string>) =>
   (name: string): Child => {
-    if (by === 'day') return link(name, usageHash(asked, { by: 'model', from: name, to: name }))
+    if (by === 'day') return link(name, usageHash(query, { by: 'model', from: name, to: name }))
     if (by === 'user' || name === `no ${by}`) return name
-    return link(names.get(name) ?? name, usageHash(asked, { by: 'day', [by]: name }))
+    return link(names.get(name) ?? name, usageHash(query, { by: 'day', [by]: name }))
   }
 
-const byRows = async (view: View, asked: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
+const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
   const { gateway } = view
-  const earlier = spanBefore(asked)
+  const earlier = spanBefore(query)
   const [list, keys, before] = await Promise.all([
-    rowsOf(view, asked, asked),
+    rowsOf(view, query, query),
     wholeList<Key>(gateway, '/admin/keys', 'keys'),
-    asked.compare === '' ? null : rowsOf(view, asked, earlier),
+    query.compare === '' ? null : rowsOf(view, query, earlier),
   ])
-  const names = new Map(keys.rows.map((it) => [it.id, nameOf(it)]))
+  const names = new Map(keys.rows.map((key) => [key.id, nameOf(key)]))
   const { rows } = list
   const sums = [...sumsBy(rows, (row) => row[by] ?? `no ${by}`)].map(([name, sum]) => ({ name, sum }))
   if (by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
   return [
-    narrowed(asked, names),
+    narrowed(query, names),
     sumTiles(sumOf(rows), before && sumOf(before.rows)),
     before !== null && note(`Before: from ${earlier.from} to ${earlier.to}.`),
     by === 'day' &&
       section(
-        `${measureWords[asked.show]} by day`,
-        plotChoices(asked),
-        usagePlot(rows, asked, (name) => names.get(name) ?? name),
+        `${measureWords[query.show]} by day`,
+        plotChoices(query),
+        usagePlot(rows, query, (name) => names.get(name) ?? name),
       ),
     usageTable({
       title: `Usage by ${by}`,
-      file: `usage-by-${by}-${asked.from}-${asked.to}`,
+      file: `usage-by-${by}-${query.from}-${query.to}`,
       by: heads[by],
       rows: sums,
       curl: curlOf(
         gateway.base,
-        pathOf('/admin/usage', { from: asked.from, to: asked.to, key: asked.key, team: asked.team, limit: 100 }),
+        pathOf('/admin/usage', { from: query.from, to: query.to, key: query.key, team: query.team, limit: 100 }),
       ),
-      shownName: deeperOf(asked, by, names),
+      shownName: deeperOf(query, by, names),
     }),
     list.total > list.read &&
       note(`The sums hold the newest ${count(list.read)} of ${count(list.total)} rows: choose fewer days.`),
@@ -205,14 +205,14 @@ export const usage: Page = {
   title: 'Usage',
   sees: ({ administers }) => administers,
   async show(view) {
-    const asked = usageQuery(view.query)
+    const query = usageQuery(view.query)
     const wanted = view.query.get('by')
     const head = heading('Usage and cost')
     if (wanted === 'hour' && view.sight.operates)
-      return [head, choices(view, asked, true), ...(await usageHours(view, asked))]
-    if (wanted !== null && wanted !== asked.by)
-      return [head, warning(`Usage is not summed by ${wanted}.`), choices(view, asked)]
-    const content = isSummed(asked) || !isRowGroup(asked.by) ? summed(view, asked) : byRows(view, asked, asked.by)
-    return [head, choices(view, asked), ...(await content)]
+      return [head, choices(view, query, true), ...(await usageHours(view, query))]
+    if (wanted !== null && wanted !== query.by)
+      return [head, warning(`Usage is not summed by ${wanted}.`), choices(view, query)]
+    const content = isSummed(query) || !isRowGroup(query.by) ? summed(view, query) : byRows(view, query, query.by)
+    return [head, choices(view, query), ...(await content)]
   },
 }

@@ -11,14 +11,14 @@ const ends: Readonly<Record<Outcome['end'], readonly [kind: string, words: strin
 
 const by = { enclave: 'by the enclave', client: 'by the client in this tab' } as const
 
-const line = (it: Outcome): HTMLElement => {
-  const [kind, words] = ends[it.end]
+const line = (outcome: Outcome): HTMLElement => {
+  const [kind, words] = ends[outcome.end]
   return el(
     'li',
-    { 'data-end': it.end },
-    el('b', {}, it.name),
-    el('span', {}, badge(kind, it.by === null ? words : `${words} ${by[it.by]}`)),
-    el('small', {}, `${it.words}.`),
+    { 'data-end': outcome.end },
+    el('b', {}, outcome.name),
+    el('span', {}, badge(kind, outcome.by === null ? words : `${words} ${by[outcome.by]}`)),
+    el('small', {}, `${outcome.words}.`),
   )
 }
 
@@ -34,7 +34,7 @@ export const attackPane = (target: () => Target | null, signal: AbortSignal): HT
     }),
   )
   const play = async (attack: (typeof attacks)[number], aim: Target): Promise<void> => {
-    for (const it of buttons) it.disabled = true
+    for (const control of buttons) control.disabled = true
     outcomes.replaceChildren()
     told.textContent = `${attack.title}: trying`
     for await (const outcome of played(attack, aim)) {
@@ -42,7 +42,7 @@ export const attackPane = (target: () => Target | null, signal: AbortSignal): HT
       outcomes.append(line(outcome))
     }
     told.textContent = `${attack.title}: done`
-    for (const it of buttons) it.disabled = false
+    for (const control of buttons) control.disabled = false
   }
   return section(
     'Try to cheat',

@@ -95,7 +95,10 @@ const changeAByte: Attack = {
           target,
           clientOf(
             target,
-            changesRequest((it) => ({ ...it, encryptedInference: flipped(String(it['encryptedInference'])) })),
+            changesRequest((fields) => ({
+              ...fields,
+              encryptedInference: flipped(String(fields['encryptedInference'])),
+            })),
           ),
         ),
     },
@@ -156,12 +159,12 @@ const splice: Attack = {
       name: 'The text of one request under the key of another',
       async run(target) {
         let kept: Fields | null = null
-        const between = changesRequest((it) => {
+        const between = changesRequest((fields) => {
           if (kept === null) {
-            kept = it
-            return it
+            kept = fields
+            return fields
           }
-          return { ...it, encryptedInference: kept['encryptedInference'], nonce: kept['nonce'] }
+          return { ...fields, encryptedInference: kept['encryptedInference'], nonce: kept['nonce'] }
         })
         const client = clientOf(target, between)
         await asks(target, client)
@@ -186,8 +189,8 @@ const weakened = (text: string): string =>
   })
 
 const pretended = (text: string): string => {
-  const said = JSON.parse(text) as Fields
-  return JSON.stringify({ ...said, evidence: { type: 'dev', signature: '00'.repeat(64) } })
+  const body = JSON.parse(text) as Fields
+  return JSON.stringify({ ...body, evidence: { type: 'dev', signature: '00'.repeat(64) } })
 }
 
 const clearAnswer = JSON.stringify({

@@ -29,7 +29,7 @@ export interface Chatting {
 /** A conversation that stands in this tab alone. */
 export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElement => {
   const id = freshId('prompt')
-  const said: Spoken[] = []
+  const turns: Spoken[] = []
   const log = el('ol', { class: 'said', 'aria-live': 'polite' })
   const prompt = el('textarea', { id, rows: 3, required: true, autocomplete: 'off' })
   const submit = el('button', { type: 'submit', class: 'main', disabled: model() === '' }, 'Send sealed')
@@ -41,22 +41,22 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
     return { line, words }
   }
   const send = async (): Promise<void> => {
-    const asked: Spoken = { role: 'user', content: prompt.value }
-    witness.begins(asked.content)
-    const lines = [...said, asked]
-    const [mine, its] = [shows(asked), shows({ role: 'assistant', content: '' })]
+    const question: Spoken = { role: 'user', content: prompt.value }
+    witness.begins(question.content)
+    const lines = [...turns, question]
+    const [mine, theirs] = [shows(question), shows({ role: 'assistant', content: '' })]
     prompt.value = ''
     let answer = ''
     try {
-      for await (const piece of spoken(client(), model(), lines, signal)) its.words.textContent = answer += piece
+      for await (const piece of spoken(client(), model(), lines, signal)) theirs.words.textContent = answer += piece
     } catch (error) {
       // What was not answered is no part of the conversation.
-      for (const { line } of [mine, its]) line.remove()
-      prompt.value = asked.content
+      for (const { line } of [mine, theirs]) line.remove()
+      prompt.value = question.content
       throw error
     }
     witness.ends(answer)
-    said.push(asked, { role: 'assistant', content: answer })
+    turns.push(question, { role: 'assistant', content: answer })
   }
   return section(
     'Chat',

@@ -5,12 +5,13 @@ import { stack } from '../parts.ts'
 
 /** Shows on the right what is done on the left. */
 export interface Witness {
-  begins(asked: string): void
+  begins(question: string): void
   ends(answered: string): void
 }
 
 const wordsOf = (error: unknown): string => {
-  if (error instanceof SealgateError) return [error.message, error.told].filter((it) => it !== null).join(': ')
+  if (error instanceof SealgateError)
+    return [error.message, error.told].filter((sentence) => sentence !== null).join(': ')
   if (error instanceof Refused || error instanceof RefusedHere) return error.message
   return 'It broke off'
 }

@@ -26,15 +26,15 @@ const textOf = (bytes: Uint8Array): string => {
   return /[\u0000-\u0008\ufffd]/.test(text) ? `${count(bytes.length)} bytes that are no text` : text
 }
 
-const bothViews = (it: SealedFile): HTMLElement =>
+const bothViews = (file: SealedFile): HTMLElement =>
   facts([
-    ['Name, to you', it.name],
-    ['To the gateway', el('code', {}, hexHead(it.original_name))],
-    ['Kind, to you', it.mime],
-    ['To the gateway', el('code', {}, hexHead(it.mime_type))],
-    ['Stored', `${count(it.file_size)} bytes`],
-    ['Key id', el('code', {}, it.kid)],
-    ['Id', el('code', {}, it.id), 'wide'],
+    ['Name, to you', file.name],
+    ['To the gateway', el('code', {}, hexHead(file.original_name))],
+    ['Kind, to you', file.mime],
+    ['To the gateway', el('code', {}, hexHead(file.mime_type))],
+    ['Stored', `${count(file.file_size)} bytes`],
+    ['Key id', el('code', {}, file.kid)],
+    ['Id', el('code', {}, file.id), 'wide'],
   ])
 
 export interface Filing {
@@ -54,11 +54,11 @@ export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement
   const place = stack()
   let stored: { readonly id: string; readonly by: Client } | null = null
   const forget = async (): Promise<void> => {
-    const it = stored
+    const file = stored
     stored = null
     kept(null)
     place.replaceChildren()
-    if (it !== null) await it.by.files.remove(it.id)
+    if (file !== null) await file.by.files.remove(file.id)
   }
   // The gateway removes an incognito file by itself, if this tab cannot.
   signal.addEventListener('abort', () => void forget().catch(() => undefined), { once: true })

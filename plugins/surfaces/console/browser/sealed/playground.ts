@@ -27,9 +27,10 @@ const proofSeen = () => {
   return {
     attested: () => attested,
     lists: () => lists,
-    saw(it: Exchange): void {
-      attested = attestedIn(it, Date.now()) ?? attested
-      if (requestedPath(it.path).pathname === '/rvenc/releases' && it.status === 200) lists = JSON.parse(it.text)
+    saw(exchange: Exchange): void {
+      attested = attestedIn(exchange, Date.now()) ?? attested
+      if (requestedPath(exchange.path).pathname === '/rvenc/releases' && exchange.status === 200)
+        lists = JSON.parse(exchange.text)
     },
   }
 }
@@ -49,13 +50,13 @@ const modelChoice = (listed: readonly Listed[]): { readonly node: HTMLElement; c
 }
 
 /** Renews the client and the proof whenever the reader demands something else. */
-const proving = (view: View, saw: (it: Exchange) => void) => {
+const proving = (view: View, saw: (exchange: Exchange) => void) => {
   const { gateway, own, signal } = view
   const seen = proofSeen()
   const proof = proofPane()
-  const fetch = watchedFetch(gateway, (it) => {
-    seen.saw(it)
-    saw(it)
+  const fetch = watchedFetch(gateway, (exchange) => {
+    seen.saw(exchange)
+    saw(exchange)
   })
   let policy: Policy = {}
   let client = playgroundClient({ gateway, policy, fetch })

@@ -31,14 +31,14 @@ const lineList = (lines: readonly string[]): HTMLElement =>
   )
 
 /** What travelled: the challenge, the kind of evidence, and the keys. */
-const travelled = (it: Attested | null, verified: Verified | null): HTMLElement | null =>
-  it &&
+const travelled = (attested: Attested | null, verified: Verified | null): HTMLElement | null =>
+  attested &&
   facts([
-    ['Challenge', el('code', {}, hexHead(it.challenge)), 'wide'],
-    ['Evidence', it.evidence.type],
-    ['Epoch', epochOf(it) ?? '–'],
-    ['Key set', `${it.keyset.length / 2} bytes`],
-    ['Asked', moment(it.at)],
+    ['Challenge', el('code', {}, hexHead(attested.challenge)), 'wide'],
+    ['Evidence', attested.evidence.type],
+    ['Epoch', epochOf(attested) ?? '–'],
+    ['Key set', `${attested.keyset.length / 2} bytes`],
+    ['Asked', moment(attested.at)],
     ...(verified === null
       ? []
       : [
@@ -54,7 +54,7 @@ const verdictBanner = (proved: boolean, words: string): HTMLElement =>
 export interface ProofPane {
   readonly node: HTMLElement
   waits(): void
-  verified(it: Verified, how: Attested | null): void
+  verified(verified: Verified, how: Attested | null): void
   refused(error: SealgateError, how: Attested | null): void
   /** The reader’s policy cannot be used. */
   misled(words: string): void
@@ -70,16 +70,16 @@ const bannerWords = ({ verified }: Verified): string => {
 export const proofPane = (): ProofPane => {
   const place = stack()
   const show = (...content: readonly (HTMLElement | null | Child)[]): void =>
-    place.replaceChildren(...content.filter((it) => it instanceof Node))
+    place.replaceChildren(...content.filter((child) => child instanceof Node))
   return {
     node: section('What the enclave proves', place),
     waits: () => show(el('p', { role: 'status' }, 'A new challenge is on its way.')),
-    verified: (it, how) =>
+    verified: (verified, how) =>
       show(
-        verdictBanner(it.verified === 'platform', bannerWords(it)),
-        travelled(how, it),
-        lineList(verdictLines(it)),
-        checkList(it.checks),
+        verdictBanner(verified.verified === 'platform', bannerWords(verified)),
+        travelled(how, verified),
+        lineList(verdictLines(verified)),
+        checkList(verified.checks),
       ),
     refused: (error, how) =>
       show(

@@ -28,7 +28,7 @@ const shownOf = (value: unknown): string => {
 const entriesOf = (value: unknown): readonly SeenField[] => {
   if (Array.isArray(value)) return [{ name: 'list', shown: `${value.length} entries` }]
   return typeof value === 'object' && value !== null
-    ? Object.entries(value).map(([name, it]) => ({ name, shown: shownOf(it) }))
+    ? Object.entries(value).map(([name, member]) => ({ name, shown: shownOf(member) }))
     : []
 }
 

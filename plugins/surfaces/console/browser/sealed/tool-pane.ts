@@ -65,9 +65,9 @@ export const toolPane = (
   const call = async (): Promise<void> => {
     const given = paramsIn(params.value)
     witness.begins(`${choice.value} ${JSON.stringify(given)}`)
-    const said = JSON.stringify(await client().tools.call(choice.value, given, { signal }), null, 2)
-    result.textContent = said
-    witness.ends(said)
+    const json = JSON.stringify(await client().tools.call(choice.value, given, { signal }), null, 2)
+    result.textContent = json
+    witness.ends(json)
   }
   return section(
     'Tool',

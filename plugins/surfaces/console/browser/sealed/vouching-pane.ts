@@ -10,14 +10,14 @@ interface Script {
 }
 
 const hexOf = (base64: string): string =>
-  [...atob(base64)].map((it) => it.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+  [...atob(base64)].map((letter) => letter.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 
 /** The scripts of this page with the hashes that the browser has checked. */
 const scriptsOf = (page: Document): readonly Script[] =>
-  [...page.querySelectorAll('[integrity]')].flatMap((it) => {
-    const address = it.getAttribute('href') ?? it.getAttribute('src') ?? ''
+  [...page.querySelectorAll('[integrity]')].flatMap((element) => {
+    const address = element.getAttribute('href') ?? element.getAttribute('src') ?? ''
     const name = /console\/[0-9a-f]+\/(.+\.js)$/.exec(address)?.[1]
-    const hash = /^sha256-(.+)$/.exec(it.getAttribute('integrity') ?? '')?.[1]
+    const hash = /^sha256-(.+)$/.exec(element.getAttribute('integrity') ?? '')?.[1]
     return name === undefined || hash === undefined ? [] : [{ name, sha256: hexOf(hash) }]
   })
 
@@ -57,9 +57,9 @@ export const vouchingPane = (
 ): HTMLElement => {
   const told = toldPlace()
   const save = (): void => {
-    const it = attested()
-    if (it === null) told.textContent = 'There is no evidence yet.'
-    else download('evidence.json', keptEvidence(it, lists()))
+    const held = attested()
+    if (held === null) told.textContent = 'There is no evidence yet.'
+    else download('evidence.json', keptEvidence(held, lists()))
   }
   return section(
     'Who vouches for this page',

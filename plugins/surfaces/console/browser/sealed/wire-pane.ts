@@ -40,7 +40,7 @@ export interface WirePane {
   readonly node: HTMLElement
   saw(exchange: Exchange): void
   /** Shows a new deed; its exchanges come afterwards. */
-  begins(asked: string): void
+  begins(question: string): void
   ends(answered: string): void
 }
 
@@ -49,7 +49,7 @@ const column = (title: string, ...content: readonly Child[]): HTMLElement =>
 
 /** What the reader sees, and what the gateway saw of the same. */
 export const wirePane = (): WirePane => {
-  const [asked, answered] = [
+  const [request, answered] = [
     el('pre', { tabindex: 0, 'aria-label': 'Asked', role: 'region' }),
     el('pre', { tabindex: 0, 'aria-label': 'Answered', role: 'region' }),
   ]
@@ -63,17 +63,17 @@ export const wirePane = (): WirePane => {
   return {
     node: section(
       'What the gateway saw',
-      el('div', { class: 'beside' }, column('You see', asked, answered), column('The gateway sees', seen)),
+      el('div', { class: 'beside' }, column('You see', request, answered), column('The gateway sees', seen)),
       note('Beside this it sees who asks, when, and the route. Sizes are rounded up.'),
     ),
-    saw(it) {
+    saw(exchange) {
       // The newest exchange of a deed stands first.
-      all = [it, ...all].slice(0, 4)
+      all = [exchange, ...all].slice(0, 4)
       draw()
     },
     begins(words) {
       all = []
-      asked.textContent = words
+      request.textContent = words
       answered.textContent = '…'
       seen.replaceChildren(note('Sealing'))
     },
