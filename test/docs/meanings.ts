@@ -115,10 +115,10 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('issuers.<name>.grants[].limits', limits('each of these people')),
   'betas.refused':
     'Values of `anthropic-beta` that are refused by their name; `computer-use-*` stands for all that begin so.',
+  rules: 'Rules by the names that callers send as a model.',
   'rules.<name>.decide.with': 'The model that decides which kind a chat is.',
   'rules.<name>.decide.instructions': 'The question that the model answers.',
   'rules.<name>.decide.criteria': 'What each kind means.',
-  'rules.<name>.decide.criteria.<name>': 'What the kind of this name means.',
   'rules.<name>.decide.below': 'The confidence below which `otherwise` serves.',
   'rules.<name>.decide.patience': 'Milliseconds that the decision may take; `otherwise` serves after that.',
   'rules.<name>.routes': 'The models of kinds; the first route of a kind counts.',

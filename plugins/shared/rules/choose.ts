@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { mayUse } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { GatewayError, Unavailable } from '../../../core/errors.ts'
+import { GatewayError } from '../../../core/errors.ts'
 import { inputOf } from '../../../core/inference/metering/tokens.ts'
 import type { Cache } from '../../../core/ports/cache.ts'
 import type { Log } from '../../../core/ports/platform.ts'
@@ -88,11 +88,8 @@ const decidedKind = async (
 ): Promise<{ readonly kind: string; readonly confidence: number } | null> => {
   const options = Object.entries(criteria).map(([label, description]) => ({ label, description }))
   const question = { type: 'choice', instructions, options } as const
-  const stop = new AbortController()
-  const late = AbortSignal.any([signal, stop.signal])
-  const alarm = clock.alarm(patience, () => stop.abort(new Unavailable()))
   try {
-    const entry = await catalog.find(model, late, 'decide')
+    const entry = await catalog.find(model, signal, 'decide')
     if (entry === null) return null
     const { answers } = await decide(
       { inference, clock, reserve: async (asked, estimate) => meter.reserve(caller, asked, estimate, record) },
@@ -101,7 +98,7 @@ const decidedKind = async (
         call: { state: stateOf(body), images: [], samples: null, steps: null },
         ...{ began: clock.now(), total: patience },
       },
-      late,
+      signal,
     )
     const answer = answers.get('kind')
     return answer?.type === 'choice' ? { kind: answer.choice, confidence: answer.confidence } : null
@@ -110,7 +107,5 @@ const decidedKind = async (
     const status = fault instanceof GatewayError ? fault.status : null
     log.warn('rule.undecided', { request: record?.id ?? null, model, status })
     return null
-  } finally {
-    alarm.off()
   }
 }
