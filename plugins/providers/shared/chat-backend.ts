@@ -82,10 +82,8 @@ export const chatBackend = (backend: ChatBackend): ChatUpstream => {
     accepted(await fetch.upstream(where(path, model), { method: 'POST', headers, body, signal }), clock)
 
   const { roads } = backend
-  const unheard = omitting(
-    backend.request,
-    roads === undefined ? backend.unheard : unheardByRoad(roads, backend.unheard),
-  )
+  const ownUnheard = roads === undefined ? backend.unheard : unheardByRoad(roads, backend.unheard)
+  const unheard = omitting(backend.request, ownUnheard)
   const change = changedBy(backend.request)
   const headersOf = ({ tries }: ChatCall) =>
     backend.countsTries === true && tries !== undefined ? { ...typed, [retryCount]: `${tries}` } : typed

@@ -100,18 +100,17 @@ export const mediaBackend = (backend: MediaBackend, post: PostToBackend): MediaU
     },
 
     async edit(call, signal) {
-      const { type, body } = formOf(
-        Object.entries(drawFields(backend, call)).flatMap(([name, value]) =>
-          value == null
-            ? []
-            : [[name, typeof value === 'object' ? JSON.stringify(value) : `${value as string}`] as const],
-        ),
-        filesOf(call),
-      )
+      const { type, body } = formOf(formFieldsOf(drawFields(backend, call)), filesOf(call))
       return drawnOf(backend, await readObject(await post('/images/edits', call.model, body, signal, type)), signal)
     },
   }
 }
+
+/** Fields as a form has them: an object is JSON there. */
+const formFieldsOf = (fields: JsonObject): readonly FormField[] =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    value == null ? [] : [[name, typeof value === 'object' ? JSON.stringify(value) : `${value as string}`] as const],
+  )
 
 async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
   yield* all

@@ -49,6 +49,22 @@ export const pageOf = <T>(
   return { rows, total: (counted as { total: number }).total }
 }
 
+const searched = async <T>(
+  all: Iterable<Stored>,
+  fits: (row: T) => boolean,
+  from: number,
+  to: number,
+): Promise<Page<T>> => {
+  const rows: Row<T>[] = []
+  let [seen, total] = [0, 0]
+  for (const stored of all) {
+    const row = rowOf<T>(stored)
+    if (fits(row) && ++total > from && total <= to) rows.push({ id: idOf(stored), row })
+    if (++seen % rowsPerTurn === 0) await turn()
+  }
+  return { rows, total }
+}
+
 /**
  * The reading connection, on the main thread: one row takes microseconds. `patience` in ms is the wait for other
  * processes.
@@ -94,14 +110,7 @@ export const openReader = (db: Database.Database, file: string, patience: number
     async search<T>({ sql, values }: Clause, fits: (row: T) => boolean, from: number, to: number) {
       const own = read(() => new Database(file, { timeout: patience }))
       try {
-        const rows: Row<T>[] = []
-        let [seen, total] = [0, 0]
-        for (const stored of own.prepare(sql).iterate([...values]) as Iterable<Stored>) {
-          const row = rowOf<T>(stored)
-          if (fits(row) && ++total > from && total <= to) rows.push({ id: idOf(stored), row })
-          if (++seen % rowsPerTurn === 0) await turn()
-        }
-        return { rows, total }
+        return await searched(own.prepare(sql).iterate([...values]) as Iterable<Stored>, fits, from, to)
       } catch (fault) {
         throw asUnavailable(fault)
       } finally {

@@ -84,29 +84,21 @@ const wholeOf = (whole: JsonObject, reading: Reading): Extract<ChatAnswer, { kin
   return { kind: 'completion', completion, native: { dialect: 'generate-content', body: whole, headers: {} } }
 }
 
-/** Everything that Gemini's models do by generating content, wherever they are served. */
-export const generateContentBackend = ({
+const bodyOf = (call: ChatCall) => generateBody(call, generationOf(call.model))
+
+/** Chats, and how one goes on the wire. */
+const chatsBy = ({
   clock,
   random,
-  voice,
   post,
   line,
-  counted,
-}: GenerateContentBackend): GenerateContentUpstream => {
-  const generate = async (model: string, body: JsonObject, signal: AbortSignal) =>
-    readObject(await post(model, 'generateContent', body, signal))
-  const drawing = async ({ model, count = 1 }: DrawCall, body: JsonObject, signal: AbortSignal): Promise<Drawn> => {
-    // They draw one image at a time.
-    const answers = Array.from({ length: Math.max(1, count) }, () => generate(model, body, signal))
-    const drawn = drawnOf(await Promise.all(answers))
-    return Object.assign(drawn.slice(0, Math.max(1, count)), drawn.about && { about: drawn.about })
-  }
-
+}: Pick<GenerateContentBackend, 'clock' | 'random' | 'post' | 'line'>): Pick<
+  GenerateContentUpstream,
+  'chat' | 'wire'
+> => {
   const readingOf = ({ model, native }: ChatCall): Reading => ({
     ...{ model, clock, random, native: native?.dialect === 'generate-content' },
   })
-  const bodyOf = (call: ChatCall) => generateBody(call, generationOf(call.model))
-
   return {
     async chat(call, signal) {
       const { model, prefix } = call
@@ -130,6 +122,29 @@ export const generateContentBackend = ({
         })
       },
     }),
+  }
+}
+
+/** Everything that Gemini's models do by generating content, wherever they are served. */
+export const generateContentBackend = ({
+  clock,
+  random,
+  voice,
+  post,
+  line,
+  counted,
+}: GenerateContentBackend): GenerateContentUpstream => {
+  const generate = async (model: string, body: JsonObject, signal: AbortSignal) =>
+    readObject(await post(model, 'generateContent', body, signal))
+  const drawing = async ({ model, count = 1 }: DrawCall, body: JsonObject, signal: AbortSignal): Promise<Drawn> => {
+    // They draw one image at a time.
+    const answers = Array.from({ length: Math.max(1, count) }, () => generate(model, body, signal))
+    const drawn = drawnOf(await Promise.all(answers))
+    return Object.assign(drawn.slice(0, Math.max(1, count)), drawn.about && { about: drawn.about })
+  }
+
+  return {
+    ...chatsBy({ clock, random, post, line }),
 
     async countTokens(call, signal) {
       const { model } = call
