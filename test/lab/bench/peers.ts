@@ -68,7 +68,9 @@ export const liteLlm = async (upstream: string): Promise<Peer> => {
   // What is JSON is YAML too.
   writeFileSync(join(folder, 'config.yaml'), JSON.stringify(config))
   const args = (port: number) => ['--config', 'config.yaml', '--host', '127.0.0.1', '--port', String(port)]
-  const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False' }
+  // The proxy refuses to start without a key.
+  const key = `sk-${'2'.repeat(64)}`
+  const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False', LITELLM_MASTER_KEY: key }
   const [subject, started] = await timed(() => spawned(folder, args, env, join(bin, 'litellm')))
-  return { name: 'LiteLLM', subject, headers: {}, started }
+  return { name: 'LiteLLM', subject, headers: { authorization: `Bearer ${key}` }, started }
 }
