@@ -26,7 +26,7 @@ export const openSpreads: Readonly<Record<string, number>> = {
   'plugins/shared/dialects/responses/relay.ts': 5,
   'plugins/shared/dialects/responses/request.ts': 3,
   'plugins/shared/dialects/responses/resource.ts': 2,
-  'plugins/surfaces/shared/answering.ts': 3,
+  'plugins/surfaces/shared/answering.ts': 4,
   'plugins/surfaces/shared/draw-images.ts': 2,
   'plugins/surfaces/shared/images.ts': 1,
   'plugins/surfaces/shared/straight/request-bytes.ts': 1,

@@ -27,7 +27,7 @@ const seen = async ({ store, clock, random }: Given, id: string, row: KeptThing,
     await keepThing(store, output, { ...row, role: 'file', batch: id, at: uuid7(clock, random), booked: 0 })
   if (row.booked === 0 && over.has(told['status']) && typeof told['output_file_id'] !== 'string')
     await store.update(things, id, { booked: 1 })
-  return 'model' in told ? { ...told, model: row.model } : told
+  return 'model' in told ? Object.assign(told, { model: row.model }) : told
 }
 
 const toldBatch = async (given: Given, id: string, row: KeptThing, signal: AbortSignal): Promise<Told> =>

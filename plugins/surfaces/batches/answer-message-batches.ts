@@ -30,7 +30,8 @@ const seen = async ({ settings, store }: Given, id: string, row: KeptThing, told
   const { succeeded } = (request_counts ?? {}) as { readonly succeeded?: unknown }
   if (row.booked === 0 && processing_status === 'ended' && succeeded === 0)
     await store.update(things, id, { booked: 1 })
-  return typeof results_url === 'string' ? { ...told, results_url: namedPath(`${at}/${id}/results`, settings) } : told
+  if (typeof results_url !== 'string') return told
+  return Object.assign(told, { results_url: namedPath(`${at}/${id}/results`, settings) })
 }
 
 const relayed = async (

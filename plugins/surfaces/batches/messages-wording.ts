@@ -34,7 +34,7 @@ export const messagesWording = (
         print({ entry, candidate: { model } }) {
           const worded = translateMessages(params, 'messages', seal, headers, entry.settings.serverTools)
           for (const path of worded.dropped) if (dropped.size < mostDropped) dropped.add(path)
-          return JSON.stringify({ custom_id, params: { ...worded.native?.body, model } })
+          return JSON.stringify({ custom_id, params: Object.assign(worded.native?.body ?? {}, { model }) })
         },
       }
     },

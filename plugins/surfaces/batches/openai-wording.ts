@@ -45,7 +45,8 @@ export const openaiWording: Wording = {
     const body = bodyOf(value)
     return {
       ...{ model: body.model, ability, endpoint: url as string },
-      print: ({ candidate: { model } }) => `${JSON.stringify({ custom_id, method, url, body: { ...body, model } })}\n`,
+      print: ({ candidate: { model } }) =>
+        `${JSON.stringify({ custom_id, method, url, body: Object.assign(body, { model }) })}\n`,
     }
   },
 }

@@ -48,7 +48,9 @@ export type Chain = ReturnType<typeof chain>
 /** The body of the turn's request. */
 export const bodyOf = ({ members, items, lost }: TurnWords): string => {
   const { input, ...others } = members
-  const rest = JSON.stringify({ ...others, stream: true, ...(lost !== null && { previous_response_id: lost }) })
+  const rest = JSON.stringify(
+    Object.assign(others, { stream: true, ...(lost !== null && { previous_response_id: lost }) }),
+  )
   return `${rest.slice(0, -1)},"input":${items === null ? (JSON.stringify(input) ?? '[]') : `[${items}]`}}`
 }
 

@@ -78,8 +78,8 @@ const sayWarm = async ({ members, items }: TurnWords, { chain, say, id, now }: G
   const request = members as unknown as ResponsesRequest
   const response = headOf(request, request.model, id(), now())
   const usage = usageOf({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
-  const completed = { ...response, status: 'completed', completed_at: now(), usage }
   await say(JSON.stringify({ type: 'response.created', sequence_number: 0, response }))
+  const completed = Object.assign(response, { status: 'completed', completed_at: now(), usage })
   await say(JSON.stringify({ type: 'response.completed', sequence_number: 1, response: completed }))
   chain.remember(completed, items ?? '')
 }
