@@ -16,7 +16,9 @@ export const alsoSealed =
     const all = [understand('messages').body.messages, understand('responses').body.messages]
     if (all.some(({ length }) => length !== body.messages.length)) return { body, dropped }
     const own = understand('generate-content').body.messages
-    const signed = body.messages.map((_, at) => ({ ...signedIn(all.map((worded) => worded[at])), ...extraIn(own[at]) }))
+    const signed = body.messages.map((_, at) =>
+      Object.assign(signedIn(all.map((worded) => worded[at])), extraIn(own[at])),
+    )
     const messages = body.messages.map((message, at) => ({ ...message, ...signed[at] }))
     const isKept = signed.some((members) => Object.keys(members).length > 0)
     return { body: { ...body, messages }, dropped: isKept ? dropped.filter((path) => !paths.has(path)) : dropped }
