@@ -60,9 +60,9 @@ t.test('an unknown path gets its error in the dialect of its beginning', async (
   const google = { error: { code: 404, status: 'NOT_FOUND', message: /^Not found/ } }
   const chat = 'Not found: it is /v1/chat/completions'
   for (const [path, told, sentence] of [
-    ['/v1/batches', openai],
+    ['/v1/fine_tuning/jobs', openai],
     ['/v1/completions', openai, chat],
-    ['/v1/messages/batches', anthropic],
+    ['/v1/messages/nowhere', anthropic],
     ['/v1beta/cachedContents', google],
     ['/openai/v1/chat/completions', openai, chat],
     ['/openai/deployments/gpt/chat/completions?api-version=1', openai, chat],
@@ -75,10 +75,10 @@ t.test('an unknown path gets its error in the dialect of its beginning', async (
     if (sentence !== undefined) t.equal(body.error.message, sentence, path)
   }
   const named = await running(t, memory(), { names: { v1: 'ai' } })
-  const moved = await fetch(`${named.base}/ai/batches`, { method: 'POST' })
+  const moved = await fetch(`${named.base}/ai/fine_tuning/jobs`, { method: 'POST' })
   t.match([moved.status, await moved.json()], [404, openai], 'under the configured name')
   const old = await running(t, memory(), { surfaces: ['chat'] })
-  const bare = await fetch(`${old.base}/v1/batches`, { method: 'POST' })
+  const bare = await fetch(`${old.base}/v1/fine_tuning/jobs`, { method: 'POST' })
   t.match(await bare.json(), { error: 'Not found', support_id: String }, 'the envelope where no /v1 is served')
 })
 

@@ -12,7 +12,7 @@ const batchSample = { id: 'batch_abc', object: 'batch', status: 'in_progress', i
 const messageSample = { id: 'msgbatch_abc', type: 'message_batch', processing_status: 'in_progress' }
 
 const listOf = <T extends v.GenericSchema>(item: T) => v.looseObject({ data: v.array(item), has_more: v.boolean() })
-const fails: Pick<Operation, 'statuses'> = { statuses: [404, 502] }
+const fails: Pick<Operation, 'statuses'> = { statuses: [400, 404, 502] }
 const lines = { 'application/octet-stream': 'One line of JSON for each request.' }
 
 const operations: Readonly<Record<string, Operation>> = {

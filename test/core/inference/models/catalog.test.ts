@@ -101,7 +101,7 @@ t.test('from the configuration', async (t) => {
 
   t.test('an unknown provider stops the boot', async (t) => {
     const models = { small: { upstreams: [{ provider: 'a' }, { provider: 'nobody' }] } }
-    t.throws(() => fresh([a], { models }), new Error('models.small.upstreams.1.provider is not a provider'))
+    t.throws(() => fresh([a], { models }), { message: 'models.small.upstreams.1.provider is not a provider', name: 'RefusedConfiguration' })
   })
 
   t.test('a promise to go on that no provider can keep stops the boot', async (t) => {
