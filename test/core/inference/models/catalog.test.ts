@@ -101,7 +101,10 @@ t.test('from the configuration', async (t) => {
 
   t.test('an unknown provider stops the boot', async (t) => {
     const models = { small: { upstreams: [{ provider: 'a' }, { provider: 'nobody' }] } }
-    t.throws(() => fresh([a], { models }), { message: 'models.small.upstreams.1.provider is not a provider', name: 'RefusedConfiguration' })
+    t.throws(() => fresh([a], { models }), {
+      message: 'models.small.upstreams.1.provider is not a provider',
+      name: 'RefusedConfiguration',
+    })
   })
 
   t.test('a promise to go on that no provider can keep stops the boot', async (t) => {
