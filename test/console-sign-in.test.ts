@@ -358,7 +358,7 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     const answer = (await back).url()
     await page.waitForSelector('main:not([aria-busy]) h1 >> text=Settings')
     t.equal(page.url(), `${scene.base}/console#/settings`, 'the reader is where the login began, without the code')
-    const seen = ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Audit', 'Settings']
+    const seen = ['Home', 'Live', 'Keys', 'Teams', 'Usage', 'Models', 'Sealed playground', 'Audit', 'Settings']
     t.same(await page.locator('nav a').allInnerTexts(), seen)
     t.equal(await kept(page), '[{},{},""]', 'the tab keeps neither the secrets of the login nor the token')
     t.notOk(
