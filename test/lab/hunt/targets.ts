@@ -193,7 +193,7 @@ const plainTarget = ({ method, path, body }: AnyRoute): Target => {
     limit: typeof bytes === 'function' ? bytes(settings) : bytes,
     envelope: null,
     bodies: form ? spoiledForms(sample, fileField[path]) : spoiledOf(sample),
-    declared: [],
+    declared: beyond[path] ?? [],
   }
 }
 
@@ -213,6 +213,8 @@ const sealedTarget = (route: string, schema: v.GenericSchema, envelope: Envelope
 
 /** Where the world is asked, it may fail. */
 const beyond: Readonly<Record<string, readonly number[]>> = {
+  // No backend of the hunt takes batches.
+  '/v1/messages/batches': [400],
   'tools/webSearchTool': [502],
   'tools/webPageScraperTool': [502],
 }
