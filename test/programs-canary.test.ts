@@ -9,6 +9,7 @@ import { scripted } from './fakes/scripted.ts'
 import { backend } from './contracts/stage.ts'
 import { installed, unwanted } from './programs/installed.ts'
 import { programs, type Program } from './programs/programs.ts'
+import { offered } from './programs/scripts.ts'
 
 /** What the last turn is asked with, and so what the enclave holds until it is answered. */
 const places = ['prompt', 'said', 'note', 'argument', 'printed'] as const
@@ -21,10 +22,10 @@ const changed = (word: string): string =>
 const model = ({ reads, runs }: Program, { note, mark }: { readonly note: string; readonly mark: Mark }) => {
   const command = `tr a-z n-za-m < ${join(dirname(note), 'changed.txt')} # ${mark('argument')}`
   return scripted((turn, tools) => {
-    const reading = reads(note)
-    if (!tools.includes(reading.call)) return [{ say: 'A title' }]
+    const [reading, running] = [offered(reads(note), tools), offered(runs(command), tools)]
+    if (reading === null || running === null) return [{ say: 'A title' }]
     if (turn === 0) return [{ think: mark('thought'), signature: 'Zmlyc3Q=' }, { say: mark('said') }, reading]
-    return turn === 1 ? [{ think: mark('thought') }, runs(command)] : [{ say: mark('answer') }]
+    return turn === 1 ? [{ think: mark('thought') }, running] : [{ say: mark('answer') }]
   })
 }
 

@@ -10,16 +10,19 @@ export const words = { note: 'marmalade-in-a-note', printed: 'IT-RAN', summary: 
 
 const command = 'echo it-ran | tr a-z A-Z'
 
+type Use = ReturnType<Program['reads']>
+
+/** The use of a tool as it is offered: one of a namespace has a longer name before backends of other dialects. */
+export const offered = (use: Use, tools: readonly string[]): Use | null => {
+  const call = tools.find((name) => name === use.call || name.endsWith(`__${use.call}`))
+  return call === undefined ? null : { ...use, call }
+}
+
 /** Reads the note, runs the command, and says so; a program's side questions get a word. */
 const script =
   ({ reads, runs }: Program, note: string): Script =>
   (turn, tools) => {
-    const using = (use: ReturnType<Program['reads']>) => {
-      // A tool of a namespace has a longer name before backends of other dialects.
-      const call = tools.find((name) => name === use.call || name.endsWith(`__${use.call}`))
-      return call === undefined ? null : { ...use, call }
-    }
-    const [reading, running] = [using(reads(note)), using(runs(command))]
+    const [reading, running] = [offered(reads(note), tools), offered(runs(command), tools)]
     if (reading === null || running === null) return [{ say: 'A title' }]
     if (turn === 0) return [{ think: 'First the file.', signature: 'Zmlyc3Q=' }, { say: 'I read.' }, reading]
     return turn === 1 ? [{ think: 'Now the command.', signature: 'c2Vjb25k' }, running] : [{ say: 'All is done.' }]
