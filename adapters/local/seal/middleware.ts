@@ -85,7 +85,7 @@ const tagsOf = ({ headers }: IncomingMessage): string | null => {
   return typeof tags === 'string' ? tags : null
 }
 
-/** The gateway's own id of the request is the one that its operator finds. */
+/** The operator finds the request by the gateway's own id. */
 const nameRequest = (headers: RequestContext['headers'], id: string | null): void => {
   if (id === null) return
   for (const name of ['x-request-id', 'request-id']) if (name in headers) headers[name] = id

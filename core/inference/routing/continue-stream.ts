@@ -2,7 +2,7 @@ import { wireUsage } from '../../dialects/chat-completions.ts'
 import type { ChatBody, Chunk, ChunkChoice, WireUsage } from '../../ports/upstream.ts'
 import type { Entry } from '../models/catalog-entry.ts'
 import { inputOf, tokensOf } from '../metering/tokens.ts'
-import type { JsonObject } from '../../dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../dialects/json-object.ts'
 
 /** What a stream has given so far, as far as it could be gone on with. */
 export interface StreamedSoFar {
@@ -72,12 +72,9 @@ const added = (a: JsonObject, b: JsonObject): JsonObject =>
     Object.keys({ ...a, ...b }).map((name) => {
       const [one, other] = [a[name], b[name] ?? a[name]]
       if (typeof one === 'number' && typeof b[name] === 'number') return [name, one + b[name]]
-      return [name, isFields(one) && isFields(b[name]) ? added(one, b[name]) : other]
+      return [name, isJsonObject(one) && isJsonObject(b[name]) ? added(one, b[name]) : other]
     }),
   )
-
-const isFields = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Makes chunks of a continuation fit behind what was given; null for one that says nothing new. */
 export type WeaveChunk = (chunk: Chunk) => Chunk | null

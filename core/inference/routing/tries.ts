@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 /**
  * Which try of its request the caller makes, from 0: `uncounted` for a caller that tries again without counting, null for
- * one that says nothing of it.
+ * a caller that says nothing of tries.
  */
 export type Tries = number | 'uncounted' | null
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { type AnswerCall, type RpcCall, RpcError, rpcErrorCodes } from './rpc.ts'
 
 /** The tools and resources of an MCP server. The order of each list is the same in every call. */
@@ -46,22 +47,19 @@ const keeping = (tools: number): Readonly<Record<string, number>> => ({
   'resources/read': 3_600_000,
 })
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** What a body says beside its parameters; what is no object says nothing. */
 export const requestMeta = (meta: unknown): unknown =>
   meta instanceof Map ? Object.fromEntries(meta as ReadonlyMap<string, unknown>) : meta
 
 const metaOf = ({ params }: RpcCall): Readonly<Record<string, unknown>> =>
-  isObject(params['_meta']) ? params['_meta'] : {}
+  isJsonObject(params['_meta']) ? params['_meta'] : {}
 
 /** True when the call names the revision without a handshake. Throws when the call names an unknown revision. */
 const isModern = (call: RpcCall): boolean => {
   const meta = metaOf(call)
   if (!(versionKey in meta)) return false
   const requested = meta[versionKey]
-  if (typeof requested !== 'string' || !isObject(meta[capabilitiesKey]))
+  if (typeof requested !== 'string' || !isJsonObject(meta[capabilitiesKey]))
     throw new RpcError(rpcErrorCodes.params, `_meta needs ${versionKey} and ${capabilitiesKey}`)
   if (requested !== latestRevision)
     throw new RpcError(rpcErrorCodes.version, 'The version of the protocol is not served', {

@@ -1,18 +1,10 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { sseEvents } from '../../../../core/dialects/sse.ts'
 import type { Answer, Door } from '../../../../core/ports/platform.ts'
 import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
 import { boundedBody } from '../../../shared/bounded-body.ts'
-import {
-  type Line,
-  type ServerMessage,
-  SessionOver,
-  answerTo,
-  isRecord,
-  messageIn,
-  mostMessage,
-  resultIn,
-} from './line.ts'
+import { type Line, type ServerMessage, SessionOver, answerTo, messageIn, mostMessage, resultIn } from './line.ts'
 
 /** Ms for the farewell to a session. */
 const farewellMs = 2_000
@@ -51,7 +43,7 @@ const refuse = async (answer: Answer): Promise<never> => {
     throw failed
   }
   const message = await messageIn(await boundedBody(answer, mostMessage))
-  if (isRecord(message.error)) resultIn(message)
+  if (isJsonObject(message.error)) resultIn(message)
   throw failed
 }
 

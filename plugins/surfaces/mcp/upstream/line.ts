@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { noBounds } from '../../../../core/dialects/json-scan.ts'
 import { readJson } from '../../../../core/dialects/read-json.ts'
@@ -35,14 +36,11 @@ export interface ServerMessage {
   readonly error?: { readonly code?: unknown; readonly message?: unknown } | null
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Throws UpstreamFailed for anything but one JSON object. */
 export const messageIn = async (bytes: Buffer): Promise<ServerMessage> => {
   try {
     const value = await readJson(bytes, 'plain', noBounds)
-    if (isRecord(value)) return value
+    if (isJsonObject(value)) return value
   } catch (cause) {
     throw new UpstreamFailed('The tool’s server sends no JSON', { cause })
   }
@@ -51,8 +49,8 @@ export const messageIn = async (bytes: Buffer): Promise<ServerMessage> => {
 
 /** The result in an answer. The sentence of a server is for the caller alone. */
 export const resultIn = ({ result, error }: ServerMessage): unknown => {
-  if (!isRecord(error)) {
-    if (isRecord(result)) return result
+  if (!isJsonObject(error)) {
+    if (isJsonObject(result)) return result
     throw new UpstreamFailed('The tool’s server sends no result')
   }
   const { code, message } = error

@@ -1,6 +1,6 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { hash } from 'node:crypto'
 import type { ServedTool } from '../served-tools.ts'
-import { isRecord } from './line.ts'
 
 /** Tools of one server, characters of a description, and of a schema as JSON. */
 export const mostTools = 500
@@ -14,7 +14,7 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 
 /** A server's hints, and the careful ones where a server gives none. */
 const annotationsOf = (given: unknown): object => {
-  const told = isRecord(given) ? given : {}
+  const told = isJsonObject(given) ? given : {}
   const careful = { readOnlyHint: false, destructiveHint: true }
   return { ...careful, ...Object.fromEntries(hints.flatMap((name) => (typeof told[name] === 'boolean' ? [[name, told[name]]] : []))) } // prettier-ignore
 }
@@ -25,10 +25,10 @@ const plainText = (text: unknown): string =>
 
 /** Null for a tool whose name or schema no client takes. */
 const toolOf = (server: string, raw: unknown): ServedTool | null => {
-  if (!isRecord(raw)) return null
+  if (!isJsonObject(raw)) return null
   const { name, description, inputSchema, annotations } = raw
   if (typeof name !== 'string' || !soundName.test(name)) return null
-  if (!isRecord(inputSchema) || inputSchema['type'] !== 'object') return null
+  if (!isJsonObject(inputSchema) || inputSchema['type'] !== 'object') return null
   if (JSON.stringify(inputSchema).length > mostSchema) return null
   return {
     server,

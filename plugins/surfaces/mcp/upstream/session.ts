@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { capabilitiesKey, earlierRevisions, latestRevision, versionKey } from '../../../shared/dialects/mcp/protocol.ts'
 import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
 import { interfaceVersion } from '../../shared/interface-version.ts'
 import type { ToolResult } from '../served-tools.ts'
-import { type Line, isRecord } from './line.ts'
+import type { Line } from './line.ts'
 
 /** Revisions of a server that the gateway speaks. */
 const revisions: readonly string[] = [...earlierRevisions, '2025-03-26']
@@ -78,7 +79,7 @@ const unknownRevision = () => new UpstreamFailed('The tool’s server speaks an 
 const shakeHands = async (line: Line, signal: AbortSignal): Promise<void> => {
   const wish = { protocolVersion: earlierRevisions[0], capabilities: {}, clientInfo }
   const answer = await line.call('initialize', wish, signal)
-  const version = isRecord(answer) ? answer['protocolVersion'] : undefined
+  const version = isJsonObject(answer) ? answer['protocolVersion'] : undefined
   const known = revisions.find((revision) => revision === version)
   if (known === undefined) throw unknownRevision()
   line.agreed(known)

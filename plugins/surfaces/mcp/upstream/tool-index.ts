@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type SearchIndex, searchIndex } from '../../../sealed/retrieval/search-index.ts'
 import type { ServedTool } from '../served-tools.ts'
-import { isRecord } from './line.ts'
 
 /** Tools that one turn of the loop indexes. */
 const aTurn = 20
@@ -14,9 +14,9 @@ const wordsOf = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1
 /** The names and descriptions of parameters. */
 const parametersOf = (schema: object): readonly string[] => {
   const { properties } = schema as { readonly properties?: unknown }
-  if (!isRecord(properties)) return []
+  if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([name, about]) => {
-    const described = isRecord(about) ? about['description'] : undefined
+    const described = isJsonObject(about) ? about['description'] : undefined
     return [wordsOf(name), ...(typeof described === 'string' ? [described] : [])]
   })
 }
