@@ -100,7 +100,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugins/sealed/wire',
     'plugins/sealed/ehbp',
     'plugins/sealed/evidence',
-    'core/dialects/sse.ts',
+    'plugins/shared/sse.ts',
     'core/ports/upstream.ts',
   ],
   // A gateway of its own, made as an embedder makes one.

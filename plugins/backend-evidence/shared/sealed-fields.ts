@@ -1,4 +1,4 @@
-import { sseEvents } from '../../../core/dialects/sse.ts'
+import { sseEvents } from '../../shared/sse.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { BoundKey } from '../../../core/ports/backend-evidence.ts'
 import type { Answer, Door } from '../../../core/ports/platform.ts'

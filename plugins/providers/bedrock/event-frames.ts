@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { finish, garbled } from '../../shared/backend.ts'
-import { unpack } from '../../../core/dialects/unpack.ts'
+import { unpack } from '../../shared/unpack.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 
 /** One message of `application/vnd.amazon.eventstream`. */

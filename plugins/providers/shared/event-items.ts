@@ -2,8 +2,8 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatWire, Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { sseUnpacker, type SseEvent } from '../../../core/dialects/sse.ts'
-import { unpack } from '../../../core/dialects/unpack.ts'
+import { sseUnpacker, type SseEvent } from '../../shared/sse.ts'
+import { unpack } from '../../shared/unpack.ts'
 import { printNow } from './print-json.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */

@@ -1,6 +1,6 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import { finish, garbled, parseObject } from '../../shared/backend.ts'
-import { unpack } from '../../../core/dialects/unpack.ts'
+import { unpack } from '../../shared/unpack.ts'
 
 /** Characters of one line. */
 const mostLineLength = 4 * 1024 * 1024

@@ -14,7 +14,7 @@ export {
   retryAfterOf,
 } from '../../shared/backend.ts'
 export { dataUrlOf } from '../../shared/data-url.ts'
-export { type SseEvent, sseEvents } from '../../../core/dialects/sse.ts'
+export { type SseEvent, sseEvents } from '../../shared/sse.ts'
 export { usageOf } from '../../../core/dialects/chat-completions.ts'
 export { type ChatBackend, type ChatUpstream, chatBackend, createdAt } from './chat-backend.ts'
 export { chunksOf, wholeOf } from './chat-chunks.ts'

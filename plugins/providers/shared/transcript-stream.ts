@@ -1,5 +1,5 @@
 import { finish, garbled, parseObject, toldFault } from '../../shared/backend.ts'
-import { sseUnpacker } from '../../../core/dialects/sse.ts'
+import { sseUnpacker } from '../../shared/sse.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { TranscriptEvent } from '../../../core/ports/upstream.ts'
 

@@ -1,4 +1,4 @@
-import { sseEvents } from '../../../core/dialects/sse.ts'
+import { sseEvents } from '../../shared/sse.ts'
 import type { ChatBody, Chunk, Completion } from '../../../core/ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
 import { flags, frameOpener } from '../wire/frames.ts'

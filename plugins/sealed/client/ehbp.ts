@@ -1,4 +1,4 @@
-import { sseEvents } from '../../../core/dialects/sse.ts'
+import { sseEvents } from '../../shared/sse.ts'
 import type { ChatBody, Chunk, Completion } from '../../../core/ports/upstream.ts'
 import { chunksIn } from '../ehbp/chunks.ts'
 import type { PublicKey } from '../ehbp/key-config.ts'

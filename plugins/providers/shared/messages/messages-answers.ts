@@ -3,7 +3,7 @@ import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/
 import type { Asked } from './messages.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
-import type { SseEvent } from '../../../../core/dialects/sse.ts'
+import type { SseEvent } from '../../../shared/sse.ts'
 import { eventItems, markedEvents, withNative } from '../event-items.ts'
 
 interface JsonObject {

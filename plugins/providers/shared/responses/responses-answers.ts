@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
-import type { SseEvent } from '../../../../core/dialects/sse.ts'
+import type { SseEvent } from '../../../shared/sse.ts'
 import type { Answer, Clock } from '../../../../core/ports/platform.ts'
 import type {
   Chunk,

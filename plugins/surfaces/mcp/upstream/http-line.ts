@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { sseEvents } from '../../../../core/dialects/sse.ts'
+import { sseEvents } from '../../../shared/sse.ts'
 import type { Answer, Door } from '../../../../core/ports/platform.ts'
 import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
 import { boundedBody } from '../../../shared/bounded-body.ts'

@@ -1,5 +1,5 @@
 import { type DialectEvent, type EventSink, type EventWriter, printEvent } from '../../../../core/dialects/event.ts'
-import { type SseEvent, sseUnpacker } from '../../../../core/dialects/sse.ts'
+import { type SseEvent, sseUnpacker } from '../../../shared/sse.ts'
 import type { StreamedSoFar } from '../../../../core/inference/routing/continue-stream.ts'
 import type { ChatWire, Chunk, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { type CallEvents, countChunk } from './call-events.ts'

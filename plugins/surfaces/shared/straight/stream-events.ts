@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { endMark } from '../../../../core/dialects/chat-completions.ts'
 import { type Template, chunkPrinter, chunkReader, templateOf } from '../../../shared/repeated-chunks.ts'
-import { type SseEvent, sseUnpacker } from '../../../../core/dialects/sse.ts'
+import { type SseEvent, sseUnpacker } from '../../../shared/sse.ts'
 import type { StreamedSoFar } from '../../../../core/inference/routing/continue-stream.ts'
 import type { CallNumbers, Chunk, CommonWire, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled } from '../../../shared/backend.ts'

@@ -2,7 +2,7 @@ import { parseObject } from '../../../shared/backend.ts'
 import { headOf, usageOf } from '../../../shared/dialects/responses/resource.ts'
 import type { ResponsesRequest } from '../../../shared/dialects/responses/shape.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { sseEvents } from '../../../../core/dialects/sse.ts'
+import { sseEvents } from '../../../shared/sse.ts'
 import { bodyOf, type Chain, responseIn, type TurnWords } from './chain.ts'
 
 /** Sends a request to the gateway's own interface, with the key and the address of the connection. */

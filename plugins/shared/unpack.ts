@@ -1,4 +1,4 @@
-import type { PromptIterator } from '../ports/prompt-iterator.ts'
+import type { PromptIterator } from '../../core/ports/prompt-iterator.ts'
 
 /** Takes what one read brought and adds what became whole to `into`; true when nothing more is to come. */
 export type Unpack<T> = (read: Uint8Array, into: T[]) => boolean | void

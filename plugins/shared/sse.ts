@@ -1,4 +1,4 @@
-import { UpstreamFailed } from '../errors.ts'
+import { UpstreamFailed } from '../../core/errors.ts'
 import { unpack, type Unpack } from './unpack.ts'
 
 /** One event. `event` is null where the stream names no type, and `data` has its lines joined by LF. */

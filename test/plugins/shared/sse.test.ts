@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sseEvents, type SseEvent } from '../../../core/dialects/sse.ts'
+import { sseEvents, type SseEvent } from '../../../plugins/shared/sse.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
