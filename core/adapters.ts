@@ -1,6 +1,8 @@
 import type { Fitting } from './container.ts'
 import type { Renewable } from './generations/generation.ts'
 import type { Middleware } from './http/middleware.ts'
+import type { Meter } from './inference/metering/meter.ts'
+import type { Catalog } from './inference/models/catalog.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import type { Cache } from './ports/cache.ts'
 import type { Siblings } from './ports/cluster.ts'
@@ -23,6 +25,10 @@ export interface Adapters extends Renewable {
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
+  /** The models of all backends; made anew by a reload. */
+  readonly catalog: Fitting<Catalog>
+  /** What calls may use, and what they used; made anew by a reload. */
+  readonly meter: Fitting<Meter>
   /** What the gateway can do beyond the core, in its order: the last part of a port of one fills the port. None when absent. */
   readonly parts?: readonly Fitting<unknown>[]
   /** Doors to callers; none when absent. The setting `surfaces` says which of them are served. */

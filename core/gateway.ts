@@ -3,7 +3,7 @@ import type { Adapters } from './adapters.ts'
 import { Audit } from './access/audit.ts'
 import { Keyring } from './access/keyring.ts'
 import { Container, type Fitting } from './container.ts'
-import { enclaveOf, ownRenewed } from './generations/generation.ts'
+import { enclaveOf } from './generations/generation.ts'
 import { refuseMisfits } from './generations/refuse-misfits.ts'
 import { type SettingsCheck, generations, settingsCheck } from './generations/generations.ts'
 import { type Again, type Renew, Reload } from './generations/reload.ts'
@@ -13,9 +13,11 @@ import { interfaceOf } from './http/interface.ts'
 import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { takesUpgrades } from './http/upgrade.ts'
+import { inference } from './inference/inference.ts'
 import { lazy } from './lazy.ts'
 import { stagesOf } from './lifecycle.ts'
 import { ownParts } from './own-parts.ts'
+import { use } from './plugin.ts'
 import { Front } from './ports/front.ts'
 import { Clock, Random } from './ports/platform.ts'
 import { Started } from './ports/started.ts'
@@ -77,20 +79,28 @@ const assembled = (
   again: Again | null,
 ): Gateway => {
   const { upstreams, enclave, tools, guards = [], surfaces = [], parts = [], ...rest } = adapters
-  const { middleware = [], settings: _, sections: __, ...given } = rest
+  const { catalog, meter, middleware = [], settings: _, sections: __, ...given } = rest
+  const anew = [catalog, use(inference), meter]
   const { lifecycle, ...stages } = stagesOf()
   const supply: Container['supply'] = (needs) => eras.supply(needs)
   const fetch: FetchRequest = async (request, options) => (await fetching())(request, options)
   const own = ownParts({ again, settings, lifecycle, supply, fetch })
   const always = [...own, ...Object.values(given)] as Fitting<unknown>[]
-  const { lasting, renewed, isFitted } = partsByLife(parts, [...always, ...ownRenewed, enclaveOf(adapters)])
+  const { lasting, renewed, isFitted } = partsByLife(parts, [...always, ...anew, enclaveOf(adapters)])
   for (const fitting of [...always, ...lasting, ...surfaces]) base.fit<unknown>(fitting)
   const shown = interfaceOf(
     { ...base.supply({ fronts: Front, surfaces: Surface }), fittings: surfaces, isFitted },
     settings,
   )
   const served = app(shown.routes, base, shown.lost, middleware)
-  const eras = generations(base, { upstreams, enclave, tools, guards }, renewed, settings, checks, served.prepared)
+  const eras = generations(
+    base,
+    { upstreams, enclave, tools, guards },
+    [...anew, ...renewed],
+    settings,
+    checks,
+    served.prepared,
+  )
   const { clock, random, keys, audit, reload } = base.supply(lent)
   const listener = withoutPrefix(settings.prefix, served.listener)
   const fetching = lazy(async () => (await web()).fetchOf(listener))

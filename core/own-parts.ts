@@ -1,18 +1,17 @@
 import { Audit, audit } from './access/audit.ts'
 import { keyring } from './access/keyring.ts'
 import type { Container, Fitting, Port } from './container.ts'
-import { alone } from './generations/alone.ts'
 import { CurrentGeneration } from './generations/current.ts'
 import { type Again, Reload, reloading } from './generations/reload.ts'
 import { currentTrace } from './http/following.ts'
 import { streams } from './http/stream-slot.ts'
-import { uncounted } from './inference/metering/uncounted.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { plugin, use } from './plugin.ts'
 import { CurrentTrace } from './ports/observer.ts'
 import { Log } from './ports/platform.ts'
 import { type FetchRequest, OwnFetch } from './ports/surface.ts'
 import { Settings } from './settings.ts'
+import { alone, uncounted } from './unfilled.ts'
 
 /** What the core's own parts are given. */
 interface Given {

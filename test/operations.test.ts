@@ -19,7 +19,7 @@ import { checkedConfig, settingsOf } from '../adapters/production/config/config.
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { alone } from '../core/generations/alone.ts'
+import { alone } from '../core/unfilled.ts'
 import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
 import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'

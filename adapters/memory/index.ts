@@ -1,6 +1,8 @@
 import type { WholeAdapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
+import { catalog } from '../../plugins/shared/models/catalog.ts'
+import { meter } from '../../plugins/usage/meter.ts'
 import { drill } from '../drill/drill.ts'
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
@@ -32,6 +34,8 @@ export const memory = ({ network = false }: MemoryOptions = {}): WholeAdapters =
   log: use(network ? errorLines : log),
   cache: use(cache),
   rateLimiter: use(rateLimiter),
+  catalog: use(catalog),
+  meter: use(meter),
   enclave: enclaveWithin(),
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),

@@ -9,6 +9,8 @@ import { fixedSetting } from '../../core/generations/reload.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
+import { catalog } from '../../plugins/shared/models/catalog.ts'
+import { meter } from '../../plugins/usage/meter.ts'
 import { drill } from '../drill/drill.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
@@ -44,6 +46,8 @@ export const production = async (
     fetch: use(fetch, { outside: config.outside }),
     log: use(log, config.log),
     ...(await counting(config)),
+    catalog: use(catalog),
+    meter: use(meter),
     enclave: await connectEnclave(config, lent),
     blobStore: await chosenPlugin(
       BlobStore,

@@ -5,8 +5,9 @@ import { PriceList } from '../../core/inference/metering/price-list.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import { Catalog } from '../../core/inference/models/catalog.ts'
 import type { Entry } from '../../core/inference/models/catalog-entry.ts'
-import type { Consumption } from '../../core/inference/metering/price.ts'
-import { type BilledModel, type Mode, prices } from '../../core/inference/metering/prices.ts'
+import type { BilledModel } from '../../core/inference/metering/meter.ts'
+import type { Consumption, Mode } from '../../core/inference/metering/price.ts'
+import { prices } from '../../plugins/usage/metering/prices.ts'
 import { shipped } from '../../plugins/providers/shared/shipped-prices.ts'
 
 /** Which prices are known, so that operators find unpriced models before their budgets refuse calls. */

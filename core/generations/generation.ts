@@ -1,7 +1,4 @@
 import type { Container, Fitting } from '../container.ts'
-import { inference } from '../inference/inference.ts'
-import { catalog } from '../inference/models/catalog.ts'
-import { meter } from '../inference/metering/meter.ts'
 import { plugin, use } from '../plugin.ts'
 import type { Enclave } from '../ports/enclave.ts'
 import type { Guard } from '../ports/guard.ts'
@@ -43,9 +40,6 @@ export interface Generation {
 /** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
-/** The core's own parts that every generation makes anew. */
-export const ownRenewed: readonly Fitting<unknown>[] = [use(catalog), use(inference), use(meter)]
-
 /**
  * `parts` are made anew for each generation. It is disposed of a moment after the last request, in which its counts are
  * still written.
@@ -61,7 +55,7 @@ export const generation = (
   refuseTwins(upstreams)
   for (const fitting of [...upstreams, enclave]) container.share<unknown>(fitting)
   const own = use(plugin({ port: Settings, name: 'settings', create: () => settings }))
-  for (const fitting of [own, ...tools, ...guards, ...ownRenewed, ...parts]) container.fit<unknown>(fitting)
+  for (const fitting of [own, ...tools, ...guards, ...parts]) container.fit<unknown>(fitting)
 
   let active = 0
   let left: (() => void) | null = null

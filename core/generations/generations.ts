@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import type { Container, Fitting, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, enclaveOf, generation } from './generation.ts'
-import { forgetModels } from '../inference/models/model-lists.ts'
+import { Catalog } from '../inference/models/catalog.ts'
 import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
-import { Cache } from '../ports/cache.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
 import { RefusedConfiguration } from '../errors.ts'
@@ -91,9 +90,8 @@ export const generations = (
         const turn = prepared(next)
         // A new enclave process has no keys yet.
         if (around !== enclave) await next.supply({ enclave: Enclave }).enclave.keys()
-        const { cache } = base.supply({ cache: Cache })
         const others = wanted.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
-        await Promise.all(others.map(({ name }) => forgetModels(cache, name)))
+        await next.supply({ catalog: Catalog }).catalog.replaced?.(others.map(({ name }) => name))
         turn()
       } catch (error) {
         await drop(next)

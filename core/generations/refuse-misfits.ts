@@ -25,12 +25,16 @@ export const refuseTwins = (upstreams: readonly Fitting<unknown>[]): void => {
 /** Members of an environment that are no plugins. */
 const plain: ReadonlySet<string> = new Set(['middleware', 'sections', 'settings'])
 
+/** Members without which no generation can be made. */
+const needed = ['upstreams', 'catalog', 'meter'] as const
+
 /** Throws for an environment that is none, or in which a part is missing or is no fitting. */
 export const refuseMisfits = (parts: unknown): void => {
   if (typeof parts !== 'object' || parts === null)
     throw new Error('createGateway expected the parts of an environment, such as those of memory()')
-  if (!('upstreams' in parts))
-    throw new Error('upstreams is missing; spread an environment first, such as { ...memory(), upstreams: [] }')
+  for (const name of needed)
+    if (!(name in parts))
+      throw new Error(`${name} is missing; spread an environment first, such as { ...memory(), upstreams: [] }`)
   for (const [name, part] of Object.entries(parts)) {
     if (plain.has(name) || (name === 'enclave' && typeof part === 'function')) continue
     if (Array.isArray(part)) for (const [at, each] of part.entries()) refuseMisfit(`${name}.${at}`, each)

@@ -12,7 +12,9 @@ import type { Fault } from './faults.ts'
 import { allFaults, faultsOfStart } from './file-faults.ts'
 import { guardsOf } from './guards.ts'
 import { sections } from '../../memory/sections.ts'
+import { catalog } from '../../../plugins/shared/models/catalog.ts'
 import { modelRules } from '../../../plugins/shared/rules/rules.ts'
+import { meter } from '../../../plugins/usage/meter.ts'
 import { surfacesOf } from './surfaces.ts'
 import { toolsOf } from './tools.ts'
 import { chosenUpstream } from './upstreams.ts'
@@ -25,6 +27,7 @@ const assemble = async (config: Config): Promise<void> => {
   const parts = {
     ...{ clock: use(clock), random: use(random), log: use(log), cache: use(cache), rateLimiter: use(rateLimiter) },
     ...{ blobStore: use(blobStore), metadataStore: use(metadataStore), enclave: use(withoutEnclave) },
+    ...{ catalog: use(catalog), meter: use(meter) },
     fetch: use(fetch, { outside: config.outside }),
     upstreams: await Promise.all(upstreams),
     tools: await toolsOf(config),

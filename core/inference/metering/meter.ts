@@ -1,64 +1,69 @@
-import { type Supplied, one } from '../../container.ts'
-import { lazy } from '../../lazy.ts'
-import { plugin } from '../../plugin.ts'
-import { Ledger } from '../../ports/ledger.ts'
-import { CurrentTrace, Observer } from '../../ports/observer.ts'
-import { Clock, Log } from '../../ports/platform.ts'
-import { Quotas, RateLimiter } from '../../ports/rate-limiter.ts'
-import { UsageObserver } from '../../ports/usage-observer.ts'
-import { Settings } from '../../settings.ts'
-import { PriceList } from './price-list.ts'
-import type { Reservations } from './reservation.ts'
+import { one } from '../../container.ts'
+import type { Caller } from '../../access/caller.ts'
+import type { RequestRecord } from '../../ports/observer.ts'
+import type { Soon } from '../../ports/soon.ts'
+import type { Entry } from '../models/catalog-entry.ts'
+import type { Consumption } from './price.ts'
+import type { Estimate } from './tokens.ts'
 
-export type { BilledModel } from './prices.ts'
-export type { Reservation, SealedModels } from './reservation.ts'
+/** What is charged for; without its backends only the configuration can tell its price. */
+export type BilledModel = Pick<Entry, 'name' | 'settings'> &
+  Partial<Pick<Entry, 'candidates'>> & {
+    /** The caller's own credential came: a backend that takes it costs nothing. */
+    readonly callerPays?: boolean
+    /** The calls go out in a batch, at its price. */
+    readonly batch?: boolean
+  }
+
+/** What one call has taken from allowances and budgets until its true use is known. */
+export interface Reservation<Truth> {
+  /** `x-ratelimit-{limit,remaining,reset}-tokens`; empty without a limit. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The first token of a stream has come. */
+  began(): void
+  /**
+   * Corrects the allowances and writes the totals; only the first call counts, and it never rejects. A backend that
+   * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
+   * where it was not known before.
+   */
+  settle(truth: Truth | null, backend: string | null, served?: BilledModel | null): Soon<void>
+  /** No model was asked: all is handed back and nothing is counted. */
+  cancel(): Soon<void>
+}
+
+/** The models that the enclave serves, with their prices. A sealed call asks for one of them. */
+export type SealedModels = () => Promise<readonly BilledModel[]>
+
+/** What a call asks for. A function stands for a sealed call: it is asked where a budget holds. */
+export type Billed = BilledModel | SealedModels
+
+/** A call that waits until the ledger has kept its lines. */
+export interface WaitingCall {
+  /** The call behind it. A list in old memory would keep each call alive until the next full collection. */
+  next: WaitingCall | null
+  /** The lines are written, so the request or the end of the answer may go out. */
+  kept(): void
+}
 
 /**
- * What keys and organisations use: taken from their allowances and budgets before a call and counted after it. What a key
- * uses in a day is taken from the allowances of its makers, too, and what it costs from their budgets.
+ * What keys and organisations use: taken from their allowances and budgets before a call and counted after it. The record
+ * of a request takes the figures of its calls.
  */
-export type Meter = Reservations
+export interface Meter {
+  /** As `reserve`, for a caller that lets nothing go out before `keep`, or before `waits` goes on with its call. */
+  open(caller: Caller, entry: BilledModel, estimate: Estimate, record?: RequestRecord): Soon<Reservation<Consumption>>
+  keep(): void
+  /** Keeps the lines of all calls of this turn of the loop in one write, and goes on with the calls. */
+  waits(call: WaitingCall): void
+  /** Throws TooMany, or Forbidden where a budget holds and the price is unknown; then nothing was taken. */
+  reserve(caller: Caller, billed: Billed, estimate: Estimate, record?: RequestRecord): Soon<Reservation<Consumption>>
+  /** As `reserve`, for calls that a backend has answered before: exact, and taken from budgets alone. */
+  book(caller: Caller, billed: BilledModel, used: Consumption, record?: RequestRecord): Soon<Reservation<Consumption>>
+  /** As `reserve`, by the length of audio in seconds. */
+  spendAudio(caller: Caller, billed: Billed, seconds: number, record?: RequestRecord): Soon<Reservation<number>>
+  /** Resolves when nothing is being settled any more. */
+  dispose(): Promise<void>
+}
 
 /** The port of the meter. */
 export const Meter = one<Meter>('Meter')
-
-const reserving = lazy(() => import('./reservations.ts'))
-
-const needs = {
-  limiter: RateLimiter,
-  ledger: Ledger,
-  settings: Settings,
-  clock: Clock,
-  log: Log,
-  observers: UsageObserver,
-  watchers: Observer,
-  lists: PriceList,
-  traces: CurrentTrace,
-  quotas: Quotas,
-}
-
-const opened = async ({ quotas, ...others }: Supplied<typeof needs>): Promise<Reservations> => {
-  const [{ reservations }, all] = await Promise.all([reserving(), Promise.all(quotas.map((kind) => kind.load()))])
-  return reservations({ ...others, quotas: all.filter((of) => of !== null) })
-}
-
-/** The code of reservations is loaded with the first call that is charged. */
-export const meter = plugin({
-  port: Meter,
-  name: 'meter',
-  needs,
-  create: (supplied): Meter => {
-    let made: Reservations | null = null
-    const all = lazy(async () => (made ??= await opened(supplied)))
-    return {
-      reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
-      open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),
-      book: (...call) => (made === null ? all().then((they) => they.book(...call)) : made.book(...call)),
-      keep: () => made?.keep(),
-      waits: (call) => made?.waits(call),
-      spendAudio: (...call) =>
-        made === null ? all().then((they) => they.spendAudio(...call)) : made.spendAudio(...call),
-      dispose: async () => made?.dispose(),
-    }
-  },
-})

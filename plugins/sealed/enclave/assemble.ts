@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Container, type Fitting } from '../../../core/container.ts'
 import { inference } from '../../../core/inference/inference.ts'
-import { catalog } from '../../../core/inference/models/catalog.ts'
+import { catalog } from '../../shared/models/catalog.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import type { Cache } from '../../../core/ports/cache.ts'
 import type { Enclave } from '../../../core/ports/enclave.ts'

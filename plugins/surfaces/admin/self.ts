@@ -6,7 +6,7 @@ import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
 
-const pricing = lazy(() => import('../../../core/inference/metering/prices.ts'))
+const pricing = lazy(() => import('../../usage/metering/prices.ts'))
 
 const read = route({
   method: 'GET',

@@ -3,7 +3,7 @@ import { mayUse } from '../../../core/access/caller.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { isListed, catalogEntryOf, listedTypes } from '../../../core/inference/models/listing.ts'
+import { isListed, catalogEntryOf, listedTypes } from '../../shared/models/listed-model.ts'
 import { modelEntry } from '../shared/model-entry.ts'
 
 const list = route({

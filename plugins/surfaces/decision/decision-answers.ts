@@ -10,7 +10,7 @@ import type { Request } from '../../../core/http/route.ts'
 import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import { decides, decisionFor } from '../../shared/decisions/decide-for-caller.ts'
 import type { CallerDecisionNeeds } from '../../shared/decisions/decision-needs.ts'
-import { catalogEntryOf } from '../../../core/inference/models/listing.ts'
+import { catalogEntryOf } from '../../shared/models/listed-model.ts'
 
 /** The answers to typed questions, with their diagnostics under this name. */
 export const answerDecision = async (

@@ -4,7 +4,7 @@ import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../
 import { bareError } from '../../../core/http/envelope.ts'
 import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../../../core/http/route.ts'
-import { isListed, catalogEntryOf } from '../../../core/inference/models/listing.ts'
+import { isListed, catalogEntryOf } from '../../shared/models/listed-model.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'

@@ -7,7 +7,7 @@ import { dialectOf, type Entry } from '../../../core/inference/models/catalog-en
 import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { Dialect, TokenCount } from '../../../core/ports/upstream.ts'
 import type { DialectChat } from './dialect-chat.ts'
-import { servedModel } from '../../shared/find-model.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
 import { countedModel } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf, type Wordings } from './wordings.ts'
 

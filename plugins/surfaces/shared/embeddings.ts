@@ -5,7 +5,7 @@ import { embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../
 import { Inference } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter } from '../../../core/inference/metering/meter.ts'
-import { servedModel } from '../../shared/find-model.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ModelName } from '../../../core/dialects/model-name.ts'
 import { tokensOf, userOf } from '../../../core/inference/metering/tokens.ts'
 import { route } from '../../../core/http/route.ts'
-import { servedModel } from '../../shared/find-model.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
 import { countShape, drawImages, drawNeeds, formatShape, sizeShape } from './draw-images.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { listedTypes } from '../../../core/inference/models/listing.ts'
+import { listedTypes } from '../../shared/models/listed-model.ts'
 
 const price = v.object({
   prompt_price_per_k: v.optional(v.number()),

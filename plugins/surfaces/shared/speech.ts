@@ -10,7 +10,7 @@ import { Meter } from '../../../core/inference/metering/meter.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import type { SpeakCall } from '../../../core/ports/upstream.ts'
-import { servedModel } from '../../shared/find-model.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 

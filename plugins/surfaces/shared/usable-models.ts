@@ -2,7 +2,7 @@ import { mayUse, type Caller } from '../../../core/access/caller.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { unknownModel } from '../../shared/find-model.ts'
+import { unknownModel } from '../../shared/models/find-model.ts'
 import type { ModelRules } from '../../shared/rules/rules.ts'
 
 /** A request of any dialect's list of models. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { TooMany } from '../../../core/errors.ts'
-import { calendar } from '../../../core/inference/metering/windows.ts'
+import { calendar } from '../metering/windows.ts'
 import type { Allowance, Quota, QuotaCall, QuotasOf } from '../../../core/ports/rate-limiter.ts'
 
 /** A window of the calendar: whose it is, and the one amount that it holds. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { catalog } from '../../../core/inference/models/catalog.ts'
+import { catalog } from '../../../plugins/shared/models/catalog.ts'
 import { inference } from '../../../core/inference/inference.ts'
 import { ChatRequest } from '../../../core/dialects/chat-completions.ts'
 import { AudioRequest } from '../../../plugins/sealed/enclave/audio.ts'

@@ -1,5 +1,5 @@
-import type { Consumption } from './price.ts'
-import type { Counts } from '../../ports/ledger.ts'
+import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Counts } from '../../../core/ports/ledger.ts'
 
 /** How a kind of use is counted. */
 export interface Tariff<Truth> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { ModelType } from '../../ports/upstream.ts'
-import type { ModelSettings } from '../../settings.ts'
-import type { Mode } from '../metering/prices.ts'
-import type { Entry } from './catalog-entry.ts'
+import type { ModelType } from '../../../core/ports/upstream.ts'
+import type { ModelSettings } from '../../../core/settings.ts'
+import type { Mode } from '../../../core/inference/metering/price.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 
 /** The types that a catalog may show. */
 export const listedTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE'] as const

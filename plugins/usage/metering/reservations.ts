@@ -1,23 +1,23 @@
-import type { Caller } from '../../access/caller.ts'
-import type { Counts, Ledger } from '../../ports/ledger.ts'
-import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../ports/observer.ts'
-import type { Clock, Log } from '../../ports/platform.ts'
-import { type Soon, isLater, soon } from '../../ports/soon.ts'
-import type { Charge, Quota, QuotaCall, QuotasOf, RateLimiter, Spent } from '../../ports/rate-limiter.ts'
-import type { UsageObserver } from '../../ports/usage-observer.ts'
-import type { Settings } from '../../settings.ts'
+import type { Caller } from '../../../core/access/caller.ts'
+import type { Counts, Ledger } from '../../../core/ports/ledger.ts'
+import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../../core/ports/observer.ts'
+import type { Clock, Log } from '../../../core/ports/platform.ts'
+import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
+import type { Charge, Quota, QuotaCall, QuotasOf, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
+import type { UsageObserver } from '../../../core/ports/usage-observer.ts'
+import type { Settings } from '../../../core/settings.ts'
 import { keptCalls } from './kept-calls.ts'
-import type { Estimate } from './tokens.ts'
+import type { Estimate } from '../../../core/inference/metering/tokens.ts'
 import { allowances } from './allowances.ts'
 import { chargesFor } from './charges.ts'
 import { refuse } from './refuse.ts'
 import { budgetWarnings } from './budget-warnings.ts'
 import { type Budget, budgets, unknownPrice } from './budgets.ts'
-import type { Consumption } from './price.ts'
-import type { PriceList } from './price-list.ts'
+import type { Billed, BilledModel, Meter, Reservation, SealedModels } from '../../../core/inference/metering/meter.ts'
+import type { Consumption, Mode } from '../../../core/inference/metering/price.ts'
+import type { PriceList } from '../../../core/inference/metering/price-list.ts'
 import { placeOf } from './places.ts'
-import { type BilledModel, type Mode, prices } from './prices.ts'
-import type { Billed, Reservation, Reservations, SealedModels } from './reservation.ts'
+import { prices } from './prices.ts'
 import { tariffOfAudio, unansweredCall, tariffOfTokens, type Tariff } from './tariffs.ts'
 import { allowanceHeaders, tightestHeaders } from './token-headers.ts'
 
@@ -342,7 +342,7 @@ const audio: Kind<number> = {
 }
 
 /** The reservations of one generation. */
-export const reservations = (needs: MeterNeeds): Reservations => {
+export const reservations = (needs: MeterNeeds): Meter => {
   const till = tillOf(needs)
   const { cachedTokens } = needs.settings.limits
   const tokens: Kind<Consumption> = { tariff: tariffOfTokens(cachedTokens), tell: allowanceHeaders, limit: 'tokens' }

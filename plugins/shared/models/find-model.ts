@@ -1,8 +1,8 @@
-import { mayUse, type Caller } from '../../core/access/caller.ts'
-import { BadRequest, NotFound, Unavailable, type GatewayError } from '../../core/errors.ts'
-import type { Catalog } from '../../core/inference/models/catalog.ts'
-import type { ChatBody } from '../../core/ports/upstream.ts'
-import type { Ability, Entry } from '../../core/inference/models/catalog-entry.ts'
+import { mayUse, type Caller } from '../../../core/access/caller.ts'
+import { BadRequest, NotFound, Unavailable, type GatewayError } from '../../../core/errors.ts'
+import type { Catalog } from '../../../core/inference/models/catalog.ts'
+import type { ChatBody } from '../../../core/ports/upstream.ts'
+import type { Ability, Entry } from '../../../core/inference/models/catalog-entry.ts'
 
 /** The model that a caller of the standard routes asks for; throws when there is none that may serve it so. */
 export const servedModel = async (

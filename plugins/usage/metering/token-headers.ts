@@ -1,4 +1,4 @@
-import type { Allowance, Charge, Spent } from '../../ports/rate-limiter.ts'
+import type { Allowance, Charge, Spent } from '../../../core/ports/rate-limiter.ts'
 
 /** Below zero for the overdrawn allowance; null for all others, since the limiter says nothing of them. */
 export const overdrawnHeaders = (

@@ -1,6 +1,6 @@
-import type { Caller } from '../../access/caller.ts'
-import type { Place } from '../../ports/ledger.ts'
-import type { BilledModel } from './prices.ts'
+import type { Caller } from '../../../core/access/caller.ts'
+import type { Place } from '../../../core/ports/ledger.ts'
+import type { BilledModel } from '../../../core/inference/metering/meter.ts'
 
 /** The places of a caller on one day: its calls have one of a few. */
 interface DayPlaces {

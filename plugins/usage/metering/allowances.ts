@@ -1,6 +1,6 @@
-import { type Caller, limitsOf, organizationLimitsOf } from '../../access/caller.ts'
-import type { Allowance } from '../../ports/rate-limiter.ts'
-import type { Limits, Settings } from '../../settings.ts'
+import { type Caller, limitsOf, organizationLimitsOf } from '../../../core/access/caller.ts'
+import type { Allowance } from '../../../core/ports/rate-limiter.ts'
+import type { Limits, Settings } from '../../../core/settings.ts'
 import { calendar, lengthOf } from './windows.ts'
 
 const minute = 60_000

@@ -1,17 +1,14 @@
 import * as v from 'valibot'
-import type { Cache } from '../../ports/cache.ts'
-import type { Clock, Log } from '../../ports/platform.ts'
-import type { Model, Upstream } from '../../ports/upstream.ts'
-import { ModelSettings } from '../../settings.ts'
-import { unlessAborted } from '../../abort.ts'
-import { statusOf } from '../routing/attempt.ts'
-import { idsOf } from './listing.ts'
-import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
+import type { Cache } from '../../../core/ports/cache.ts'
+import type { Clock, Log } from '../../../core/ports/platform.ts'
+import type { Model, Upstream } from '../../../core/ports/upstream.ts'
+import { ModelSettings } from '../../../core/settings.ts'
+import { unlessAborted } from '../../../core/abort.ts'
+import { statusOf } from '../../../core/inference/routing/attempt.ts'
+import { idsOf } from './listed-model.ts'
+import { candidateOf, entryOf, type Candidate, type Entry } from '../../../core/inference/models/catalog-entry.ts'
 
 const keyOf = (name: string) => `models/${name}`
-
-/** The provider of that name is another one now: its models are asked for anew. */
-export const forgetModels = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
 
 /** When the kept list of the provider was read, in Unix ms; null without a list. */
 export const listedAt = async (cache: Cache, name: string): Promise<number | null> =>
@@ -134,6 +131,9 @@ export const modelLists = ({ upstreams, cache, clock, log, inside }: Sources) =>
     /** Null once the list is old, so that `find` renews the list. */
     recall: (name: string): Entry | null => (known && clock.now() < known.until ? lookUp(known, name) : null),
     isWhole: () => known?.whole === true,
+    async replaced(providers: readonly string[]) {
+      await Promise.all(providers.map((name) => cache.remove(keyOf(name))))
+    },
     async list(signal: AbortSignal): Promise<readonly Entry[]> {
       const { entries } = known && clock.now() < known.until ? known : await unlessAborted(renew(), signal)
       return [...entries.values()]

@@ -1,19 +1,9 @@
-import type { ModelSettings, Settings } from '../../settings.ts'
-import type { Candidate, Entry } from '../models/catalog-entry.ts'
-import { type Consumption, costOf, type Price } from './price.ts'
-import type { PriceList } from './price-list.ts'
-
-/** Which column of the price table a call falls under. */
-export type Mode = 'standard' | 'confidential'
-
-/** What is charged for; without its backends only the configuration can tell its price. */
-export type BilledModel = Pick<Entry, 'name' | 'settings'> &
-  Partial<Pick<Entry, 'candidates'>> & {
-    /** The caller's own credential came: a backend that takes it costs nothing. */
-    readonly callerPays?: boolean
-    /** The calls go out in a batch, at its price. */
-    readonly batch?: boolean
-  }
+import type { ModelSettings, Settings } from '../../../core/settings.ts'
+import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
+import type { BilledModel } from '../../../core/inference/metering/meter.ts'
+import type { Consumption, Mode, Price } from '../../../core/inference/metering/price.ts'
+import type { PriceList } from '../../../core/inference/metering/price-list.ts'
+import { costOf } from './cost-of.ts'
 
 type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
 

@@ -1,10 +1,4 @@
-/** A call that waits until the ledger has kept its lines. */
-export interface WaitingCall {
-  /** The call behind it. A list in old memory would keep each call alive until the next full collection. */
-  next: WaitingCall | null
-  /** The lines are written, so the request or the end of the answer may go out. */
-  kept(): void
-}
+import type { WaitingCall } from '../../../core/inference/metering/meter.ts'
 
 /** Goes on with calls once their lines are kept: the lines of one turn of the loop are one write. */
 export const keptCalls = (keep: () => void): ((call: WaitingCall) => void) => {

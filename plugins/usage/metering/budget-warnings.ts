@@ -1,8 +1,8 @@
-import type { ReachedShare } from '../../ports/observer.ts'
-import type { Log } from '../../ports/platform.ts'
-import type { RateLimiter } from '../../ports/rate-limiter.ts'
-import type { Soon } from '../../ports/soon.ts'
-import type { UsageObserver } from '../../ports/usage-observer.ts'
+import type { ReachedShare } from '../../../core/ports/observer.ts'
+import type { Log } from '../../../core/ports/platform.ts'
+import type { RateLimiter } from '../../../core/ports/rate-limiter.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
+import type { UsageObserver } from '../../../core/ports/usage-observer.ts'
 import type { Budget } from './budgets.ts'
 
 const percents = [50, 80, 100] as const

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { calendar, periods } from '../../../../core/inference/metering/windows.ts'
-import { isTimeZone } from '../../../../core/time-zone.ts'
+import { calendar, periods } from '../../../../plugins/usage/metering/windows.ts'
+import { isTimeZone } from '../../../../core/settings.ts'
 
 const at = (text: string) => Date.parse(text)
 

@@ -1,9 +1,0 @@
-import { plugin } from '../../plugin.ts'
-import { Ledger } from '../../ports/ledger.ts'
-
-/** The ledger of a gateway that is given none: limits hold, and no use is recorded. */
-export const uncounted = plugin({
-  port: Ledger,
-  name: 'uncounted',
-  create: (): Ledger => ({ open: () => 0, settle() {}, keep() {}, cancel() {} }),
-})

@@ -1,0 +1,53 @@
+import type { Supplied } from '../../core/container.ts'
+import { lazy } from '../../core/lazy.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Ledger } from '../../core/ports/ledger.ts'
+import { CurrentTrace, Observer } from '../../core/ports/observer.ts'
+import { Clock, Log } from '../../core/ports/platform.ts'
+import { Quotas, RateLimiter } from '../../core/ports/rate-limiter.ts'
+import { UsageObserver } from '../../core/ports/usage-observer.ts'
+import { Settings } from '../../core/settings.ts'
+import { PriceList } from '../../core/inference/metering/price-list.ts'
+import { Meter } from '../../core/inference/metering/meter.ts'
+
+const reserving = lazy(() => import('./metering/reservations.ts'))
+
+const needs = {
+  limiter: RateLimiter,
+  ledger: Ledger,
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  observers: UsageObserver,
+  watchers: Observer,
+  lists: PriceList,
+  traces: CurrentTrace,
+  quotas: Quotas,
+}
+
+const opened = async ({ quotas, ...others }: Supplied<typeof needs>): Promise<Meter> => {
+  const [{ reservations }, all] = await Promise.all([reserving(), Promise.all(quotas.map((kind) => kind.load()))])
+  return reservations({ ...others, quotas: all.filter((of) => of !== null) })
+}
+
+/** The code of reservations is loaded with the first call that is charged. */
+export const meter = plugin({
+  port: Meter,
+  name: 'meter',
+  renewed: true,
+  needs,
+  create: (supplied): Meter => {
+    let made: Meter | null = null
+    const all = lazy(async () => (made ??= await opened(supplied)))
+    return {
+      reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
+      open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),
+      book: (...call) => (made === null ? all().then((they) => they.book(...call)) : made.book(...call)),
+      keep: () => made?.keep(),
+      waits: (call) => made?.waits(call),
+      spendAudio: (...call) =>
+        made === null ? all().then((they) => they.spendAudio(...call)) : made.spendAudio(...call),
+      dispose: async () => made?.dispose(),
+    }
+  },
+})

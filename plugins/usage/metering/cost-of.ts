@@ -1,0 +1,54 @@
+import type { Consumption, Price } from '../../../core/inference/metering/price.ts'
+
+/** Circumstances that change a price. A null region and an absent one take the plain price. */
+export interface PriceTerms {
+  readonly batch?: boolean
+  readonly region?: string | null
+}
+
+type Part = readonly [amount: number | undefined, price: number | undefined]
+
+/** Millionths of the currency, exact to a thousandth of one; null where a price that the call needs is unknown. */
+export const costOf = (
+  price: Price,
+  used: Consumption,
+  { batch = false, region = null }: PriceTerms = {},
+): number | null => {
+  const { long } = price
+  const prices = long !== undefined && used.input > long.above ? long : price
+  let cost = (prices.request ?? price.request ?? 0) * (used.calls ?? 1)
+  for (const [amount = 0, each] of partsOf(prices, used)) {
+    if (amount === 0) continue
+    if (each === undefined) return null
+    cost += amount * each
+  }
+  const factor = (region === null ? undefined : price.regions?.[region]) ?? 1
+  if (batch && price.batch === undefined) return null
+  return Math.round(cost * factor * (batch ? price.batch! : 1) * 1e3) / 1e3
+}
+
+const partsOf = (price: Price, used: Consumption): readonly Part[] => {
+  const { characters, images, seconds, audioInput = 0, audioOutput = 0, reasoning = 0 } = used
+  const { cached = 0, written = 0, writtenHour = 0 } = used
+  const made: readonly Part[] = [
+    [characters, price.character],
+    [images, price.image],
+    [seconds, price.second],
+  ]
+  // What is spoken or drawn is charged by its characters and images or by its tokens, never by both.
+  if (characters !== undefined && price.character !== undefined) return made
+  if (images !== undefined && price.image !== undefined) return made
+  return [
+    [seconds, price.second],
+    // Tokens that are our guess leave out those of the images.
+    [used.estimated === true ? images : 0, price.image],
+    [used.input - cached - written - writtenHour - audioInput, price.input],
+    [cached, price.cached],
+    [written, price.written],
+    [writtenHour, price.writtenHour],
+    [audioInput, price.audioInput],
+    [used.output - reasoning - audioOutput, price.output],
+    [reasoning, price.reasoning ?? price.output],
+    [audioOutput, price.audioOutput],
+  ]
+}
