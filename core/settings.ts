@@ -297,8 +297,16 @@ export type Settings = v.InferOutput<typeof SettingsShape>
 /** What plugins take, by the names of their sections: the file of a section declares its own member. */
 export interface SectionInputs {}
 
+/** What stands among the models and is none, by the names of sections. */
+export interface RowInputs {}
+
+/** A model as an operator writes it. */
+export type ModelInput = v.InferInput<typeof ModelSettings>
+
 /** The settings as an operator writes them: every field may be absent. */
-export type SettingsInput = v.InferInput<typeof SettingsShape> & SectionInputs
+export type SettingsInput = Omit<v.InferInput<typeof SettingsShape>, 'models'> & {
+  models?: Record<string, ModelInput | RowInputs[keyof RowInputs]> | undefined
+} & SectionInputs
 
 /** The settings of one model after the check. */
 export type ModelSettings = v.InferOutput<typeof ModelSettings>

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
+import { plainModels } from '../adapters/production/config/config.ts'
 import { modeOf } from '../core/access/credential.ts'
 import { programs, startPostgres } from './fakes/postgres.ts'
 import { program } from './fakes/served.ts'
@@ -56,7 +57,7 @@ t.test('what Compose mounts is there', async (t) => {
 })
 
 t.test('every model has a price, and an organisation a budget', (t) => {
-  for (const [name, { price_config }] of Object.entries(config.gateway.models))
+  for (const [name, { price_config }] of Object.entries(plainModels(config.gateway)))
     t.ok(price_config['standard']?.['eu']?.prompt_price_per_k !== undefined, name)
   t.ok(config.gateway.limits.organization.costPerMonth)
   t.end()

@@ -15,7 +15,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { memory } from '../adapters/memory/index.ts'
 import type { Config } from '../adapters/production/config/config.ts'
-import { checkedConfig, settingsOf } from '../adapters/production/config/config.ts'
+import { checkedConfig, plainModels, settingsOf } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
@@ -107,9 +107,11 @@ t.test('the configurations stand up to the boot, and fit each other', async (t) 
     'a model without a provider',
   )
   const inside = { ...enclave, providers: enclave.enclave.providers! }
-  const clear = Object.entries(enclave.models).map(([name, model]) => [name, { ...model, standard: true }] as const)
+  const clear = Object.entries(plainModels(enclave)).map(
+    ([name, model]) => [name, { ...model, standard: true }] as const,
+  )
   await t.resolves(booted({ ...inside, models: Object.fromEntries(clear) }, t.testdirName))
-  t.ok(Object.values(enclave.models).every((it) => it.confidential && !it.standard))
+  t.ok(Object.values(plainModels(enclave)).every((it) => it.confidential && !it.standard))
   t.ok(enclave.models[enclave.enclave.retrieval.model!], 'what indexing embeds with is there')
   for (const side of sides) {
     for (const name of wanted(side))

@@ -9,8 +9,10 @@ import { Observer } from '../core/ports/observer.ts'
 import openai from '../plugins/providers/openai.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import words from '../plugins/guards/words.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
 import { backend } from './contracts/stage.ts'
 import { running, unhurried } from './environments.ts'
+import { toolHouse } from './fakes/agent.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { until } from './until.ts'
@@ -34,12 +36,12 @@ const price = (per: number) => ({ standard: { small: { prompt_price_per_k: per, 
 const opened = async (
   t: Test,
   rule: object = {},
-  settings: SettingsInput = {},
+  { models = {}, ...settings }: SettingsInput = {},
   play: (asked: Asked) => Take = hello,
 ) => {
   const behind = await backend(t, play)
   const names = ['small', 'large', 'coder', 'seer', 'wide']
-  const models = Object.fromEntries(names.map((name) => [name, { upstreams: [{ provider: 'openai', model: name }] }]))
+  const plain = Object.fromEntries(names.map((name) => [name, { upstreams: [{ provider: 'openai', model: name }] }]))
   const it = await running(
     t,
     {
@@ -52,11 +54,12 @@ const opened = async (
     {
       ...unhurried,
       models: {
-        ...models,
+        ...plain,
         'use-lite': { type: 'DECISION', upstreams: [{ provider: 'use-lite' }] },
         judge: { decide: true, upstreams: [{ provider: 'openai', model: 'judge' }] },
+        auto: { ...auto, ...rule },
+        ...models,
       },
-      rules: { auto: { ...auto, ...rule } },
       ...settings,
     } as SettingsInput,
   )
@@ -190,15 +193,42 @@ t.test('keys, guards, counts and lists', async (t) => {
   t.equal(sealed.status, 404, 'a rule serves chats alone')
 })
 
+t.test('without another model, the model of the last route serves what is undecided', async (t) => {
+  const it = await opened(
+    t,
+    { decide: { with: 'judge' }, otherwise: undefined },
+    { routing: { retries: 0 } },
+    (asked) => (asked.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(asked)),
+  )
+  t.match(await it.chat('Prove it.'), { status: 200, model: 'wide', why: 'wide; undecided' })
+})
+
+t.test('a sealed chat with a rule is refused with the reason, and a key without the rule learns of none', async (t) => {
+  const upstreams = [{ provider: 'rehearsal' }]
+  const models = {
+    small: { confidential: true, upstreams },
+    judge: { type: 'DECISION', confidential: true, upstreams },
+    auto: { decide: { with: 'judge' }, routes: [{ when: 'easy', model: 'small' }] },
+  } as const
+  const house = await toolHouse(t, [], { settings: { models } as unknown as SettingsInput })
+  const asks = async (model: string, apiKey = house.key) => {
+    const client = connect({ baseUrl: house.base, apiKey, policy: { allowInsecureDev: true } })
+    return client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] })
+  }
+  const failed = (code: string) => ({ name: 'SealgateError', fault: 'failed', code, field: 'model' })
+  t.ok(await asks('small'))
+  await t.rejects(asks('auto'), failed('model_is_rule'))
+  const narrow = await house.gateway.keys.create({ models: ['small'] })
+  await t.rejects(asks('auto', narrow.credential), failed('unknown_model'))
+})
+
 t.test('a wrong rule is refused with its place and its mend', async (t) => {
-  const config = (rule: object, name = 'auto') => ({
+  const config = (rule: object) => ({
     providers: { talk: { use: 'rehearsal' } },
     models: {
       small: { upstreams: [{ provider: 'talk', model: 'rehearsal' }] },
       'use-lite': { type: 'DECISION', decide: true, upstreams: [{ provider: 'talk', model: 'rehearsal' }] },
-    },
-    rules: {
-      [name]: { decide: { with: 'use-lite' }, routes: [{ when: 'easy', model: 'small' }], otherwise: 'small', ...rule },
+      auto: { decide: { with: 'use-lite' }, routes: [{ when: 'easy', model: 'small' }], otherwise: 'small', ...rule },
     },
   })
   const faults = async (written: object) => {
@@ -207,12 +237,12 @@ t.test('a wrong rule is refused with its place and its mend', async (t) => {
   }
   t.equal(await faults(config({})), '[]')
   for (const [place, rule] of Object.entries({
-    'rules.auto.routes.0.model': { routes: [{ when: 'easy', model: 'nobody' }] },
-    'rules.auto.routes.0.when': { routes: [{ when: 'sunny', model: 'small' }] },
-    'rules.auto.otherwise': { otherwise: 'nobody' },
-    'rules.auto.decide.with': { decide: { with: 'nobody' } },
-    'rules.auto.decide.below': { decide: { with: 'use-lite', below: 2 } },
+    'models.auto.routes.0.model': { routes: [{ when: 'easy', model: 'nobody' }] },
+    'models.auto.routes.0.when': { routes: [{ when: 'sunny', model: 'small' }] },
+    'models.auto.otherwise': { otherwise: 'nobody' },
+    'models.auto.decide.with': { decide: { with: 'nobody' } },
+    'models.auto.decide.below': { decide: { with: 'use-lite', below: 2 } },
   }))
     t.match(await faults(config(rule)), place, place)
-  t.match(await faults(config({}, 'small')), 'rules.small is the name of a model')
+  t.match(await faults({ ...config({}), rules: {} }), 'rules is not a known setting', 'rules stand among the models')
 })

@@ -5,7 +5,7 @@ import { metricsSettings } from '../../plugins/observers/prometheus/usage-metric
 import { fileSettings } from '../../plugins/sealed/files/settings.ts'
 import { decisionSettings } from '../../plugins/shared/decisions/settings.ts'
 import { keepsakeSettings } from '../../plugins/shared/dialects/keepsakes.ts'
-import { rulesSettings } from '../../plugins/shared/rules/rules.ts'
+import { type RuleInput, rulesSettings } from '../../plugins/shared/rules/settings.ts'
 import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
 import { mcpSettings } from '../../plugins/surfaces/mcp/settings.ts'
@@ -22,7 +22,6 @@ const shipped = {
   betas,
   sockets,
   keepsakes: keepsakeSettings,
-  rules: rulesSettings,
   files: fileSettings,
   quotas: quotaSettings,
   metrics: metricsSettings,
@@ -35,10 +34,13 @@ export type ShippedSettings = {
 
 declare module '../../core/settings.ts' {
   interface SectionInputs extends ShippedSettings {}
+  interface RowInputs {
+    readonly rules: RuleInput
+  }
 }
 
 /** The settings that plugins of this package bring. */
-export const sections: readonly Section[] = Object.values(shipped)
+export const sections: readonly Section[] = [...Object.values(shipped), rulesSettings]
 
 const shapesOf = <T extends Readonly<Record<string, Section>>>(all: T) =>
   Object.fromEntries(Object.entries(all).map(([name, { shape }]) => [name, shape])) as {

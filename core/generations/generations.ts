@@ -4,6 +4,7 @@ import { type Generation, type Renewable, enclaveOf, generation } from './genera
 import { Catalog } from '../inference/models/catalog.ts'
 import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
+import { modelsWith, sorted } from '../ports/model-rows.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
 import { RefusedConfiguration } from '../errors.ts'
@@ -31,8 +32,10 @@ const mustName = ({ models }: Settings, path: string, model: string | undefined)
 /** The check of a gateway's settings with the sections of these plugins, and with others that no plugin may read. */
 export const settingsCheck = (plugins: readonly Fitting<unknown>[], others: readonly Section[] = []): SettingsCheck => {
   const sections = [...new Set([...others, ...plugins.flatMap((fitting) => fitting.sections ?? [])])]
-  const own = Object.fromEntries(sections.map(({ name, shape }) => [name, shape]))
-  const whole = v.strictObject({ ...SettingsShape.entries, ...own })
+  const own = Object.fromEntries(
+    sections.filter(({ row }) => row === undefined).map(({ name, shape }) => [name, shape]),
+  )
+  const whole = v.strictObject({ ...SettingsShape.entries, ...own, models: modelsWith(sections) })
   return {
     fixed: sections.flatMap(({ fixed = [] }) => fixed),
     check(input) {
@@ -41,7 +44,7 @@ export const settingsCheck = (plugins: readonly Fitting<unknown>[], others: read
         const [issue] = checked.issues
         throw new RefusedConfiguration(`settings: ${flaw(issue)}`, [v.getDotPath(issue) ?? ''])
       }
-      const settings = checked.output as Settings
+      const settings = sorted(checked.output as Settings, sections)
       for (const [path, model] of sections.flatMap((section) => section.models?.(section.of(settings)) ?? []))
         mustName(settings, path, model)
       return settings

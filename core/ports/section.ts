@@ -4,6 +4,8 @@ import * as v from 'valibot'
 export interface Section<S extends v.GenericSchema = v.GenericSchema> {
   readonly name: string
   readonly shape: S
+  /** Where the section has rows among the models: the member by which a row is known, and the shape of one. */
+  readonly row?: { readonly member: string; readonly shape: v.GenericSchema }
   /** Paths that a gateway keeps for as long as it runs. */
   readonly fixed?: readonly string[]
   /** Names of models by their paths. A name that no model has stops the start: every request that rests on it would fail. */
@@ -16,7 +18,7 @@ export interface Section<S extends v.GenericSchema = v.GenericSchema> {
 export const section = <S extends v.GenericSchema>(
   name: string,
   shape: S,
-  more: Pick<Section<S>, 'fixed' | 'models'> = {},
+  more: Pick<Section<S>, 'row' | 'fixed' | 'models'> = {},
 ): Section<S> => ({
   ...{ name, shape, ...more },
   of: (settings) =>

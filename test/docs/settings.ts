@@ -55,7 +55,7 @@ const nameOf = (it: Schema, actions: readonly Action[]): string => {
   if (it.type === 'array') return `list of ${typeOf(it.item!)}`
   if (it.type === 'record') return `${typeOf(it.value!)} by name`
   if (it.type === 'number' && actions.some(({ type }) => type === 'integer')) return 'whole number'
-  if (it.type === 'union') return it.options!.map((option) => typeOf(option as Schema)).join(' or ')
+  if (it.type === 'union') return [...new Set(it.options!.map((option) => typeOf(option as Schema)))].join(' or ')
   if (it.type === 'unknown') return 'anything'
   return isObject(it) ? 'object' : it.type
 }
@@ -88,6 +88,8 @@ const below = (schema: Schema, path: string): readonly Row[] => {
   if (it.type === 'array') return [row, ...(isObject(bare(it.item!)) ? below(it.item!, `${path}[]`) : [])]
   if (it.type !== 'record') return [row]
   const nested = bare(it.value!)
+  if (nested.type === 'union')
+    return [row, ...nested.options!.flatMap((option) => below(option as Schema, at(nameIn(it.key!))))]
   const deeper = isObject(nested) || nested.type === 'record' ? below(it.value!, at(nameIn(it.key!))) : []
   // A record within a record is told by its own rows.
   return [row, ...(nested.type === 'record' ? deeper.slice(1) : deeper)]

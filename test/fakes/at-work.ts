@@ -7,7 +7,7 @@ import { inference } from '../../core/inference/inference.ts'
 import { catalog } from '../../plugins/shared/models/catalog.ts'
 import { plugin, use, type AnyPlugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
+import { type ModelInput, Settings, SettingsShape } from '../../core/settings.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { fitted } from '../fitted.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
@@ -19,7 +19,7 @@ export interface AtWork {
   readonly asked: Recorded['asked']
 }
 
-type Models = NonNullable<SettingsInput['models']>
+type Models = Record<string, ModelInput>
 
 /** A model of that name, which its backend calls `its-<name>`. */
 export const modelOf = (name: string, more: Partial<Models[string]> = {}): Models => ({

@@ -4,7 +4,7 @@ import { type Scene, scenes } from '../../adapters/drill/scenes.ts'
 import { type Tongue, chat } from '../../adapters/drill/tongue.ts'
 import { type Wording, chatWording } from '../../adapters/drill/written-answer.ts'
 import { use } from '../../core/plugin.ts'
-import type { SettingsInput } from '../../core/settings.ts'
+import type { ModelInput, SettingsInput } from '../../core/settings.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { slowness } from '../slowness.ts'
 import { responsesWording } from './responses-wording.ts'
@@ -90,9 +90,9 @@ export const startOurs: StartGateway = async (faulty, dead, settings) =>
 /** The same before a backend that speaks Responses alone; one of chat completions goes on where a stream breaks. */
 export const startResponses: StartGateway = async (faulty, dead, settings) => {
   const rescuer = { provider: 'rescuer', priority: 3 }
-  const models = Object.entries(settings.models ?? {}).map(([name, model]) => [
+  const models = Object.entries((settings.models ?? {}) as Record<string, ModelInput>).map(([name, model]) => [
     name,
-    { ...model, upstreams: [...model!.upstreams, ...(model!.continues ? [rescuer] : [])] },
+    { ...model, upstreams: [...model.upstreams, ...(model.continues ? [rescuer] : [])] },
   ])
   const upstreams = [
     use(openai, { baseUrl: faulty, api: 'responses' }, 'faulty'),

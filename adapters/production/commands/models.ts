@@ -23,7 +23,7 @@ export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): P
       model: name,
       type,
       providers:
-        config.models[name]?.upstreams.map(({ provider }) => provider) ?? listing(name).map((backend) => backend.name),
+        config.models[name]?.upstreams?.map(({ provider }) => provider) ?? listing(name).map((backend) => backend.name),
     }))
     const cells = rows.map(({ model, type, providers }) => [model, type, providers.join(', ')])
     const text = values.json ? JSON.stringify(rows, null, 2) : tableOf(['model', 'type', 'providers'], cells)

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { InsideShape } from '../../../plugins/sealed/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
-import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import { modelsWith } from '../../../core/ports/model-rows.ts'
+import { type ModelSettings, type RowInputs, type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
 import { SurfaceName, nameOfSurface } from './surfaces.ts'
 import { withVariables } from './variables.ts'
-import { sectionShapes } from '../../memory/sections.ts'
+import { sectionShapes, sections } from '../../memory/sections.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const upstream = v.looseObject({
@@ -31,12 +32,21 @@ const place = v.pipe(
 )
 const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
+/** What stands among the models and is none. */
+type ModelRow = RowInputs[keyof RowInputs] & { readonly upstreams?: undefined }
+
+const models = modelsWith(sections) as v.OptionalSchema<
+  v.GenericSchema<SettingsInput['models'], Record<string, ModelSettings | ModelRow>>,
+  Record<string, never>
+>
+
 /** The shape of the file. A plugin checks its own settings. */
 export const ConfigShape = v.strictObject({
   /** The JSON schema of this file, for editors. */
   $schema: v.optional(v.string()),
   ...SettingsShape.entries,
   ...sectionShapes,
+  models,
   /** Chapters and surfaces. An own surface is the path or the package of its plugin, or that with its settings. */
   surfaces: v.optional(v.array(v.union([SurfaceName, choice]))),
   server: v.optional(
@@ -127,6 +137,12 @@ export type Config = Omit<Whole, 'enclave'> & {
   /** False where `enclave` is null. */
   readonly sealing: boolean
 }
+
+/** The models of a configuration without rows of sections. */
+export const plainModels = ({ models }: Pick<Config, 'models'>): Readonly<Record<string, ModelSettings>> =>
+  Object.fromEntries(
+    Object.entries(models).flatMap(([name, model]) => (model.upstreams === undefined ? [] : [[name, model]])),
+  )
 
 /** The settings of an enclave that stands nowhere. */
 const noEnclave = { enclave: {} } as const

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { splitEnclaveSettings } from './enclave-parts.ts'
-import type { Config } from './config.ts'
+import { type Config, plainModels } from './config.ts'
 import type { EnclaveStart } from '../enclave/harden.ts'
 import { withoutVariables } from './variables.ts'
 import { version } from './version.ts'
@@ -71,7 +71,7 @@ export const releaseDigest = async (config: Config, start: EnclaveStart): Promis
     start: { arguments: words, options, variables },
     configuration: sha256(canonical(withoutVariables(lasting(config), start.written))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
-    models: Object.keys(config.models).sort(),
+    models: Object.keys(plainModels(config)).sort(),
     ...demandsOf(choices),
   }
   return new Uint8Array(createHash('sha256').update(canonical(manifest)).digest())

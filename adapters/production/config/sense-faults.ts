@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises'
-import type { Config } from './config.ts'
+import { type Config, plainModels } from './config.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { type Fault, dotted } from './faults.ts'
 import { nameIn } from './variables.ts'
@@ -26,10 +26,10 @@ export const devFaults = (config: Config): readonly Fault[] => {
 
 /** Models that name an unknown provider, or that no backend can ever serve. */
 const modelFaults = (config: Config): readonly Fault[] => {
-  const { models, providers, enclave } = config
+  const { providers, enclave } = config
   const inside = Object.keys(enclave.providers ?? providers)
   const known = [...new Set([...Object.keys(providers), ...inside])]
-  return Object.entries(models).flatMap(([model, { upstreams, confidential }]): readonly Fault[] => {
+  return Object.entries(plainModels(config)).flatMap(([model, { upstreams, confidential }]): readonly Fault[] => {
     const place = ['models', model, 'upstreams']
     const strangers = upstreams.flatMap(({ provider }, at) =>
       known.includes(provider)
@@ -68,7 +68,7 @@ const namedModels = ({
   ].map(([path, name]) => [path as string[], name])
 
 const unnamedFaults = (config: Config): readonly Fault[] => {
-  const names = Object.keys(config.models)
+  const names = Object.keys(plainModels(config))
   if (names.length === 0) return []
   return namedModels(config).flatMap(([path, name]) => {
     const isElsewhere = path[0] !== 'decision' && !hasOwnEnclave(config)
@@ -86,7 +86,7 @@ const undecidedFaults = ({ decision, models }: Config): readonly Fault[] =>
     ] as const
   ).flatMap(([setting, name]) => {
     const model = name === undefined ? undefined : models[name]
-    if (model === undefined || model.decide || model.type === 'DECISION') return []
+    if (model?.upstreams === undefined || model.decide || model.type === 'DECISION') return []
     const path = setting === 'default' ? ['decision', 'default'] : ['decision', 'escalate', 'to']
     return [fault(path, ` names a model that does not decide; set models.${name}.decide to true`)]
   })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { use } from '../../../core/plugin.ts'
 import { splitEnclaveSettings } from '../config/enclave-parts.ts'
-import type { Config } from '../config/config.ts'
+import { type Config, plainModels } from '../config/config.ts'
 import { connectedEnclaves, lentEnclave, startedEnclave } from './enclave.ts'
 
 /** A lent enclave process. `back` returns it when this process no longer needs it. */
@@ -36,8 +36,8 @@ export const isSameEnclave = (one: Config, other: Config): boolean =>
  * enclave has none of its own.
  */
 const concerning = (config: Config) => {
-  const { providers, models, ...rest } = enclaveConfig(config)
-  const named = Object.entries(models)
+  const { providers, models: _, ...rest } = enclaveConfig(config)
+  const named = Object.entries(plainModels(config))
   return {
     ...rest,
     providers: config.enclave.providers ?? providers,

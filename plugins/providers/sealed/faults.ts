@@ -24,6 +24,7 @@ const codes: Readonly<Record<string, Meaning | undefined>> = {
   invalid_parameters: { status: 400, sentence: 'A parameter of the request is not valid' },
   refused: { status: 400, sentence: 'The backend refused the request' },
   unknown_model: { status: 404, sentence: 'The model does not exist, or the key may not use it sealed' },
+  model_is_rule: { status: 400, sentence: 'A rule chooses models for chats in the clear alone' },
   unknown_tool: { status: 404, sentence: 'The enclave has no such tool' },
   unknown_file: { status: 404, sentence: 'The file does not exist' },
   unreadable_file: { status: 400, sentence: 'The file could not be read' },

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Container, type Fitting } from '../../../core/container.ts'
 import { inference } from '../../../core/inference/inference.ts'
+import { modelsWith, sorted } from '../../../core/ports/model-rows.ts'
 import { catalog } from '../../shared/models/catalog.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import type { Cache } from '../../../core/ports/cache.ts'
@@ -14,7 +15,11 @@ import type { Upstream } from '../../../core/ports/upstream.ts'
 import { Settings, type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { type InsideSettings, InsideShape } from '../enclave-settings.ts'
 import { sealedLength } from '../wire/file.ts'
+import { rulesSettings } from '../../shared/rules/settings.ts'
 import { enclave } from './enclave.ts'
+
+/** What may stand among the models of a configuration. */
+const rows = [rulesSettings]
 
 /** The parts of the enclave: its own providers, tools and doors, and no part of the gateway. */
 export interface EnclaveParts {
@@ -42,7 +47,8 @@ export const buildEnclave = (
   releaseDigest: Uint8Array,
 ): Enclave => {
   // Settings of the gateway's plugins concern no enclave.
-  const { timeouts, ...rest } = v.parse(v.object(SettingsShape.entries), settings)
+  const shape = v.object({ ...SettingsShape.entries, models: modelsWith(rows) })
+  const { timeouts, ...rest } = sorted(v.parse(shape, settings) as Settings, rows)
   // A sealed stream may be silent for as long as callers are promised.
   const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()

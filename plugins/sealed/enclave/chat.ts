@@ -1,6 +1,7 @@
 import { ChatRequest, asksUsage, split, usageOf, withoutUsage } from '../../../core/dialects/chat-completions.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import { passageOf } from '../../shared/guards/passage.ts'
+import { rulesSettings } from '../../shared/rules/settings.ts'
 import { Inference, type Served } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { unseenPart } from '../../shared/models/find-model.ts'
@@ -40,6 +41,7 @@ export const answeredChat = async (
   signal: AbortSignal,
 ): Promise<ChatResult> => {
   const { model, provider, stream, body: given } = split(checkParameters(ChatRequest, params))
+  refuseRule(settings, grant, model)
   const entry = await confidentialModel(catalog, grant, model, 'chat', signal)
   const unseen = unseenPart(entry, given)
   if (unseen !== null) throw new Refusal('invalid_parameters', unseen.path)
@@ -124,6 +126,12 @@ const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined
   const messages = body.messages.map(({ thinking_blocks: _, ...message }) => message as Message)
   const plain = { ...body, messages }
   return { fit: (dialect) => ({ body: dialect === 'messages' ? body : plain }) }
+}
+
+/** Nobody outside reads the chat that a rule would look at. Throws where the key may use the rule of this name. */
+const refuseRule = (settings: Settings, { models }: Grant, model: string): void => {
+  if (Object.hasOwn(rulesSettings.of(settings), model) && (models === null || models.includes(model)))
+    throw new Refusal('model_is_rule', 'model')
 }
 
 /** The model for a caller of sealed routes. A model that is not confidential does not exist here. */

@@ -14,6 +14,7 @@ export const refusalTexts = {
   request_too_large: { status: 400, message: 'The backend refused the request' },
   guard_refused: { status: 400, message: 'A guard refuses the call' },
   unknown_model: { status: 404, message: 'Unknown model' },
+  model_is_rule: { status: 400, message: 'A rule chooses models for chats in the clear alone' },
   unknown_tool: { status: 404, message: 'Unknown tool' },
   unknown_file: { status: 404, message: 'Unknown file' },
   unreadable_file: { status: 400, message: 'The file could not be read' },

@@ -44,8 +44,6 @@ const gateway = createGateway(
     models: {
       ...{ small: served('rehearsal'), large: served('rehearsal') },
       'use-lite': { type: 'DECISION', upstreams: [{ provider: 'use-lite' }] },
-    },
-    rules: {
       auto: {
         decide: { with: 'use-lite' },
         routes: ['hard', 'code'].map((when) => ({ when, model: 'large' })),
