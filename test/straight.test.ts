@@ -4,7 +4,16 @@ import type { SettingsInput } from '../core/settings.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { type Recorded, recorded } from './fakes/recorded.ts'
-import { answers, answersOf, vendorAnswer, vendors, vendorsAt } from './fakes/vendor-answers.ts'
+import { vendorsAt } from './fakes/vendor-answers.ts'
+import {
+  type RecordedModels,
+  credentialOf,
+  isSignIn,
+  recordedModels,
+  recordingsOf,
+  wireAnswer,
+  wiresAt,
+} from './fakes/vendor-wires.ts'
 
 type Json = Record<string, unknown>
 
@@ -53,6 +62,7 @@ const doors: Readonly<Record<string, (model: string, stream: boolean) => readonl
 const settled = (answer: string): string =>
   answer
     .replace(/\b([a-z]+)_[0-9a-f]{40}\b/g, '$1_')
+    .replace(/(chatcmpl-|call_)[0-9a-f]{24}\b/g, '$1')
     .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
     .replace(/"(support_id|request_id)":"[^"]*"/g, '"$1":""')
     .replace(/\bsealgate\.[\w-]+/g, 'keepsake')
@@ -67,19 +77,28 @@ const headersOf = (headers: Headers) =>
 
 /** Fields of the request to the backend, and the headers by which a backend knows it. */
 const askedOf = ({ asked }: Recorded, from: number) =>
-  asked.slice(from).map(({ path, headers, body }) => {
-    const { authorization = headers['x-goog-api-key'], 'content-type': type, 'x-sealgate-retry-count': tries } = headers
-    const { stream = false, ...fields } = JSON.parse(body.toString()) as Json
-    return { path, authorization, type, tries, stream, fields }
-  })
+  asked
+    .slice(from)
+    .filter((request) => !isSignIn(request))
+    .map((request) => {
+      const { 'content-type': type, 'x-sealgate-retry-count': tries, 'anthropic-beta': betas } = request.headers
+      const { stream = false, ...fields } = JSON.parse(request.body.toString()) as Json
+      return { path: request.path, credential: credentialOf(request), type, tries, betas, stream, fields }
+    })
+
+/** The caller's name of a model. */
+const nameOf = ({ provider, folder }: RecordedModels, recording: string): string => `${provider}-${folder}-${recording}`
 
 const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Running> => {
   const models: SettingsInput['models'] = {}
-  for (const provider of vendors)
-    for (const model of answers) models[`${provider}-${model}`] = { upstreams: [{ provider, model }] }
+  for (const served of recordedModels)
+    for (const recording of recordingsOf(served)) {
+      const model = served.modelOf(recording)
+      models[nameOf(served, recording)] = { upstreams: [{ provider: served.provider, model }] }
+    }
   const made = await environments['production']!(t)
   const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 } }
-  return running(t, { ...made, upstreams: vendorsAt(url) }, { ...unhurried, models, routing })
+  return running(t, { ...made, upstreams: [...vendorsAt(url), ...wiresAt(url)] }, { ...unhurried, models, routing })
 }
 
 /** Chats that went straight, by the metrics. */
@@ -103,7 +122,7 @@ t.test(
   'a chat has the same answer, and its backend the same request, straight and by the long way',
   { timeout: 170_000 },
   async (t) => {
-    const backend = await recorded(vendorAnswer)
+    const backend = await recorded(wireAnswer)
     t.teardown(() => backend.close())
     const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
     const ask = async (running: Running, path: string, body: Json) => {
@@ -118,22 +137,27 @@ t.test(
         logged: await loggedOf(running, answer.headers.get('x-request-id')),
       }
     }
-    // The first chat of a route goes the long way.
-    for (const bodyOf of Object.values(doors))
-      for (const stream of [false, true]) await ask(straight, ...bodyOf('openai-chat', stream))
+    // The first chat of a route goes the long way, and so does the one that signs in.
+    for (const model of ['openai-openai-chat', 'entra-azure-chat', 'vertex-gemini-chat'])
+      for (const bodyOf of Object.values(doors))
+        for (const stream of [false, true]) await ask(straight, ...bodyOf(model, stream))
     let chats = 0
     let toldTokens = 0
-    for (const [door, bodyOf] of Object.entries(doors))
-      for (const provider of vendors)
-        for (const recording of answersOf(provider))
+    for (const served of recordedModels) {
+      const { provider, folder } = served
+      const before = { chats, straight: await straightOf(straight) }
+      for (const [door, bodyOf] of Object.entries(doors))
+        for (const recording of recordingsOf(served))
           for (const stream of [false, true]) {
-            const [path, body] = bodyOf(`${provider}-${recording}`, stream)
+            const [path, body] = bodyOf(nameOf(served, recording), stream)
             const [here, there] = [await ask(straight, path, body), await ask(long, path, body)]
-            t.strictSame(here, there, `${door}, ${provider}, ${recording}${stream ? ', streamed' : ''}`)
+            t.strictSame(here, there, `${door}, ${provider}, ${folder}, ${recording}${stream ? ', streamed' : ''}`)
             chats++
             if (here.logged.some(({ tokens, backend }) => backend === provider && Number(tokens) > 0)) toldTokens++
           }
-    t.ok((await straightOf(straight)) > 0.8 * chats, 'and most of them went straight')
+      const share = ((await straightOf(straight)) - before.straight) / (chats - before.chats)
+      t.ok(share > 0.8, `and most chats of ${provider} by ${folder} went straight: ${share}`)
+    }
     t.ok(toldTokens > 0.5 * chats, 'and the log tells backend and tokens of each that was answered')
     t.equal(await straightOf(long), 0, 'and none where the way is shut')
   },

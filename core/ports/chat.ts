@@ -110,10 +110,10 @@ export interface CommonWire {
 /** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
 export type CallNumbers = Map<number, string[]>
 
-/** Reads the events of one stream. */
+/** Reads the events of one stream from its bytes, however they are framed. */
 export interface WireEvents {
-  /** Adds what an event says to the chunks; true at the last event. Throws UpstreamFailed for what is no event. */
-  read(event: { readonly event: string | null; readonly data: string }, into: Chunk[]): boolean
+  /** Adds what the bytes say to the chunks; true behind the last event. Throws UpstreamFailed for what is no event, once the chunks before it are added. */
+  read(bytes: Uint8Array, into: Chunk[]): boolean
   /** Throws UpstreamFailed where the stream is over too early. */
   cut(): void
 }

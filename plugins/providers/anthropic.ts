@@ -1,28 +1,19 @@
 import * as v from 'valibot'
 import { countBody, countOf } from './shared/messages/count-messages.ts'
 import { batchRelay } from './shared/batch-relay.ts'
-import { chunksOf, completionOf, messagesEvents, usedOfMessages } from './shared/messages/messages-answers.ts'
+import { completionOf, messagesEvents, usedOfMessages } from './shared/messages/messages-answers.ts'
 import { generationOf } from './shared/messages/generations.ts'
-import { type Asked, messagesBody, unsampled } from './shared/messages/messages.ts'
-import { accepted, BaseUrl, garbled, keptObject, objectIn, readKept, readObject } from '../shared/backend.ts'
+import { messagesBody, unsampled } from './shared/messages/messages.ts'
+import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
 import { callersFault, withoutKey } from './shared/messages/caller-key.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
-import { eventWire } from './shared/event-items.ts'
 import { printJson } from './shared/print-json.ts'
+import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch, type Push } from '../../core/ports/platform.ts'
-import {
-  type ChatAnswer,
-  type ChatCall,
-  type ChatWire,
-  type Model,
-  type Native,
-  Upstream,
-} from '../../core/ports/upstream.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { type ChatCall, type Model, type Native, Upstream } from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
-
-type Completed = Extract<ChatAnswer, { kind: 'completion' }>
 
 const text = v.pipe(v.string(), v.minLength(1))
 const vendorsOwn = 'https://api.anthropic.com'
@@ -108,20 +99,17 @@ export default plugin({
       }
     }
 
-    const wholeOf = (whole: JsonObject, request: Asked): Completed => {
-      const completion = completionOf(whole, request, clock)
-      if (request.native !== true) return { kind: 'completion', completion }
-      return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
-    }
-    const wireOf = (call: ChatCall, push: Push): ChatWire => {
+    const url = `${baseUrl}/v1/messages`
+    const wired = (call: ChatCall): WiredChat & { readonly headers: Readonly<Record<string, string>> } => {
       const { body, request } = messagesBody(call, { ...generationOf(call.model), ...own })
       const native = call.native?.dialect === 'messages' ? call.native : null
-      const line = { url: `${baseUrl}/v1/messages`, push, headers: headersFor(body, call, native) }
-      return eventWire(line, body, {
-        whole: (text, status, bytes) =>
-          wholeOf(request.native === true ? keptObject(bytes, status) : objectIn(text, status), request),
+      return {
+        body,
+        headers: headersFor(body, call, native),
+        isNative: native !== null,
+        whole: (answer) => completedBy(completionOf(answer, request, clock), answer, native && 'messages'),
         events: (status) => messagesEvents(request, clock, status),
-      })
+      }
     }
     const { push } = fetch
     const hasBatches = apiKey !== undefined && (batches ?? baseUrl === vendorsOwn)
@@ -136,7 +124,12 @@ export default plugin({
       dialect: 'messages',
       takesCallerKey: passCallerKey,
       unheard: (model, body) => unsampled({ ...generationOf(model), ...own }, body),
-      ...(push && { wire: (call: ChatCall) => wireOf(call, push) }),
+      ...(push && {
+        wire(call: ChatCall) {
+          const chat = wired(call)
+          return wireBy(chat, { url, push, headers: chat.headers })
+        },
+      }),
       ...(hasBatches && { batches: relay() }),
       ...(baseUrl === vendorsOwn && { vendor: 'anthropic' }),
 
@@ -159,18 +152,10 @@ export default plugin({
       },
 
       async chat(call, signal) {
-        const { body, request } = messagesBody(call, { ...generationOf(call.model), ...own })
-        const native = call.native?.dialect === 'messages' ? call.native : null
-        const ask = {
-          method: 'POST',
-          headers: headersFor(body, call, native),
-          body: await printJson(body),
-          signal,
-        } as const
+        const chat = wired(call)
+        const ask = { method: 'POST', headers: chat.headers, body: await printJson(chat.body), signal } as const
         try {
-          const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
-          if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, request, clock) }
-          return wholeOf(await (native === null ? readObject : readKept)(answer), request)
+          return await answerBy(chat, await accepted(await fetch.upstream(url, ask), clock), call.stream, clock)
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
           throw meant(call.callerKey === undefined ? fault : callersFault(fault), call.prefix !== undefined)
@@ -186,7 +171,7 @@ export default plugin({
           body: await printJson(body),
           signal,
         } as const
-        const answer = await fetch.upstream(`${baseUrl}/v1/messages/count_tokens`, ask)
+        const answer = await fetch.upstream(`${url}/count_tokens`, ask)
         return countOf(
           await accepted(answer, clock).catch((fault: unknown) => {
             throw call.callerKey === undefined ? fault : callersFault(fault)

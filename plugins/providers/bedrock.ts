@@ -1,17 +1,18 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, readKept, readObject } from '../shared/backend.ts'
+import { accepted, BaseUrl, readObject } from '../shared/backend.ts'
 import { fieldsBeyondMessages } from '../shared/dialects/messages/unsupported-fields.ts'
 import { printJson } from './shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
-import { Upstream, type ChatAnswer, type ChatBody, type ChatCall, type Model } from '../../core/ports/upstream.ts'
+import { Upstream, type ChatBody, type ChatCall, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
-import { claudeBody, claudeChunks } from './bedrock/claude.ts'
+import { claudeBody, claudeEvents } from './bedrock/claude.ts'
 import { claudeInput, converseInput, countOf } from './bedrock/count-tokens.ts'
-import { chunksOf, completionOf } from './bedrock/converse-answers.ts'
+import { completionOf, converseEvents } from './bedrock/converse-answers.ts'
 import { converseBody } from './bedrock/converse.ts'
+import { mustBeFrames } from './bedrock/event-frames.ts'
 import { embeddingsOf } from './bedrock/embeddings.ts'
 import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
 import { signedDoor } from './bedrock/signed-door.ts'
@@ -19,6 +20,7 @@ import { oneSignIn } from './shared/one-sign-in.ts'
 import { generationOf } from './shared/messages/generations.ts'
 import { unsampled } from './shared/messages/messages.ts'
 import { completionOf as claudeCompletionOf } from './shared/messages/messages-answers.ts'
+import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
 const isClaude = (model: string): boolean => /\bclaude-/.test(model)
@@ -76,9 +78,14 @@ export default plugin({
 
     const list = async (path: string, signal: AbortSignal): Promise<JsonObject> =>
       readObject(await accepted(await door.upstream(`${listUrl}${path}`, { method: 'GET', headers, signal }), clock))
+    const at = (model: string, act: string) => `${baseUrl}/model/${encodeURIComponent(model)}/${act}`
     const invoke = async (model: string, act: string, body: object, signal: AbortSignal): Promise<Answer> => {
-      const url = `${baseUrl}/model/${encodeURIComponent(model)}/${act}`
-      const answer = await door.upstream(url, { method: 'POST', headers, body: await printJson(body), signal })
+      const answer = await door.upstream(at(model, act), {
+        method: 'POST',
+        headers,
+        body: await printJson(body),
+        signal,
+      })
       try {
         return await accepted(answer, clock)
       } catch (fault) {
@@ -86,18 +93,30 @@ export default plugin({
       }
     }
 
-    const chatWithClaude = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
+    const byClaude = (call: ChatCall): WiredChat => {
       const { body, request } = claudeBody(call)
-      if (call.stream) {
-        const answer = await invoke(call.model, 'invoke-with-response-stream', body, signal)
-        return { kind: 'chunks', chunks: claudeChunks(answer, request, clock) }
+      const isNative = call.native?.dialect === 'messages'
+      return {
+        body,
+        isNative,
+        whole: (answer) =>
+          completedBy(claudeCompletionOf(answer, request, clock), answer, isNative ? 'messages' : null),
+        events: (status) => claudeEvents(request, clock, status),
+        check: mustBeFrames,
       }
-      const native = call.native?.dialect === 'messages'
-      const whole = await (native ? readKept : readObject)(await invoke(call.model, 'invoke', body, signal))
-      const completion = claudeCompletionOf(whole, request, clock)
-      if (!native) return { kind: 'completion', completion }
-      return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
     }
+    const byConverse = (call: ChatCall): WiredChat => {
+      const reading = { model: call.model, clock, random }
+      return {
+        body: converseBody(call),
+        isNative: false,
+        whole: (answer) => completedBy(completionOf(answer, reading), answer, null),
+        events: (status) => converseEvents(reading, status),
+        check: mustBeFrames,
+      }
+    }
+    const wired = (call: ChatCall) => (isClaude(call.model) ? byClaude : byConverse)(call)
+    const { push } = door
 
     return {
       name,
@@ -132,12 +151,13 @@ export default plugin({
         if (prefix !== undefined) {
           throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
         }
-        if (isClaude(model)) return chatWithClaude(call, signal)
-        const reading = { model, clock, random }
-        const answer = await invoke(model, stream ? 'converse-stream' : 'converse', converseBody(call), signal)
-        if (stream) return { kind: 'chunks', chunks: chunksOf(answer, reading) }
-        return { kind: 'completion', completion: completionOf(await readObject(answer), reading) }
+        const chat = wired(call)
+        return answerBy(chat, await invoke(model, actOf(call), chat.body, signal), stream, clock)
       },
+
+      ...(push && {
+        wire: (call: ChatCall) => wireBy(wired(call), { url: at(call.model, actOf(call)), headers, push }, meant),
+      }),
 
       async countTokens(call, signal) {
         const input = isClaude(call.model) ? await claudeInput(call) : converseInput(call)
@@ -149,6 +169,11 @@ export default plugin({
     }
   },
 })
+
+const actOf = ({ model, stream }: ChatCall): string => {
+  if (isClaude(model)) return stream ? 'invoke-with-response-stream' : 'invoke'
+  return stream ? 'converse-stream' : 'converse'
+}
 
 /** Bedrock refuses to count for some models in the words that it has for malformed requests. */
 const uncounted = (fault: unknown): null => {

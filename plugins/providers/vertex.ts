@@ -5,7 +5,7 @@ import { UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
-import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { type ChatCall, Upstream, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { bare } from './shared/generate-content/count-content.ts'
@@ -14,11 +14,12 @@ import { generationOf } from './shared/messages/generations.ts'
 import { unsampled } from './shared/messages/messages.ts'
 import { signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
-import { claudeBackend, claudeCounter, type ClaudePost, isClaude } from './vertex/claude.ts'
+import { claudeBackend, claudeCounter, type ClaudePost, claudeWire, isClaude } from './vertex/claude.ts'
 import { embeddingsOf } from './vertex/embeddings.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
 
 const none: ReadonlySet<string> = new Set()
+const typed = { 'content-type': 'application/json' }
 
 /** Models of other vendors have a vendor and a slash before their names. */
 const isOpen = (model: string): boolean => model.includes('/')
@@ -69,8 +70,12 @@ export default plugin({
       signal: AbortSignal,
     ) => {
       const method = body === null ? 'GET' : 'POST'
-      const typed = { 'content-type': 'application/json', ...headers }
-      const ask = { method, headers: typed, signal, ...(body && { body: await printJson(body) }) } as const
+      const ask = {
+        method,
+        headers: { ...typed, ...headers },
+        signal,
+        ...(body && { body: await printJson(body) }),
+      } as const
       try {
         return await accepted(await signed.upstream(url, ask), clock)
       } catch (fault) {
@@ -82,11 +87,22 @@ export default plugin({
     const post = (model: string, act: string, body: JsonObject, signal: AbortSignal) =>
       ask(at('google', model, act), body, {}, signal)
 
-    const gemini = generateContentBackend({ clock, random, voice, post, counted: bare })
+    const { push } = signed
+    const lineTo =
+      push &&
+      ((publisher: string) =>
+        (model: string, act: string, headers: Record<string, string> = {}) => ({
+          ...{ url: at(publisher, model, act), push, headers: { ...typed, ...headers } },
+        }))
+
+    const gemini = generateContentBackend({
+      ...{ clock, random, voice, post, line: lineTo?.('google'), counted: bare },
+    })
     const postClaude: ClaudePost = (model, act, body, headers, signal) =>
       ask(at('anthropic', model, act), body, headers, signal)
     const claude = claudeBackend(clock, postClaude)
     const countClaude = claudeCounter(postClaude)
+    const wireOfClaude = lineTo && claudeWire(clock, lineTo('anthropic'), meant)
     const open = chatBackend({ fetch: signed, clock, baseUrl: `${place}/endpoints/openapi`, headers: {} })
 
     return {
@@ -120,6 +136,13 @@ export default plugin({
           throw fault
         }
       },
+
+      ...(wireOfClaude && {
+        wire(call: ChatCall) {
+          if (isClaude(call.model)) return wireOfClaude(call)
+          return (isOpen(call.model) ? open : gemini).wire?.(call) ?? null
+        },
+      }),
 
       chat(call, signal) {
         if (isClaude(call.model)) return claude(call, signal)

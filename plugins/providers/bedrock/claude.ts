@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { parseObject } from '../../shared/backend.ts'
-import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { ChatCall, Chunk } from '../../../core/ports/upstream.ts'
+import type { Clock } from '../../../core/ports/platform.ts'
+import type { ChatCall, Chunk, WireEvents } from '../../../core/ports/upstream.ts'
 import { generationOf } from '../shared/messages/generations.ts'
 import { eventReader } from '../shared/messages/messages-answers.ts'
 import { type Asked, messagesBody } from '../shared/messages/messages.ts'
 import { eventOf } from './converse-answers.ts'
-import { frameItems } from './event-frames.ts'
+import { unpackedFrames } from './event-frames.ts'
 
 /** The request of the Messages dialect as Bedrock takes it: model and stream stand in the address, betas in the body. */
 export const claudeBody = (call: ChatCall): { readonly body: JsonObject; readonly request: Asked } => {
@@ -19,10 +19,10 @@ export const claudeBody = (call: ChatCall): { readonly body: JsonObject; readonl
   }
 }
 
-/** The chunks of a stream whose frames carry events of the Messages dialect. */
-export const claudeChunks = (answer: Answer, request: Asked, clock: Clock): AsyncIterable<Chunk> => {
-  const read = eventReader(request, clock, answer.status)
-  return frameItems<Chunk>(answer, clock, (frame, into) => {
+/** The reader of a stream whose frames carry events of the Messages dialect. */
+export const claudeEvents = (request: Asked, clock: Clock, status: number): WireEvents => {
+  const read = eventReader(request, clock, status)
+  return unpackedFrames<Chunk>(status, (frame, into) => {
     const { kind, event } = eventOf(frame)
     if (kind !== 'chunk') return false
     const data = Buffer.from(String(event['bytes']), 'base64').toString('utf8')

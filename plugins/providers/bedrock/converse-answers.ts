@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
-import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
-import type { Chunk, Completion, WireUsage } from '../../../core/ports/upstream.ts'
-import { type Frame, frameItems } from './event-frames.ts'
+import type { Clock, Random } from '../../../core/ports/platform.ts'
+import type { Chunk, Completion, WireEvents, WireUsage } from '../../../core/ports/upstream.ts'
+import { type Frame, unpackedFrames } from './event-frames.ts'
 
 /** What the reading of an answer needs of its request. */
 export interface Reading {
@@ -162,8 +162,8 @@ const endOf = ({ stopReason, additionalModelResponseFields: more }: JsonObject):
   ...(more != null && { additionalModelResponseFields: more }),
 })
 
-/** The chunks of a stream of Converse. It ends well only behind `metadata`. */
-export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
+/** The reader of a stream of Converse. It ends well only behind `metadata`. */
+export const converseEvents = (reading: Reading, status: number): WireEvents => {
   const head = { ...headOf(reading), object: 'chat.completion.chunk' }
   /** Places among the calls, by block. */
   const calls = new Map<unknown, number>()
@@ -190,11 +190,11 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
     if (text) into.push(chunk({ content: text }))
     if (reasoningContent?.text) into.push(chunk({ reasoning_content: reasoningContent.text }))
     if (reasoningContent) thoughts.grow(reasoningContent)
-    if (toolUse && call === undefined) throw garbled('A piece of a call that has not begun', answer.status)
+    if (toolUse && call === undefined) throw garbled('A piece of a call that has not begun', status)
     if (toolUse?.input) into.push(called(call!, { function: { arguments: String(toolUse.input) } }))
   }
 
-  return frameItems<Chunk>(answer, reading.clock, (frame, into) => {
+  return unpackedFrames<Chunk>(status, (frame, into) => {
     const { kind, event } = eventOf(frame)
     switch (kind) {
       case 'messageStart':
@@ -216,7 +216,7 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
         break
       }
       case 'metadata':
-        if (!done) throw garbled('The stream ended without a reason', answer.status)
+        if (!done) throw garbled('The stream ended without a reason', status)
         into.push({ ...head, choices: [], usage: usageOf((event['usage'] ?? {}) as JsonObject) })
         return true
     }

@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { finish, garbled } from '../../shared/backend.ts'
-import { unpack } from '../../shared/unpack.ts'
-import type { Answer, Clock } from '../../../core/ports/platform.ts'
+import { garbled } from '../../shared/backend.ts'
+import type { ItemReader } from '../shared/event-items.ts'
 
 /** One message of `application/vnd.amazon.eventstream`. */
 export interface Frame {
@@ -23,17 +22,13 @@ const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
 /** The type of a text among the headers. */
 const texts = 7
 
-/** The items that `read` makes of frames; `read` is true at the last one. Throws UpstreamFailed for a frame with a wrong sum. */
-export const frameItems = <T>(
-  answer: Answer,
-  clock: Clock,
-  read: (frame: Frame, into: T[]) => boolean,
-): AsyncIterable<T> => {
-  const { status } = answer
-  if (!(answer.header('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')) {
-    answer.discard()
-    throw garbled('The stream is none', status)
-  }
+/** Throws UpstreamFailed when the answer says of itself that it has no frames. */
+export const mustBeFrames = (type: string, status: number): void => {
+  if (!type.startsWith('application/vnd.amazon.eventstream')) throw garbled('The stream is none', status)
+}
+
+/** Reads the items that `read` makes of frames; `read` is true at the last one. Throws UpstreamFailed for a frame with a wrong sum. */
+export const unpackedFrames = <T>(status: number, read: (frame: Frame, into: T[]) => boolean): ItemReader<T> => {
   /** Bytes of a frame that is not whole yet, joined only when they are. */
   let parts: Uint8Array[] = []
   let held = 0
@@ -43,9 +38,8 @@ export const frameItems = <T>(
     return bufferOf(parts[0]!)
   }
 
-  return unpack<T>(
-    answer.body,
-    (bytes, into) => {
+  return {
+    read(bytes, into) {
       parts.push(bytes)
       held += bytes.length
       while (held >= prelude) {
@@ -59,13 +53,10 @@ export const frameItems = <T>(
       }
       return false
     },
-    {
-      cut() {
-        throw garbled('The stream ended without its last event', status)
-      },
-      over: (reads) => finish(reads, answer, clock),
+    cut() {
+      throw garbled('The stream ended without its last event', status)
     },
-  )
+  }
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

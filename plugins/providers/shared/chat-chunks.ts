@@ -2,7 +2,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { CallNumbers, ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
-import { itemsOf } from './event-items.ts'
+import { itemsBy, unpackedEvents } from './event-items.ts'
 
 /** What the backend's JSON may leave out. */
 interface JsonObject {
@@ -35,25 +35,23 @@ export const chunkEvents = (status: number, marksEnd: boolean, counts?: Counts):
   const numbers: CallNumbers = new Map()
   const read = chunkReader((data) => parsed(null, data, counts, numbers))
 
-  return {
-    read({ event, data }, into) {
+  return unpackedEvents(
+    ({ event, data }, into) => {
       if (data.startsWith('[DONE]')) return true
       const chunk = event === null ? read(data) : parsed(event, data, counts, numbers).chunk
       if (!marksEnd) note(chunk)
       into.push(chunk)
       return false
     },
-    cut() {
+    () => {
       if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', status)
     },
-  }
+  )
 }
 
 /** The chunks of an event stream. */
-export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts?: Counts): AsyncIterable<Chunk> => {
-  const { read, cut } = chunkEvents(answer.status, marksEnd, counts)
-  return itemsOf<Chunk>(answer, clock, read, cut)
-}
+export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts?: Counts): AsyncIterable<Chunk> =>
+  itemsBy(answer, clock, chunkEvents(answer.status, marksEnd, counts))
 
 /** `isAsSent` is true when nothing was changed, so that the backend's own text can go on. */
 export const parsed = (

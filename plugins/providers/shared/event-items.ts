@@ -1,13 +1,17 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { ChatWire, Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
+import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
-import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { sseUnpacker, type SseEvent } from '../../shared/sse.ts'
 import { unpack } from '../../shared/unpack.ts'
-import { printNow } from './print-json.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */
 type Read<T> = (event: SseEvent, into: T[]) => boolean
+
+/** Reads the items of one stream from its bytes, as `WireEvents` reads chunks. */
+export interface ItemReader<T> {
+  read(bytes: Uint8Array, into: T[]): boolean
+  cut(): void
+}
 
 /** Throws UpstreamFailed when the answer says of itself that it is no event stream. */
 export const mustBeEvents = (type: string, status: number): void => {
@@ -16,37 +20,25 @@ export const mustBeEvents = (type: string, status: number): void => {
 
 /** As `itemsOf`. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
 export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
+  mustBeOf(answer, mustBeEvents)
+  return itemsOf(answer, clock, read, cut)
+}
+
+/** Closes an answer that is of another type. Throws what `check` throws. */
+export const mustBeOf = (answer: Answer, check: (type: string, status: number) => void): void => {
   try {
-    mustBeEvents(answer.header('content-type') ?? '', answer.status)
+    check(answer.header('content-type') ?? '', answer.status)
   } catch (fault) {
     answer.discard()
     throw fault
   }
-  return itemsOf(answer, clock, read, cut)
 }
 
-/** The wire of a backend that answers a request for a stream by events alone. */
-export const eventWire = (
-  line: Pick<ChatWire, 'url' | 'headers' | 'push'>,
-  body: JsonObject,
-  readers: Pick<ChatWire, 'whole' | 'events' | 'meant'>,
-): ChatWire => ({
-  ...line,
-  body: () => printNow(body),
-  streams(type, status) {
-    mustBeEvents(type, status)
-    return true
-  },
-  ...readers,
-})
-
 /** The events of a stream that ends well only behind its last event. */
-export const markedEvents = (read: WireEvents['read'], status: number): WireEvents => ({
-  read,
-  cut() {
+export const markedEvents = (read: Read<Chunk>, status: number): WireEvents =>
+  unpackedEvents(read, () => {
     throw garbled('The stream ended without its end mark', status)
-  },
-})
+  })
 
 /** Characters of events that wait for the next chunk. */
 const mostWaiting = 8 * 1024 * 1024
@@ -71,28 +63,45 @@ export const withNative = (dialect: Dialect, read: Read<Chunk>): Read<Chunk> => 
   }
 }
 
-/** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */
-export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
+/** Reads the events of a stream from its bytes. `cut` throws when the bytes were over too early. */
+export const unpackedEvents = <T>(read: Read<T>, cut: () => void): ItemReader<T> => {
   const take = sseUnpacker()
+  const events: SseEvent[] = []
 
-  const pass = (events: readonly SseEvent[], into: T[]): boolean => {
+  const pass = (into: T[]): boolean => {
     for (const event of events) if (event.data !== '' && read(event, into)) return true
     return false
   }
 
-  return unpack<T>(
-    answer.body,
-    (bytes, into) => {
-      const events: SseEvent[] = []
+  return {
+    read(bytes, into) {
+      events.length = 0
       try {
         take(bytes, events)
       } catch (fault) {
         // What came before the fault is still good.
-        if (pass(events, into)) return true
+        if (pass(into)) return true
         throw fault
       }
-      return pass(events, into)
+      return pass(into)
     },
-    { cut, over: (reads) => finish(reads, answer, clock) },
-  )
+    cut,
+  }
+}
+
+/** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */
+export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> =>
+  itemsBy(answer, clock, unpackedEvents(read, cut))
+
+/** The items of an answer, as the reader finds them in its bytes. Closes the bytes when it is left early. */
+export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): AsyncIterable<T> =>
+  unpack<T>(answer.body, (bytes, into) => reader.read(bytes, into), {
+    cut: () => reader.cut(),
+    over: (reads) => finish(reads, answer, clock),
+  })
+
+/** The chunks of a stream of events. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
+export const chunksBy = (answer: Answer, clock: Clock, reader: WireEvents): AsyncIterable<Chunk> => {
+  mustBeOf(answer, mustBeEvents)
+  return itemsBy(answer, clock, reader)
 }

@@ -11,6 +11,8 @@ const longestMargin = 5 * 60_000
 export interface SignIn {
   /** A token with some life left. Throws UpstreamFailed when the sign-in fails, and the signal's reason. */
   token(signal: AbortSignal): Promise<string>
+  /** The same where it is there; null where a call has to sign in first. */
+  kept(): string | null
   /** Forgets a token that the backend refused. */
   forget(token: string): void
 }
@@ -39,9 +41,13 @@ export const signIn = ({ fetch, clock }: { fetch: Fetch; clock: Clock }, request
     }
   }
 
+  const fresh = (): string | null => (kept !== null && clock.now() < kept.until ? kept.token : null)
+
   return {
+    kept: fresh,
     token(signal) {
-      if (kept !== null && clock.now() < kept.until) return Promise.resolve(kept.token)
+      const token = fresh()
+      if (token !== null) return Promise.resolve(token)
       running ??= renew()
       return unlessAborted(running, signal)
     },

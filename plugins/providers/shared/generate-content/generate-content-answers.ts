@@ -1,9 +1,9 @@
-import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
+import type { Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
-import { eventItems, withNative } from '../event-items.ts'
+import { unpackedEvents, withNative } from '../event-items.ts'
 import { type CallPieces, callPieces } from './call-pieces.ts'
 import { signed } from '../../../shared/dialects/generate-content/signed.ts'
 
@@ -239,16 +239,7 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
     return false
   }
 
-  return {
-    read: reading.native === true ? withNative('generate-content', read) : read,
-    cut() {
-      if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', status)
-    },
-  }
-}
-
-/** The chunks of a stream of pieces. */
-export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
-  const { read, cut } = contentEvents(reading, answer.status)
-  return eventItems<Chunk>(answer, reading.clock, read, cut)
+  return unpackedEvents(reading.native === true ? withNative('generate-content', read) : read, () => {
+    if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', status)
+  })
 }

@@ -1,19 +1,11 @@
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { keptObject, objectIn, readKept, readObject } from '../../../shared/backend.ts'
+import { readObject } from '../../../shared/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
-import type {
-  ChatAnswer,
-  ChatCall,
-  ChatWire,
-  DrawCall,
-  Drawn,
-  ModelType,
-  Upstream,
-} from '../../../../core/ports/upstream.ts'
+import type { ChatCall, ChatWire, DrawCall, Drawn, ModelType, Upstream } from '../../../../core/ports/upstream.ts'
 import { countOf } from './count-content.ts'
-import { eventWire } from '../event-items.ts'
-import { type Reading, chunksOf, completionOf, contentEvents } from './generate-content-answers.ts'
+import { type WiredChat, answerBy, completedBy, wireBy } from '../wired-chat.ts'
+import { completionOf, contentEvents } from './generate-content-answers.ts'
 import {
   drawBody,
   drawnOf,
@@ -78,14 +70,6 @@ export type GenerateContentUpstream = Required<
 
 const actOf = ({ stream }: ChatCall) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
 
-const wholeOf = (whole: JsonObject, reading: Reading): Extract<ChatAnswer, { kind: 'completion' }> => {
-  const completion = completionOf(whole, reading)
-  if (reading.native !== true) return { kind: 'completion', completion }
-  return { kind: 'completion', completion, native: { dialect: 'generate-content', body: whole, headers: {} } }
-}
-
-const bodyOf = (call: ChatCall) => generateBody(call, generationOf(call.model))
-
 /** Chats, and how one goes on the wire. */
 const chatsBy = ({
   clock,
@@ -96,32 +80,28 @@ const chatsBy = ({
   GenerateContentUpstream,
   'chat' | 'wire'
 > => {
-  const readingOf = ({ model, native }: ChatCall): Reading => ({
-    ...{ model, clock, random, native: native?.dialect === 'generate-content' },
-  })
+  const wired = (call: ChatCall): WiredChat => {
+    const { model, native } = call
+    const isNative = native?.dialect === 'generate-content'
+    const reading = { model, clock, random, native: isNative }
+    return {
+      body: generateBody(call, generationOf(model)),
+      isNative,
+      whole: (answer) => completedBy(completionOf(answer, reading), answer, isNative ? 'generate-content' : null),
+      events: (status) => contentEvents(reading, status),
+    }
+  }
   return {
     async chat(call, signal) {
-      const { model, prefix } = call
+      const { model, prefix, stream } = call
       if (prefix !== undefined) {
         throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
       }
-      const reading = readingOf(call)
-      const answer = await post(model, actOf(call), bodyOf(call), signal)
-      if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, reading) }
-      return wholeOf(await (reading.native === true ? readKept : readObject)(answer), reading)
+      const chat = wired(call)
+      return answerBy(chat, await post(model, actOf(call), chat.body, signal), stream, clock)
     },
 
-    ...(line && {
-      wire(call: ChatCall) {
-        const reading = readingOf(call)
-        return eventWire(line(call.model, actOf(call)), bodyOf(call), {
-          whole: (text, status, bytes) =>
-            wholeOf(reading.native === true ? keptObject(bytes, status) : objectIn(text, status), reading),
-          events: (status) => contentEvents(reading, status),
-          meant,
-        })
-      },
-    }),
+    ...(line && { wire: (call: ChatCall) => wireBy(wired(call), line(call.model, actOf(call)), meant) }),
   }
 }
 

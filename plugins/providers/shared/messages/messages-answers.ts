@@ -1,10 +1,10 @@
-import type { Answer, Clock } from '../../../../core/ports/platform.ts'
+import type { Clock } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
-import { eventItems, markedEvents, withNative } from '../event-items.ts'
+import { markedEvents, withNative } from '../event-items.ts'
 
 interface JsonObject {
   [field: string]: unknown
@@ -308,9 +308,3 @@ const end = (reading: Reading, { delta, usage: told }: JsonObject, into: Chunk[]
 /** The events of one stream. It ends well only behind `message_stop`. */
 export const messagesEvents = (request: Asked, clock: Clock, status: number): WireEvents =>
   markedEvents(eventReader(request, clock, status), status)
-
-/** The chunks of a stream of events. */
-export const chunksOf = (answer: Answer, request: Asked, clock: Clock): AsyncIterable<Chunk> => {
-  const { read, cut } = messagesEvents(request, clock, answer.status)
-  return eventItems<Chunk>(answer, clock, read, cut)
-}

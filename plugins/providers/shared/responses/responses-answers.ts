@@ -12,7 +12,7 @@ import type {
   WireEvents,
   WireUsage,
 } from '../../../../core/ports/upstream.ts'
-import { eventItems, markedEvents, withNative } from '../event-items.ts'
+import { chunksBy, markedEvents, withNative } from '../event-items.ts'
 
 type Items = readonly JsonObject[]
 
@@ -277,7 +277,5 @@ export const responsesEvents = (model: string, native: boolean, clock: Clock, st
   markedEvents(eventReader(model, native, clock, status), status)
 
 /** The chunks of a stream of events. */
-export const chunksOf = (answer: Answer, model: string, native: boolean, clock: Clock): AsyncIterable<Chunk> => {
-  const { read, cut } = responsesEvents(model, native, clock, answer.status)
-  return eventItems<Chunk>(answer, clock, read, cut)
-}
+export const chunksOf = (answer: Answer, model: string, native: boolean, clock: Clock): AsyncIterable<Chunk> =>
+  chunksBy(answer, clock, responsesEvents(model, native, clock, answer.status))

@@ -1,5 +1,4 @@
 import { type DialectEvent, type EventSink, type EventWriter, printEvent } from '../../../../core/dialects/event.ts'
-import { type SseEvent, sseUnpacker } from '../../../shared/sse.ts'
 import type { StreamedSoFar } from '../../../../core/inference/routing/continue-stream.ts'
 import type { ChatWire, Chunk, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { type CallEvents, countChunk } from './call-events.ts'
@@ -16,8 +15,6 @@ export class DialectEvents implements CallEvents, EventSink {
   isUnspeakable = false
   readonly #wire: ChatWire
   readonly #writer: EventWriter
-  readonly #unpack = sseUnpacker()
-  readonly #events: SseEvent[] = []
   readonly #chunks: Chunk[] = []
   #reader: WireEvents | null = null
   /** Events of one chunk, and all events of the part before it. */
@@ -36,26 +33,14 @@ export class DialectEvents implements CallEvents, EventSink {
   }
 
   read(part: Buffer, status: number): string {
-    const [events, reader] = [this.#events, this.#readerOf(status)]
-    let cut: unknown = null
     try {
-      this.#unpack(part, events)
+      this.isEnded = this.#readerOf(status).read(part, this.#chunks)
     } catch (fault) {
-      // What came before the fault is still good.
-      cut = fault
+      this.fault = fault
     }
-    for (const event of events) {
-      if (this.isEnded || this.fault !== null || event.data === '') continue
-      try {
-        this.isEnded = reader.read(event, this.#chunks)
-      } catch (fault) {
-        this.fault = fault
-      }
-      for (const chunk of this.#chunks) this.#take(chunk)
-      this.#chunks.length = 0
-    }
-    events.length = 0
-    if (!this.isEnded) this.fault ??= cut
+    // What came before a fault is still good.
+    for (const chunk of this.#chunks) this.#take(chunk)
+    this.#chunks.length = 0
     return this.#given()
   }
 
