@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 673,
   'plugins/observers': 1679,
-  'plugins/providers': 8825,
+  'plugins/providers': 9056,
   'plugins/readers': 6865,
   'plugins/sealed': 102,
   'plugins/sealed/client': 3062,
