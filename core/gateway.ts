@@ -92,7 +92,7 @@ const assembled = (
     { ...base.supply({ fronts: Front, surfaces: Surface }), fittings: surfaces, isFitted },
     settings,
   )
-  const served = app(shown.routes, base, shown.lost, middleware)
+  const served = app(shown, base, middleware)
   const eras = generations(
     base,
     { upstreams, enclave, tools, guards },

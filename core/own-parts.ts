@@ -4,7 +4,6 @@ import type { Container, Fitting, Port } from './container.ts'
 import { CurrentGeneration } from './generations/current.ts'
 import { type Again, Reload, reloading } from './generations/reload.ts'
 import { currentTrace } from './http/following.ts'
-import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { plugin, use } from './plugin.ts'
 import { CurrentTrace } from './ports/observer.ts'
@@ -27,7 +26,7 @@ const given = <T>(port: Port<T>, name: string, part: T): Fitting<T> =>
 
 /** Parts that every gateway has: another part of the same port takes the place of the first three. */
 export const ownParts = ({ again, settings, lifecycle, supply, fetch }: Given): readonly Fitting<unknown>[] => [
-  ...[use(alone), use(uncounted), use(keyring), use(audit), use(streams)],
+  ...[use(alone), use(uncounted), use(keyring), use(audit)],
   given(CurrentTrace, 'current', currentTrace),
   given(Settings, 'settings', settings),
   given(Lifecycle, 'lifecycle', lifecycle),

@@ -31,6 +31,7 @@ import { consoleSessions, sessionCredentials } from '../../plugins/surfaces/cons
 import { describedGateway } from '../../plugins/surfaces/docs/described-gateway.ts'
 import { mcpServers } from '../../plugins/surfaces/mcp/servers.ts'
 import { sealedRoutes } from '../../plugins/surfaces/rvenc/sealed-inference.ts'
+import { streams } from '../../plugins/surfaces/shared/sealed-streams.ts'
 import { ledger } from '../../plugins/usage/ledger.ts'
 import { quotas } from '../../plugins/usage/quotas.ts'
 import { usageSums } from '../../plugins/usage/usage-sums.ts'
@@ -53,6 +54,7 @@ export const parts: readonly Fitting<unknown>[] = [
   ...[use(backendRecords), use(recordingObserver), use(recordingUsage), use(backends), use(backendAnswers)],
   ...[use(withoutJournal), use(ledger), use(usageSums), use(quotas), use(shippedList)],
   ...[use(fileStore), use(indexing), use(sweep), use(sweepStart), use(receiptLog)],
+  use(streams),
   use(mcpServers),
   ...[use(withoutDrill), use(withoutConfiguration)],
 ]

@@ -33,25 +33,6 @@ export const operator = (key: 'command' | 'signal', organization = 'default'): A
   request: null,
 })
 
-/** Acts that are recorded. The names stand in stored rows, so they stay as they are. */
-export const verbs = [
-  'key.create',
-  'key.update',
-  'key.revoke',
-  'team.create',
-  'team.update',
-  'team.close',
-  'session.open',
-  'reload',
-  'configuration.check',
-  'backend.ask',
-  'backend.rest',
-  'backend.wake',
-  'drill',
-] as const
-/** The name of one act. */
-export type Verb = (typeof verbs)[number]
-
 /** `refused` is an act that the caller may not do, and `failed` is an act that broke. */
 export const outcomes = ['begun', 'done', 'refused', 'failed'] as const
 
@@ -60,7 +41,8 @@ export interface AuditRow {
   readonly organization: string
   readonly actor: string
   readonly user: string | null
-  readonly action: Verb
+  /** The act's name. Stored rows have it, so a name stays as it is. */
+  readonly action: string
   /** The id of what it was done to; null until there is one. */
   readonly object: string | null
   /** Unix time in ms, when the act began. */
@@ -81,7 +63,7 @@ export interface Audit {
    */
   record<T>(
     actor: Actor,
-    action: Verb,
+    action: string,
     object: string | null,
     act: () => Promise<T>,
     objectOf?: (outcome: T) => string,

@@ -40,7 +40,7 @@ import { countRequests, holdPlaces } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
 import { namedPath } from './named-path.ts'
 import { send } from './render.ts'
-import type { Lost } from './interface.ts'
+import type { Interface, Lost } from './interface.ts'
 import type { AnyRoute } from './route.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
@@ -69,6 +69,7 @@ interface Entrance {
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly waits: (refusal: Wait) => Record<string, string>
   readonly lost: Lost
+  readonly isClosed: Interface['isClosed']
   /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
   readonly methodsOf: (path: string) => string
   /** With what a request begins now. */
@@ -90,11 +91,10 @@ const suppliesOf = (container: Container) =>
 
 type Supplies = ReturnType<typeof suppliesOf>
 
-/** Where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
+/** Where routes meet the HTTP library; it serves once a generation was turned to. */
 export const app = (
-  routes: readonly AnyRoute[],
+  { routes, lost, isClosed }: Pick<Interface, 'routes' | 'lost' | 'isClosed'>,
   container: Container,
-  lost: Lost,
   around: readonly Middleware[] = [],
 ): App => {
   const supplied = suppliesOf(container)
@@ -104,7 +104,7 @@ export const app = (
   let routeGeneration: RouteGeneration
   const router = new Router({ sensitive: true, strict: true })
   const entrance: Entrance = {
-    ...{ clock, random, log, settings, lost, observed: observed(observers), following: following() },
+    ...{ clock, random, log, settings, lost, isClosed, observed: observed(observers), following: following() },
     keyless: (request, { limits }) => keyless(request, limits.keyless.requestsPerSecond),
     waits: (refusal) => retryHeaders(refusal, random.fraction()),
     methodsOf: (path) => [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', '),
@@ -312,7 +312,7 @@ const refusedKey = ({ keyless, settings }: Entrance, request: IncomingMessage, e
 /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
 const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, headers }: RequestContext): boolean => {
   const { origins } = routeGeneration.settings.cors
-  const allowed = crossOrigin(ctx.req, ctx.path, origins)
+  const allowed = crossOrigin(ctx.req, origins.length > 0 && entrance.isClosed(ctx.path) ? [] : origins)
   Object.assign(headers, allowed)
   const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, entrance.methodsOf(ctx.path))
   if (answer === null) return false

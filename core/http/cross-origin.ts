@@ -2,9 +2,6 @@ import type { IncomingMessage } from 'node:http'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Paths that no page of another origin ever reaches. */
-const closed = /^\/(?:admin|console|metrics)(?:\/|$)/
-
 /** Headers of an answer that a page may read. */
 const shown = [
   ...[
@@ -32,8 +29,8 @@ const remembered = '600'
  * What an answer tells a browser of pages from other origins: nothing, unless the settings list the page's origin to the
  * letter. Credentials of the browser are never allowed, so a page has to show a key of its own.
  */
-export const crossOrigin = ({ headers }: IncomingMessage, path: string, origins: readonly string[]): Headers => {
-  if (origins.length === 0 || closed.test(path)) return {}
+export const crossOrigin = ({ headers }: IncomingMessage, origins: readonly string[]): Headers => {
+  if (origins.length === 0) return {}
   const { origin } = headers
   // A cache between keeps the answers to different origins apart.
   if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' }

@@ -15,6 +15,8 @@ export interface Interface {
   readonly names: readonly string[]
   readonly routes: readonly AnyRoute[]
   readonly lost: Lost
+  /** Whether no page of another origin reaches the path. */
+  isClosed(path: string): boolean
 }
 
 /** What is said of a path that no route has. */
@@ -48,6 +50,11 @@ const formsOf = ({ names, surfaces }: Served, settings: Settings): Lost['form'] 
   return (path) => forms.find(([under]) => path.startsWith(under))?.[1] ?? errorEnvelope
 }
 
+const closing = (parts: readonly Pick<Surface, 'closed'>[]): Interface['isClosed'] => {
+  const beginnings = parts.flatMap(({ closed = [] }) => closed)
+  return (path) => beginnings.some((beginning) => path === beginning || path.startsWith(`${beginning}/`))
+}
+
 /**
  * The routes of the surfaces that are asked for. A route is left out where no plugin fits a port of its needs. Throws when
  * two routes have one path, or a route has no access.
@@ -71,5 +78,6 @@ export const interfaceOf = (
     names: served.names,
     routes: [...routes, ...documented],
     lost: { sentence, form: formsOf(served, settings) },
+    isClosed: closing([...fronts, ...surfaces]),
   }
 }

@@ -9,6 +9,8 @@ export interface Front {
   routes(served: Served): readonly AnyRoute[]
   /** Routes that describe all others. */
   documented(routes: readonly AnyRoute[], served: Served, settings: Settings): readonly AnyRoute[]
+  /** Beginnings of paths that no page of another origin ever reaches; none when absent. */
+  readonly closed?: readonly string[]
   /** A sentence about a path that no route has. */
   lost(routes: readonly AnyRoute[], settings: Settings): (path: string) => string
 }

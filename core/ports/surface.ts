@@ -26,6 +26,8 @@ export interface Surface {
   readonly clients?: NamedPaths
   /** The form of errors about paths that no route has, by how such paths begin; the longest beginning counts. */
   readonly lost?: Readonly<Record<string, Render>>
+  /** Beginnings of paths that no page of another origin ever reaches; none when absent. */
+  readonly closed?: readonly string[]
   /** Called once, when the whole gateway ends; a reload keeps the surface. */
   dispose?(): Promise<void> | void
 }

@@ -38,5 +38,6 @@ export default plugin({
       ...configurationRoutes,
     ],
     chapter,
+    closed: ['/admin'],
   }),
 })

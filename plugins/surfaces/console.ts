@@ -16,6 +16,7 @@ export default plugin({
     name: 'console',
     routes: [...consoleRoutes, ...signInRoutes],
     chapter,
+    closed: ['/console'],
     links: () => ({ console: '/console' }),
   }),
 })

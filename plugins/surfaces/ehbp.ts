@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { bareError } from '../../core/http/envelope.ts'
 import { route } from '../../core/http/route.ts'
-import { Streams } from '../../core/http/stream-slot.ts'
+import { Streams } from './shared/sealed-streams.ts'
 import { Meter } from '../../core/inference/metering/meter.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'

@@ -16,9 +16,9 @@ const ofSurfaces = [
   ...ofPlugins,
   'plugins/surfaces/shared',
   'core/http/access.ts',
+  'core/http/concurrency.ts',
   'core/http/form.ts',
   'core/http/named-path.ts',
-  'core/http/stream-slot.ts',
   'core/generations/current.ts',
   'core/generations/reload.ts',
 ] as const

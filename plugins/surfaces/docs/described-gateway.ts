@@ -30,6 +30,7 @@ export const describedGateway = (keys: readonly AnyRoute[]) =>
           const { chaptersOf, referenceOf } = await import('./documents.ts')
           return referenceOf(await chaptersOf(served, tools))
         }),
+      closed: ['/metrics'],
       lost: notFoundHint,
     }),
   })

@@ -9,7 +9,7 @@ import { Meter, type Reservation } from '../../../core/inference/metering/meter.
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
 import { type Alarm, Clock } from '../../../core/ports/platform.ts'
-import { Streams } from '../../../core/http/stream-slot.ts'
+import { Streams } from '../shared/sealed-streams.ts'
 import { Settings } from '../../../core/settings.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'

@@ -42,9 +42,12 @@ const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random 
 await supplied.keys.create({}, process.env['KEY'])
 // Beside all the routes of the interface, as in use.
 const { listener, prepared } = app(
-  [...admin.create({}, {}, 'admin').routes, ...toolsSurface.create({}, {}, 'tools').routes, noop],
+  {
+    routes: [...admin.create({}, {}, 'admin').routes, ...toolsSurface.create({}, {}, 'tools').routes, noop],
+    lost: { sentence: () => '', form: () => errorEnvelope },
+    isClosed: () => false,
+  },
   container,
-  { sentence: () => '', form: () => errorEnvelope },
 )
 /** Every credential is a key. */
 const supply = () => ({ credentials: [] }) as never

@@ -1,10 +1,10 @@
-import type { Caller } from '../access/caller.ts'
-import { one } from '../container.ts'
-import { TooMany } from '../errors.ts'
-import { plugin } from '../plugin.ts'
-import { Clock, Random } from '../ports/platform.ts'
-import { RateLimiter } from '../ports/rate-limiter.ts'
-import { renewedPlaces } from './concurrency.ts'
+import type { Caller } from '../../../core/access/caller.ts'
+import { one } from '../../../core/container.ts'
+import { TooMany } from '../../../core/errors.ts'
+import { plugin } from '../../../core/plugin.ts'
+import { Clock, Random } from '../../../core/ports/platform.ts'
+import { RateLimiter } from '../../../core/ports/rate-limiter.ts'
+import { renewedPlaces } from '../../../core/http/concurrency.ts'
 
 /** The sealed chat streams that a key may have open. */
 export interface Streams {
