@@ -124,6 +124,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugins/surfaces/docs',
     'plugins/surfaces/mcp',
     'plugins/surfaces/rvenc',
+    'plugins/surfaces/shared/sealed-streams.ts',
     'plugins/sealed/enclave',
     'plugins/sealed/files',
     'plugins/sealed/log',
