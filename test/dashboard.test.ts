@@ -121,6 +121,8 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
   for (const { title, targets } of panels)
     for (const selector of targets.flatMap(({ expr }) => selectorsOf(expr)))
       t.ok(foundBy(selector, samples).length > 0, `${title}: ${selector}`)
+  for (const name of ['failovers', 'rescues'])
+    t.match(await told(), new RegExp(`^sealgate_${name}_total\\{provider="whole"\\} [1-9]`, 'm'), `${name} are counted`)
   const refused = samples.filter(({ name }) => name === 'sealgate_limited_total')
   t.ok(
     refused.some(({ labels }) => labels['limit'] === 'requests'),

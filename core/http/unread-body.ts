@@ -10,9 +10,8 @@ const patienceMs = 1_000
  * is thrown away, since a socket that closes at once takes the answer with it; then the socket goes.
  */
 export const leaveUnread = (request: IncomingMessage, clock: Clock): void => {
-  if (request.socket.destroyed) return
-  // A rest that nobody takes would keep the next request of the connection from being parsed.
-  if (request.complete) return void (request.readableEnded || request.resume())
+  // Node goes on to the next request of a connection once a body has come whole.
+  if (request.socket.destroyed || request.complete) return
   const late = clock.alarm(patienceMs, () => request.socket.destroy())
   request.on('data', discarding(request.socket))
   request.on('end', () => late.off())

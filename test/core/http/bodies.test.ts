@@ -157,6 +157,24 @@ t.test('what is left of a refused body keeps no later request of its connection'
   t.ok(await until(() => said.includes('HTTP/1.1 200 '), 5_000), said)
 })
 
+t.test('what is left of a body that was read in part keeps no later request of its connection', async (t) => {
+  const chat = 16 * 1024
+  const server = await running(t, memory(), { ...unhurried, bodies: { chat } })
+  const { hostname, port } = new URL(server.base)
+  const socket = connect({ host: hostname, port: Number(port) })
+  t.teardown(() => socket.destroy())
+  let answers = ''
+  socket.on('data', (part: Buffer) => (answers += part.toString()))
+  const chunk = `${(20_000).toString(16)}\r\n${' '.repeat(20_000)}\r\n`
+  socket.write(
+    `POST /std/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${server.key}\r\n` +
+      `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(2)}0\r\n\r\n`,
+  )
+  t.ok(await until(() => answers.startsWith('HTTP/1.1 400 '), 5_000), answers)
+  socket.write('GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n')
+  t.ok(await until(() => answers.includes('HTTP/1.1 200 '), 5_000), answers)
+})
+
 t.test('a content that is shorter than its record is no answer, and one that ends early is cut', async (t) => {
   const inner: BlobStore = blobStore.create({}, {}, 'blobs')
   let told = 30_000

@@ -98,7 +98,8 @@ t.test('calls without numbers or kinds, answers without content and counts in od
   body = [
     piece({ tool_calls: [call('a', 'look', '{}'), call('b', 'see', '{')] }),
     piece({ tool_calls: [{ function: { arguments: '"n":' } }] }),
-    piece({ tool_calls: [{ id: 'b', function: { arguments: '1}' } }] }, 'tool_calls'),
+    piece({ tool_calls: [{ id: 'b', function: { arguments: '1' } }] }),
+    piece({ tool_calls: [{ function: { arguments: '}' } }] }, 'tool_calls'),
     'data: [DONE]\n\n',
   ].join('')
   const answer = await ask(true)
