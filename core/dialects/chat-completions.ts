@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { ModelName } from './model-name.ts'
-import { renamed } from './rename-model.ts'
+import { ModelName, renamed } from './model-name.ts'
 import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })

@@ -1,5 +1,4 @@
-import { namedPath } from './named-path.ts'
-import type { AnyRoute } from './route.ts'
+import { namedPath, type AnyRoute } from './route.ts'
 import type { Settings } from '../settings.ts'
 
 /** The routes of a surface, or of the front. */

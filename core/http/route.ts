@@ -149,3 +149,7 @@ export const route = <
 >(
   declared: Route<N, S, Q, A, P>,
 ): Route<N, S, Q, A, P> => declared
+
+/** The path as it is served: the families under their configured names. */
+export const namedPath = (path: string, { names }: Pick<Settings, 'names'>): string =>
+  path.replace(/^\/(compat|std|v1)(?=\/)/, (_, family: keyof typeof names) => `/${names[family]}`)

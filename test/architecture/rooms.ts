@@ -18,7 +18,7 @@ const ofSurfaces = [
   'core/http/access.ts',
   'core/http/concurrency.ts',
   'core/http/form.ts',
-  'core/http/named-path.ts',
+  'core/http/route.ts',
   'core/generations/current.ts',
   'core/generations/reload.ts',
 ] as const

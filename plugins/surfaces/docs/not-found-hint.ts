@@ -1,5 +1,4 @@
-import { namedPath } from '../../../core/http/named-path.ts'
-import type { AnyRoute } from '../../../core/http/route.ts'
+import { namedPath, type AnyRoute } from '../../../core/http/route.ts'
 import type { Settings } from '../../../core/settings.ts'
 
 /** Paths of other servers that clients try here, and what they look for. */

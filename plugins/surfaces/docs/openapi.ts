@@ -2,12 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scopes } from '../../../core/access/caller.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { interfaceVersion } from '../shared/interface-version.ts'
-import { namedPath } from '../../../core/http/named-path.ts'
+import { namedPath, type AnyRoute } from '../../../core/http/route.ts'
 import { headers } from './openapi-errors.ts'
 import { type Described, operationOf } from './openapi-operation.ts'
 import type { Chapter, JsonSchema, Reference } from '../../../core/ports/chapter.ts'
 import { described, sentenceFor } from '../shared/described.ts'
-import type { AnyRoute } from '../../../core/http/route.ts'
 import { dashboardUrl } from './settings.ts'
 
 /** The part of an OpenAPI document that the gateway itself reads again for its page. */

@@ -11,7 +11,7 @@ import { garbled, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { renamed } from '../../../../core/dialects/rename-model.ts'
+import { renamed } from '../../../../core/dialects/model-name.ts'
 import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
 
 /** The state of a candidate that the stream reports only at its end. */

@@ -4,7 +4,7 @@ import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
 import { goesOn } from '../open-call.ts'
-import { renamed } from '../../../../core/dialects/rename-model.ts'
+import { renamed } from '../../../../core/dialects/model-name.ts'
 import { imageText, endOf, idOf, usageOf, type EndReasons } from './answer.ts'
 
 /** Kinds of blocks that grow. Other blocks come whole. */

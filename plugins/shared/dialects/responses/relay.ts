@@ -3,7 +3,7 @@ import { parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { renamed } from '../../../../core/dialects/rename-model.ts'
+import { renamed } from '../../../../core/dialects/model-name.ts'
 import { memoryItemOf } from './memory.ts'
 
 /** The stream of a backend of the same dialect, whose events go on as they came. */

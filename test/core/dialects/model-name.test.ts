@@ -1,5 +1,5 @@
 import t from 'tap'
-import { renamed } from '../../../core/dialects/rename-model.ts'
+import { renamed } from '../../../core/dialects/model-name.ts'
 
 t.test('the name of the model is replaced, and no other byte', async (t) => {
   t.equal(
