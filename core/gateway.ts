@@ -12,7 +12,6 @@ import { app, drained } from './http/app.ts'
 import { interfaceOf } from './http/interface.ts'
 import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
-import { takesUpgrades } from './http/upgrade.ts'
 import { inference } from './inference/inference.ts'
 import { lazy } from './lazy.ts'
 import { stagesOf } from './lifecycle.ts'
@@ -108,7 +107,11 @@ const assembled = (
   return {
     ...{ keys, audit, reload, listener, supply, surfaces: shown.names, renew: eras.renew, hold: stages.hold },
     fetch,
-    server: () => serverFor(listener, settings, clock, random, takesUpgrades(shown.routes)),
+    server() {
+      const server = serverFor(listener, settings, clock, random)
+      for (const { served } of shown.routes) served?.(server, listener)
+      return server
+    },
     drain: (ms) => drained(stages.drain, served, clock, ms),
     async close() {
       stages.close()

@@ -92,6 +92,13 @@ const line = (custom_id: string, model = 'talk', more: object = {}, body: object
     body: { model, messages: [{ role: 'user', content: `Canary7319 ${custom_id}` }], ...body },
   })
 
+/** A line for Responses. */
+const asked = (custom_id: string, more: object = {}) =>
+  JSON.stringify({
+    ...{ custom_id, method: 'POST', url: '/v1/responses' },
+    body: { model: 'talk', input: `Canary7319 ${custom_id}`, ...more },
+  })
+
 /** A call that an unmodified client rejects with this. */
 const refused = async (t: Test, call: PromiseLike<unknown>, wanted: object, name = 'refused') => {
   const error = await Promise.resolve(call).then(
@@ -235,6 +242,33 @@ t.test('results wait for a budget with room, and nothing is booked until then', 
   await refused(t, spent.files.delete(more.output_file_id!), { status: 429 }, 'results that nobody read are booked before they are removed') // prettier-ignore
 })
 
+t.test(
+  'OpenAI’s own client runs a batch of Responses, of which the vendor stores nothing and the gateway books all',
+  async (t) => {
+    const it = await house(t)
+    const { client } = it
+    const tools = [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: { type: 'object' } }]
+    const lines = [asked('one'), asked('two', { tools, prompt_cache_key: 'k' }), asked('bad')]
+    const { data: file, response } = await client.files
+      .create({ file: await fileOf(...lines), purpose: 'batch' })
+      .withResponse()
+    t.match(response.headers.get('x-sealgate-dropped'), 'tools')
+    t.match(it.vendor.lines, [
+      { url: '/v1/responses', body: { model: 'gpt-own', store: false, input: 'Canary7319 one' } },
+      { body: { prompt_cache_key: 'k', tools: [{ name: 'look' }] } },
+      {},
+    ])
+    const batch = await client.batches.create({
+      ...{ input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' },
+    })
+    const results = (await (await client.files.content(batch.output_file_id!)).text()).trim().split('\n')
+    t.match(results.map((text) => JSON.parse(text).response.body.output[0].content[0].text), ['To one', 'To two']) // prettier-ignore
+    t.match(await it.usage('talk', 2), { requests: 2, cost: 2 * each, input: 2_000, output: 200 })
+    const wants = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+    await refused(t, client.batches.create(wants), { status: 400, param: 'endpoint' })
+  },
+)
+
 t.test('each wrong thing alone is refused, and no vendor keeps anything', async (t) => {
   const it = await house(t)
   const chat = { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }
@@ -245,7 +279,13 @@ t.test('each wrong thing alone is refused, and no vendor keeps anything', async 
     ['no object', 400, {}, '5'],
     ['no id', 400, { message: /lines\.1\.custom_id/ }, line('')],
     ['another method', 400, { message: /lines\.1\.method/ }, line('one', 'talk', { method: 'GET' })],
-    ['another path', 400, { message: /lines\.1\.url/ }, line('one', 'talk', { url: '/v1/responses' })],
+    ['another path', 400, { message: /lines\.1\.url/ }, line('one', 'talk', { url: '/v1/images/generations' })],
+    ['no input of Responses', 400, { message: /lines\.1\.body\.input/ }, line('one', 'talk', { url: '/v1/responses' })],
+    ['a response of before', 400, { code: 'state_not_supported' }, asked('one', { previous_response_id: 'resp_1' })],
+    ['a stored response', 400, { code: 'state_not_supported' }, asked('one', { store: true })],
+    ['a response later', 400, { code: 'state_not_supported' }, asked('one', { background: true })],
+    ['a streamed response', 400, { message: /body\.stream/ }, asked('one', { stream: true })],
+    ['a forced tool of the vendor', 400, {}, asked('one', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } })],
     ['two paths', 400, { message: /lines\.2\.url/ }, line('one'), line('two', 'talk', { url: '/v1/embeddings' })],
     ['a stream', 400, { message: /body\.stream/ }, line('one', 'talk', {}, { stream: true })],
     ['a store', 400, { code: 'state_not_supported' }, line('one', 'talk', {}, { store: true })],

@@ -26,6 +26,7 @@ import { pluginSettings } from './docs/plugin-settings.ts'
 import { hardSentences } from './docs/sentences.ts'
 import { running } from './environments.ts'
 import { everyRoute, surfaceChapters } from './every-route.ts'
+import { planned } from './suite/plan.ts'
 import { made } from './fitted.ts'
 
 const run = promisify(execFile)
@@ -213,10 +214,12 @@ t.test('each of the wants has a verdict, and a test that is there', async (t) =>
   const [, chapter = ''] = /## Twenty-five wants\n([^#]*)/.exec(texts.get('docs/compared.md')!) ?? []
   const rows = [...chapter.matchAll(/^\| (.+) \| (\w+) \| (.*) \| `npm run try (\S+)` \|$/gm)]
   t.equal(rows.length, 25)
+  const suite = new Set((await planned('all')).turns.flat())
   for (const [, want = '', verdict = '', limit, file] of rows) {
     t.match(verdict, /^(yes|partly|no)$/, want)
     t.ok(verdict === 'yes' || limit !== '', `${want}: says how far`)
     await t.resolves(readFile(file!), `${want}: ${file}`)
+    t.ok(suite.has(`dist/${file!.replace(/\.ts$/, '.js')}`), `${want}: the suite plays ${file}`)
   }
 })
 

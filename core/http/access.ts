@@ -5,10 +5,10 @@ import type { Credentials, Holder } from '../ports/credentials.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { callerAddress } from './caller-address.ts'
-import type { AnyRoute, VendorKey } from './route.ts'
+import type { AnyRoute } from './route.ts'
 
 /** What a route says of keys. */
-type KeyedRoute = Pick<AnyRoute, 'access' | 'keyHeaders' | 'vendorKey'>
+type KeyedRoute = Pick<AnyRoute, 'access' | 'keyHeaders' | 'authorization'>
 
 /**
  * The caller of a request. Null only on routes that need no key. Throws Unauthorized, Forbidden or
@@ -71,23 +71,13 @@ export const recalling = (keyring: Keyring, { trustedProxies }: Pick<Settings, '
 /** Null when no key was sent; empty, which no key is, when it is malformed or two keys differ. */
 export const credentialOf = (
   { headers }: Pick<IncomingMessage, 'headers'>,
-  { keyHeaders = [], vendorKey }: Pick<KeyedRoute, 'keyHeaders' | 'vendorKey'> = {},
+  { keyHeaders = [], authorization: own }: Pick<KeyedRoute, 'keyHeaders' | 'authorization'> = {},
 ): string | null => {
-  const isVendors = vendorKey !== undefined && vendorKeyOf({ headers }, vendorKey) !== null
-  const authorization = isVendors ? undefined : headers.authorization
+  const authorization = own === undefined ? headers.authorization : own(headers)
   const bearer = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
   const others = keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [String(headers[name])]))
   const [first = null, ...rest] = bearer === null ? others : [bearer, ...others]
   return rest.every((other) => other === first) ? first : ''
-}
-
-/** The `authorization` that belongs to a vendor; null for none. */
-export const vendorKeyOf = (
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  { form, beside }: VendorKey,
-): string | null => {
-  const { authorization = '' } = headers
-  return form.test(authorization) && beside.some((name) => headers[name] !== undefined) ? authorization : null
 }
 
 const unreadable = (cause: unknown): never => {

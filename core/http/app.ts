@@ -277,8 +277,8 @@ const left = (entrance: Entrance, context: RequestContext, response: ServerRespo
   const { clock, observed, log } = entrance
   context.closed?.(response.writableFinished)
   entrance.active--
-  if (!context.isUpgraded) context.routeGeneration.generation.end()
-  const status = context.isUpgraded ? 101 : response.writableFinished ? response.statusCode : 499
+  if (context.ownStatus === null) context.routeGeneration.generation.end()
+  const status = context.ownStatus ?? (response.writableFinished ? response.statusCode : 499)
   const ms = clock.now() - context.began
   const route = context.route === null ? 'none' : labelOf(context.route)
   observed.left(route, status, ms)

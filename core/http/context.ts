@@ -30,8 +30,8 @@ export interface RequestContext {
   /** Of the answer, gathered until its head is written. */
   readonly headers: Record<string, string | number>
   route: AnyRoute | null
-  /** Whether its connection has left HTTP. */
-  isUpgraded: boolean
+  /** The status of an answer that its route gives by itself; null for any other. */
+  ownStatus: number | null
   caller: Caller | null
   /** Of the calls of models. */
   readonly record: RequestRecord
@@ -53,16 +53,16 @@ export const contextOf = (
   began,
   headers,
   route: null,
-  isUpgraded: false,
+  ownStatus: null,
   caller: null,
   record: emptyRecord(about.id),
   closed: null,
   trace: null,
 })
 
-/** A connection that has left HTTP may last for an hour, and keeps no generation so long. */
-export const leaveRoute = (context: RequestContext): void => {
-  context.isUpgraded = true
+/** What a route answers by itself may last for an hour, and keeps no generation so long. */
+export const leaveRoute = (context: RequestContext, status: number): void => {
+  context.ownStatus = status
   context.routeGeneration.generation.end()
 }
 

@@ -8,6 +8,7 @@ const shown = [
     'x-request-id',
     'retry-after',
     'x-should-retry',
+    'x-sealgate-answered-by',
     'x-sealgate-attempts',
     'x-sealgate-dropped',
     'x-sealgate-guards',

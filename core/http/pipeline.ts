@@ -65,7 +65,7 @@ const longWay = (
         showsKey(ctx.req)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, () => credentialOf(ctx.req, route))
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
-        if (route.webSocket !== true) await crowd(caller, held)
+        if (route.lasts !== true) await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }

@@ -10,7 +10,6 @@ import { type Wait, knownError } from './http-errors.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 import { type RequestContext, leaveRoute } from './context.ts'
-import { leaveHttp } from './upgrade.ts'
 
 /**
  * Proxies such as nginx collect an answer before they pass it on, unless `x-accel-buffering` forbids that.
@@ -57,10 +56,10 @@ export const render = async (
         throw cause
       })
       return
-    case 'upgrade': {
-      const closed = leaveHttp(ctx.req, reply.take, headers)
+    case 'own': {
+      const { closed } = await reply.answer(ctx.req, ctx.res, headers)
       ctx.respond = false
-      leaveRoute(ctx.state as RequestContext)
+      leaveRoute(ctx.state as RequestContext, reply.status)
       return closed
     }
     case 'events':

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerEvent } from '../dialects/event.ts'
 import type { GatewayError } from '../errors.ts'
 
@@ -32,18 +31,15 @@ export type Reply = (
       /** Headers that are known when the first event goes; null for none. */
       readonly late: (() => Headers) | null
     }
-  | { readonly kind: 'upgrade'; readonly take: Upgrading }
+  | { readonly kind: 'own'; readonly status: number; readonly answer: OwnAnswer }
 ) & { readonly headers?: Readonly<Record<string, string>> }
 
-/** A connection that leaves HTTP, with the bytes that came behind the head of its request. */
-export interface Handed {
-  readonly request: IncomingMessage
-  readonly socket: Socket
-  readonly head: Buffer
-}
-
-/** Takes the connection. The request lasts as long as its socket, and holds its places and its key so long. */
-export type Upgrading = (handed: Handed) => void
+/** Answers by itself; a throw before that is answered like any other. The request holds its places and its key until `closed`. */
+export type OwnAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Record<string, string | number>,
+) => Promise<{ readonly closed: Promise<void> }>
 
 /** What to say while the first event is awaited, every `timeouts.heartbeat`. */
 export type Quiet = () => ServerEvent

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
 import type { StraightCall, StraightEntry } from './straight-call.ts'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Caller, Scope } from '../access/caller.ts'
@@ -19,12 +19,6 @@ export type Access = { readonly scope: Scope; readonly operators?: true } | 'any
 
 /** Whether a request may come without a key. */
 export const isKeyless = (access: Access): boolean => access === 'anyone' || access === 'unasked'
-
-/** A credential of the caller's at a vendor, by its form, and the headers beside which it may come. */
-export interface VendorKey {
-  readonly form: RegExp
-  readonly beside: readonly string[]
-}
 
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)
@@ -106,8 +100,8 @@ export interface Route<
   readonly access: A
   /** Headers in which the key may come beside `authorization`, lower-case. */
   readonly keyHeaders?: readonly string[]
-  /** What `authorization` may hold in place of the key, where one of these headers brings the key. */
-  readonly vendorKey?: VendorKey
+  /** What of `authorization` the gateway looks at; all of the header when absent. */
+  readonly authorization?: (headers: IncomingHttpHeaders) => string | undefined
   readonly body?: Body<S>
   readonly query?: Q
   /** Documents the answer; what a handler gives back is not checked against it. */
@@ -123,8 +117,10 @@ export interface Route<
   readonly faults?: Readonly<Record<string, GenericSchema>>
   /** What stands behind the realm in the challenge of a 401; begins with a comma. */
   readonly challenge?: (settings: Settings) => string
-  /** Its reply takes the socket of a WebSocket, which holds no place among the calls at once. */
-  readonly webSocket?: true
+  /** Answers that last hold no place among the calls at once. */
+  readonly lasts?: true
+  /** Told of each server of the gateway before it listens. */
+  readonly served?: (server: Server, listener: RequestListener) => void
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N

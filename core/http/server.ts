@@ -7,7 +7,6 @@ import { BadRequest } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import { errorEnvelope } from './envelope.ts'
-import { handUpgrades } from './upgrade.ts'
 
 /** Our own server: what Node refuses before any route sees it is answered in the envelope too. */
 export const serverFor = (
@@ -15,7 +14,6 @@ export const serverFor = (
   { env, connections, trustedProxies }: Settings,
   clock: Clock,
   random: Random,
-  upgrades = false,
 ): Server => {
   const server = createServer(
     {
@@ -29,7 +27,6 @@ export const serverFor = (
     listener,
   )
   capped(server, connections, trustedProxies)
-  if (upgrades) handUpgrades(server, listener)
   // The body is asked for when its key was found valid.
   server.on('checkContinue', (request, response) => {
     awaitsContinue(request)

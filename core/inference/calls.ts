@@ -159,6 +159,7 @@ const whole = async (
   return {
     answer,
     backend: candidate.provider,
+    by: candidate.id,
     ...provenBy(answer),
     usage: completion.usage ?? null,
     size: sizeOf(completion),

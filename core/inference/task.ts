@@ -48,6 +48,8 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly answer: A
   /** Who answers; null until a stream's first token. */
   readonly backend: string | null
+  /** The same as `provider/model`, by the backend's own name of the model. */
+  readonly by?: string
   /** The evidence under which this backend received the request; absent when none was required. */
   readonly proven?: BackendProof | undefined
   /** As the backend counted, all parts of a rescued answer together; null while or when it did not say. */

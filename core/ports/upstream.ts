@@ -1,5 +1,4 @@
 import { many } from '../container.ts'
-import type { TakesBatches } from './batch.ts'
 import type { Chats, Dialect } from './chat.ts'
 import type { CountsTokens } from './count.ts'
 import type { Decides } from './decide.ts'
@@ -67,7 +66,7 @@ export interface Model {
  * One backend. Each optional method is an ability. Faults: UpstreamFailed (`again` when another try may help), and
  * BadRequest when the backend blames the caller's request. The backend's text goes only into `cause`.
  */
-export interface Upstream extends Chats, CountsTokens, Decides, MakesMedia, Embeds, TakesBatches {
+export interface Upstream extends Chats, CountsTokens, Decides, MakesMedia, Embeds {
   /** The name that the request field `provider` pins. */
   readonly name: string
   /** The dialect that the backend takes as `native`, for all models or by model; only the common format when absent. */

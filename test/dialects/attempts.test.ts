@@ -43,12 +43,13 @@ t.test('a header names who was asked, where the first one did not answer', async
       const told = async () => {
         const response = await it.call('POST', path, { model: 'talk', stream, ...body })
         await response.text()
-        return [response.status, response.headers.get('x-sealgate-attempts')]
+        const { headers } = response
+        return [response.status, headers.get('x-sealgate-attempts'), headers.get('x-sealgate-answered-by')]
       }
       fails = true
-      t.same(await told(), [200, 'messages, chat'], `${door}, ${stream ? 'streamed' : 'whole'}`)
+      t.same(await told(), [200, 'messages, chat', 'chat/talk'], `${door}, ${stream ? 'streamed' : 'whole'}`)
       fails = false
-      t.same(await told(), [200, null], `${door}: the first one answered`)
+      t.same(await told(), [200, null, 'messages/claude-opus-4-8'], `${door}: the first one answered`)
     }
   }
 })

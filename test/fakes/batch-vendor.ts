@@ -36,6 +36,19 @@ const answered = ({ custom_id, body }: Json): Json => ({
   error: null,
 })
 
+const answeredResponse = ({ custom_id, body }: Json): Json => ({
+  ...answered({ custom_id, body }),
+  response: {
+    status_code: 200,
+    request_id: 'r',
+    body: {
+      ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: body.model },
+      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: `To ${custom_id}` }] }],
+      usage: { input_tokens: used.prompt_tokens, output_tokens: used.completion_tokens, total_tokens: 1_100 },
+    },
+  },
+})
+
 const refused = ({ custom_id }: Json): Json => ({
   ...{
     id: 'x',
@@ -114,7 +127,7 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
     ]
     const id = `batch_${++made}`
     const [output_file_id, error_file_id] = [`file-out-${made}`, `file-err-${made}`]
-    files.set(output_file_id, asLines(good.map(answered)))
+    files.set(output_file_id, asLines(good.map(endpoint === '/v1/responses' ? answeredResponse : answered)))
     if (bad.length > 0) files.set(error_file_id, asLines(bad.map(refused)))
     const batch = {
       ...{

@@ -1,6 +1,7 @@
 import { members, repeatedIn } from '../lab/hunt/bodies.ts'
 import type { Envelope } from '../lab/hunt/sealing.ts'
 import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
+import { batches } from './batches.ts'
 import { lanes } from './lanes.ts'
 import { type Scene, mebibyte } from './scene.ts'
 import { conversation, unknownKeys, victims } from './victims.ts'
@@ -240,6 +241,7 @@ export const scenes: readonly Scene[] = [
   ...underBounds,
   ...chunks,
   ...webSockets,
+  ...batches,
   ...pipelines,
   ...largeJson,
   ...connections,

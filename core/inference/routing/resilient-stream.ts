@@ -162,6 +162,7 @@ const attach = (run: Run, { answer, candidate, controller, pass }: Found<OpenedS
   run.queue = answer.held
   run.queued = 0
   live.backend = candidate.provider
+  live.by = candidate.id
   live.proven = answer.proven
   if (run.woven !== null) live.notes.push(`continued by ${candidate.provider}`)
   pull(run)

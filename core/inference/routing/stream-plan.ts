@@ -12,6 +12,7 @@ import type { OpenedStream } from './open-stream.ts'
 export interface StreamState {
   /** Who answers; null until the first token. */
   backend: string | null
+  by?: string
   /** The evidence of this backend; undefined when none was required. */
   proven?: BackendProof | undefined
   usage: WireUsage | null

@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import type { BatchAsk, Batches } from '../../../core/ports/batch.ts'
+import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { WireUsage } from '../../../core/ports/upstream.ts'
 import { accepted } from '../../shared/backend.ts'
+import type { BatchAsk, Batches } from '../../shared/more-abilities.ts'
+import { usageOfResponses } from './responses/responses-answers.ts'
 
 /** The routes of batches of one vendor. */
 interface BatchRoutes {
@@ -27,5 +28,7 @@ export const batchRelay = ({ fetch, clock, baseUrl, dialect, headers, used }: Ba
 /** The usage of a line that OpenAI answered with success. */
 export const usedOfOpenai = ({ response }: JsonObject): WireUsage | null => {
   const { status_code, body } = (response ?? {}) as { readonly status_code?: unknown; readonly body?: JsonObject }
-  return status_code === 200 ? ((body?.['usage'] ?? null) as WireUsage | null) : null
+  if (status_code !== 200) return null
+  const usage = body?.['usage'] ?? null
+  return isJsonObject(usage) && 'input_tokens' in usage ? usageOfResponses(usage) : (usage as WireUsage | null)
 }

@@ -28,7 +28,8 @@ export const uploadFile = async ({ caller, headers, bytes, signal }: Asked, give
   if (!type.startsWith('multipart/')) throw new BadRequest('The body must be multipart/form-data')
   const told = new Map<string, string>()
   const file = fileIn(multipart(bounded(bytes, settings.bodies.file), type, 'file', mostFieldBytes, false), told)
-  const worded = wordedRequests(given, caller, openaiWording, signal)
+  const wording = openaiWording(given, caller)
+  const worded = wordedRequests(given, caller, wording, signal)
   const texts = worded.texts(linesOf(file, mostEntryBytes, tooLong))
   const first = await texts.next()
   const chosen = worded.chosen()
@@ -41,7 +42,8 @@ export const uploadFile = async ({ caller, headers, bytes, signal }: Asked, give
     ...{ provider: chosen.candidate.provider, model: chosen.asked.model, endpoint: chosen.asked.endpoint },
     ...{ batch: null, at: uuid7(clock, random), booked: 1 },
   })
-  return json(made)
+  const dropped = [...wording.dropped].join(', ')
+  return json(made, 200, dropped === '' ? {} : { 'x-sealgate-dropped': dropped })
 }
 
 /** How many things a list asks the backend for at once. */

@@ -8,7 +8,7 @@ const answering = lazy(() => import('./answer-batches.ts'))
 
 const CreateBatch = v.strictObject({
   input_file_id: v.pipe(v.string(), v.maxLength(128)),
-  endpoint: v.picklist(['/v1/chat/completions', '/v1/embeddings']),
+  endpoint: v.picklist(['/v1/chat/completions', '/v1/embeddings', '/v1/responses']),
   completion_window: v.literal('24h'),
   metadata: v.nullish(v.record(v.pipe(v.string(), v.maxLength(64)), v.pipe(v.string(), v.maxLength(512)))),
   output_expires_after: v.nullish(v.strictObject({ anchor: v.literal('created_at'), seconds: v.number() })),

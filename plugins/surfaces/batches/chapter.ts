@@ -22,6 +22,7 @@ const operations: Readonly<Record<string, Operation>> = {
     form: { file: 'requests.jsonl', purpose: 'batch' },
     shape: file,
     answer: fileSample,
+    tells: dropped,
   },
   'GET /v1/files': { ...fails, shape: listOf(file), answer: { object: 'list', data: [fileSample], has_more: false } },
   'GET /v1/files/{id}': { ...fails, path: { id: 'file-abc' }, shape: file, answer: fileSample },

@@ -6,15 +6,12 @@ import { checked } from '../../../core/validate.ts'
 import { translateMessages } from '../../shared/dialects/messages/request.ts'
 import { MessagesRequest } from '../../shared/dialects/messages/shape.ts'
 import type { Given } from './needs.ts'
-import type { Wording } from './worded.ts'
+import { type Wording, mostDropped } from './worded.ts'
 
 const BatchEntry = v.strictObject({
   custom_id: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/, 'up to 64 letters, digits, hyphens and underscores')),
   params: MessagesRequest,
 })
-
-/** Paths of members in one header. */
-const mostDropped = 32
 
 /** A request of `/v1/messages/batches`, and the members that the vendor does not get. */
 export const messagesWording = (

@@ -1,6 +1,6 @@
 import { GatewayError, NotFound, UpstreamFailed } from '../../../core/errors.ts'
-import type { BatchAsk, Batches } from '../../../core/ports/batch.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
+import { type BatchAsk, type Batches, moreOf } from '../../shared/more-abilities.ts'
 import { readObject } from '../../shared/backend.ts'
 import type { Given } from './needs.ts'
 import type { KeptThing } from './rows.ts'
@@ -24,7 +24,8 @@ async function* received(body: AsyncIterable<Uint8Array>, watch: Watch): AsyncGe
 
 /** The batches of the backend that has the thing. Throws UpstreamFailed where the configuration has it no more. */
 export const batchesOf = ({ upstreams }: Given, { provider, dialect }: KeptThing): Batches => {
-  const batches = upstreams.find(({ name }) => name === provider)?.batches
+  const upstream = upstreams.find(({ name }) => name === provider)
+  const batches = upstream && moreOf(upstream).batches
   if (batches?.dialect === dialect) return batches
   throw new UpstreamFailed('The backend of the batch takes no batches any more')
 }

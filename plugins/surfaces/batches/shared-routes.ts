@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { asMessages, asOpenai, keyHeaders, messagesFaults, openaiFaults, vendorKey } from '../shared/dialect-route.ts'
+import {
+  asMessages,
+  authorization,
+  asOpenai,
+  keyHeaders,
+  messagesFaults,
+  openaiFaults,
+} from '../shared/dialect-route.ts'
 
 /** What all routes for clients of OpenAI share. */
 export const ofOpenai = {
@@ -13,7 +20,7 @@ export const ofOpenai = {
 export const ofMessages = {
   access: { scope: 'chats.completion' },
   keyHeaders,
-  vendorKey,
+  authorization,
   errors: asMessages,
   faults: messagesFaults,
   headers: { 'request-id': '{id}' },

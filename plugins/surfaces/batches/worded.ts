@@ -5,13 +5,16 @@ import { freePace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Ability, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { servedModel } from '../../shared/models/find-model.ts'
-import type { Batches } from '../../../core/ports/batch.ts'
 import { passageThrough } from '../../../core/ports/chat-filter.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
+import { type Batches, moreOf } from '../../shared/more-abilities.ts'
 import type { Given } from './needs.ts'
 
 /** Bytes of one request of a batch. */
 export const mostEntryBytes = 4 * 1024 * 1024
+
+/** Paths of members in the header that tells what a vendor does not get. */
+export const mostDropped = 32
 
 /** Requests of one batch. */
 const mostEntries = 1_000_000
@@ -54,12 +57,13 @@ const choose = async (
     throw new BadRequest('A guard looks at the chats of this model, and sees none of a batch', {
       code: 'guard_refused',
     })
-  const candidate = entry.candidates.find(({ upstream }) => upstream.batches?.dialect === dialect)
-  if (candidate?.upstream.batches === undefined)
+  const candidate = entry.candidates.find(({ upstream }) => moreOf(upstream).batches?.dialect === dialect)
+  const batches = candidate && moreOf(candidate.upstream).batches
+  if (candidate === undefined || batches === undefined)
     throw new BadRequest('No backend of the model takes batches', {
       validator: { model: 'Expected a model whose backend takes batches in this dialect' },
     })
-  return { entry, candidate, batches: candidate.upstream.batches, asked: wish }
+  return { entry, candidate, batches, asked: wish }
 }
 
 /** Names the request in which the fault is. */

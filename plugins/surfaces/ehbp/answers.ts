@@ -15,6 +15,7 @@ import { fromHex } from '../../sealed/wire/hex.ts'
 import { kems } from '../../sealed/wire/kem-names.ts'
 import { callEnclave, type enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
+import { sealedUser } from '../shared/sealed-user.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 
 const keyHeader = 'ehbp-encapsulated-key'
@@ -100,7 +101,7 @@ export const answeredChat = async (
   const { enclave, meter, streams, clock, settings } = supplied
   const key = encapsulatedKey(headers[keyHeader])
   const chunks = await collected(body, settings.bodies.chat)
-  const guess = { input: Math.ceil(chunks.length / 4), output: 1024 }
+  const guess = { input: Math.ceil(chunks.length / 4), output: 1024, user: sealedUser(headers) }
   const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])

@@ -14,6 +14,7 @@ import { Settings } from '../../../core/settings.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
+import { sealedUser } from '../shared/sealed-user.ts'
 import { lengths } from '../../sealed/wire/body.ts'
 import { hex } from '../../shared/sealed-hex.ts'
 import { decisionSettings } from '../../shared/decisions/settings.ts'
@@ -53,7 +54,7 @@ const chat = route({
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter, streams, clock, settings } = supplied
     const { timeouts } = settings
-    const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024 }
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024, user: sealedUser(headers) }
     const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
@@ -100,7 +101,7 @@ const decision = route({
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter } = supplied
-    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16, user: sealedUser(headers) }
     const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
     try {
       const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
@@ -126,7 +127,7 @@ const embeddings = route({
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter } = supplied
-    const guess = { input: Math.ceil(hexIn(input) / 8), output: 0 }
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 0, user: sealedUser(headers) }
     const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
     try {
       const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }

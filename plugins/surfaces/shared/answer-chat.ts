@@ -2,6 +2,7 @@ import type { Supplied } from '../../../core/container.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
 import { type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
+import { askedHeaders } from './backend-headers.ts'
 import type { chatNeeds } from './chat-needs.ts'
 import type { Inference, Served } from '../../../core/inference/inference.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
@@ -96,12 +97,6 @@ const beginNamed = async (
   }
 }
 
-/** Who was asked, in order, where the first one did not answer. */
-export const attemptsOf = ({ tried }: Served): Headers =>
-  tried.length < 2
-    ? {}
-    : { 'x-sealgate-attempts': tried.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
-
 /** The whole answer, its use settled. An answer that a guard refuses was used too. */
 export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
   const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
@@ -111,7 +106,7 @@ export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: A
   })
   void reservation.settle(usageIn(served), served.backend)
   const answer = passage === null ? served.answer : await passage.answer(served.answer)
-  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(served), ...marksOf(passage) } }
+  return { answer, model: entry.name, headers: { ...headers, ...askedHeaders(entry, served), ...marksOf(passage) } }
 }
 
 /** The answer as events; `writing` is given the caller's name of the model. */
@@ -125,7 +120,7 @@ export const streamedAnswer = async (
   try {
     const served = await given.inference.chat({ ...task, stream: true }, signal)
     const settle = () => void reservation.settle(served.backend === null ? null : usageIn(served), served.backend)
-    const late = () => ({ ...attemptsOf(served), ...marksOf(passage) })
+    const late = () => ({ ...askedHeaders(entry, served), ...marksOf(passage) })
     const chunks = passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks)
     return {
       events: printedEvents({

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
 import { BadRequest, TooLarge, type GatewayError } from '../../../core/errors.ts'
 import type { Render } from '../../../core/http/route.ts'
@@ -9,15 +10,22 @@ import { ModelRules } from '../../shared/rules/rules.ts'
 /** Headers in which clients of the public dialects put their key. */
 export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate-key'] as const
 
-/** The credential of a subscription at Anthropic, as its clients send it. */
-export const vendorKey = { form: /^Bearer sk-ant-[\w-]{8,1024}$/, beside: ['x-sealgate-key', 'api-key'] } as const
+/** The `authorization` of a subscription at Anthropic, where another header brings the gateway's key; null for none. */
+export const vendorKeyOf = ({ authorization = '', ...headers }: IncomingHttpHeaders): string | null => {
+  const hasKey = headers['x-sealgate-key'] !== undefined || headers['api-key'] !== undefined
+  return hasKey && /^Bearer sk-ant-[\w-]{8,1024}$/.test(authorization) ? authorization : null
+}
+
+/** The `authorization` that may hold a key of the gateway. */
+export const authorization = (headers: IncomingHttpHeaders): string | undefined =>
+  vendorKeyOf(headers) === null ? headers.authorization : undefined
 
 /** The parts that routes of models share in every dialect. */
 export const listing = {
   method: 'GET',
   access: 'any-key',
   keyHeaders,
-  vendorKey,
+  authorization,
   needs: { catalog: Catalog, rules: ModelRules },
 } as const
 

@@ -16,8 +16,7 @@ import type { Settings } from '../../../core/settings.ts'
 import type { DialectChat } from '../shared/dialect-chat.ts'
 import type { countNeeds } from '../shared/chat-needs.ts'
 import { countedChat } from '../shared/count-chat.ts'
-import { vendorKeyOf } from '../../../core/http/access.ts'
-import { vendorKey } from '../shared/dialect-route.ts'
+import { vendorKeyOf } from '../shared/dialect-route.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
 import { betas } from '../../shared/dialects/betas-settings.ts'
@@ -46,7 +45,7 @@ const talkOf = (
     provider: null,
     session: sessionOf(headers),
     tries: triesOf(headers),
-    callerKey: vendorKeyOf({ headers }, vendorKey),
+    callerKey: vendorKeyOf(headers),
     understand: alsoSealed((to, model) => translateMessages(input, to, seal, headers, model.serverTools)),
   }
 }

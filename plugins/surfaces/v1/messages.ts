@@ -4,7 +4,7 @@ import { route } from '../../../core/http/route.ts'
 import { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
-import { asMessages, keyHeaders, messagesFaults, vendorKey } from '../shared/dialect-route.ts'
+import { asMessages, authorization, keyHeaders, messagesFaults } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
 
 const answering = lazy(() => import('./answer-messages.ts'))
@@ -19,7 +19,7 @@ const shared = {
   method: 'POST',
   access: { scope: 'chats.completion' },
   keyHeaders,
-  vendorKey,
+  authorization,
   errors: asMessages,
   faults: messagesFaults,
   headers: { 'request-id': '{id}' },

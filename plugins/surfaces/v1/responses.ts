@@ -10,6 +10,7 @@ import { Settings } from '../../../core/settings.ts'
 import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
 import { sockets } from './settings.ts'
+import { handUpgrades } from './socket/upgrade.ts'
 
 const answering = lazy(() => import('./answer-responses.ts'))
 const opening = lazy(() => import('./socket/door.ts'))
@@ -57,7 +58,8 @@ const socket = route({
   errors: asOpenai,
   faults: openaiFaults,
   headers: { allow: 'POST' },
-  webSocket: true,
+  lasts: true,
+  served: handUpgrades,
   places: { name: 'sockets', most: (settings) => sockets.of(settings).most },
   needs: {
     ...{ fetch: OwnFetch, lifecycle: Lifecycle, settings: Settings },

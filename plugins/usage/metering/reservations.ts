@@ -176,11 +176,11 @@ const openSealed = <Truth>(
   caller: Caller,
   models: SealedModels,
   guess: Truth,
-  record: RequestRecord | undefined,
+  { record, user }: Pick<Call<Truth>, 'record' | 'user'>,
   ...rest: readonly [work: readonly Charge[], kind: Kind<Truth>]
 ): Soon<Reservation<Truth>> => {
-  const call = { caller, entry: null, mode: 'confidential', guess, record } as const
-  const quotas = quotasOf(till, { caller, model: null, user: undefined })
+  const call = { caller, entry: null, mode: 'confidential', guess, user, record } as const
+  const quotas = quotasOf(till, { caller, model: null, user })
   const isPaid = [...till.budgetsOf(caller, till.clock.now()), ...quotas].some(
     ({ allowance }) => allowance.concern === 'money',
   )
@@ -199,7 +199,7 @@ const opened = <Truth>(
   kind: Kind<Truth>,
 ): Soon<Reservation<Truth>> =>
   typeof billed === 'function'
-    ? openSealed(till, caller, billed, guess, record, work, kind)
+    ? openSealed(till, caller, billed, guess, { record, user }, work, kind)
     : open(till, { caller, entry: billed, mode: 'standard', guess, user, record }, work, kind)
 
 const nothing = {}

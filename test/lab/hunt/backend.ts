@@ -42,6 +42,10 @@ const embedded = (body: Buffer): object => {
 
 export const startBackend = async (): Promise<Backend> => {
   const server = createServer((request, response) => {
+    if (request.url === '/v1/files') {
+      request.resume().once('end', () => response.end('{"id":"file-1","object":"file"}'))
+      return
+    }
     void buffer(request).then((body) => {
       const answer = request.url === '/v1/embeddings' ? embedded(body) : answers[request.url!]
       response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })

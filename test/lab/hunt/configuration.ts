@@ -26,7 +26,7 @@ export const lifted = () =>
 export const configurationFor = (backend: string): object => ({
   // The shortest name that a schema allows: keys and their makers' forms name it.
   organizations: { default: { teams: { a: {} } } },
-  providers: { constant: { use: 'openai', baseUrl: backend } },
+  providers: { constant: { use: 'openai', baseUrl: backend, batches: true } },
   models,
   limits: lifted(),
   decision: { places: 1_000 },

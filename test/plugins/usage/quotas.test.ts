@@ -9,11 +9,13 @@ import redisLimiter from '../../../adapters/production/redis/rate-limiter.ts'
 import type { Adapters } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
 import type { SettingsInput } from '../../../core/settings.ts'
+import { connect } from '../../../plugins/sealed/client/client.ts'
 import { backend } from '../../contracts/stage.ts'
 import { running } from '../../environments.ts'
 import { upstreamsAt } from '../../fakes/doors.ts'
 import { startRedis } from '../../fakes/redis.ts'
 import { scripted } from '../../fakes/scripted.ts'
+import { sealedDoors } from '../../fakes/sealed-doors.ts'
 
 type Windows = NonNullable<NonNullable<SettingsInput['quotas']>['windows']>
 
@@ -133,6 +135,28 @@ for (const [store, adapters] of Object.entries(stores)) {
     names(t, await it.refused({ user: 'bob' }), 'endUser/requests/hour', 1, 3_600)
   })
 }
+
+t.test('a sealed call names its end user by a header; a user under the seal has no window', async (t) => {
+  const windows: Windows = [{ of: 'endUser', requests: 1, per: 'day' }]
+  const it = await sealedDoors(t, scripted(() => [{ say: 'Hello.' }]), { talk: 'chat' }, { quotas: { userSecret, windows } }) // prettier-ignore
+  const ask = async (named: string | null) => {
+    const headed: typeof fetch = (input, init) => {
+      const headers = new Headers(init?.headers)
+      if (named !== null) headers.set('x-sealgate-user', named)
+      return fetch(input, { ...init, headers })
+    }
+    const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true }, fetch: headed })
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    return client.chat.completions.create({ model: 'talk', messages, user: 'ann' })
+  }
+  await ask(null)
+  await t.resolves(ask(null), 'the gateway reads no name under the seal')
+  await ask('ann')
+  await t.rejects(ask('ann'), { name: 'SealgateError', status: 429 })
+  await t.resolves(ask('bob'), 'another user has a window of its own')
+  await t.rejects(ask('x'.repeat(257)), { name: 'SealgateError', status: 400 })
+  t.notMatch(JSON.stringify(it.logged), /ann|bob/)
+})
 
 t.test('tokens and costs of one key or team are held alike, and what was not used comes back', async (t) => {
   const it = await house(t, {}, [{ of: 'key', tokens: 80, per: 'day' }])

@@ -36,7 +36,7 @@ const fault = (error: unknown) => {
 }
 
 /** The counts in the spelling of the common format; null where the backend gave none. */
-const usageOf = (usage: unknown): WireUsage | null => {
+export const usageOfResponses = (usage: unknown): WireUsage | null => {
   if (!isJsonObject(usage)) return null
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, ...rest } = usage
   const [prompt_tokens, completion_tokens] = [Number(input_tokens ?? 0), Number(output_tokens ?? 0)]
@@ -139,7 +139,7 @@ export const completionOf = (body: JsonObject, model: string, clock: Clock): Com
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   const logprobs = odds.length > 0 ? { content: odds, refusal: null } : null
-  const usage = usageOf(body['usage'])
+  const usage = usageOfResponses(body['usage'])
   return {
     ...headOf(body, model, clock),
     object: 'chat.completion',
@@ -267,7 +267,7 @@ const finished = (reading: Reading, item: JsonObject, at: unknown, into: Chunk[]
 
 const ended = (reading: Reading, response: JsonObject, into: Chunk[]): true => {
   push(reading, into, {}, {}, reasonOf(response, reading.calls.size > 0))
-  const usage = usageOf(response['usage'])
+  const usage = usageOfResponses(response['usage'])
   if (usage !== null) into.push({ ...reading.head, object: 'chat.completion.chunk', choices: [], usage })
   return true
 }

@@ -11,6 +11,7 @@ import { continuable } from '../../../../core/inference/routing/continue-stream.
 import type { Outcome } from '../../../../core/ports/backend-observer.ts'
 import { isLater } from '../../../../core/ports/soon.ts'
 import type { Completion, Usage } from '../../../../core/ports/upstream.ts'
+import { answeredBy } from '../backend-headers.ts'
 import { AnswerListener } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
@@ -176,7 +177,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** The backend has answered, with its first token or wholly. */
   #answered(now: number, streams: boolean): void {
-    Object.assign(this.#ground.at.answer.headers, this.#begun.worded.dropped)
+    const { worded, model, candidate } = this.#begun
+    Object.assign(this.#ground.at.answer.headers, worded.dropped, answeredBy(model, candidate.id))
     this.#breaker.ok(this.#pass)
     this.#pass = 'plain'
     this.#tellSeen('answered', now - this.#began, streams)

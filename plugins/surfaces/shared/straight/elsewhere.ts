@@ -1,6 +1,6 @@
 import type { EventWriter, ServerEvent } from '../../../../core/dialects/event.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
-import { attemptsOf } from '../answer-chat.ts'
+import { askedHeaders } from '../backend-headers.ts'
 import { type Before, type StraightCalls, sizeOf } from '../../../../core/inference/calls.ts'
 import { chunksOfCompletion } from '../../../../core/inference/collect-chunks.ts'
 import type { Candidate, Entry } from '../../../../core/inference/models/catalog-entry.ts'
@@ -53,19 +53,19 @@ export const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Prom
   const served = await calls.chat({ ...taskOf(call), stream: false }, signal, before)
   const { usage, size, backend, answer } = served
   settle(usage, size, backend)
-  Object.assign(at.answer.headers, worded.dropped, attemptsOf(served))
+  Object.assign(at.answer.headers, worded.dropped, askedHeaders(model, served))
   at.answer.whole(worded.whole(answer, model.name))
 }
 
 /** The same for a stream, and the rescue of a stream that broke. */
 export const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
-  const { calls, worded, before, writer, settle, began } = call
+  const { calls, model, worded, before, writer, settle, began } = call
   const served = await calls.chat({ ...taskOf(call), stream: true }, signal, before)
   const events = printedEvents({
     ...{ chunks: served.answer.chunks, notes: served.notes, writer, began },
     settle: () => settle(served.usage, served.size, served.backend),
   })
-  await send(call, events, () => ({ ...worded.dropped, ...attemptsOf(served) }))
+  await send(call, events, () => ({ ...worded.dropped, ...askedHeaders(model, served) }))
 }
 
 /** A whole answer as the stream that the caller asked for. */

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { readJson } from '../../../../core/dialects/read-json.ts'
 import { BadRequest, GatewayError, WrongMethod } from '../../../../core/errors.ts'
 import { namedPath } from '../../../../core/http/route.ts'
-import type { Handed, Reply } from '../../../../core/http/reply.ts'
+import type { Reply } from '../../../../core/http/reply.ts'
 import type { Lifecycle } from '../../../../core/lifecycle.ts'
 import type { Clock, Log, Random } from '../../../../core/ports/platform.ts'
 import type { FetchRequest } from '../../../../core/ports/surface.ts'
@@ -14,6 +14,7 @@ import { sockets } from '../settings.ts'
 import { chain } from './chain.ts'
 import { serveConnection } from './connection.ts'
 import { type Ask, playTurn, type Say, type TurnEnd } from './turn.ts'
+import { type Handed, leavingHttp } from './upgrade.ts'
 
 interface Given {
   readonly fetch: FetchRequest
@@ -39,18 +40,15 @@ export const openSocket = (headers: IncomingHttpHeaders, given: Given): Reply =>
     ...({ noServer: true, clientTracking: false, perMessageDeflate: false, autoPong: false } as const),
     ...{ maxPayload: settings.bodies.chat, maxFragments: mostFragments, closeTimeout },
   })
-  return {
-    kind: 'upgrade',
-    take(handed) {
-      const { request, socket, head } = handed
-      server.handleUpgrade(request, socket, head, (opened) => {
-        const { ping, idle, life } = sockets.of(settings)
-        const bounds = { ping, idle, life, stalled: settings.timeouts.stalled, message: settings.bodies.chat }
-        const { clock, lifecycle } = given
-        serveConnection(opened, { clock, bounds, draining: lifecycle.draining, play: playing(handed, given) })
-      })
-    },
-  }
+  return leavingHttp((handed) => {
+    const { request, socket, head } = handed
+    server.handleUpgrade(request, socket, head, (opened) => {
+      const { ping, idle, life } = sockets.of(settings)
+      const bounds = { ping, idle, life, stalled: settings.timeouts.stalled, message: settings.bodies.chat }
+      const { clock, lifecycle } = given
+      serveConnection(opened, { clock, bounds, draining: lifecycle.draining, play: playing(handed, given) })
+    })
+  })
 }
 
 const playing = (handed: Handed, given: Given) => {

@@ -1,8 +1,14 @@
 import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { HttpAlone } from '../errors.ts'
-import type { Upgrading } from './reply.ts'
-import type { AnyRoute } from './route.ts'
+import { HttpAlone } from '../../../../core/errors.ts'
+import type { Reply } from '../../../../core/http/reply.ts'
+
+/** A connection that leaves HTTP, with the bytes that came behind the head of its request. */
+export interface Handed {
+  readonly request: IncomingMessage
+  readonly socket: Socket
+  readonly head: Buffer
+}
 
 /** A request that asks for a WebSocket. Some clients try one first, and come by plain HTTP at once when the answer is 426. */
 const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
@@ -11,29 +17,25 @@ const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
 /** Of an answer that refuses the upgrade; the connection ends with it. */
 const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } as const
 
-/** Whether a route takes WebSockets: the server then listens for upgrades. */
-export const takesUpgrades = (routes: readonly AnyRoute[]): boolean =>
-  routes.some(({ webSocket }) => webSocket === true)
-
 /** What came behind the head of each request that may leave HTTP. */
 const heads = new WeakMap<IncomingMessage, Buffer>()
 
-/** Gives the socket of the request away, and resolves when it has closed. Throws HttpAlone where no server handed it over. */
-export const leaveHttp = (
-  request: IncomingMessage,
-  take: Upgrading,
-  headers: Record<string, unknown>,
-): Promise<void> => {
-  const head = heads.get(request)
-  if (head === undefined) {
-    Object.assign(headers, overHttp)
-    throw new HttpAlone()
-  }
-  const { socket } = request
-  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()))
-  take({ request, socket, head })
-  return closed
-}
+/** Gives the socket of the request away, and lasts until it has closed. Throws HttpAlone where no server handed it over. */
+export const leavingHttp = (take: (handed: Handed) => void): Reply => ({
+  kind: 'own',
+  status: 101,
+  async answer(request, _response, headers) {
+    const head = heads.get(request)
+    if (head === undefined) {
+      Object.assign(headers, overHttp)
+      throw new HttpAlone()
+    }
+    const { socket } = request
+    const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()))
+    take({ request, socket, head })
+    return { closed }
+  },
+})
 
 /**
  * Node takes every request with an upgrade out of HTTP once a server listens for one. A WebSocket goes through the
