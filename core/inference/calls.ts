@@ -1,7 +1,7 @@
 import type { CurrentTrace } from '../ports/observer.ts'
 import type { BackendObserver } from '../ports/backend-observer.ts'
 import type { Clock, Random } from '../ports/platform.ts'
-import type { Completion, TokenCount } from '../ports/upstream.ts'
+import type { ChatCall, Completion, TokenCount, Upstream } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
@@ -327,13 +327,18 @@ const withOwnCaches = <T extends Pick<ChatTask, 'body' | 'fit' | 'organization'>
 
 /** The request in the dialect of this backend, or else in the common format. */
 const fittedRequest = (
-  task: Pick<ChatTask, 'body' | 'fit' | 'callerKey'>,
+  task: Pick<ChatTask, 'body' | 'fit' | 'beside'>,
   candidate: Candidate<'chat'>,
 ): FittedRequest => {
   const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? { body: task.body }
-  const { callerKey } = task
-  const own = callerKey !== undefined && candidate.upstream.takesCallerKey === true ? { callerKey } : {}
+  const own = takenBy(candidate.upstream, task.beside)
   return native === undefined ? { body, ...own } : { body, native, ...own }
+}
+
+/** What the backend takes of what came beside the call. */
+const takenBy = ({ takes }: Pick<Upstream, 'takes'>, beside: ChatCall['beside']): Pick<ChatCall, 'beside'> => {
+  if (beside === undefined || takes === undefined) return {}
+  return { beside: Object.fromEntries(Object.entries(beside).filter(([name]) => takes.includes(name))) }
 }
 
 /** The candidates in the order in which they are asked after one broke: that candidate comes last. */

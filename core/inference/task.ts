@@ -33,15 +33,15 @@ export interface ChatTask extends TaskOptions {
   readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
   readonly fit?: (dialect: Dialect | undefined) => FittedRequest
-  /** The caller's credential at a vendor. */
-  readonly callerKey?: string | undefined
+  /** A backend gets of it what the backend takes. */
+  readonly beside?: ChatCall['beside']
 }
 
 /** A prompt that is counted by the backends that a chat would ask. */
 export type CountTask = Omit<ChatTask, 'stream' | 'patience' | 'organization'>
 
 /** The request of one backend: the common body, and the native one where the backend speaks its dialect. */
-export type FittedRequest = Pick<ChatCall, 'body' | 'native' | 'callerKey'>
+export type FittedRequest = Pick<ChatCall, 'body' | 'native' | 'beside'>
 
 /** An answer with its facts. The facts of a stream change while it runs. */
 export interface Served<A extends ChatAnswer = ChatAnswer> {

@@ -68,8 +68,8 @@ export interface ChatCall {
   readonly tries?: number
   /** The caller's own request in the backend's dialect, without `model` and `stream`. It replaces `body`. */
   readonly native?: Native
-  /** The caller's `authorization` at the vendor, in place of the backend's own; no backend without `takesCallerKey` gets it. */
-  readonly callerKey?: string
+  /** What came beside the call, by the names in `takes` of the backend. */
+  readonly beside?: Readonly<Record<string, string>> | undefined
 }
 
 /** Events of a stream in the form of one dialect, as they came. */
@@ -208,8 +208,8 @@ export interface Chats {
   /** The call on the wire, without promises; null where the backend has none for it. Throws BadRequest as `chat` does. */
   wire?(call: ChatCall): ChatWire | null
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
-  /** True when calls go out under the caller's own credential where one came; the vendor bills the caller then. */
-  readonly takesCallerKey?: boolean
+  /** Names of what the backend takes beside a call, as doors and providers agree on them; none when absent. */
+  readonly takes?: readonly string[]
   /** False when no model of the backend can continue a prefix. */
   readonly continues?: boolean
   /** Fields of the common format that the model refuses: the backend never gets them, and the caller reads their names. */

@@ -1,7 +1,7 @@
 import type { ChatCall, Native } from './chat.ts'
 
 /** A chat request whose prompt is counted and not answered. */
-export type CountCall = Pick<ChatCall, 'model' | 'body' | 'native' | 'callerKey'>
+export type CountCall = Pick<ChatCall, 'model' | 'body' | 'native' | 'beside'>
 
 /** What the backend counted, never an estimate of the gateway. */
 export interface TokenCount {

@@ -5,6 +5,7 @@ import { completionOf, messagesEvents, usedOfMessages } from './shared/messages/
 import { generationOf } from './shared/messages/generations.ts'
 import { messagesBody, unsampled } from './shared/messages/messages.ts'
 import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
+import { callerKey } from '../shared/caller-key.ts'
 import { callersFault, withoutKey } from './shared/messages/caller-key.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
 import { printJson } from './shared/print-json.ts'
@@ -76,9 +77,9 @@ export default plugin({
     { apiKey, passCallerKey, baseUrl, version, betas, batches, generation: own },
     name,
   ): Upstream => {
-    const signedBy = (callerKey: string | undefined): string => {
+    const signedBy = (callers: string | undefined): string => {
       const own = apiKey === undefined ? null : `Bearer ${apiKey}`
-      const key = passCallerKey ? (callerKey ?? own) : own
+      const key = passCallerKey ? (callers ?? own) : own
       if (key === null) throw withoutKey()
       return key
     }
@@ -88,12 +89,12 @@ export default plugin({
       ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
     }
     /** What the caller names goes on byte for byte, behind what the operator names. */
-    const headersFor = (body: JsonObject, { callerKey }: Pick<ChatCall, 'callerKey'>, native: Native | null) => {
+    const headersFor = (body: JsonObject, { beside }: Pick<ChatCall, 'beside'>, native: Native | null) => {
       const told = native?.headers ?? {}
       const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
       return {
         ...headers,
-        authorization: signedBy(callerKey),
+        authorization: signedBy(beside?.[callerKey]),
         'anthropic-version': version ?? told['anthropic-version'] ?? versionFor(body),
         ...(named.length > 0 && { 'anthropic-beta': named.join() }),
       }
@@ -122,7 +123,7 @@ export default plugin({
     return {
       name,
       dialect: 'messages',
-      takesCallerKey: passCallerKey,
+      ...(passCallerKey && { takes: [callerKey] }),
       unheard: (model, body) => unsampled({ ...generationOf(model), ...own }, body),
       ...(push && {
         wire(call: ChatCall) {
@@ -158,7 +159,7 @@ export default plugin({
           return await answerBy(chat, await accepted(await fetch.upstream(url, ask), clock), call.stream, clock)
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
-          throw meant(call.callerKey === undefined ? fault : callersFault(fault), call.prefix !== undefined)
+          throw meant(call.beside?.[callerKey] === undefined ? fault : callersFault(fault), call.prefix !== undefined)
         }
       },
 
@@ -174,7 +175,7 @@ export default plugin({
         const answer = await fetch.upstream(`${url}/count_tokens`, ask)
         return countOf(
           await accepted(answer, clock).catch((fault: unknown) => {
-            throw call.callerKey === undefined ? fault : callersFault(fault)
+            throw call.beside?.[callerKey] === undefined ? fault : callersFault(fault)
           }),
           call,
         )

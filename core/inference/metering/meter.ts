@@ -9,8 +9,8 @@ import type { Estimate } from './tokens.ts'
 /** What is charged for; without its backends only the configuration can tell its price. */
 export type BilledModel = Pick<Entry, 'name' | 'settings'> &
   Partial<Pick<Entry, 'candidates'>> & {
-    /** The caller's own credential came: a backend that takes it costs nothing. */
-    readonly callerPays?: boolean
+    /** What came beside the call and pays for it: a backend that takes it costs nothing. */
+    readonly paidWith?: string
     /** The calls go out in a batch, at its price. */
     readonly batch?: boolean
   }

@@ -12,8 +12,9 @@ import { estimateOf } from '../../../core/inference/metering/tokens.ts'
 import type { ChatAnswer, Usage } from '../../../core/ports/upstream.ts'
 import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
 import { printedEvents } from './printed-events.ts'
+import { callerKey } from '../../shared/caller-key.ts'
 import { refuseUnseen, servedModel } from '../../shared/models/find-model.ts'
-import type { DialectChat } from './dialect-chat.ts'
+import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { begunByRule } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
@@ -72,8 +73,8 @@ const beginNamed = async (
   refuseUnseen(entry, body)
   const dropped = droppedIn(entry, fit)
   const estimate = estimateOf(body, user)
-  const callerKey = talk.callerKey ?? undefined
-  const billed = callerKey === undefined ? entry : { ...entry, callerPays: true }
+  const beside = besideOf(talk)
+  const billed = beside === undefined ? entry : { ...entry, paidWith: callerKey }
   const reservation = await given.meter.reserve(caller, billed, estimate, talk.record)
   return {
     entry,
@@ -87,7 +88,7 @@ const beginNamed = async (
       stream,
       tries: talk.tries ?? null,
       fit,
-      callerKey,
+      beside,
       ...(talk.record !== undefined && { request: talk.record.id }),
     },
     headers: { ...reservation.headers, ...dropped },

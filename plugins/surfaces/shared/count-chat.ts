@@ -6,7 +6,7 @@ import { inputOf } from '../../../core/inference/metering/tokens.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { Dialect, TokenCount } from '../../../core/ports/upstream.ts'
-import type { DialectChat } from './dialect-chat.ts'
+import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { countedModel } from './ruled-chat.ts'
 import { droppedIn, guardedWordings, marksOf, wordingsOf, type Wordings } from './wordings.ts'
@@ -44,17 +44,19 @@ export const countedChat = async (
 }
 
 const countedByBackend = async (
-  { caller: { organization }, session, callerKey }: DialectChat,
+  talk: DialectChat,
   [entry, worded]: readonly [Entry, Wordings],
   { inference, filters }: CountNeeds,
   signal: AbortSignal,
 ): Promise<CountedChat | null> => {
+  const { caller, session } = talk
+  const { organization } = caller
   const passage = passageThrough(filters, { model: entry.name, organization })
   const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
   const [first] = entry.candidates
   const { body } = fit(first && dialectOf(first))
   const affinity = affinityOf(entry, organization, body, session)
-  const counted = await inference.count({ entry, body, fit, affinity, callerKey: callerKey ?? undefined }, signal)
+  const counted = await inference.count({ entry, body, fit, affinity, beside: besideOf(talk) }, signal)
   return counted && { ...counted, headers: { ...droppedIn(entry, fit), ...marksOf(passage) } }
 }
 

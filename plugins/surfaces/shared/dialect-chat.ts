@@ -1,8 +1,9 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Tries } from '../../../core/inference/routing/tries.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
-import type { Dialect } from '../../../core/ports/upstream.ts'
+import type { ChatCall, Dialect } from '../../../core/ports/upstream.ts'
 import type { ModelSettings } from '../../../core/settings.ts'
+import { callerKey } from '../../shared/caller-key.ts'
 import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
 
 /** A chat request in any dialect, as its route asks for it. */
@@ -22,3 +23,7 @@ export interface DialectChat {
   /** The request for a backend of the model that speaks this dialect, undefined for the common one. */
   understand(to: Dialect | undefined, model: ModelSettings): TranslatedRequest
 }
+
+/** What came beside the chat, for backends that take it. */
+export const besideOf = ({ callerKey: credential }: Pick<DialectChat, 'callerKey'>): ChatCall['beside'] =>
+  credential == null ? undefined : { [callerKey]: credential }

@@ -26,7 +26,7 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
     configured(settings, mode) ?? (takesLists && mode === 'standard' && candidate ? listed(lists, candidate) : null)
 
   const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
-    if (entry.callerPays === true && candidate?.upstream.takesCallerKey === true) return 0
+    if (entry.paidWith !== undefined && candidate?.upstream.takes?.includes(entry.paidWith) === true) return 0
     const price = priceOf(entry, candidate, mode)
     return price && costOf(price, used, { region: entry.settings.regions[0] ?? null, batch: entry.batch === true })
   }
