@@ -2,9 +2,8 @@ import './fakes/unwatched.ts'
 import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
-import { scopes } from '../core/access/caller.ts'
-import { namedPath } from '../core/http/named-path.ts'
-import { type AnyRoute, isKeyless } from '../core/http/route.ts'
+import { hasScope, scopes } from '../core/access/caller.ts'
+import { type AnyRoute, isKeyless, namedPath } from '../core/http/route.ts'
 import { SettingsShape } from '../core/settings.ts'
 import { running, unhurried } from './environments.ts'
 import { everyRoute } from './every-route.ts'
@@ -64,9 +63,10 @@ t.test(
       t.equal(await statusOf(route, null), 401, `${label}: no key`)
       t.equal(await statusOf(route, 'Bearer sk_live_none'), 401, `${label}: another key`)
       if (typeof access !== 'object') continue
-      const others = scopes.filter((scope) => scope !== access.scope)
+      const others = scopes.filter((scope) => !hasScope({ scopes: [scope] }, access.scope))
+      if (others.length === 0) continue
       const { credential } = await it.gateway.keys.create({ scopes: others })
-      t.equal(await statusOf(route, `Bearer ${credential}`), 403, `${label}: every scope but its own`)
+      t.equal(await statusOf(route, `Bearer ${credential}`), 403, `${label}: every scope but those that give it`)
     }
   },
 )

@@ -4,6 +4,7 @@ import { tagHeader } from '../../../core/access/tags.ts'
 import { googleError } from '../../../plugins/shared/dialects/generate-content/error.ts'
 import { messagesError } from '../../../plugins/shared/dialects/messages/error.ts'
 import { openaiError } from '../../../plugins/shared/dialects/responses/error.ts'
+import { userHeader } from '../../../plugins/surfaces/shared/sealed-user.ts'
 import { type GatewayError, HttpAlone, NotFound } from '../../../core/errors.ts'
 import type { RequestContext } from '../../../core/http/context.ts'
 import { knownError } from '../../../core/http/http-errors.ts'
@@ -51,13 +52,14 @@ const refuse = (ctx: Parameters<Middleware>[0], error: GatewayError): void => {
 
 /** What passes between a program's request and the sealed request that is made of it. */
 export interface Passing {
-  /** The platform's `fetch` with the tags of the program's request; it hears the id of the sealed request. */
+  /** The platform's `fetch` with what the program's request tells in the clear; it hears the id of the sealed request. */
   readonly fetch: typeof globalThis.fetch
   readonly middleware: Middleware
 }
 
 interface Passed {
-  readonly tags: string | null
+  /** Tags and the end user, which the gateway counts by. */
+  readonly told: Readonly<Record<string, string>>
   /** Headers of the program's answer. */
   readonly headers: RequestContext['headers']
 }
@@ -70,20 +72,23 @@ export const passing = (): Passing => {
       const request = requests.getStore()
       if (request === undefined || init?.method !== 'POST') return globalThis.fetch(target, init)
       const headers = new Headers(init.headers)
-      if (request.tags !== null) headers.set(tagHeader, request.tags)
+      for (const [name, value] of Object.entries(request.told)) headers.set(name, value)
       const answer = await globalThis.fetch(target, { ...init, headers })
       nameRequest(request.headers, answer.headers.get('x-request-id'))
       return answer
     },
     middleware: (ctx, next) =>
-      requests.run({ tags: tagsOf(ctx.req), headers: (ctx.state as RequestContext).headers }, next),
+      requests.run({ told: toldIn(ctx.req), headers: (ctx.state as RequestContext).headers }, next),
   }
 }
 
-const tagsOf = ({ headers }: IncomingMessage): string | null => {
-  const tags = headers[tagHeader]
-  return typeof tags === 'string' ? tags : null
-}
+const toldIn = ({ headers }: IncomingMessage): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [tagHeader, userHeader].flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
 
 /** The operator finds the request by the gateway's own id. */
 const nameRequest = (headers: RequestContext['headers'], id: string | null): void => {

@@ -1,4 +1,5 @@
 import type { Chapter } from '../../../core/ports/chapter.ts'
+import { userHeader } from '../shared/sealed-user.ts'
 
 /** The chapter of the Encrypted HTTP Body Protocol. */
 export const chapter: Chapter = {
@@ -17,7 +18,10 @@ export const chapter: Chapter = {
       about:
         'The sealed text is a request of the common chat format. An unknown key is refused with 422, so that a client asks for ' +
         'the keys anew.',
-      asks: { 'ehbp-encapsulated-key': 'The encapsulated key of HPKE, as hex.' },
+      asks: {
+        'ehbp-encapsulated-key': 'The encapsulated key of HPKE, as hex.',
+        [userHeader]: 'The end user of the call, in the clear, for windows of `endUser`: a pseudonym.',
+      },
       types: {
         'application/json': 'Sealed chunks of one answer, each after its length.',
         'text/event-stream': 'With a sealed `stream`: sealed chunks of events.',

@@ -4,6 +4,7 @@ import type { Chapter, Operation } from '../../../core/ports/chapter.ts'
 import { exampleEnvelope } from '../shared/example-envelope.ts'
 import { modelEntry } from '../shared/model-entry.ts'
 import { catalogSample, catalogWords } from '../shared/catalog-words.ts'
+import { userHeader } from '../shared/sealed-user.ts'
 import { receiptWords, receipts } from './receipts-chapter.ts'
 
 const kid = '9f0a41c7d2e85b36'
@@ -12,6 +13,9 @@ const opened = { encryptedResponse: '41ad…', nonce: 'e9b0…' }
 const reply = v.object({ encryptedResponse: v.string(), nonce: v.string() })
 
 const hint = { 'x-enclave-kid': 'The id of the enclave key, for gateways with several enclaves.' }
+
+/** Sealed calls whose end user has windows. */
+const asks = { ...hint, [userHeader]: 'The end user of the call, in the clear, for windows of `endUser`: a pseudonym.' }
 
 const audio: Operation = {
   about: 'The sound has at most 25 MiB. Neither the sound nor the transcript is stored.',
@@ -79,7 +83,7 @@ export const rvenc: Chapter = {
         'text/event-stream':
           'With a sealed `stream`: `data` events with sealed frames, `heartbeat` events while the first is awaited, then `done`.',
       },
-      asks: hint,
+      asks,
       statuses: [404, 502],
     },
     'POST /rvenc/decision': {
@@ -87,7 +91,7 @@ export const rvenc: Chapter = {
       body: sealed,
       shape: reply,
       answer: opened,
-      asks: hint,
+      asks,
       statuses: [404, 502],
     },
     'POST /rvenc/embeddings': {
@@ -95,7 +99,7 @@ export const rvenc: Chapter = {
       body: sealed,
       shape: reply,
       answer: opened,
-      asks: hint,
+      asks,
       statuses: [404, 502],
     },
     'POST /rvenc/audio/transcriptions': audio,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BadRequest } from '../../../core/errors.ts'
 
 /** The header in which a sealed call names its end user, since its `user` is sealed. */
-const userHeader = 'x-sealgate-user'
+export const userHeader = 'x-sealgate-user'
 
 /** Characters of a name. */
 const most = 256

@@ -13,6 +13,7 @@ import { connect } from '../../../plugins/sealed/client/client.ts'
 import { backend } from '../../contracts/stage.ts'
 import { running } from '../../environments.ts'
 import { upstreamsAt } from '../../fakes/doors.ts'
+import { sealing } from '../../fakes/proxied.ts'
 import { startRedis } from '../../fakes/redis.ts'
 import { scripted } from '../../fakes/scripted.ts'
 import { sealedDoors } from '../../fakes/sealed-doors.ts'
@@ -155,6 +156,17 @@ t.test('a sealed call names its end user by a header; a user under the seal has 
   await t.rejects(ask('ann'), { name: 'SealgateError', status: 429 })
   await t.resolves(ask('bob'), 'another user has a window of its own')
   await t.rejects(ask('x'.repeat(257)), { name: 'SealgateError', status: 400 })
+  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const through = async (user: string) => {
+    const answer = await fetch(`${proxy.url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-sealgate-user': user },
+      body: JSON.stringify({ model: 'talk', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    await answer.text()
+    return answer.status
+  }
+  t.same([await through('bob'), await through('carol')], [429, 200], 'sealgate seal passes the header on')
   t.notMatch(JSON.stringify(it.logged), /ann|bob/)
 })
 
