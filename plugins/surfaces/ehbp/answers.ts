@@ -15,7 +15,7 @@ import { fromHex } from '../../sealed/wire/hex.ts'
 import { kems } from '../../sealed/wire/kem-names.ts'
 import { callEnclave, type enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
-import { sealedUser } from '../shared/sealed-user.ts'
+import { sealedUser } from '../../shared/sealed-user.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 
 const keyHeader = 'ehbp-encapsulated-key'

@@ -1,5 +1,5 @@
 import type { Chapter } from '../../../core/ports/chapter.ts'
-import { userHeader } from '../shared/sealed-user.ts'
+import { userHeader } from '../../shared/sealed-user.ts'
 
 /** The chapter of the Encrypted HTTP Body Protocol. */
 export const chapter: Chapter = {

@@ -4,7 +4,7 @@ import type { Chapter, Operation } from '../../../core/ports/chapter.ts'
 import { exampleEnvelope } from '../shared/example-envelope.ts'
 import { modelEntry } from '../shared/model-entry.ts'
 import { catalogSample, catalogWords } from '../shared/catalog-words.ts'
-import { userHeader } from '../shared/sealed-user.ts'
+import { userHeader } from '../../shared/sealed-user.ts'
 import { receiptWords, receipts } from './receipts-chapter.ts'
 
 const kid = '9f0a41c7d2e85b36'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { BadRequest } from '../../../core/errors.ts'
+import { BadRequest } from '../../core/errors.ts'
 
 /** The header in which a sealed call names its end user, since its `user` is sealed. */
 export const userHeader = 'x-sealgate-user'
