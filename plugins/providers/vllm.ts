@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, readObject } from '../shared/backend.ts'
+import { BaseUrl } from '../shared/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { rerankBackend } from './shared/rerank-backend.ts'
 import { tokensIn } from './shared/tokens-in.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
-import { printJson } from './shared/print-json.ts'
+import { postedObject } from './shared/posted-object.ts'
 import { decideByChat, type Showing } from '../shared/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
@@ -46,12 +46,10 @@ export default plugin({
       continuation: { continue_final_message: true, add_generation_prompt: false },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    const typed = { ...headers, 'content-type': 'application/json' }
     /** The server's tokens stand beside the routes that it shares with others. */
-    const tokenize = async (body: object, signal: AbortSignal): Promise<JsonObject> => {
-      const ask = { method: 'POST', headers: typed, body: await printJson(body), signal } as const
-      return readObject(await accepted(await fetch.upstream(`${baseUrl.replace(/\/v1$/, '')}/tokenize`, ask), clock))
-    }
+    const tokens = { fetch, clock, url: `${baseUrl.replace(/\/v1$/, '')}/tokenize`, headers }
+    const tokenize = async (fields: object, signal: AbortSignal): Promise<JsonObject> =>
+      (await postedObject(tokens, fields, signal)).body
 
     const countTokens: Upstream['countTokens'] = async ({ model, body: { messages, tools } }, signal) => {
       // The server counts an image as the one token that stands for its place.

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { type AnswerCall, type RpcCall, RpcError, rpcErrorCodes } from '../../../plugins/shared/dialects/mcp/rpc.ts'
 
 /** In bytes. A longer line is skipped and refused. */
@@ -14,9 +15,6 @@ interface Message {
   readonly method?: unknown
   readonly params?: unknown
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
 
@@ -98,12 +96,12 @@ export const serveLines = async (input: Readable, output: Writable, answering: A
   const calls = underWay(answering, say)
 
   const take = (message: unknown): void => {
-    if (!isObject(message))
+    if (!isJsonObject(message))
       return say({ id: null, error: { code: rpcErrorCodes.request, message: 'This is no message' } })
     const { id, method, params = {} }: Message = message
     // This message is an answer, and the server sends no requests: it is ignored.
     if (method === undefined && id !== undefined) return
-    if (typeof method !== 'string' || !isObject(params) || (id !== undefined && !isId(id)))
+    if (typeof method !== 'string' || !isJsonObject(params) || (id !== undefined && !isId(id)))
       return say({ id: isId(id) ? id : null, error: { code: rpcErrorCodes.request, message: 'This is no call' } })
     if (id !== undefined) return calls.begin(id, method, params)
     if (method === 'notifications/cancelled') calls.cancel(params['requestId'])

@@ -1,26 +1,16 @@
-import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
-import { accepted, garbled, readObject } from '../../shared/backend.ts'
+import { garbled } from '../../shared/backend.ts'
 import type { MoreAbilities, Relevance, RerankCall, Reranked } from '../../shared/more-abilities.ts'
-import { printJson } from './print-json.ts'
-
-interface RerankRoute {
-  readonly fetch: Fetch
-  readonly clock: Clock
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-}
+import { type ObjectRoute, postedObject } from './posted-object.ts'
 
 /** The route that vendors of rerankers share. */
 export const rerankBackend =
-  ({ fetch, clock, url, headers }: RerankRoute): NonNullable<MoreAbilities['rerank']> =>
+  (route: ObjectRoute): NonNullable<MoreAbilities['rerank']> =>
   async (call, signal) => {
     const { model, query, documents } = call
-    const body = await printJson({ model, query, documents, top_n: documents.length })
-    const ask = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body, signal } as const
-    const answer = await accepted(await fetch.upstream(url, ask), clock)
-    return rerankedOf(await readObject(answer), call, answer.status)
+    const { body, status } = await postedObject(route, { model, query, documents, top_n: documents.length }, signal)
+    return rerankedOf(body, call, status)
   }
 
 const rerankedOf = (body: JsonObject, call: RerankCall, status: number): Reranked => {

@@ -1,9 +1,7 @@
-import { clockSkewMs } from './chain.ts'
+import { readDemanded } from './demanded-list.ts'
 import type { ReleaseKeys } from './policy.ts'
-import { Refusal, demand, readable } from './reasons.ts'
 import type { Rules } from './rules.ts'
-import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
-import { checkSigned } from './signed.ts'
+import { hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 
 const format = 'sealgate-machines/1'
 /** In ms: a list for longer than 90 days would keep a machine enrolled that was sold meanwhile. */
@@ -26,28 +24,19 @@ const document = object({
 /** The operator's own machines, by their processors. */
 export type Enrolment = ReturnType<typeof document>
 
-const parsed = (file: string): Enrolment => {
-  try {
-    return document(
-      readable(() => JSON.parse(file) as unknown, 'machines'),
-      'machines',
-    )
-  } catch (error) {
-    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'machines', error) : error
-  }
-}
-
 /** Reads the list that the policy demands. Throws unless enough keys signed it and it is current. */
-export const readEnrolment = async (keys: ReleaseKeys, now: number): Promise<Enrolment> => {
-  const signed = keys.document
-  demand(signed !== undefined, 'chip_not_allowed', 'no list of machines is at hand')
-  await checkSigned(format, signed.text, signed.signatures, keys)
-  const enrolment = parsed(signed.text)
-  const { issued, ends } = enrolment
-  demand(issued <= ends && ends - issued <= longestLifeMs, 'evidence_malformed', 'machines')
-  demand(issued <= now + clockSkewMs && now <= ends, 'collateral_expired', 'machines')
-  return enrolment
-}
+export const readEnrolment = (keys: ReleaseKeys, now: number): Promise<Enrolment> =>
+  readDemanded(
+    {
+      name: 'machines',
+      format,
+      absent: ['chip_not_allowed', 'no list of machines is at hand'],
+      longestLifeMs,
+      read: document,
+    },
+    keys,
+    now,
+  )
 
 /** What the policy and the list both name. */
 const both = (own: readonly string[] | null, enrolled: readonly string[]): readonly string[] =>

@@ -1,9 +1,7 @@
-import { clockSkewMs } from './chain.ts'
+import { readDemanded } from './demanded-list.ts'
 import type { ReleaseKeys } from './policy.ts'
-import { Refusal, demand, readable } from './reasons.ts'
 import type { Rules } from './rules.ts'
-import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
-import { checkSigned } from './signed.ts'
+import { hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { type Product, type Tcb, highestTcb } from './snp-tcb.ts'
 
 const format = 'sealgate-notices/1'
@@ -32,29 +30,13 @@ const document = object({
 /** Facts learned after the client's release: higher floors, refused products, withdrawn releases. */
 export type Notices = ReturnType<typeof document>
 
-/** Reads a text whose signatures hold. Throws `evidence_malformed` for another form. */
-const parsed = (file: string): Notices => {
-  try {
-    return document(
-      readable(() => JSON.parse(file) as unknown, 'notices'),
-      'notices',
-    )
-  } catch (error) {
-    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'notices', error) : error
-  }
-}
-
 /** Reads the notices that the policy demands. Throws unless enough keys signed them and they are current. */
-export const readNotices = async (keys: ReleaseKeys, now: number): Promise<Notices> => {
-  const signed = keys.document
-  demand(signed !== undefined, 'collateral_missing', 'notices')
-  await checkSigned(format, signed.text, signed.signatures, keys)
-  const notices = parsed(signed.text)
-  const { issued, ends } = notices
-  demand(issued <= ends && ends - issued <= longestLifeMs, 'evidence_malformed', 'notices')
-  demand(issued <= now + clockSkewMs && now <= ends, 'collateral_expired', 'notices')
-  return notices
-}
+export const readNotices = (keys: ReleaseKeys, now: number): Promise<Notices> =>
+  readDemanded(
+    { name: 'notices', format, absent: ['collateral_missing', 'notices'], longestLifeMs, read: document },
+    keys,
+    now,
+  )
 
 /** Applies the notices to the rules. Notices only tighten rules, except for a product without a floor. */
 export const tightenedRules = (

@@ -2,8 +2,8 @@ import { fromHex } from '../wire/hex.ts'
 import { clockSkewMs } from './chain.ts'
 import { nitroMeasurement, tdxMeasurement } from './measurement.ts'
 import type { ReleaseKeys, SignedText } from './policy.ts'
-import { Refusal, demand, readable } from './reasons.ts'
-import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { demand, readable } from './reasons.ts'
+import { hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { checkSigned } from './signed.ts'
 
 /** The name of the format is signed, too, so that no notice passes as a list of releases. */
@@ -114,23 +114,12 @@ const imagesOf = async (entry: Entry): Promise<readonly Image[]> => {
   return [...snp, ...(await Promise.all([...tdx, ...nitro]))]
 }
 
-/** Reads a text whose signatures hold. Throws `evidence_malformed` for another form. */
-const parsed = (file: string) => {
-  try {
-    return document(
-      readable(() => JSON.parse(file) as unknown, 'releases'),
-      'releases',
-    )
-  } catch (error) {
-    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'releases', error) : error
-  }
-}
-
 /** Reads a current list that enough pinned keys signed. An unsigned list is never parsed. */
 export const readReleases = async (signed: SignedText, keys: ReleaseKeys, now: number): Promise<Releases> => {
   demand(signed.text.length <= mostText, 'evidence_malformed', 'releases')
   await checkSigned(releasesFormat, signed.text, signed.signatures, keys)
-  const { issued, ends, releases, name, serial } = parsed(signed.text)
+  const list = readable(() => document(JSON.parse(signed.text), 'releases'), 'releases')
+  const { issued, ends, releases, name, serial } = list
   demand(ends - issued <= longestLifeMs && issued <= ends, 'evidence_malformed', 'releases')
   demand(issued <= now + clockSkewMs && now <= ends, 'releases_expired')
   const whole = releases.map(async ({ version, digest, state, until, covers, ...images }) => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { mayUse } from '../../../core/access/caller.ts'
+import type { Supplied } from '../../../core/container.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
 import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
@@ -36,9 +37,36 @@ const hexIn = (body: SealedBody): number =>
 /** All that a 413 and a 429 of these routes say. */
 const bareFault = v.pipe(v.object({ status: v.number(), error: v.string() }), v.title('BareError'))
 
+const settle = async <T>(
+  enclave: Enclave,
+  reservation: Reservation<T>,
+  trailer: Trailer,
+  truth: T | null,
+): Promise<void> => reservation.settle(truth, trailer.backend, await billedModel(enclave, trailer))
+
+type SealedAnswer = Extract<SealedReply, { kind: 'body' }>
+
+/** The enclave's one body, whose trailer tells what the reservation comes to. A call that fails comes to nothing. */
+const settledBody = async <T>(
+  supplied: Supplied<typeof enclaveNeeds>,
+  reservation: Reservation<T>,
+  truth: (trailer: Trailer) => T | null,
+  call: Readonly<Parameters<Enclave['handle']>>,
+): Promise<SealedAnswer> => {
+  try {
+    const reply = await callEnclave(supplied, ...call)
+    if (reply.kind !== 'body') throw new Unavailable()
+    void settle(supplied.enclave, reservation, reply.trailer, truth(reply.trailer))
+    return reply
+  } catch (error) {
+    void reservation.settle(null, null)
+    throw error
+  }
+}
+
 /** The enclave's whole answer, or its refusal with the time after which another try makes sense. */
 const sealedAnswer = (
-  { failure, status, body, retryAfter }: Extract<SealedReply, { kind: 'body' }>,
+  { failure, status, body, retryAfter }: SealedAnswer,
   headers: Readonly<Record<string, string>>,
 ): Reply => (failure === null ? json(body, 200, headers) : refused(status, failure, body, retryAfter))
 
@@ -100,19 +128,11 @@ const decision = route({
   faults: { 413: bareFault, 429: bareFault },
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
-    const { enclave, meter } = supplied
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 16, user: sealedUser(headers) }
-    const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
-    try {
-      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
-      const reply = await callEnclave(supplied, 'rvenc/decision', input, grant, signal)
-      if (reply.kind !== 'body') throw new Unavailable()
-      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-      return sealedAnswer(reply, reservation.headers)
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+    const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
+    const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+    const call = ['rvenc/decision', input, grant, signal] as const
+    return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
   },
 })
 
@@ -126,28 +146,13 @@ const embeddings = route({
   faults: { 413: bareFault, 429: bareFault },
   needs: { ...enclaveNeeds, meter: Meter },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
-    const { enclave, meter } = supplied
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 0, user: sealedUser(headers) }
-    const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
-    try {
-      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
-      const reply = await callEnclave(supplied, 'rvenc/embeddings', input, grant, signal)
-      if (reply.kind !== 'body') throw new Unavailable()
-      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-      return sealedAnswer(reply, reservation.headers)
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+    const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
+    const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+    const call = ['rvenc/embeddings', input, grant, signal] as const
+    return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
   },
 })
-
-const settle = async <T>(
-  enclave: Enclave,
-  reservation: Reservation<T>,
-  trailer: Trailer,
-  truth: T | null,
-): Promise<void> => reservation.settle(truth, trailer.backend, await billedModel(enclave, trailer))
 
 /** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
 async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
@@ -203,29 +208,17 @@ const audio = (
     faults: { 413: bareFault, 429: bareFault },
     needs: { ...enclaveNeeds, meter: Meter },
     async handle({ id, record, caller, headers, bytes, signal }, supplied) {
-      const { enclave, meter } = supplied
       // What does not tell its length is taken to be as long as may be, until it was heard.
       const length = Number(headers['content-length'] ?? mostAudio)
       if (length > mostAudio) throw new TooLarge('The file is too large')
       const seconds = Math.ceil(secondsOf(length / 2))
-      const reservation = await meter.spendAudio(caller, sealedModels(enclave), seconds, record)
-      try {
-        const reply = await callEnclave(
-          supplied,
-          `rvenc/audio/${verb}`,
-          bounded(bytes, mostAudio),
-          { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) },
-          signal,
-        )
-        if (reply.kind !== 'body') throw new Unavailable()
-        void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
-        return reply.failure === null
-          ? data(reply.body)
-          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
-      } catch (error) {
-        void reservation.settle(null, null)
-        throw error
-      }
+      const reservation = await supplied.meter.spendAudio(caller, sealedModels(supplied.enclave), seconds, record)
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) }
+      const call = [`rvenc/audio/${verb}`, bounded(bytes, mostAudio), grant, signal] as const
+      const reply = await settledBody(supplied, reservation, ({ audioSeconds }) => audioSeconds, call)
+      return reply.failure === null
+        ? data(reply.body)
+        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
     },
   })
 

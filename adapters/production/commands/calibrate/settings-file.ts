@@ -2,18 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { flushFolder } from '../../../../plugins/storage/shared/fsync.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 import { type Parsed, parseJsonc } from '../../config/jsonc.ts'
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Null when the text does not name the model; an inherited name such as `constructor` does not count. */
-const modelIn = (value: unknown, model: string): Readonly<Record<string, unknown>> | null => {
-  const models = isObject(value) ? value['models'] : null
-  const found = isObject(models) && Object.hasOwn(models, model) ? models[model] : null
-  return isObject(found) ? found : null
+const modelIn = (value: unknown, model: string): JsonObject | null => {
+  const models = isJsonObject(value) ? value['models'] : null
+  const found = isJsonObject(models) && Object.hasOwn(models, model) ? models[model] : null
+  return isJsonObject(found) ? found : null
 }
 
 /** The rest of the text stays as it is, letter for letter. Throws for a model that the text does not name. */
