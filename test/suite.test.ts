@@ -56,6 +56,7 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
     'other.mjs': `import t from '${tap}'\nt.pass('other')`,
     'wrong.mjs': `import t from '${tap}'\nt.fail('wrong')`,
     'left.mjs': `import t from '${tap}'\nt.pass('fine')\nprocess.kill(process.pid, 'SIGKILL')`,
+    'late.mjs': `import t from '${tap}'\nt.pass('fine')\nsetTimeout(() => { throw new Error('a late error') })`,
     'nothing.mjs': '',
   })
   const played = (...names: readonly string[]) =>
@@ -72,11 +73,12 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
   t.match(await played('fine', 'wrong'), { code: 1, stdout: '# { total: 2, pass: 1, fail: 1, skip: 0 }' })
   t.match(await played('nothing'), { code: 1, stdout: 'not ok' })
   t.match(await played('left'), { code: 1, stdout: 'not ok' })
+  t.match(await played('late'), { code: 1, stdout: 'a late error' })
 
   const fine = join(folder, 'fine.mjs')
   const shared = (name: string) => played('fine', name, '--together')
   t.match(await played('fine', 'other', '--together'), { code: 0, stdout: '# { total: 2, pass: 2, fail: 0, skip: 0 }' })
-  for (const name of ['wrong', 'left', 'nothing'])
+  for (const name of ['wrong', 'left', 'late', 'nothing'])
     t.match(await shared(name), { code: 1, stdout: `ok ${fine} ` }, `${name}, in one process`)
 })
 

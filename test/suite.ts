@@ -38,6 +38,7 @@ interface Ended {
 }
 
 const costOfEnded = costs()
+const untracked = new URL('./suite/untracked.js', import.meta.url).href
 
 /** The processes of the files that are being played. */
 const running = new Set<number>()
@@ -50,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> =>
   new Promise((done, fail) => {
     const env = { ...process.env, ...more, TAP_TIMEOUT: String(patience) }
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, ['--import', untracked, ...args], {
       ...{ env, detached: true },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -74,6 +74,9 @@ const long: readonly string[] = [
   'plugins/readers/image',
   'plugins/readers/pdf',
   'console-decisions',
+  'console-teams',
+  'plugins/shared/pictures/ocr-draws',
+  'ehbp-browser',
   'seal-program',
   'plugins/tools/videoDescribeAndCaption',
   'plugins/tools/createFileForUser/made-files',
@@ -119,87 +122,33 @@ const long: readonly string[] = [
   'adapters/production/enclave/harden',
 ]
 
-/** Rooms whose files share processes: they leave nothing behind. */
-const rooms =
-  /^(core|dialects|plugins|adapters\/memory|adapters\/production\/(backends|commands|config|evidence|log|screen))\//
-
-/** Files of no room that share processes, too. */
-const gateways: readonly string[] = [
-  'adapters/production/network/tls',
-  'adapters/production/redis/budgets',
-  'adapters/production/usage-journal',
-  'admin',
-  'admin-ledger',
-  'api',
-  'architecture',
-  'backends',
-  'bench',
-  'bound-files',
-  'budgets',
-  'calibrate',
-  'canary',
-  'chat',
-  'console',
-  'contracts',
-  'decision',
-  'docs',
-  'embedding',
-  'files',
-  'front',
-  'guards',
-  'hunt',
-  'indexing',
-  'light',
-  'lint',
-  'live',
-  'live-workers',
-  'logins',
-  'mcp-conformance',
-  'mcp-http',
-  'mcp-programs',
-  'media',
-  'memory-groups',
-  'models-for-tools',
-  'mutations',
-  'named-providers',
-  'operations-front',
-  'programs',
-  'programs-canary',
-  'programs-contract',
-  'public-entries',
-  'receipt-log',
-  'receipts',
-  'reference',
-  'reload',
-  'seal',
-  'seal-admission',
-  'seal-doors',
-  'seal-guards',
-  'sealed-audio',
-  'sealed-decision',
-  'sealed-embeddings',
-  'sealed-files',
-  'sealed-limits',
-  'sealed-long',
-  'sealed-status',
-  'sealed-streams',
-  'sight',
-  'stock-errors',
-  'stock-libraries',
-  'stock-media',
-  'surfaces',
-  'tags',
-  'verified-backends',
-  'web-socket',
+/** Files beside the longest that have a process to themselves: what they leave behind would change others, or others would change what they measure. */
+const alone: readonly string[] = [
+  'adapters/production/enclave/harden',
+  'chained',
+  'client-package',
+  'console-settings',
+  'console-teams',
+  'counts',
+  'frameworks',
+  'lab/suites/wycheproof',
+  'model',
+  'production-example',
+  'sdk-retries',
+  'seal-canary',
+  'seal-program',
+  'sealed-canary',
+  'two-files',
+  'visited',
 ]
 
 /** Most files of one process. */
-const most = 6
+const most = 12
 
-const chunked = (files: readonly string[]): readonly Turn[] => {
+/** Neighbours cost alike, so each of them goes to another process. */
+const dealt = (files: readonly string[]): readonly Turn[] => {
   const count = Math.ceil(files.length / most)
-  const size = Math.ceil(files.length / count)
-  return Array.from({ length: count }, (_, at) => files.slice(at * size, (at + 1) * size))
+  return Array.from({ length: count }, (_, turn) => files.filter((_, at) => at % count === turn))
 }
 
 export interface Plan {
@@ -217,7 +166,7 @@ export const planned = async (share: Share = isWhole ? 'all' : 'short'): Promise
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => file.slice(0, -'.test.js'.length))
     .sort()
-  const missing = [...longest, ...long, ...gateways].filter((file) => !files.includes(file))
+  const missing = [...longest, ...long, ...alone].filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`No such tests: ${missing.join(', ')}`)
   const others: Readonly<Record<Share, readonly string[]>> = {
     ...{ short: long, long: files.filter((file) => !long.includes(file)), all: [] },
@@ -225,11 +174,9 @@ export const planned = async (share: Share = isWhole ? 'all' : 'short'): Promise
   const resting = others[share]
   const first = longest.filter((file) => !resting.includes(file))
   const rest = files.filter((file) => !longest.includes(file) && !resting.includes(file))
-  const isShared = (file: string) => rooms.test(file) || gateways.includes(file)
   const played = [
-    ...first.map((file) => [file]),
-    ...chunked(rest.filter(isShared)),
-    ...rest.filter((file) => !isShared(file)).map((file) => [file]),
+    ...[...first, ...rest.filter((file) => alone.includes(file))].map((file) => [file]),
+    ...dealt(rest.filter((file) => !alone.includes(file))),
   ]
   return { turns: played.map((turn) => turn.map((file) => join('dist/test', `${file}.test.js`))), resting }
 }
