@@ -60,7 +60,6 @@ export class Epochs {
   constructor(clock: Clock, settings: EpochSettings) {
     this.#clock = clock
     this.#settings = settings
-    this.#turn()
   }
 
   /** The keys to which a client may seal now or soon. */
