@@ -122,7 +122,7 @@ const long: readonly string[] = [
   'adapters/production/enclave/harden',
 ]
 
-/** Files beside the longest that have a process to themselves: what they leave behind would change others, or others would change what they measure. */
+/** Files beside the longest that have a process to themselves: they read its arguments, change it, or measure it. */
 const alone: readonly string[] = [
   'adapters/production/enclave/harden',
   'chained',
@@ -131,6 +131,7 @@ const alone: readonly string[] = [
   'console-teams',
   'counts',
   'frameworks',
+  'lab/suites/openai',
   'lab/suites/wycheproof',
   'model',
   'production-example',
