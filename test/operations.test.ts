@@ -23,7 +23,7 @@ import { alone } from '../core/unfilled.ts'
 import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
 import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'
-import { outcomes } from '../core/ports/backend-observer.ts'
+import { outcomes } from '../core/ports/observer.ts'
 import { running } from './environments.ts'
 import { enclosed, program } from './fakes/served.ts'
 import { made } from './fitted.ts'
@@ -336,8 +336,8 @@ t.test('what is watched is measured', async (t) => {
   kept.limited('tokens')
   const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}) }, {}, 'usage')
   const counts = { input: 1, output: 1, cached: 0, reasoning: 0, cost: 1 }
-  usage.used({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red', key: 'key_1', tags: [] })
-  usage.stands('team', 'default/red', 'day', 0.5)
+  usage.used!({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red', key: 'key_1', tags: [] })
+  usage.stands!('team', 'default/red', 'day', 0.5)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])
   const values: Readonly<Record<string, readonly string[]>> = {

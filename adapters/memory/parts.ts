@@ -7,15 +7,10 @@ import { chatGuards } from '../../plugins/guards/shared/chat-guards.ts'
 import { budgetWebhook } from '../../plugins/observers/budget-webhook/budget-webhook.ts'
 import { live, liveObserver } from '../../plugins/observers/live/live.ts'
 import { spans } from '../../plugins/observers/opentelemetry/spans.ts'
-import {
-  loggingObserver,
-  measuringObserver,
-  metrics,
-  requestMetrics,
-} from '../../plugins/observers/prometheus/metrics.ts'
+import { loggingObserver, metrics, requestMetrics } from '../../plugins/observers/prometheus/metrics.ts'
 import { proofMetrics } from '../../plugins/observers/prometheus/proof-metrics.ts'
 import { usageMetrics } from '../../plugins/observers/prometheus/usage-metrics.ts'
-import { traffic, trafficBackends, trafficObserver, trafficUsage } from '../../plugins/observers/traffic/traffic.ts'
+import { traffic, trafficObserver } from '../../plugins/observers/traffic/traffic.ts'
 import { shippedList } from '../../plugins/providers/shared/shipped-list.ts'
 import { fileStore } from '../../plugins/sealed/files/file-store.ts'
 import { indexing } from '../../plugins/sealed/files/indexing.ts'
@@ -26,7 +21,7 @@ import { modelRules } from '../../plugins/shared/rules/rules.ts'
 import { backendAnswers, backends } from '../../plugins/surfaces/admin/backends.ts'
 import { withoutConfiguration, withoutDrill } from '../../plugins/surfaces/admin/left-out-adapters.ts'
 import { storedTeams, teamsOfCallers } from '../../plugins/surfaces/admin/teams.ts'
-import { backendRecords, recordingObserver, recordingUsage } from '../../plugins/surfaces/admin/records.ts'
+import { backendRecords, recordingObserver } from '../../plugins/surfaces/admin/records.ts'
 import { consoleSessions, sessionCredentials } from '../../plugins/surfaces/console/console-sessions.ts'
 import { describedGateway } from '../../plugins/surfaces/docs/described-gateway.ts'
 import { mcpServers } from '../../plugins/surfaces/mcp/servers.ts'
@@ -47,11 +42,11 @@ export const parts: readonly Fitting<unknown>[] = [
   ...[use(issuerKeys), use(logins), use(loginCredentials), use(loginCodes)],
   ...[use(keepsakes), use(modelRules)],
   use(chatGuards),
-  ...[use(metrics), use(requestMetrics), use(measuringObserver), use(loggingObserver), use(usageMetrics)],
+  ...[use(metrics), use(requestMetrics), use(loggingObserver), use(usageMetrics)],
   ...[use(budgetWebhook), use(proofMetrics), use(spans)],
   ...[use(live), use(liveObserver)],
-  ...[use(traffic), use(trafficObserver), use(trafficUsage), use(trafficBackends)],
-  ...[use(backendRecords), use(recordingObserver), use(recordingUsage), use(backends), use(backendAnswers)],
+  ...[use(traffic), use(trafficObserver)],
+  ...[use(backendRecords), use(recordingObserver), use(backends), use(backendAnswers)],
   ...[use(withoutJournal), use(ledger), use(usageSums), use(quotas), use(shippedList)],
   ...[use(fileStore), use(indexing), use(sweep), use(sweepStart), use(receiptLog)],
   use(streams),

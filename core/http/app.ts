@@ -124,7 +124,10 @@ export const app = (
     },
     prepared(generation) {
       const next = routeGenerationOf(routes, generation, supplied, take)
-      return () => void (routeGeneration = next)
+      return () => {
+        routeGeneration = next
+        entrance.observed.renewed()
+      }
     },
   }
 }

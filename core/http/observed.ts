@@ -1,12 +1,11 @@
-import type { Observer, Trace } from '../ports/observer.ts'
+import { type Observer, type Trace, withHook } from '../ports/observer.ts'
 
 /** The hooks of all observers, each kind alone. */
 export const observed = (observers: readonly Observer[]) => {
-  const withHook = <K extends keyof Observer>(hook: K) =>
-    observers.filter((observer): observer is Observer & Required<Pick<Observer, K>> => observer[hook] !== undefined)
-  const [coming, leaving, failing, limiting, going, watching] = [
-    ...[withHook('came'), withHook('left'), withHook('failed')],
-    ...[withHook('limited'), withHook('went'), withHook('begin')],
+  const [coming, leaving, failing, limiting, going, watching, renewing] = [
+    ...[withHook(observers, 'came'), withHook(observers, 'left'), withHook(observers, 'failed')],
+    ...[withHook(observers, 'limited'), withHook(observers, 'went'), withHook(observers, 'begin')],
+    withHook(observers, 'renewed'),
   ] as const
   return {
     came() {
@@ -23,6 +22,9 @@ export const observed = (observers: readonly Observer[]) => {
     },
     limited(limit: string) {
       for (const observer of limiting) observer.limited(limit)
+    },
+    renewed() {
+      for (const observer of renewing) observer.renewed()
     },
     isWatching: () => watching.some((observer) => observer.isWatching?.() === true),
     begin: (request: Parameters<(typeof watching)[number]['begin']>[0]): Trace | null =>

@@ -1,5 +1,4 @@
-import type { CurrentTrace } from '../ports/observer.ts'
-import type { BackendObserver } from '../ports/backend-observer.ts'
+import { type CurrentTrace, type Observer, type Saw, withHook } from '../ports/observer.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { ChatCall, Completion, TokenCount, Upstream } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
@@ -27,17 +26,18 @@ interface CallNeeds {
   readonly settings: Settings
   readonly clock: Clock
   readonly random: Random
-  readonly witnesses: readonly BackendObserver[]
+  readonly observers: readonly Observer[]
   readonly traces: readonly CurrentTrace[]
 }
 
 /** What all calls of one generation share. */
 const shared = (
-  { settings: { timeouts, routing }, clock, random, witnesses, traces: [traceOf] }: CallNeeds,
+  { settings: { timeouts, routing }, clock, random, observers, traces: [traceOf] }: CallNeeds,
   all: Breakers,
 ) => {
   const breakerOf = all.of
-  const saw: BackendObserver['saw'] = (...tidings) => witnesses.forEach((witness) => witness.saw(...tidings))
+  const seeing = withHook(observers, 'saw')
+  const saw: Saw = (...tidings) => seeing.forEach((observer) => observer.saw(...tidings))
   const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
   const searching = (): FailoverNeeds => {
     const trace = traceOf?.() ?? null
@@ -61,7 +61,7 @@ const shared = (
     searching,
     /** What is seen of a stream that broke, in its trace too. */
     sawStream:
-      ({ trace }: FailoverNeeds, request: string | undefined): BackendObserver['saw'] =>
+      ({ trace }: FailoverNeeds, request: string | undefined): Saw =>
       (provider, outcome, ms, status, attempt) => {
         saw(provider, outcome, ms, status, { ...attempt, request })
         trace?.broke(provider, status)

@@ -1,8 +1,7 @@
 import { one } from '../container.ts'
 import { lazy } from '../lazy.ts'
-import { CurrentTrace } from '../ports/observer.ts'
+import { CurrentTrace, Observer } from '../ports/observer.ts'
 import { plugin } from '../plugin.ts'
-import { BackendObserver } from '../ports/backend-observer.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
@@ -30,7 +29,7 @@ const calling = lazy(() => import('./calls.ts'))
 export const inference = plugin({
   port: Inference,
   name: 'inference',
-  needs: { settings: Settings, clock: Clock, random: Random, witnesses: BackendObserver, traces: CurrentTrace },
+  needs: { settings: Settings, clock: Clock, random: Random, observers: Observer, traces: CurrentTrace },
   create: (supplied): Inference => {
     const all = breakers(supplied.settings.routing.breaker)
     let now: (Calls & StraightCalls) | null = null

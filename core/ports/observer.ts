@@ -1,7 +1,24 @@
 import { many } from '../container.ts'
-import type { Cause, Outcome } from './backend-observer.ts'
 import type { Settings } from '../settings.ts'
-import type { Holder } from './usage-observer.ts'
+
+/**
+ * `left`: the call was abandoned before its first output, because another backend was faster or the caller left.
+ * `broke`: the stream of the answer broke.
+ */
+export const outcomes = ['answered', 'failed', 'left', 'broke'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** The reason of an attempt: the first of its call, the next one after a fault or a silence, or the rescue of a broken stream. */
+export type Cause = 'first' | 'next' | 'rescue'
+
+/** What observers learn of an attempt besides its end. */
+export interface SeenAttempt {
+  readonly model: string
+  readonly streams: boolean
+  readonly cause: Cause | null
+  /** The id of the request for which the backend was asked; absent for a call of the gateway's own. */
+  readonly request?: string | undefined
+}
 
 /** What is known when a backend is asked. */
 export interface AttemptStart {
@@ -73,6 +90,30 @@ export interface BegunRequest {
   readonly key: string | null
 }
 
+/** The owner of a budget. */
+export type Holder = 'key' | 'team' | 'organization' | 'gateway'
+
+/** The recorded usage of a call. */
+export interface Used {
+  readonly model: string
+  /** The provider that answered. */
+  readonly backend: string
+  /** In tokens, like the next three. `cached` is a part of `input`, and `reasoning` a part of `output`. */
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+  /** In millionths of the currency; null when the price is unknown. */
+  readonly cost: number | null
+  /** Who asked; `team` is null for a key without a team. */
+  readonly organization: string
+  readonly team: string | null
+  /** The id of the key. */
+  readonly key: string
+  /** Pairs such as `feature=search` that the caller gave to the request. */
+  readonly tags: readonly string[]
+}
+
 /** A share of a budget that is reached. */
 export interface ReachedShare {
   readonly of: Holder
@@ -90,8 +131,8 @@ export interface ReachedShare {
 }
 
 /**
- * Watches requests. Every hook is called synchronously on the way of a request, so it returns at once and never throws. An
- * absent hook costs nothing. No hook sees a caller's text.
+ * Watches requests, calls of backends, use and budgets. Every hook is called synchronously on the way of a request, so it
+ * returns at once and never throws. An absent hook costs nothing. No hook sees a caller's text.
  */
 export interface Observer {
   /** A request has come; always before its `left`. */
@@ -108,11 +149,31 @@ export interface Observer {
   isWatching?(): boolean
   /** The route and the caller of a request are known. Null for a request that is not watched. */
   begin?(request: BegunRequest): Trace | null
+  /** Settings and backends count from now on: at the start, and after a reload. */
+  renewed?(): void
+  /**
+   * A call of a backend has ended. `ms` counts from the request, or from the start of a stream that broke. `status` is the
+   * status of a failure; null without one. The cause of `attempt` is null for a stream that broke.
+   */
+  saw?(provider: string, outcome: Outcome, ms: number, status: number | null, attempt: SeenAttempt): void
+  /** The first token of a stream has come, so many ms after the reservation. */
+  firstToken?(model: string, ms: number): void
+  /** Called once for each call that was recorded. */
+  used?(use: Used): void
+  /** The used or reserved part of a budget. `whose` is the name of an organisation, `organization/team`, or the id of a key. */
+  stands?(of: Holder, whose: string, period: string, part: number): void
   /** A budget has reached a share. Called once for each window among all processes that share a limiter. */
   reached?(share: ReachedShare, settings: Settings): void
 }
 
+/** Hears how each call of a backend ended. */
+export type Saw = Required<Observer>['saw']
+
 export const Observer = many<Observer>('Observer')
+
+/** Observers by their hooks: those with this one, in their order. */
+export const withHook = <K extends keyof Observer>(observers: readonly Observer[], hook: K) =>
+  observers.filter((observer): observer is Observer & Required<Pick<Observer, K>> => observer[hook] !== undefined)
 
 /** The trace of the request for which the caller works; null outside of any that is watched. */
 export type CurrentTrace = () => Trace | null

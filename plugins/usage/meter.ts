@@ -5,7 +5,6 @@ import { Ledger } from '../../core/ports/ledger.ts'
 import { CurrentTrace, Observer } from '../../core/ports/observer.ts'
 import { Clock, Log } from '../../core/ports/platform.ts'
 import { Quotas, RateLimiter } from '../../core/ports/rate-limiter.ts'
-import { UsageObserver } from '../../core/ports/usage-observer.ts'
 import { Settings } from '../../core/settings.ts'
 import { PriceList } from '../../core/inference/metering/price-list.ts'
 import { Meter } from '../../core/inference/metering/meter.ts'
@@ -18,8 +17,7 @@ const needs = {
   settings: Settings,
   clock: Clock,
   log: Log,
-  observers: UsageObserver,
-  watchers: Observer,
+  observers: Observer,
   lists: PriceList,
   traces: CurrentTrace,
   quotas: Quotas,

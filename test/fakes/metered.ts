@@ -18,7 +18,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../core/ports/platform.ts'
 import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
-import { UsageObserver } from '../../core/ports/usage-observer.ts'
+import { Observer } from '../../core/ports/observer.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import { fitted } from '../fitted.ts'
 import { fakeClock } from './clock.ts'
@@ -48,11 +48,11 @@ export const metered = (
   const events: { readonly event: string; readonly [fact: string]: unknown }[] = []
   const seen: (readonly unknown[])[] = []
   const note = (event: string, facts: object = {}) => void events.push({ event, ...facts })
-  const observer: UsageObserver = {
+  const observer: Observer = {
     used: (use) => void seen.push(['used', use]),
-    began: (...it) => void seen.push(['began', ...it]),
-    stands: (...it) => void seen.push(['stands', ...it]),
-    warned: (...it) => void seen.push(['warned', ...it]),
+    firstToken: (...facts) => void seen.push(['firstToken', ...facts]),
+    stands: (...facts) => void seen.push(['stands', ...facts]),
+    reached: ({ of, whose, period, percent }) => void seen.push(['reached', of, whose, period, percent]),
   }
   const parts = fitted(
     use(catalog),
@@ -64,7 +64,7 @@ export const metered = (
     use(withoutJournal),
     limiter,
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(plugin({ port: UsageObserver, name: 'seen', create: () => observer })),
+    use(plugin({ port: Observer, name: 'seen', create: () => observer })),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
-import type { Holder } from '../../../core/ports/usage-observer.ts'
+import type { Holder } from '../../../core/ports/observer.ts'
 import type { Budgets } from '../../../core/settings.ts'
 import { pricesIn } from '../prices-check.ts'
 import { type Survey, survey } from '../survey.ts'

@@ -1,7 +1,7 @@
 import type { Ability, Candidate } from '../models/catalog-entry.ts'
 import { lendController } from '../../abort.ts'
 import { BadRequest, Forbidden, TooMany, Unauthorized, UpstreamFailed } from '../../errors.ts'
-import type { Outcome } from '../../ports/backend-observer.ts'
+import type { Outcome } from '../../ports/observer.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { Breaker, Pass } from './breaker.ts'
 

@@ -1,13 +1,12 @@
 import { TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
 import { mostTurns, pauseFor, type Tries } from './tries.ts'
 import type { Alarm, Clock, Random } from '../../ports/platform.ts'
-import type { BackendObserver } from '../../ports/backend-observer.ts'
 import { beginAttempt, type Attempt, type Found } from './attempt.ts'
 import type { Breaker } from './breaker.ts'
 import type { Ability, Candidate } from '../models/catalog-entry.ts'
 import { overflowOf, type Overflow } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
-import type { AttemptStart, Trace } from '../../ports/observer.ts'
+import type { AttemptStart, Saw, Trace } from '../../ports/observer.ts'
 
 /** What a search needs of the gateway. */
 export interface FailoverNeeds {
@@ -17,7 +16,7 @@ export interface FailoverNeeds {
   readonly retries: number
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
-  readonly saw: BackendObserver['saw']
+  readonly saw: Saw
   /** Of the request, where it is listened to. */
   readonly trace?: Trace
 }

@@ -1,5 +1,5 @@
 import type { BackendProof } from '../../ports/backend-evidence.ts'
-import type { BackendObserver } from '../../ports/backend-observer.ts'
+import type { Saw } from '../../ports/observer.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { WireUsage } from '../../ports/upstream.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
@@ -48,7 +48,7 @@ export interface StreamPlan {
   readonly signal: AbortSignal
   readonly live: StreamState
   breakerOf(id: string): Breaker
-  saw: BackendObserver['saw']
+  saw: Saw
   /** The search is for a first token; with `broken`, for a stream that goes on from what the caller has. */
   search(broken: BrokenStream | null): Search<OpenedStream, 'chat'>
 }

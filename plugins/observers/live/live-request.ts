@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../core/ports/backend-observer.ts'
-import type { Cause } from '../../../core/ports/backend-observer.ts'
+import type { Cause, Outcome } from '../../../core/ports/observer.ts'
 
 /** One call of a backend for a request. All times are in ms. */
 export interface Attempt {

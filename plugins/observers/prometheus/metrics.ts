@@ -3,11 +3,10 @@ import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'
-import { Observer } from '../../../core/ports/observer.ts'
-import { BackendObserver } from '../../../core/ports/backend-observer.ts'
+import { Observer, type Saw } from '../../../core/ports/observer.ts'
 
 /** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
-export interface Metrics extends BackendObserver {
+export interface Metrics {
   /** Others may register their own here. */
   readonly registry: Registry
   /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
@@ -22,6 +21,7 @@ export interface Metrics extends BackendObserver {
   fault(kind: string): void
   /** A request was refused with 429; `limit` is one of a few words. */
   limited(limit: string): void
+  readonly saw: Saw
 }
 
 /** The port of the metrics. */
@@ -93,7 +93,7 @@ export const metrics = plugin({
   },
 })
 
-/** What is measured of requests. */
+/** What is measured of requests and of backends. */
 export const requestMetrics = plugin({
   port: Observer,
   name: 'metrics',
@@ -104,23 +104,16 @@ export const requestMetrics = plugin({
     failed: metrics.fault,
     went: metrics.went,
     limited: metrics.limited,
+    saw: metrics.saw,
   }),
-})
-
-/** What is measured of backends. */
-export const measuringObserver = plugin({
-  port: BackendObserver,
-  name: 'metrics',
-  needs: { metrics: Metrics },
-  create: ({ metrics }) => metrics,
 })
 
 /** What an operator looks for when a backend fails, and another one may have answered in its place. */
 export const loggingObserver = plugin({
-  port: BackendObserver,
+  port: Observer,
   name: 'log',
   needs: { log: Log },
-  create: ({ log }): BackendObserver => ({
+  create: ({ log }): Observer => ({
     saw(provider, outcome, ms, status, { model, request = null }) {
       if (outcome !== 'failed' && outcome !== 'broke') return
       log.warn('backend.failed', { request, provider, model, outcome, ms, status })

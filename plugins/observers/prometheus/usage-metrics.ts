@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { section } from '../../../core/ports/section.ts'
 import { Settings } from '../../../core/settings.ts'
-import { UsageObserver } from '../../../core/ports/usage-observer.ts'
+import { Observer } from '../../../core/ports/observer.ts'
 import { Metrics } from './metrics.ts'
 
 /** Seconds. */
@@ -38,11 +38,11 @@ export const metricsSettings = section('metrics', shape, { fixed: ['metrics'] })
 
 /** What is measured of use: models, organisations and teams by name, as many as fit; keys and tags as the settings say. */
 export const usageMetrics = plugin({
-  port: UsageObserver,
+  port: Observer,
   name: 'metrics',
   sections: [metricsSettings],
   needs: { metrics: Metrics, settings: Settings },
-  create: ({ metrics: { registry }, settings }): UsageObserver => {
+  create: ({ metrics: { registry }, settings }): Observer => {
     const registers = [registry]
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
       new Counter({ name, help, labelNames, registers })
@@ -114,13 +114,13 @@ export const usageMetrics = plugin({
         if (ofKeys) ofKeys.cost.inc({ key: keys(used.key) }, micros / 1e6)
         if (ofTags) for (const tag of tagsOf(used.tags)) ofTags.cost.inc(tag, micros / 1e6)
       },
-      began: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
+      firstToken: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
       stands(of, whose, period, part) {
         if (of === 'key') return
         const names = of === 'team' ? teams : organizations
         share.set({ of, whose: of === 'gateway' ? '' : names(whose), period }, part)
       },
-      warned: (of, _whose, period, percent) => warnings.inc({ of, period, percent }),
+      reached: ({ of, period, percent }) => warnings.inc({ of, period, percent }),
     }
   },
 })

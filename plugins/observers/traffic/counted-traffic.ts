@@ -1,6 +1,4 @@
-import type { BackendObserver } from '../../../core/ports/backend-observer.ts'
 import type { Observer } from '../../../core/ports/observer.ts'
-import type { UsageObserver } from '../../../core/ports/usage-observer.ts'
 import { type Counts, addTime } from './counts.ts'
 import { type Incident, incidentsOf, joinedIncidents } from './incidents.ts'
 import { type Told, added, ringOf } from './ring.ts'
@@ -13,12 +11,14 @@ export interface ToldTraffic extends Told {
 
 type Late<F extends (...args: never[]) => void> = (now: number, ...args: Parameters<F>) => void
 
+type Hooks = Required<Observer>
+
 /** What one process counts; `now` is Unix time in ms. */
 export interface CountedTraffic {
-  readonly left: Late<Required<Observer>['left']>
-  readonly used: Late<UsageObserver['used']>
-  readonly began: Late<UsageObserver['began']>
-  readonly saw: Late<BackendObserver['saw']>
+  readonly left: Late<Hooks['left']>
+  readonly used: Late<Hooks['used']>
+  readonly firstToken: Late<Hooks['firstToken']>
+  readonly saw: Late<Hooks['saw']>
   told(question: TrafficQuestion, now: number): ToldTraffic
 }
 
@@ -55,7 +55,7 @@ export const countedTraffic = (): CountedTraffic => {
         if (team !== null) answer(ring.of(now, 'team', `${organization}/${team}`), use)
       }
     },
-    began(now, model, ms) {
+    firstToken(now, model, ms) {
       for (const ring of each) {
         addTime(ring.all(now).firsts, ms)
         addTime(ring.of(now, 'model', model).firsts, ms)
@@ -74,7 +74,7 @@ export const countedTraffic = (): CountedTraffic => {
   }
 }
 
-type Use = Parameters<UsageObserver['used']>[0]
+type Use = Parameters<Hooks['used']>[0]
 
 const consume = (counts: Counts, { input, output, cost }: Use): void => {
   counts.input += input

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../core/ports/backend-observer.ts'
+import type { Outcome } from '../../../core/ports/observer.ts'
 
 /** A time in which no call of a backend's model was answered. */
 export interface Incident {

@@ -1,11 +1,9 @@
 import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
-import { BackendObserver } from '../../../core/ports/backend-observer.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'
 import { Observer } from '../../../core/ports/observer.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
-import { UsageObserver } from '../../../core/ports/usage-observer.ts'
 import type { CountedTraffic, ToldTraffic } from './counted-traffic.ts'
 import type { Grouping, Span, TrafficQuestion } from './traffic-question.ts'
 
@@ -37,10 +35,6 @@ export interface Traffic {
   /** Of all processes together. */
   ask(question: TrafficQuestion): Promise<TrafficAnswer>
   readonly observer: Observer
-  readonly usage: UsageObserver
-  readonly backends: BackendObserver
-  /** A generation begins. */
-  begins(): void
 }
 
 export const Traffic = one<Traffic>('Traffic')
@@ -82,29 +76,23 @@ export const traffic = plugin({
         const { together } = await counting()
         return { ...together([first, ...others], question.span, clock.now()), marks }
       },
-      begins() {
-        const what = marks.length === 0 ? 'start' : 'reload'
-        marks = [...marks, { at: clock.now(), what } as const].slice(-mostMarks)
-      },
       observer: {
+        renewed() {
+          const what = marks.length === 0 ? 'start' : 'reload'
+          marks = [...marks, { at: clock.now(), what } as const].slice(-mostMarks)
+        },
         left(route, status, ms) {
           if (counted === null) countLater((to, now) => to.left(now, route, status, ms))
           else counted.left(clock.now(), route, status, ms)
         },
-      },
-      usage: {
         used(use) {
           if (counted === null) countLater((to, now) => to.used(now, use))
           else counted.used(clock.now(), use)
         },
-        began(model, ms) {
-          if (counted === null) countLater((to, now) => to.began(now, model, ms))
-          else counted.began(clock.now(), model, ms)
+        firstToken(model, ms) {
+          if (counted === null) countLater((to, now) => to.firstToken(now, model, ms))
+          else counted.firstToken(clock.now(), model, ms)
         },
-        stands() {},
-        warned() {},
-      },
-      backends: {
         saw(backend, outcome, ms, status, attempt) {
           if (counted === null) countLater((to, now) => to.saw(now, backend, outcome, ms, status, attempt))
           else counted.saw(clock.now(), backend, outcome, ms, status, attempt)
@@ -114,30 +102,10 @@ export const traffic = plugin({
   },
 })
 
-/** Counts requests. */
+/** Counts requests, calls of backends and what answered calls used, and marks each reload. */
 export const trafficObserver = plugin({
   port: Observer,
   name: 'traffic',
   needs: { traffic: Traffic },
   create: ({ traffic: { observer } }): Observer => observer,
-})
-
-/** Counts what answered calls used; each generation has one of its own, and marks its beginning. */
-export const trafficUsage = plugin({
-  port: UsageObserver,
-  name: 'traffic',
-  renewed: true,
-  needs: { traffic: Traffic },
-  create({ traffic: { begins, usage } }): UsageObserver {
-    begins()
-    return usage
-  },
-})
-
-/** Counts calls of backends. */
-export const trafficBackends = plugin({
-  port: BackendObserver,
-  name: 'traffic',
-  needs: { traffic: Traffic },
-  create: ({ traffic: { backends } }): BackendObserver => backends,
 })

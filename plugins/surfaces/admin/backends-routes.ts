@@ -6,7 +6,7 @@ import { route } from '../../../core/http/route.ts'
 import { Backends } from './backends.ts'
 import type { BackendState } from './merged.ts'
 import { breakerStates } from '../../../core/inference/routing/breaker.ts'
-import { outcomes } from '../../../core/ports/backend-observer.ts'
+import { outcomes } from '../../../core/ports/observer.ts'
 import { Settings } from '../../../core/settings.ts'
 import { faultKinds } from './records.ts'
 

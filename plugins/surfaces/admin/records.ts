@@ -1,8 +1,7 @@
 import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
-import { BackendObserver, type Outcome } from '../../../core/ports/backend-observer.ts'
+import { Observer, type Outcome, type Saw, type Used } from '../../../core/ports/observer.ts'
 import { Clock } from '../../../core/ports/platform.ts'
-import { UsageObserver } from '../../../core/ports/usage-observer.ts'
 
 /** A finished call of a backend. */
 export interface BackendCall {
@@ -62,8 +61,8 @@ export interface BackendRecord {
 /** The last calls and the use of each backend, in memory. */
 export interface BackendRecords {
   of(backend: string): BackendRecord
-  readonly saw: BackendObserver['saw']
-  readonly used: UsageObserver['used']
+  readonly saw: Saw
+  used(use: Used): void
 }
 
 /** The port of the records. */
@@ -164,18 +163,10 @@ export const backendRecords = plugin({
   },
 })
 
-/** Hands each finished call of a backend to the records. */
+/** Hands each finished call of a backend, and each counted use, to the records. */
 export const recordingObserver = plugin({
-  port: BackendObserver,
+  port: Observer,
   name: 'records',
   needs: { records: BackendRecords },
-  create: ({ records }): BackendObserver => ({ saw: records.saw }),
-})
-
-/** Hands each counted use to the records. */
-export const recordingUsage = plugin({
-  port: UsageObserver,
-  name: 'records',
-  needs: { records: BackendRecords },
-  create: ({ records }): UsageObserver => ({ used: records.used, began() {}, stands() {}, warned() {} }),
+  create: ({ records: { saw, used } }): Observer => ({ saw, used }),
 })

@@ -1,23 +1,22 @@
-import type { ReachedShare } from '../../../core/ports/observer.ts'
+import { type Observer, withHook } from '../../../core/ports/observer.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 import type { RateLimiter } from '../../../core/ports/rate-limiter.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
-import type { UsageObserver } from '../../../core/ports/usage-observer.ts'
+import type { Settings } from '../../../core/settings.ts'
 import type { Budget } from './budgets.ts'
 
 const percents = [50, 80, 100] as const
 /** The largest number of remembered names. Beyond it the process forgets all of them, and the limiter alone knows. */
 const mostNames = 10_000
 
-/**
- * Reports the used part of a budget to observers, the log and `tell`. Each window reports a reached share once.
- */
+/** Reports the used part of a budget to observers, and reached shares to the log too. Each window reports a reached share once. */
 export const budgetWarnings = (
   limiter: RateLimiter,
   log: Log,
-  observers: readonly UsageObserver[],
-  tell: (share: ReachedShare) => void,
+  observers: readonly Observer[],
+  settings: Settings,
 ): ((budget: Budget, left: number, now: number) => Soon<void>) => {
+  const [measuring, warned] = [withHook(observers, 'stands'), withHook(observers, 'reached')] as const
   const told = new Map<string, number>()
   const warn = async (budget: Budget, percent: number, now: number): Promise<void> => {
     const { allowance, of, whose, period } = budget
@@ -27,15 +26,15 @@ export const budgetWarnings = (
     const first = await limiter.take(place, 1, until === undefined ? per : until - now, 'requests')
     if (first === null) return
     log.warn('budget.share', { of, whose, period, percent })
-    for (const observer of observers) observer.warned(of, whose, period, percent)
-    tell({ of, whose, period, name, ...(until !== undefined && { until }), percent, at: now })
+    const share = { of, whose, period, name, ...(until !== undefined && { until }), percent, at: now }
+    for (const observer of warned) observer.reached(share, settings)
   }
 
   return (budget, left, now) => {
     const { allowance, of, whose, period } = budget
     const { name, most } = allowance
     const part = Math.max(0, 1 - left / most)
-    for (const observer of observers) observer.stands(of, whose, period, part)
+    for (const observer of measuring) observer.stands(of, whose, period, part)
     const before = told.get(name) ?? 0
     const news = percents.filter((percent) => part * 100 >= percent - 1e-9 && percent > before)
     const last = news.at(-1)

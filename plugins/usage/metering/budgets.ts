@@ -1,7 +1,7 @@
 import { type Caller, limitsOf, organizationLimitsOf, teamBudgetsOf } from '../../../core/access/caller.ts'
 import { Forbidden, TooMany } from '../../../core/errors.ts'
 import type { Allowance } from '../../../core/ports/rate-limiter.ts'
-import type { Holder } from '../../../core/ports/usage-observer.ts'
+import type { Holder } from '../../../core/ports/observer.ts'
 import type { Budgets as Most, Settings } from '../../../core/settings.ts'
 import { perCallerUntil } from './allowances.ts'
 import { calendar, lengthOf, type Period, periods } from './windows.ts'

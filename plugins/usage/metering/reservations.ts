@@ -1,10 +1,15 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Counts, Ledger } from '../../../core/ports/ledger.ts'
-import type { CurrentTrace, Observer, RequestRecord, Trace } from '../../../core/ports/observer.ts'
+import {
+  type CurrentTrace,
+  type Observer,
+  type RequestRecord,
+  type Trace,
+  withHook,
+} from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
 import type { Charge, Quota, QuotaCall, QuotasOf, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
-import type { UsageObserver } from '../../../core/ports/usage-observer.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { keptCalls } from './kept-calls.ts'
 import type { Estimate } from '../../../core/inference/metering/tokens.ts'
@@ -58,8 +63,7 @@ interface MeterNeeds {
   readonly settings: Settings
   readonly clock: Clock
   readonly log: Log
-  readonly observers: readonly UsageObserver[]
-  readonly watchers: readonly Observer[]
+  readonly observers: readonly Observer[]
   readonly lists: readonly PriceList[]
   readonly traces: readonly CurrentTrace[]
   readonly quotas: readonly QuotasOf[]
@@ -67,7 +71,7 @@ interface MeterNeeds {
 
 /** What all reservations of one generation share. */
 const tillOf = (needs: MeterNeeds) => {
-  const { limiter, settings, log, observers, watchers, lists } = needs
+  const { limiter, settings, log, observers, lists } = needs
   let settling = 0
   let settled = () => {}
   const done = () => {
@@ -82,9 +86,9 @@ const tillOf = (needs: MeterNeeds) => {
     ...prices(settings, lists),
     allowancesOf: allowances(settings),
     budgetsOf: budgets(settings),
-    warn: budgetWarnings(limiter, log, observers, (share) => {
-      for (const watcher of watchers) watcher.reached?.(share, settings)
-    }),
+    counting: withHook(observers, 'used'),
+    timing: withHook(observers, 'firstToken'),
+    warn: budgetWarnings(limiter, log, observers, settings),
     /** The work never fails: its fault is logged. */
     settling(work: () => Soon<void>): Soon<void> {
       settling++
@@ -244,9 +248,9 @@ class Reserved<Truth> implements Reservation<Truth> {
   }
 
   began(): void {
-    const { observers, clock } = this.#till
+    const { timing, clock } = this.#till
     this.#trace?.began()
-    for (const observer of observers) observer.began(this.#call.entry?.name ?? 'unknown', clock.now() - this.#start)
+    for (const observer of timing) observer.firstToken(this.#call.entry?.name ?? 'unknown', clock.now() - this.#start)
   }
 
   cancel(): Soon<void> {
@@ -282,7 +286,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     cost: number | null,
     by: string | null,
   ) {
-    const { observers } = this.#till
+    const { counting } = this.#till
     const { caller, record } = this.#call
     const { organization, team = null, key, tags = none } = caller
     if (record !== undefined) {
@@ -303,7 +307,7 @@ class Reserved<Truth> implements Reservation<Truth> {
       key,
       tags,
     }
-    for (const observer of observers) observer.used(used)
+    for (const observer of counting) observer.used(used)
     this.#trace?.used({ ...used, backend: by })
   }
 

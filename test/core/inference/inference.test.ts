@@ -10,7 +10,7 @@ import { affinityOf, orderBackends } from '../../../core/inference/routing/order
 import { plugin, use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import type { ChatBody, Chunk, Upstream } from '../../../core/ports/upstream.ts'
-import { BackendObserver } from '../../../core/ports/backend-observer.ts'
+import { Observer, type Saw } from '../../../core/ports/observer.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../core/settings.ts'
 import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../../fakes/backends.ts'
 import { fakeClock, settled, type FakeClock } from '../../fakes/clock.ts'
@@ -37,7 +37,7 @@ const infer = (
   clock: FakeClock,
   settings: SettingsInput = {},
   random: Random = fixed(0),
-  saw: BackendObserver['saw'] = () => undefined,
+  saw: Saw = () => undefined,
 ): Inference =>
   made(
     Inference,
@@ -45,7 +45,7 @@ const infer = (
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Random, name: 'random', create: () => random })),
-    use(plugin({ port: BackendObserver, name: 'kept', create: () => ({ saw }) })),
+    use(plugin({ port: Observer, name: 'kept', create: () => ({ saw }) })),
   )
 
 const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {
@@ -233,7 +233,7 @@ t.test('count', async (t) => {
   t.test('faults of counts rest the counter alone, and no observer takes a count for an answer', async (t) => {
     const seen: string[] = []
     const its = entry([counting('a', async () => Promise.reject(failed()))])
-    const saw: BackendObserver['saw'] = (provider) => void seen.push(provider)
+    const saw: Saw = (provider) => void seen.push(provider)
     const clock = fakeClock()
     const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 2 } } }, fixed(0), saw)
     for (const _ of [1, 2]) await t.rejects(gateway.count({ entry: its, body }, never), UpstreamFailed)

@@ -57,9 +57,9 @@ t.test('traffic is that of callers, minute by minute', async (t) => {
   it.observer.left!(chat, 200, 100)
   it.observer.left!(chat, 503, 900)
   it.observer.left!(chat, 429, 1)
-  it.usage.used(use1)
-  it.usage.used({ ...use1, cost: null, team: null })
-  it.usage.began('m', 40)
+  it.observer.used!(use1)
+  it.observer.used!({ ...use1, cost: null, team: null })
+  it.observer.firstToken!('m', 40)
   const [now, day] = [await ask(), await ask('day')]
   t.equal(now.slots.length, 60)
   t.equal(day.slots.length, 48)
@@ -92,7 +92,7 @@ t.test('the processes of a gateway are added up', async (t) => {
   const { all } = processes(3)
   for (const [at, it] of all.entries()) {
     for (let n = 0; n <= at; n++) it.observer.left!(chat, 200, 100 * (at + 1))
-    it.backends.saw('b', at === 0 ? 'failed' : 'answered', 20, at === 0 ? 500 : null, attempt)
+    it.observer.saw!('b', at === 0 ? 'failed' : 'answered', 20, at === 0 ? 500 : null, attempt)
   }
   const told = await all[1]!.ask({ span: 'hour', by: 'backend', name: null })
   t.equal(told.processes, 3)
@@ -106,7 +106,7 @@ t.test('an incident begins with the first of three failures, and ends with an an
   const { all, clock } = processes(2)
   const [one, other] = [all[0]!, all[1]!]
   const saw = (it: typeof one, outcome: 'answered' | 'failed' | 'left', model = 'own') =>
-    it.backends.saw('b', outcome, 5, outcome === 'failed' ? 500 : null, { ...attempt, model })
+    it.observer.saw!('b', outcome, 5, outcome === 'failed' ? 500 : null, { ...attempt, model })
   const incidents = async () => (await one.ask({ span: 'hour', by: 'model', name: null })).incidents
   const begin = clock.now()
   saw(one, 'failed')
@@ -131,9 +131,9 @@ t.test('an incident begins with the first of three failures, and ends with an an
 t.test('names have a bound, a start and a reload have marks, and quantiles are told to a seventh', async (t) => {
   const { all } = processes(1)
   const it = all[0]!
-  for (let n = 0; n < 150; n++) it.usage.used({ ...use1, model: `model-${n}` })
-  it.begins()
-  it.begins()
+  for (let n = 0; n < 150; n++) it.observer.used!({ ...use1, model: `model-${n}` })
+  it.observer.renewed!()
+  it.observer.renewed!()
   const { sums, marks } = await it.ask({ span: 'hour', by: 'model', name: null })
   t.equal(Object.keys(sums).length, 101)
   t.equal(sums['other']?.requests, 50)

@@ -8,7 +8,7 @@ import { choicesOf, estimateOf } from '../../../../core/inference/metering/token
 import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt.ts'
 import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
-import type { Outcome } from '../../../../core/ports/backend-observer.ts'
+import type { Outcome } from '../../../../core/ports/observer.ts'
 import { isLater } from '../../../../core/ports/soon.ts'
 import type { Completion, Usage } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'

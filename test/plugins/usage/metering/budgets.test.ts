@@ -138,7 +138,7 @@ t.test('soft budgets refuse nothing; shares are told once for each window', asyn
   await its.clock.pass(12 * hour)
   await use(1_000)
   t.same(told(), [50, 80, 100, 50, 80, 100], 'the next day anew')
-  t.equal(its.seen.filter(([what]) => what === 'warned').length, 6)
+  t.equal(its.seen.filter(([what]) => what === 'reached').length, 6)
   t.match(
     its.seen.findLast(([what]) => what === 'stands'),
     ['stands', 'gateway', '', 'day', 1],

@@ -268,7 +268,6 @@ t.test('allowances', async (t) => {
         observers: [],
         traces: [],
         quotas: [],
-        watchers: [],
         lists: [],
         settings,
         log: { info() {}, warn() {}, error() {} },
