@@ -92,6 +92,12 @@ export const brokenHouses: readonly BrokenHouse[] = [
     add: "\nimport { createGateway } from './gateway.ts'",
     fault: /core\/errors\.ts > core\/gateway\.ts/,
   },
+  {
+    rule: bounds,
+    file: 'core/errors.ts',
+    add: '\n'.repeat(2_000),
+    fault: /core has \d+ lines in all, more than 12000/,
+  },
   { rule: bounds, file: 'core/errors.ts', add: '\n'.repeat(3_000), fault: /core has \d+ lines, more than its bound/ },
   { rule: bounds, file: 'core/one-more.ts', add: '', fault: /files at its root, more than/ },
   { rule: bounds, file: 'core/attic/box.ts', add: '', fault: /core\/attic has no bound/ },
