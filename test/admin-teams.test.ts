@@ -180,6 +180,24 @@ t.test('a call keeps to the budget of a stored team, and a closed team has no ca
   t.equal((await chat(late)).status, 200, 'a team that is opened again has its callers back')
 })
 
+t.test('the use of a key counts for the team that it has at the call', async (t) => {
+  const it = await opened(t, memory())
+  const acme = await it.caller()
+  for (const name of ['blue', 'red']) await acme.ask('POST', '/admin/teams', { name })
+  const { data } = await acme.ask('POST', '/admin/keys', { team: 'blue' })
+  const body = { model: 'small', max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] }
+  const chat = () => it.call('POST', '/std/chat/completions', body, { authorization: `Bearer ${data.key}` })
+  t.equal((await chat()).status, 200)
+  t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, { team: 'red' })).status, 200)
+  t.equal((await chat()).status, 200)
+  t.equal((await chat()).status, 200)
+  const sums = async () => (await acme.ask('GET', '/admin/usage/sums?by=team')).data.sums
+  const counted = async () => (await sums()).map(({ name, requests }: any) => `${name} ${requests}`).join()
+  for (let tries = 0; tries < 300 && (await counted()) !== 'blue 1,red 2'; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(await counted(), 'blue 1,red 2')
+})
+
 t.test('a team that the file names later takes the place of the stored one', async (t) => {
   const it = await opened(t, memory())
   const acme = await it.caller()

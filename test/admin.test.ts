@@ -68,7 +68,12 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.match(free.data, { name: 'nightly', addresses: null, models: null, expires_at: null })
       t.equal((await use()).status, 200)
       const many = Array.from({ length: 257 }, () => '::1')
-      const bodies = [{ scopes: [] }, { limits: { requestsPerSecond: 0 } }, { expires_at: 5 }, { addresses: ['x'] }]
+      const bodies = [
+        { scopes: ['models.write'] },
+        { limits: { requestsPerSecond: 0 } },
+        { expires_at: 5 },
+        { addresses: ['x'] },
+      ]
       for (const bad of [...bodies, { addresses: many }])
         t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, bad)).status, 400, JSON.stringify(bad))
       await acme.ask('DELETE', `/admin/keys/${data.id}`)
@@ -107,7 +112,6 @@ for (const [name, adapters] of Object.entries(environments)) {
       ]
       for (const it of more) {
         t.equal((await small.ask('POST', '/admin/keys', it)).status, 403, `made with ${JSON.stringify(it)}`)
-        if ('scopes' in it) continue
         t.equal((await small.ask('PATCH', `/admin/keys/${small.id}`, it)).status, 403, `itself, ${JSON.stringify(it)}`)
         t.equal((await small.ask('PATCH', target, it)).status, 403, `another, ${JSON.stringify(it)}`)
       }
@@ -116,6 +120,70 @@ for (const [name, adapters] of Object.entries(environments)) {
       const less = { models: ['small'], addresses: ['127.0.0.1/32'], limits: { requestsPerSecond: 1 }, expires_at }
       t.match((await small.ask('PATCH', `/admin/keys/${heir.id}`, less)).data, less)
       t.match((await acme.ask('GET', target)).data, { models: null, addresses: null, expires_at: null }, 'untouched')
+    })
+
+    t.test('scopes and the team of a key are changed by a caller that has as much', async (t) => {
+      const owner = await caller(it, { organization: 'acme' })
+      t.equal((await owner.ask('POST', '/admin/teams', { name: `moved-${name}` })).status, 201)
+      const team = `moved-${name}`
+      const { data } = await owner.ask('POST', '/admin/keys', { name: 'mover', scopes: ['models.read'] })
+      const target = `/admin/keys/${data.id}`
+      const moved = await owner.ask('PATCH', target, { team, scopes: ['models.read', 'api_key.read'], version: 0 })
+      t.match(moved.data, { team, scopes: ['models.read', 'api_key.read'], version: 1, models: null })
+      const use = () => it.call('GET', '/admin/self', undefined, { authorization: `Bearer ${data.key}` })
+      t.match((await (await use()).json()) as object, { data: { team, scopes: ['models.read', 'api_key.read'] } })
+      t.equal((await owner.ask('PATCH', target, { team: 'no-such' })).status, 400)
+      t.equal((await owner.ask('PATCH', target, { scopes: [], version: 0 })).status, 409, 'another was first')
+      const narrow = await caller(it, { organization: 'acme', scopes: ['api_key.update', 'models.read'] })
+      t.equal(
+        (await narrow.ask('PATCH', target, { team: null })).status,
+        403,
+        'whose money is no lesser caller’s choice',
+      )
+      t.equal((await narrow.ask('PATCH', target, { scopes: ['models.read', 'api_key.update'] })).status, 403)
+      t.same(
+        (await narrow.ask('PATCH', target, { scopes: ['models.read'] })).data.scopes,
+        ['models.read'],
+        'less is fine',
+      )
+      const member = await caller(it, { organization: 'acme', team })
+      t.equal((await member.ask('PATCH', target, { team: null })).status, 403, 'a caller of a team gives no other')
+      t.equal((await owner.ask('PATCH', target, { team: null })).data.team, null)
+      const { data: audit } = await owner.ask('GET', '/admin/audit?limit=100')
+      const own = audit.acts.filter(({ object }: { object: string }) => object === data.id)
+      t.ok(
+        own.filter(({ action }: { action: string }) => action === 'key.update').length >= 3,
+        'each change is written down',
+      )
+    })
+
+    t.test('keys are searched, sorted and told by their state', async (t) => {
+      const organization = `list-${name}`
+      const owner = await caller(it, { organization, name: 'Owner', expires_at: Date.now() + 3_600_000 })
+      const made = async (name: string, key: object = {}) =>
+        (await caller(it, { organization, name, scopes: [], ...key })).row
+      const beta = await made('beta Nightly', { user: 'ben' })
+      await made('alpha nightly', { team: 'night' })
+      await made('gone', { expires_at: 1 })
+      const revoked = await made('over')
+      await it.gateway.keys.revoke(revoked.id, organization)
+      const names = async (query: string) => {
+        const { data } = await owner.ask('GET', `/admin/keys?sort=name&direction=up&${query}`)
+        return [data.pagination.total, ...data.keys.map(({ name }: { name: string }) => name)]
+      }
+      t.same(await names(''), [5, 'Owner', 'alpha nightly', 'beta Nightly', 'gone', 'over'])
+      t.same(await names('search=NIGHT'), [2, 'alpha nightly', 'beta Nightly'], 'in any case; a team counts, too')
+      t.same(await names('search=ben'), [1, 'beta Nightly'])
+      t.same(await names(`search=${beta.hint}&state=active&team=night`), [0])
+      t.same(await names('limit=2'), [5, 'Owner', 'alpha nightly'])
+      t.same(await names('limit=2&offset=2'), [5, 'beta Nightly', 'gone'])
+      t.same(await names('state=revoked'), [1, 'over'])
+      t.same(await names('state=expired'), [1, 'gone'])
+      t.same(await names('state=active'), [3, 'Owner', 'alpha nightly', 'beta Nightly'])
+      t.same(await names('state=active&limit=1&offset=1'), [3, 'alpha nightly'], 'pages of both kinds of active keys')
+      const ends = (await owner.ask('GET', '/admin/keys?state=active&sort=expires_at&direction=down')).data.keys
+      t.equal(ends[0].name, 'Owner', 'what has no end stands behind')
+      t.equal((await owner.ask('GET', '/admin/keys?sort=hash')).status, 400)
     })
 
     t.test('a key for another user is made by a caller that may delegate', async (t) => {

@@ -9,7 +9,7 @@ export interface KeyRow {
   readonly name: string
   readonly organization: string
   readonly user: string
-  /** A group of keys of the organisation with budgets of its own; null for none. It stays as it was made. */
+  /** A group of keys of the organisation with budgets of its own; null for none. */
   readonly team: string | null
   readonly mode: Mode
   readonly scopes: readonly Scope[]

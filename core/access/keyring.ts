@@ -19,7 +19,9 @@ import { type RegisterAct, keyRegister } from './register.ts'
 export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at' | 'version'>>
 
 /** What may be changed of a key that is there. */
-export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>>
+export type KeyChange = Partial<
+  Pick<KeyRow, 'name' | 'team' | 'scopes' | 'models' | 'addresses' | 'limits' | 'expires_at'>
+>
 
 /** A change that depends on the key as it is when the change is written. */
 export type Decide = (key: KeyRow) => Pick<RegisterAct, 'leaves'> & { readonly change: KeyChange }
@@ -34,13 +36,7 @@ export interface Keyring {
   held(hash: string): Promise<Holder | null>
   /** The credential is in this answer and nowhere else. With `credential`, that one is taken instead of a new one. */
   create(key: NewKey, credential?: string): Promise<{ readonly credential: string; readonly row: KeyRow }>
-  /** Those of one team where it is named. */
-  list(
-    organization: string | null,
-    limit: number,
-    offset: number,
-    team?: string,
-  ): Promise<{ rows: readonly KeyRow[]; total: number }>
+  list(organization: string | null, limit: number, offset: number): Promise<{ rows: readonly KeyRow[]; total: number }>
   /** Null when the organisation has no such key, as in all of these; a null organisation stands for every one. */
   get(id: string, organization: string | null): Promise<KeyRow | null>
   /** Counts everywhere within 5 seconds. Throws BadRequest for a key that was revoked or has expired. */
@@ -142,9 +138,9 @@ export const keyring = plugin({
         return { credential, row: { ...row, version: 0 } }
       },
 
-      async list(organization, limit, offset, team) {
+      async list(organization, limit, offset) {
         const found = await rows.list(keys, {
-          where: { ...(organization !== null && { organization }), ...(team !== undefined && { team }) },
+          where: { ...(organization !== null && { organization }) },
           order: { by: 'created_at', descending: true },
           limit,
           offset,

@@ -144,13 +144,17 @@ const add = (sums: Record<string, number>, deltas: Deltas): void => {
   for (const name in deltas) if (deltas[name]) sums[name] = (sums[name] ?? 0) + deltas[name]
 }
 
+/** The model with the team that pays. A key that moves to another team counts in another row. */
+export const billedTo = ({ model, team }: Pick<Place, 'model' | 'team'>): string =>
+  team === undefined ? model : `${model}\n${team}`
+
 /** Every row that counts a call, by the name of its sheet. */
 const sheetsOf = ({ backend, tags = [], ...row }: Place): readonly (readonly [string, SheetRow])[] => {
-  const { organization, day, key, model } = row
+  const { organization, day, key } = row
   const shared = (by: SharedRow['by'], name: string) =>
     [`${by}:${organization}/${day}/${name}`, { organization, day, by, name }] as const
   return [
-    [`key:${key}/${day}/${model}`, row],
+    [`key:${key}/${day}/${billedTo(row)}`, row],
     ...(backend === undefined ? [] : [shared('backend', backend)]),
     ...tags.map((tag) => shared('tag', tag)),
   ]

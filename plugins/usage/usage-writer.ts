@@ -1,5 +1,5 @@
 import type { Kind, MetadataStore } from '../../core/ports/metadata-store.ts'
-import { type BookLine, type DaySheet, mostWaitingRows, type SheetRow, type UsageBook } from './usage-book.ts'
+import { type BookLine, type DaySheet, billedTo, mostWaitingRows, type SheetRow, type UsageBook } from './usage-book.ts'
 import { sharedId, shares, type SharedRow, usages } from './usage-rows.ts'
 
 /** The largest number of tags with rows of their own, for an organisation on one day. The rest has one row. */
@@ -60,7 +60,7 @@ const placeOf = async (
   turnIn: (id: string) => Promise<number>,
 ): Promise<{ readonly id: string; readonly turn: number }> => {
   if (row.key !== undefined) {
-    const id = `${row.key}/${row.day}/${row.model}`
+    const id = `${row.key}/${row.day}/${billedTo(row)}`
     return { id, turn: (await rows.create(usages, id, row)) ? 0 : await turnIn(id) }
   }
   const id = row.by === 'tag' ? await placeOfTag(rows, row) : sharedId(row, row.name)

@@ -371,6 +371,8 @@ export const metadataStore = proof({
       const query = { where: { organization: 'o' }, order: { by: 'created', descending: true }, limit: 3, offset: 2 }
       deepEqual(await reportsOf(store).list(files, query as Query<File>), await store.list(files, query as Query<File>))
       equal((await reportsOf(store).list(files, query as Query<File>)).total, 8)
+      const search = { contains: { text: 'N1', fields: ['name'] } } as Query<File>
+      deepEqual(await reportsOf(store).list(files, search), await store.list(files, search))
     },
     'a report adds up fields by name': async (fresh) => {
       const store = await filled(fresh, {

@@ -16,13 +16,20 @@ import { KeptTeams } from '../../../core/ports/credentials.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { OwnLimits, Settings } from '../../../core/settings.ts'
 import { pageQuery, pageOfList, placeOf } from '../shared/pagination.ts'
+import type { KeyOrder, KeyState } from './key-list.ts'
 import { organizationFor, ownKey, whose } from './whose.ts'
 
 const granting = lazy(() => import('./grants.ts'))
+const listing = lazy(() => import('./key-list.ts'))
+
+/** What keys are listed by. */
+const keyStates = ['active', 'expired', 'revoked'] as const satisfies readonly KeyState[]
+const keyOrders = ['created_at', 'name', 'team', 'expires_at'] as const satisfies readonly KeyOrder[]
 
 /** What may be changed of a key, too. */
 const changeable = {
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
   models: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(256)), 0, 1000))),
   addresses: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(64)), 0, 256))),
   /** All limits at once: an absent limit is that of the caller's own key. */
@@ -31,19 +38,21 @@ const changeable = {
   expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
 }
 
+const plainName = v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))
+
 const newKey = v.strictObject({
   ...changeable,
   /** The caller's own when absent; another one takes `api_key.delegate`. */
-  user: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
+  user: v.optional(plainName),
   /** The caller's own when absent; a caller of a team gives no other one. */
-  team: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
+  team: v.optional(plainName),
   mode: v.optional(v.picklist(['live', 'test']), 'live'),
-  scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
 })
 
 /** With `version`, a key that was changed since is left as it is. */
 const changed = v.strictObject({
   ...changeable,
+  team: v.optional(v.nullable(plainName)),
   version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
 })
 
@@ -101,13 +110,22 @@ const list = route({
   path: '/admin/keys',
   summary: 'Lists the keys of the caller’s organisation, newest first; for operators those of any organisation.',
   access: { scope: 'api_key.read' },
-  query: v.strictObject({ ...pageQuery, ...whose, team: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
+  query: v.strictObject({
+    ...pageQuery,
+    ...whose,
+    team: v.optional(v.pipe(v.string(), v.maxLength(128))),
+    search: v.optional(v.pipe(v.string(), v.maxLength(200))),
+    state: v.optional(v.picklist(keyStates)),
+    sort: v.optional(v.picklist(keyOrders), 'created_at'),
+    direction: v.optional(v.picklist(['up', 'down']), 'down'),
+  }),
   answer: enveloped(v.object({ keys: v.array(read), pagination: pageOfList })),
-  needs: { keyring: Keyring, uses: MetadataStore, settings: Settings },
-  async handle({ caller, query }, { keyring, uses, settings }) {
+  needs: { stored: MetadataStore, settings: Settings, clock: Clock },
+  async handle({ caller, query }, { stored, settings, clock }) {
     const organization = organizationFor(caller, query.organization, settings)
-    const { rows, total } = await keyring.list(organization, query.limit, query.offset, query.team)
-    const keys = await Promise.all(rows.map((row) => withLastUse(row, uses)))
+    const { listedKeys } = await listing()
+    const { rows, total } = await listedKeys(stored, { ...query, organization }, clock.now())
+    const keys = await Promise.all(rows.map((row) => withLastUse(row, stored)))
     return data({ keys, pagination: placeOf(query, rows.length, total) })
   },
 })
@@ -137,12 +155,13 @@ const change = route({
   access: { scope: 'api_key.update' },
   body: { read: 'json', schema: changed, bytes: 64 * 1024 },
   answer: enveloped(described),
-  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
-  async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock, teams: KeptTeams },
+  async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock, teams }) {
     const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
     const { changedKey } = await granting()
-    const decide = changedKey(input, own, settings, clock.now())
+    const kept = await keptTeam(organization, input.team ?? undefined, teams)
+    const decide = changedKey(input, own, settings, clock.now(), kept)
     const change = () =>
       keyring.change(id, organization, (key) => {
         if (key.version !== (input.version ?? key.version)) throw new Conflict('The key was changed meanwhile')

@@ -109,6 +109,7 @@ export const admin: Chapter = {
     version: 'How often the key was written since it was made.',
     'path.team': 'The name of a team.',
     'body.version': 'The version that the change rests on.',
+    'body.team': 'The team of the key: an open one of the organisation. Null is for none.',
     'teams.version': 'How often the team was written since it was made.',
     'teams.organization': 'The organisation of the team.',
     'teams.name': 'The name of the team.',
@@ -120,7 +121,11 @@ export const admin: Chapter = {
     budgets: 'What differs from `limits.team` of the configuration. Null means no budget.',
     closed_at: 'The time at which the team was closed, in Unix milliseconds. It is null for an open team.',
     'data.key': 'The key itself. No other answer has it.',
-    keys: 'The keys, newest first.',
+    keys: 'The keys, newest first unless the query says otherwise.',
+    'query.search': 'A text of the name, the id, the last letters, the user or the team of a key, in any case.',
+    'query.state': 'The state of the keys that are shown.',
+    'query.sort': 'The field that orders the keys.',
+    'query.direction': '`down` shows the largest value first, and `up` the smallest.',
     last_used: 'The last day of use, in UTC. It is null for a key that was never used.',
     'query.organization':
       'Another organisation, or `*` for all. Only callers of an operator’s organisation may name it.',
@@ -196,7 +201,8 @@ export const admin: Chapter = {
     },
     'GET /admin/keys/{id}': { path: { id }, answer: { ...exampleEnvelope, data: readKey } },
     'PATCH /admin/keys/{id}': {
-      about: 'Another `version` than that of the key is a 409, and the key stays as it is.',
+      about:
+        'Another `version` than that of the key is a 409, and the key stays as it is. `scopes` and `limits` are given all at once. From the change on, the calls of the key count for its new team.',
       statuses: [409],
       path: { id },
       body: { limits: { requestsPerSecond: 2 } },

@@ -22,6 +22,9 @@ export interface KeyRequest extends Bounds {
 /** What may be changed of a key. */
 export interface KeyChangeRequest extends Bounds {
   readonly name?: string | undefined
+  readonly scopes?: readonly Scope[] | undefined
+  /** Null for none. */
+  readonly team?: string | null | undefined
 }
 
 /** All that a maker decides about a new key, after the check against the maker's own powers. */
@@ -41,11 +44,7 @@ export const grantedPowers = (
   sound(given, now)
   insist('scopes', hasAll(own, scopes))
   for (const bound of bounds) insist(bound, isWithinBound(bound, reach, own, settings))
-  insist('team', own.team === null || team === own.team)
-  const isTeam = (name: string) =>
-    name === kept || Object.hasOwn(teamsOf(own.organization, settings.organizations), name)
-  if (team !== null && team !== own.team && !isTeam(team))
-    throw new BadRequest('Validation failed', { validator: { team: 'Expected an open team of the organisation' } })
+  openTeam(team, own, settings, kept)
   if (user !== own.user && !own.scopes.includes('api_key.delegate')) {
     throw new Forbidden('Missing required permissions', {
       validator: { user: 'Expected the caller’s own user, or a caller with api_key.delegate' },
@@ -57,27 +56,52 @@ export const grantedPowers = (
 
 /** What a caller's change makes of a key. Throws Forbidden where it widens the key further than the caller may. */
 export const changedKey =
-  (given: KeyChangeRequest, own: KeyRow, settings: Settings, now: number): Decide =>
+  (given: KeyChangeRequest, own: KeyRow, settings: Settings, now: number, kept: string | null = null): Decide =>
   (key) => {
     sound(given, now)
-    const change: KeyChange = { ...(given.name !== undefined && { name: given.name }), ...reachOf(given, own) }
+    const { name, scopes, team } = given
+    const change: KeyChange = {
+      ...(name !== undefined && { name }),
+      ...(scopes !== undefined && { scopes }),
+      ...(team !== undefined && { team }),
+      ...reachOf(given, own),
+    }
     const after = { ...key, ...change }
+    if (after.team !== key.team) {
+      openTeam(after.team, own, settings, kept)
+      insistOnScopes('team', own, key)
+    }
     let narrows = false
-    for (const bound of bounds) {
-      if (given[bound] === undefined) continue
-      const widens = !isWithinBound(bound, after, key, settings)
-      const less = !isWithinBound(bound, key, after, settings)
+    for (const part of ['scopes', ...bounds] as const) {
+      if (given[part] === undefined) continue
+      const isWithin = (inner: KeyRow, outer: KeyRow): boolean =>
+        part === 'scopes' ? hasAll(outer, inner.scopes) : isWithinBound(part, inner, outer, settings)
+      const widens = !isWithin(after, key)
+      const less = !isWithin(key, after)
       if (less) narrows = true
       if (less && !widens) continue
-      insist(bound, isWithinBound(bound, after, own, settings))
-      if (widens && !hasAll(own, key.scopes)) {
-        throw new Forbidden('A key is widened by a caller with every scope of it', {
-          validator: { [bound]: 'Expected no more than the key has' },
-        })
-      }
+      insist(part, isWithin(after, own))
+      if (widens) insistOnScopes(part, own, key)
     }
     return { change, leaves: narrows ? keyToLeave(own, settings, now)(key) : null }
   }
+
+/** Throws Forbidden for a caller without every scope of the key. */
+const insistOnScopes = (field: string, own: KeyRow, key: KeyRow): void => {
+  if (!hasAll(own, key.scopes))
+    throw new Forbidden('A key is widened by a caller with every scope of it', {
+      validator: { [field]: 'Expected no more than the key has' },
+    })
+}
+
+/** A caller of a team gives that team alone, and every other caller an open team of the organisation. `kept` is one that is stored. */
+const openTeam = (team: string | null, own: KeyRow, settings: Settings, kept: string | null): void => {
+  insist('team', own.team === null || team === own.team)
+  const isTeam = (name: string) =>
+    name === kept || Object.hasOwn(teamsOf(own.organization, settings.organizations), name)
+  if (team !== null && team !== own.team && !isTeam(team))
+    throw new BadRequest('Validation failed', { validator: { team: 'Expected an open team of the organisation' } })
+}
 
 /** A key with one of these scopes administers keys: an act that narrows it may have to leave another such key. */
 const administrative: readonly Scope[] = ['api_key.create', 'api_key.update', 'api_key.delete']

@@ -1,4 +1,4 @@
-import type { Key } from './answers.ts'
+import type { Key, Team } from './answers.ts'
 import { el } from './element.ts'
 import { type Gateway, pathOf, unlessRefused } from './gateway.ts'
 import { wholeList } from './listing.ts'
@@ -29,42 +29,64 @@ export const placesFor = (words: string, places: readonly Place[]): readonly Pla
 }
 
 const listedPlaces = async (gateway: Gateway, sight: Sight): Promise<readonly Place[]> => {
-  const [models, keys] = await Promise.all([
+  if (!sight.administers) return []
+  const [models, teams] = await Promise.all([
     unlessRefused(modelsOf(gateway, sight), 403),
-    sight.administers ? wholeList<Key>(gateway, '/admin/keys', 'keys', {}, 100) : null,
+    wholeList<Team>(gateway, '/admin/teams', 'teams'),
   ])
-  const rows = keys?.rows ?? []
-  const teams = [...new Set(rows.flatMap(({ team }) => team ?? []))].sort()
   return [
-    ...teams.map((team) => ({ words: `Team ${team}`, hash: `#/teams/${encodeURIComponent(team)}` })),
-    ...(sight.administers ? (models ?? []) : []).map(({ model }) => ({
+    ...teams.rows.map(({ name }) => ({ words: `Team ${name}`, hash: `#/teams/${encodeURIComponent(name)}` })),
+    ...(models ?? []).map(({ model }) => ({
       words: `Model ${model}`,
       hash: pathOf('#/usage', { by: 'day', model }),
     })),
-    ...rows.map(({ id, name, hint }) => ({
-      words: `Key ${name === '' ? '(no name)' : name} …${hint}`,
-      hash: `#/keys/${encodeURIComponent(id)}`,
-    })),
   ]
+}
+
+/** The gateway looks for keys; the word `key` is none of a name. */
+const keyPlaces = async (gateway: Gateway, words: string): Promise<readonly Place[]> => {
+  const search = words.replace(/^key\s+/i, '').trim()
+  if (search === '') return []
+  const { keys } = await gateway.ask<{ readonly keys: readonly Key[] }>(
+    'GET',
+    pathOf('/admin/keys', { search, limit: most }),
+  )
+  return keys.map(({ id, name, hint }) => ({
+    words: `Key ${name === '' ? '(no name)' : name} …${hint}`,
+    hash: `#/keys/${encodeURIComponent(id)}`,
+  }))
 }
 
 /** Asks where to go: a page, a team, a model, a key, or the id of a request. Escape goes nowhere. */
 export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): void => {
   const own = pages.map(({ name, title }) => ({ words: title, hash: `#/${name}` }))
   let places: readonly Place[] = own
+  let keys: readonly Place[] = []
+  let latest = ''
   const input = el('input', {
     ...{ type: 'text', 'aria-label': 'Go to', placeholder: 'Page, key, team, model or request id' },
-    ...{ autocomplete: 'off', spellcheck: 'false', on: { input: () => draw() } },
+    ...{ autocomplete: 'off', spellcheck: 'false', on: { input: () => (draw(), void find()) } },
   })
   const list = el('ul', { class: 'places' })
   const dialog = el('dialog', { 'aria-label': 'Go to', on: { close: () => dialog.remove() } }, input, list)
   const draw = (): void => {
-    const shown = placesFor(input.value, places)
+    const named = placesFor(input.value, places)
+    const shown = [...named, ...keys.filter(({ hash }) => !named.some((place) => place.hash === hash))].slice(0, most)
     list.replaceChildren(
       ...(shown.length === 0
         ? [el('li', { class: 'note' }, 'Nothing is called so.')]
         : shown.map(({ words, hash }) => el('li', {}, link(words, hash)))),
     )
+  }
+  /** One question at a time, about the words of now. */
+  const find = async (): Promise<void> => {
+    if (latest !== '' || !sight.administers) return
+    while (latest !== input.value && dialog.isConnected) {
+      latest = input.value
+      keys = await keyPlaces(gateway, latest).catch(() => [])
+      draw()
+    }
+    latest = ''
   }
   const step = (by: 1 | -1): void => {
     const stops: readonly HTMLElement[] = [input, ...list.querySelectorAll('a')]
@@ -88,6 +110,6 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
       places = [...own, ...listed]
       draw()
     },
-    () => list.append(el('li', { class: 'note' }, 'The lists of keys and models cannot be read now.')),
+    () => list.append(el('li', { class: 'note' }, 'The lists of teams and models cannot be read now.')),
   )
 }

@@ -26,11 +26,20 @@ export const createKey = (gateway: Gateway, { name, scopes, limits, ...wanted }:
 }
 
 /** What may be changed of a key that is active. */
-export type Change = Pick<Key, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>
+export type Change = Pick<Key, 'name' | 'team' | 'scopes' | 'models' | 'addresses' | 'limits' | 'expires_at'>
 
-/** Throws Refused with 409 where the key has another version. */
-export const changeKey = (gateway: Gateway, id: string, change: Change & { readonly version: number }): Promise<Key> =>
-  gateway.ask<Key>('PATCH', `/admin/keys/${encodeURIComponent(id)}`, change)
+/** Sends what differs from the key before. Throws Refused with 409 where the key has another version. */
+export const changeKey = (
+  gateway: Gateway,
+  before: Key,
+  { version, ...change }: Change & { readonly version: number },
+): Promise<Key> => {
+  const parts = Object.entries(change).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Change]),
+  )
+  const path = `/admin/keys/${encodeURIComponent(before.id)}`
+  return gateway.ask<Key>('PATCH', path, { version, ...Object.fromEntries(parts) })
+}
 
 export interface Rotated {
   readonly made: MadeKey

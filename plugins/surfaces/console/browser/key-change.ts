@@ -1,10 +1,12 @@
-import type { Key } from './answers.ts'
+import type { Key, Self } from './answers.ts'
 import { el } from './element.ts'
 import { changeForm } from './change-form.ts'
 import { type Change, changeKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import type { View } from './page.ts'
 import { field } from './parts.ts'
+import { scopeBoxes } from './scope-boxes.ts'
+import { teamField } from './team-field.ts'
 
 const localMoment = (at: number | null): string => {
   if (at === null) return ''
@@ -19,6 +21,8 @@ const changeOf = (form: HTMLFormElement, key: Key): Change => {
   const expires = end === localMoment(key.expires_at) ? key.expires_at : end === '' ? null : new Date(end).getTime()
   return {
     name: String(fields.get('name') ?? '').trim(),
+    team: String(fields.get('team') ?? '').trim() || null,
+    scopes: fields.getAll('scope').map(String),
     models: wordList(fields, 'models'),
     addresses: wordList(fields, 'addresses'),
     limits: limitsOf(fields, key.limits),
@@ -26,11 +30,17 @@ const changeOf = (form: HTMLFormElement, key: Key): Change => {
   }
 }
 
-const earlier = ({ name, models, addresses, limits, expires_at }: Key): Change => ({
-  ...{ name, models, addresses, limits, expires_at },
+const earlier = ({ name, team, scopes, models, addresses, limits, expires_at }: Key): Change => ({
+  ...{ name, team, scopes, models, addresses, limits, expires_at },
 })
 
-const inputs = (key: Key): readonly HTMLElement[] => [
+/** The scopes of the reader's key and those of this key, in one order. */
+const scopesOf = (key: Key, self: Self): readonly string[] => [
+  ...key.scopes,
+  ...self.scopes.filter((scope) => !key.scopes.includes(scope)),
+]
+
+const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[] => [
   field(
     'Name',
     'Everybody who may read the list of keys sees the name.',
@@ -41,6 +51,7 @@ const inputs = (key: Key): readonly HTMLElement[] => [
     'Names with spaces between them; empty for all.',
     el('input', { name: 'models', value: key.models?.join(' ') ?? '', spellcheck: 'false' }),
   ),
+  teamField(gateway, key.team),
   el('div', { class: 'pair' }, limitFields(key.limits)),
   field(
     'Addresses',
@@ -52,17 +63,18 @@ const inputs = (key: Key): readonly HTMLElement[] => [
     'In the time zone of this browser; empty for never.',
     el('input', { name: 'expires', type: 'datetime-local', value: localMoment(key.expires_at) }),
   ),
+  el('fieldset', {}, el('legend', {}, 'Scopes'), scopeBoxes(scopesOf(key, self), key.scopes)),
 ]
 
 /** The form that changes a key. One click takes the change back. */
-export const keyChange = (view: View, key: Key, draw: (key: Key) => void): HTMLElement =>
+export const keyChange = (view: View, self: Self, key: Key, draw: (key: Key) => void): HTMLElement =>
   changeForm<Key, Change>({
     now: key,
     what: 'key',
-    inputs,
+    inputs: (key) => inputs(view, self, key),
     changeOf,
     earlier,
     draw,
-    send: async (change, before) => ({ ...before, ...(await changeKey(view.gateway, key.id, change)) }),
+    send: async (change, before) => ({ ...before, ...(await changeKey(view.gateway, before, change)) }),
     again: view.again,
   })

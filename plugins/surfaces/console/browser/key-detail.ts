@@ -1,4 +1,4 @@
-import type { Act, Key, Usage } from './answers.ts'
+import type { Act, Key, Self, Usage } from './answers.ts'
 import { auditRows } from './audit-table.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
@@ -121,8 +121,9 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
 /** One key with its acts, its use and its audit. */
 export const keyDetail = async (view: View, id: string): Promise<readonly Child[]> => {
   const { gateway } = view
-  const [key, uses, acts] = await Promise.all([
+  const [key, self, uses, acts] = await Promise.all([
     gateway.ask<Key>('GET', `/admin/keys/${encodeURIComponent(id)}`),
+    gateway.ask<Self>('GET', '/admin/self'),
     wholeList<Usage>(gateway, '/admin/usage', 'usage', { key: id, from: utcDay(Date.now(), 29) }),
     wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
@@ -139,7 +140,7 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     ),
     place,
     region,
-    alive && keyChange(view, key, draw),
+    alive && keyChange(view, self, key, draw),
     note(link('Usage of this key', pathOf('#/usage', { key: id }))),
     table(
       auditRows(

@@ -1,12 +1,12 @@
-import type { Self, Team } from './answers.ts'
+import type { Self } from './answers.ts'
 import { el } from './element.ts'
-import { unlessRefused } from './gateway.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
-import { wholeList } from './listing.ts'
+import { scopeBoxes } from './scope-boxes.ts'
 import type { View } from './page.ts'
 import { field, heading, link, refusal, section, stack } from './parts.ts'
+import { teamField } from './team-field.ts'
 import { templates } from './templates.ts'
 
 const day = 86_400_000
@@ -52,30 +52,7 @@ const choice = ({ name, words, scopes }: (typeof templates)[number], at: number)
     el('span', {}, el('b', {}, name), el('span', {}, words), el('small', {}, scopes.join(' '))),
   )
 
-/** Each scope of the reader's own key: a key gives nothing that it does not have. */
-const scopeBoxes = (scopes: readonly string[]): HTMLElement =>
-  el(
-    'details',
-    { class: 'own-scopes' },
-    el('summary', {}, 'Scopes of the choice Custom'),
-    el(
-      'div',
-      { class: 'pair' },
-      scopes.map((scope) =>
-        el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'scope', value: scope }), scope),
-      ),
-    ),
-  )
-
-/** The open teams are offered. */
-const teamInput = (team: string | null): HTMLElement =>
-  field(
-    'Team',
-    'The team pays for the calls of the key; empty for none.',
-    el('input', { name: 'team', value: team ?? '', list: 'teams', autocomplete: 'off', spellcheck: 'false' }),
-  )
-
-const inputs = ({ scopes, team }: Self, teams: readonly Team[]): readonly HTMLElement[] => [
+const inputs = ({ gateway }: View, { scopes, team }: Self): readonly HTMLElement[] => [
   el(
     'fieldset',
     {},
@@ -109,29 +86,20 @@ const inputs = ({ scopes, team }: Self, teams: readonly Team[]): readonly HTMLEl
     'details',
     {},
     el('summary', {}, 'Team, budget, limits, addresses and scopes'),
-    teamInput(team),
-    el(
-      'datalist',
-      { id: 'teams' },
-      teams.filter(({ closed_at }) => closed_at === null).map(({ name }) => el('option', { value: name })),
-    ),
+    teamField(gateway, team),
     el('div', { class: 'pair' }, limitFields()),
     field(
       'Addresses',
       'Addresses or CIDR ranges from which the key works; empty for all.',
       el('input', { name: 'addresses', autocomplete: 'off', spellcheck: 'false' }),
     ),
-    scopeBoxes(scopes),
+    el('details', {}, el('summary', {}, 'Scopes of the choice Custom'), scopeBoxes(scopes)),
   ),
 ]
 
 /** Makes a key; this tab alone shows the new credential. */
 export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
-  const [self, teams] = await Promise.all([
-    view.gateway.ask<Self>('GET', '/admin/self'),
-    // A key that makes keys may read none.
-    unlessRefused(wholeList<Team>(view.gateway, '/admin/teams', 'teams'), 403, 404),
-  ])
+  const self = await view.gateway.ask<Self>('GET', '/admin/self')
   const told = el('div')
   const place = stack()
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -157,7 +125,7 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
         },
       },
     },
-    inputs(self, teams?.rows ?? []),
+    inputs(view, self),
     told,
     el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Make the key')),
   )

@@ -108,7 +108,8 @@ export const filterSelect = <Row>(
   )
 }
 
-const turning = (page: number, pages: number, turn: (page: number) => void): HTMLElement | null =>
+/** Where the reader is among the pages of a list, and the ways to the next ones. */
+export const turning = (page: number, pages: number, turn: (page: number) => void): HTMLElement | null =>
   pages < 2
     ? null
     : el(

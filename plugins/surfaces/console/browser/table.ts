@@ -24,7 +24,7 @@ export interface Table<Row> {
   readonly empty: string
   readonly beside?: Child
   /** The rows of the CSV where the page shows a part of them alone. */
-  readonly saved?: readonly Row[]
+  readonly saved?: readonly Row[] | (() => Promise<readonly Row[]>)
   readonly order?: Order
 }
 
@@ -33,6 +33,8 @@ export interface Order {
   /** The head of the column; empty for none. */
   readonly by: string
   readonly descending: boolean
+  /** The heads that order rows; all of them when absent. */
+  readonly heads?: readonly string[]
   choose(head: string): void
 }
 
@@ -43,11 +45,26 @@ const download = (file: string, text: string): void => {
 }
 
 /** The table as it would be read in a spreadsheet. */
-const csvOfTable = <Row>({ columns, rows, saved = rows }: Pick<Table<Row>, 'columns' | 'rows' | 'saved'>): string =>
+const csvOfTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
   csvOf(
     columns.map(({ head }) => head),
-    saved.map((row) => columns.map(({ value }) => value(row))),
+    rows.map((row) => columns.map(({ value }) => value(row))),
   )
+
+/** Saves the rows that are shown, or all rows once they are read. */
+const saving = <Row>({ file, columns, rows, saved = rows }: Table<Row>): HTMLElement => {
+  const save = async (): Promise<void> => {
+    own.disabled = true
+    try {
+      download(file, csvOfTable(columns, typeof saved === 'function' ? await saved() : saved))
+    } catch {
+      own.textContent = 'CSV failed: again'
+    }
+    own.disabled = false
+  }
+  const own = button('CSV', () => void save(), 'quiet')
+  return own
+}
 
 const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
   rows.length === 0
@@ -68,7 +85,7 @@ const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
 
 const headOf = <Row>({ head, number }: Column<Row>, order: Order | undefined): HTMLElement => {
   const kind = number ? 'number' : null
-  if (order === undefined) return el('th', { scope: 'col', class: kind }, head)
+  if (order === undefined || order.heads?.includes(head) === false) return el('th', { scope: 'col', class: kind }, head)
   const sorted = order.by === head ? (order.descending ? 'descending' : 'ascending') : null
   const sort = button(head, () => order.choose(head), 'order')
   return el('th', { scope: 'col', class: kind, 'aria-sort': sorted }, sort)
@@ -96,7 +113,7 @@ export const table = <Row>(whole: Table<Row>): HTMLElement => {
         'div',
         { class: 'actions' },
         shown.beside ?? null,
-        button('CSV', () => download(shown.file, csvOfTable(whole)), 'quiet'),
+        saving(whole),
         el(
           'details',
           { class: 'curl' },

@@ -81,11 +81,34 @@ t.test('a key is widened by a caller with every scope of it, and narrowed by any
   t.end()
 })
 
+t.test('scopes are widened by a caller with all of them, and the team by a caller of none', (t) => {
+  const organizations = { acme: { teams: { blue: {}, red: {} } } }
+  const its = v.parse(SettingsShape, { organizations })
+  const key: KeyRow = { ...own, id: 'key_other', scopes: ['models.read'] }
+  const change = (given: object, of = key, by = own, kept?: string) => changedKey(given, by, its, now, kept)(of).change
+  t.same(change({ scopes: ['models.read', 'api_key.update'] }).scopes, ['models.read', 'api_key.update'])
+  t.same(change({ scopes: [] }).scopes, [])
+  t.throws(() => change({ scopes: ['models.read', 'api_key.delete'] }), refused('scopes'))
+  const wide: KeyRow = { ...key, scopes: ['models.read', 'audio.translation'] }
+  t.throws(() => change({ scopes: ['models.read', 'audio.translation', 'api_key.update'] }, wide), refused('scopes'))
+  t.throws(() => change({ scopes: ['api_key.update'] }, wide), refused('scopes'), 'less of one is no less of another')
+  t.same(change({ scopes: ['models.read'] }, wide).scopes, ['models.read'])
+  t.equal(change({ team: 'blue' }).team, 'blue')
+  t.equal(change({ team: 'kept' }, key, own, 'kept').team, 'kept')
+  t.equal(change({ team: null }, { ...key, team: 'blue' }).team, null)
+  t.throws(() => change({ team: 'green' }), { name: 'BadRequest', validator: { team: /Expected/ } } as { name: string })
+  t.throws(() => change({ team: 'red' }, key, { ...own, team: 'blue' }), refused('team'))
+  t.throws(() => change({ team: 'blue' }, wide), refused('team'), 'a lesser caller moves no key')
+  t.equal(change({ team: 'gone' }, { ...wide, team: 'gone' }).team, 'gone', 'the same team is no change')
+  t.end()
+})
+
 t.test('a key that administers is narrowed only while another reaches as far', (t) => {
   const admin: KeyRow = { ...own, id: 'key_admin', scopes: ['api_key.create', 'api_key.delete'], models: ['one'] }
   const { leaves } = changedKey({ models: [] }, own, settings, now)(admin)
   t.type(leaves, 'function')
   t.equal(leaves!({ ...admin, id: 'key_twin' }), true)
+  t.type(changedKey({ scopes: ['api_key.create'] }, own, settings, now)(admin).leaves, 'function', 'a scope less, too')
   t.equal(leaves!({ ...admin, id: 'key_less', scopes: ['api_key.create'] }), false)
   t.equal(leaves!({ ...admin, id: 'key_short', expires_at: now + 1 }), false)
   t.equal(leaves!({ ...admin, id: 'key_test', mode: 'test' }), false)

@@ -2,7 +2,7 @@ import type { Key, Usage } from '../answers.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el, freshId } from '../element.ts'
 import { count, percent } from '../format.ts'
-import { curlOf, pathOf } from '../gateway.ts'
+import { type Gateway, curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
 import { heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
@@ -120,6 +120,16 @@ const rowsOf = async ({ gateway }: View, { key, team, model }: UsageQuery, span:
   return { rows: rows.filter((row) => model === '' || row.model === model), read: rows.length, total }
 }
 
+/** The names of keys, as far as the choice shows keys. */
+const namesOf = async (gateway: Gateway, { by, split, key }: UsageQuery): Promise<ReadonlyMap<string, string>> => {
+  const one = pathOf('/admin/keys', { search: key, limit: 1 })
+  const { rows } =
+    by === 'key' || split === 'key'
+      ? await wholeList<Key>(gateway, '/admin/keys', 'keys')
+      : { rows: key === '' ? [] : (await gateway.ask<{ readonly keys: readonly Key[] }>('GET', one)).keys }
+  return new Map(rows.map((row) => [row.id, nameOf(row)]))
+}
+
 /** A figure beside that of the time before. */
 const beside = (now: number, before: number | null, words: string): string => {
   if (before === null) return words
@@ -160,12 +170,11 @@ const deeperOf =
 const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
   const { gateway } = view
   const earlier = spanBefore(query)
-  const [list, keys, before] = await Promise.all([
+  const [list, names, before] = await Promise.all([
     rowsOf(view, query, query),
-    wholeList<Key>(gateway, '/admin/keys', 'keys'),
+    namesOf(gateway, query),
     query.compare === '' ? null : rowsOf(view, query, earlier),
   ])
-  const names = new Map(keys.rows.map((key) => [key.id, nameOf(key)]))
   const { rows } = list
   const sums = [...sumsBy(rows, (row) => row[by] ?? `no ${by}`)].map(([name, sum]) => ({ name, sum }))
   if (by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
