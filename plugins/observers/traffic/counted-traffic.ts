@@ -52,6 +52,7 @@ export const countedTraffic = (): CountedTraffic => {
         answer(ring.of(now, 'model', model), use)
         // Calls of a backend are counted as they end, those that failed too.
         consume(ring.of(now, 'backend', backend), use)
+        answer(ring.of(now, 'organization', organization), use)
         if (team !== null) answer(ring.of(now, 'team', `${organization}/${team}`), use)
       }
     },

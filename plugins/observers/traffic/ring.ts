@@ -1,8 +1,11 @@
 import { type Counts, addCounts, noCounts } from './counts.ts'
 import type { Grouping } from './traffic-question.ts'
 
-/** Names of one grouping in a slot; what comes after them is `other`. */
-const mostNames = 100
+/** Names of one grouping in a slot, and what comes after them. No organisation is called `*`. */
+const bounds: Readonly<Record<Grouping, readonly [most: number, rest: string]>> = {
+  ...{ model: [100, 'other'], team: [100, 'other'], backend: [100, 'other'] },
+  organization: [1_000, '*'],
+}
 
 type Named = Record<Grouping, Map<string, Counts>>
 
@@ -38,7 +41,11 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
     const number = Math.floor(now / ms)
     const known = slots[number % steps]
     if (known?.number === number) return known
-    const fresh = { number, all: noCounts(), named: { model: new Map(), team: new Map(), backend: new Map() } }
+    const fresh = {
+      number,
+      all: noCounts(),
+      named: { model: new Map(), team: new Map(), organization: new Map(), backend: new Map() },
+    }
     slots[number % steps] = fresh
     return fresh
   }
@@ -49,7 +56,8 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
     all: (now) => slotAt(now).all,
     of(now, by, wanted) {
       const names = slotAt(now).named[by]
-      const name = names.has(wanted) || names.size < mostNames ? wanted : 'other'
+      const [most, rest] = bounds[by]
+      const name = names.has(wanted) || names.size < most ? wanted : rest
       let counts = names.get(name)
       if (counts === undefined) names.set(name, (counts = noCounts()))
       return counts

@@ -2,7 +2,7 @@
 export type Span = 'hour' | 'day'
 
 /** The names under which traffic is counted. */
-export type Grouping = 'model' | 'team' | 'backend'
+export type Grouping = 'model' | 'team' | 'organization' | 'backend'
 
 /** What of the traffic is wanted. */
 export interface TrafficQuestion {

@@ -10,7 +10,7 @@ import type { Grouping, Span, TrafficQuestion } from './traffic-question.ts'
 /** The spans that a question may name. */
 export const spans = ['hour', 'day'] as const satisfies readonly Span[]
 /** The kinds of names that a question may name. */
-export const groupings = ['model', 'team', 'backend'] as const satisfies readonly Grouping[]
+export const groupings = ['model', 'team', 'organization', 'backend'] as const satisfies readonly Grouping[]
 
 /** A moment at which the gateway began anew: its figures may break there. */
 export interface Mark {

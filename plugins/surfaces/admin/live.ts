@@ -116,11 +116,13 @@ const printing = lazy(() => import('./printed-traffic.ts'))
 const traffic = route({
   method: 'GET',
   path: '/admin/traffic',
-  summary: 'What callers asked of the gateway, minute by minute for an hour or by half hours for a day.',
-  access: { scope: 'api_key.read', operators: true },
+  summary:
+    'What the callers of the own organisation asked, minute by minute for an hour or by half hours for a day; for operators what all callers asked.',
+  access: { scope: 'api_key.read' },
   query: v.strictObject({
+    ...whose,
     span: v.optional(v.picklist(spans), 'hour'),
-    by: v.optional(v.picklist(groupings), 'model'),
+    by: v.optional(v.picklist(groupings)),
     name: v.optional(v.pipe(v.string(), v.maxLength(256))),
   }),
   answer: enveloped(
@@ -138,24 +140,13 @@ const traffic = route({
       ),
     }),
   ),
-  needs: { traffic: Traffic },
-  async handle({ query: { span, by, name = null } }, { traffic }) {
-    const { printed } = await printing()
-    const failsKnown = by === 'backend'
-    const { processes, stepMs, from, slots, sums, marks, incidents } = await traffic.ask({ span, by, name })
-    return data({
-      processes,
-      step_ms: stepMs,
-      slots: slots.map((counts, place) => ({
-        at: from + place * stepMs,
-        ...printed(counts, name === null || failsKnown),
-      })),
-      sums: Object.entries(sums)
-        .map(([name, counts]) => ({ name, ...printed(counts, failsKnown) }))
-        .sort((one, other) => other.requests - one.requests),
-      marks: marks.filter(({ at }) => at >= from),
-      incidents: [...incidents],
-    })
+  needs: { traffic: Traffic, settings: Settings },
+  async handle({ caller, query }, { traffic, settings }) {
+    const { organization: wanted } = query
+    const isWhole = wanted === undefined && settings.operators.includes(caller.organization)
+    const organization = isWhole ? null : organizationFor(caller, wanted, settings)
+    const { allTraffic, trafficOf } = await printing()
+    return data(await (organization === null ? allTraffic(traffic, query) : trafficOf(organization, traffic, query)))
   },
 })
 

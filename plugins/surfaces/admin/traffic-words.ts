@@ -29,11 +29,11 @@ const of = (list: string): Readonly<Record<string, string>> => ({
 /** The words of the traffic of an hour or a day. */
 export const trafficWords: Chapter['operations'][string] = {
   about:
-    'Probes, administration, the console and lists of models are no traffic. The workers of a gateway are added up, and replicas on other machines are not. A restart forgets the counts.',
+    'Probes, administration, the console and lists of models are no traffic. The workers of a gateway are added up, and replicas on other machines are not. A restart forgets the counts. Of one organisation there are the answered calls, and sums of its teams.',
   query: { span: 'hour', by: 'backend' },
   words: {
     span: '`hour` is the last 60 minutes, `day` the last 48 half hours.',
-    by: 'What the sums are told by.',
+    by: 'What the sums are told by: models when absent, and teams for one organisation.',
     'query.name': 'The model, team or backend whose slots are told. Without it, all requests.',
     step_ms: 'The ms of one slot.',
     slots: 'One for each step, the latest last.',

@@ -200,11 +200,34 @@ t.test('the figures are those of the metrics, and an idle gateway has none', asy
   t.match((await read()).marks, [{ what: 'start' }, { what: 'reload' }])
 })
 
-t.test('traffic is for operators', async (t) => {
+t.test('everybody but operators sees the own organisation alone', async (t) => {
   const it = await running(t, memory())
-  const { credential } = await it.gateway.keys.create({ organization: 'acme', scopes: ['api_key.read'] })
-  const status = async (key: string) =>
-    (await it.call('GET', '/admin/traffic', undefined, { authorization: `Bearer ${key}` })).status
-  t.equal(await status(it.key), 200)
-  t.equal(await status(credential), 403)
+  const keyOf = async (organization: string, team?: string) =>
+    (await it.gateway.keys.create({ organization, ...(team !== undefined && { team }) })).credential
+  const [acme, blue, other] = [await keyOf('acme'), await keyOf('acme', 'blue'), await keyOf('other', 'blue')]
+  const call = (key: string, ...request: readonly [method: string, path: string, body?: object]) =>
+    it.call(...request, { authorization: `Bearer ${key}` })
+  const chat = { model: 'rehearsal', messages: [{ role: 'user', content: 'hi' }] }
+  for (const key of [acme, blue, blue, other, other, other, it.key])
+    t.equal((await call(key, 'POST', '/v1/chat/completions', chat)).status, 200)
+  interface Answer {
+    readonly slots: Figures[]
+    readonly sums: (Figures & { name: string })[]
+    readonly incidents: unknown[]
+    readonly marks: unknown[]
+  }
+  const seen = async (key: string, query = '') => {
+    const answer = await call(key, 'GET', `/admin/traffic${query}`)
+    if (answer.status !== 200) return answer.status
+    const { slots, sums, incidents, marks } = ((await answer.json()) as { data: Answer }).data
+    const requests = slots.reduce((sum, slot) => sum + slot.requests, 0)
+    return [requests, sums.map(({ name, requests }) => `${name} ${requests}`).join(), incidents.length + marks.length]
+  }
+  t.same(await seen(acme), [3, 'acme/blue 2', 0], 'its calls and its teams')
+  t.same(await seen(acme, '?span=day&name=acme%2Fblue'), [2, 'acme/blue 2', 0])
+  t.same(await seen(it.key, '?organization=acme'), [3, 'acme/blue 2', 0], 'operators ask for any')
+  t.same(await seen(it.key, '?by=organization'), [7, 'acme 3,other 3,default 1', 1])
+  t.equal(((await seen(it.key, '?organization=*')) as unknown[])[0], 7)
+  for (const query of ['?organization=other', '?organization=*', '?by=model', '?by=backend', '?name=other%2Fblue'])
+    t.equal(await seen(acme, query), 403, query)
 })

@@ -37,7 +37,7 @@ const figure = (head: string, of: (slot: Slot) => number, worded: (value: number
 })
 
 /** The hours of the last day, as the gateway's processes counted them. */
-export const usageHours = async ({ gateway }: View, query: UsageQuery): Promise<readonly Child[]> => {
+export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): Promise<readonly Child[]> => {
   const hours = hoursOf(await gateway.ask<Traffic>('GET', path))
   return [
     section(
@@ -70,7 +70,7 @@ export const usageHours = async ({ gateway }: View, query: UsageQuery): Promise<
       ],
     }),
     note(
-      'The hours of all callers in the last day, since the gateway started. ',
+      `The hours of ${sight.operates ? 'all callers' : 'your organisation'} in the last day, since the gateway started. `,
       link('Days', usageHash(query, { by: 'day' })),
       ' are kept.',
     ),

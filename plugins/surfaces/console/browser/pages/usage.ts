@@ -46,7 +46,7 @@ const choices = (view: View, query: UsageQuery, isHourly = false): HTMLElement =
   return el(
     'div',
     { class: 'choices' },
-    tabs('Sum of usage', view.sight.operates ? [...all.slice(0, 1), hour, ...all.slice(1)] : all),
+    tabs('Sum of usage', [...all.slice(0, 1), hour, ...all.slice(1)]),
     !isHourly && el('div', { class: 'span' }, day('from', 'From'), day('to', 'to')),
   )
 }
@@ -217,7 +217,7 @@ export const usage: Page = {
     const query = usageQuery(view.query)
     const wanted = view.query.get('by')
     const head = heading('Usage and cost')
-    if (wanted === 'hour' && view.sight.operates)
+    if (wanted === 'hour')
       return [head, choices(view, query, true), ...(await usageHours(view, query))]
     if (wanted !== null && wanted !== query.by)
       return [head, warning(`Usage is not summed by ${wanted}.`), choices(view, query)]
