@@ -426,7 +426,7 @@ t.test('a check that does not end leaves its place', async (t) => {
     create: (): Configuration => ({
       inEffect: async () => ({ file: null, readAt: 0, settings: [] }),
       compare: async () => ({ faults: [], changes: [] }),
-      try: async () => ({ faults: [], changes: [] }),
+      try: async () => ({ faults: [], changes: [], call: null }),
       check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
     }),
   })

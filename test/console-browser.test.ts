@@ -205,6 +205,26 @@ const changing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('The change is undone.').waitFor()
   t.same((await stored())?.limits, {})
+  await page.getByLabel('Budget a month').fill('')
+  await page.getByLabel('Team').fill('blue')
+  await page.getByLabel('Models', { exact: true }).fill('priced')
+  await page.getByLabel('Addresses').fill('127.0.0.0/8')
+  await page.getByRole('checkbox', { name: 'api_key.read', exact: true }).check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The key is changed.').waitFor()
+  t.match(await stored(), {
+    ...{ team: 'blue', models: ['priced'], addresses: ['127.0.0.0/8'], scopes: ['models.read', 'api_key.read'] },
+  })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The change is undone.').waitFor()
+  t.match(await stored(), { team: null, models: null, addresses: null, scopes: ['models.read'], version: 4 })
+  await tab.go('#/home', 'Home')
+  await tab.go(`#/keys/${row.id}`, 'to change')
+  t.equal(
+    await page.getByRole('cell', { name: 'key.update' }).count(),
+    4,
+    'each change and each way back is in the audit',
+  )
 }
 
 const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string): Promise<void> => {

@@ -6,12 +6,16 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
 import { withoutChromium } from './fakes/chromium.ts'
+import { backend } from './contracts/stage.ts'
 import { looks } from './fakes/console-looks.ts'
+import { scripted } from './fakes/scripted.ts'
 import { type Tab, browsing, hostile } from './fakes/console-stage.ts'
 
 const secret = 'sk-literal-key-of-the-account'
+/** The secret of a backend that no file has. */
+const typed = 'sk-typed-for-the-trial'
 
-const base = {
+const parts = {
   // A file of the operators, with a name that a page could take for markup.
   providers: {
     house: { use: 'openai', baseUrl: 'https://models.example/v1', apiKey: '$HOUSE_KEY' },
@@ -23,9 +27,14 @@ const base = {
 
 /** A gateway that reads a file, and its console. */
 const stage = async (t: Test) => {
+  const answer = scripted(() => [{ say: 'yes' }])
+  const fresh = await backend(t, (asked) =>
+    asked.headers.authorization === `Bearer ${typed}` ? answer(asked) : { status: 401, body: '{}' },
+  )
   const folder = t.testdir()
   const file = join(folder, 'sealgate.jsonc')
   const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  const base = { ...parts, outside: { allow: ['127.0.0.1'], ports: [Number(new URL(fresh.url).port)] } }
   await write(base)
   const { gateway } = await bootGateway({
     SEALGATE_CONFIG: file,
@@ -43,7 +52,7 @@ const stage = async (t: Test) => {
   const open = browsing(t)
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const key = async (of: Parameters<typeof gateway.keys.create>[0] = {}) => (await gateway.keys.create(of)).credential
-  return { write, key, browse: () => open(address) }
+  return { base, fresh, write, key, browse: () => open(address) }
 }
 
 type Stage = Awaited<ReturnType<typeof stage>>
@@ -77,7 +86,7 @@ const looking = async (t: Test, tab: Tab): Promise<void> => {
   t.match(await section(tab, 'Enclaves').innerText(), /answers\s+dev, which proves nothing\s+.*from now/)
 }
 
-const changing = async (t: Test, { write }: Stage, tab: Tab): Promise<void> => {
+const changing = async (t: Test, { base, write }: Stage, tab: Tab): Promise<void> => {
   const { page, go, axe } = tab
   const literal = { use: 'openai', apiKey: `${secret}-2` }
   const changed = { ...base, providers: { ...base.providers, literal }, routing: { retries: 3 } }
@@ -119,17 +128,57 @@ const weighing = async (t: Test, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/models/weights/small', 'small')
   await page.getByLabel('Weight of house').fill('3')
-  await page.getByRole('button', { name: 'Check this change' }).click()
-  await page.getByText('The file with this change has no faults.').waitFor()
+  await page.getByRole('button', { name: 'Check and call' }).click()
+  await page.getByText('The file with these lines has no faults.').waitFor()
+  await page.getByText(/^The test call of small /).waitFor()
   t.match(await text(tab), /models\.small\.upstreams\.0\.weight\s+\w+ it\s+\S+\s+3\s+a reload/)
   t.same(await tab.axe(), [])
   await tab.shot('weights-checked')
   await page.getByLabel('Weight of house').fill('2')
   t.equal(
-    await page.getByText('The file with this change has no faults.').count(),
+    await page.getByText('The file with these lines has no faults.').count(),
     0,
     'another change is not checked yet',
   )
+}
+
+/** By the keyboard alone. */
+const writing = async (t: Test, { fresh }: Stage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/settings/lines', 'New lines')
+  const write = async (label: string, words: string): Promise<void> => {
+    await page.getByLabel(label, { exact: true }).focus()
+    await page.keyboard.type(words)
+  }
+  await write('Name of the backend', 'fresh')
+  await write('Address', `${fresh.url}/v1`)
+  await write('Variable of the secret', 'FRESH_KEY')
+  await write('Secret for the test call', typed)
+  await write('Name of the model', hostile.model)
+  await write('Name at the backend', 'own')
+  await write('Words', 'unicorn')
+  const lines = JSON.parse(await page.innerText('pre code')) as object
+  t.same(lines, {
+    providers: { fresh: { use: 'openai', baseUrl: `${fresh.url}/v1`, apiKey: '$FRESH_KEY' } },
+    models: { [hostile.model]: { upstreams: [{ provider: 'fresh', model: 'own' }] } },
+    guards: { words: { lists: { own: { words: ['unicorn'], then: 'refuse' } } } },
+  })
+  await page.keyboard.press('Enter')
+  await page.getByText('The file with these lines has no faults.').waitFor()
+  await page.getByText(/^The test call of .* was answered in \d+ ms\.$/).waitFor()
+  t.match(await text(tab), /providers\.fresh\.apiKey\s+added it\s+–\s+\$FRESH_KEY/)
+  t.equal(fresh.asked.filter(({ path }) => path.endsWith('/chat/completions')).length, 1, 'a true call')
+  t.notOk((await page.innerText('main')).includes(typed), 'the secret stands in no line, no table and no command')
+  t.equal(await page.evaluate('"owned" in globalThis'), false)
+  t.same(await tab.axe(), [])
+  await tab.shot('lines-tried')
+  await page.getByLabel('Secret for the test call', { exact: true }).fill('sk-mistyped')
+  await page.getByRole('button', { name: 'Check and call' }).click()
+  await page.getByText(/^The test call of .* ended with 502/).waitFor()
+  await page.getByLabel('Words', { exact: true }).fill('')
+  await page.getByLabel('Backend', { exact: true }).fill('nobody')
+  await page.getByRole('button', { name: 'Check and call' }).click()
+  await page.getByText(/is not a provider/).waitFor()
 }
 
 t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
@@ -143,10 +192,15 @@ t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
     looks(t, tab, [
       ['#/home', 'Home', 'home-of-settings'],
       ['#/settings', 'Settings', 'settings-file'],
+      ['#/settings/lines', 'New lines', 'lines'],
     ]),
   )
 
   await t.test('a changed file is shown, checked and reloaded', (t) => changing(t, it, tab))
+
+  await t.test('lines for the file are made, checked and called, and no secret is read back', (t) =>
+    writing(t, it, tab),
+  )
 
   await t.test('a change of weights is tried before it is pasted', (t) => weighing(t, tab))
 

@@ -14,6 +14,6 @@ export const ownConfiguration = (source: ConfigurationSource) =>
       inEffect: async () => (await comparing()).shownInEffect(source),
       compare: async () => (await comparing()).comparedFile(source),
       check: async () => (await comparing()).checkedFile(source),
-      try: async (chains) => (await comparing()).triedFile(source, chains),
+      try: async (parts) => (await comparing()).triedFile(source, parts),
     }),
   })

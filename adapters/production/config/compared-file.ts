@@ -3,8 +3,9 @@ import { basename } from 'node:path'
 import { lazy } from '../../../core/lazy.ts'
 import type {
   ConfigurationComparison,
+  ConfigurationTrial,
   EffectiveConfiguration,
-  TriedChains,
+  TriedParts,
 } from '../../../plugins/surfaces/admin/configuration.ts'
 import { ConfigShape, checkedConfig } from './config.ts'
 import { configurationChanges } from './configuration-changes.ts'
@@ -19,6 +20,7 @@ import { type Leaf, shownSettings } from './shown-settings.ts'
 
 /** A check makes every part, which nothing else here does. */
 const everything = lazy(() => import('./every-fault.ts'))
+const calling = lazy(() => import('./test-call.ts'))
 
 /** Where the configuration of a gateway comes from, and what of it is in effect. */
 export interface ConfigurationSource {
@@ -92,11 +94,12 @@ const comparison = async (
   source: ConfigurationSource,
   file: object,
   faults: readonly string[],
+  /** The variables of the file. */
+  env = source.env,
 ): Promise<ConfigurationComparison> => {
   if (faults.length > 0) return { faults, changes: null }
-  const { env, narrowed } = source
   const before = await leavesInEffect(source)
-  const after = await leavesOf(narrowed(withOverrides(file, env)), env)
+  const after = await leavesOf(source.narrowed(withOverrides(file, source.env)), env)
   return { faults, changes: configurationChanges(before, after) }
 }
 
@@ -113,17 +116,33 @@ export const comparedFile = async (source: ConfigurationSource): Promise<Configu
   return unread(compared)
 }
 
-/** All faults of the file with these chains in it, and how it would differ from what is in effect. */
-export const triedFile = async (source: ConfigurationSource, chains: TriedChains): Promise<ConfigurationComparison> => {
+/** The file with tried parts in it, and the values of their variables. */
+const withParts = (file: object, { models, providers, guards }: TriedParts): object => {
+  const own = file as Readonly<Record<'models' | 'providers' | 'guards', Readonly<Record<string, object>> | undefined>>
+  const chains = Object.entries(models).map(([model, chain]) => [model, { ...own.models?.[model], ...chain }])
+  const isTried = (parts: object): boolean => Object.keys(parts).length > 0
+  return {
+    ...file,
+    ...(isTried(models) && { models: { ...own.models, ...Object.fromEntries(chains) } }),
+    ...(isTried(providers) && { providers: { ...own.providers, ...providers } }),
+    ...(isTried(guards) && { guards: { ...own.guards, ...guards } }),
+  }
+}
+
+/** All faults of the file with these parts in it, how it would differ from what is in effect, and a test call. */
+export const triedFile = async (source: ConfigurationSource, parts: TriedParts): Promise<ConfigurationTrial> => {
   const { everyFault } = await everything()
+  const env = { ...source.env, ...parts.secrets }
   const tried = await withFile(source.env, async ({ file }) => {
-    const { models = {} } = file as { readonly models?: Readonly<Record<string, object>> }
-    const changed = Object.entries(chains).map(([model, chain]) => [model, { ...models[model], ...chain }])
-    const whole = { ...file, models: { ...models, ...Object.fromEntries(changed) } }
+    const whole = withParts(file, parts)
     // The places of faults are those of no file.
-    return comparison(source, whole, linesOf(source.env, null, await everyFault(whole, source.env)))
+    const faults = linesOf(source.env, null, await everyFault(whole, env))
+    const compared = await comparison(source, whole, faults, env)
+    if (parts.call === null || faults.length > 0) return { ...compared, call: null }
+    const { testCall } = await calling()
+    return { ...compared, call: await testCall(checkedConfig(whole, env), parts, parts.call) }
   })
-  return unread(tried)
+  return typeof tried === 'string' ? { ...unread(tried), call: null } : tried
 }
 
 /** All faults of the file, in the sentences of `sealgate check`. */

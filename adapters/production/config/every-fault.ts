@@ -19,12 +19,12 @@ import { surfacesOf } from './surfaces.ts'
 import { toolsOf } from './tools.ts'
 import { chosenUpstream } from './upstreams.ts'
 
-/** Makes a gateway with stores in memory and without an enclave, and closes it. Throws what a start throws. */
-const assemble = async (config: Config): Promise<void> => {
+/** The parts of a gateway with stores in memory and without an enclave. */
+export const partsInMemory = async (config: Config) => {
   const upstreams = Object.entries(config.providers).map(([name, choice]) =>
     chosenUpstream(['providers', name], name, choice),
   )
-  const parts = {
+  return {
     ...{ clock: use(clock), random: use(random), log: use(log), cache: use(cache), rateLimiter: use(rateLimiter) },
     ...{ blobStore: use(blobStore), metadataStore: use(metadataStore), enclave: use(withoutEnclave) },
     ...{ catalog: use(catalog), meter: use(meter) },
@@ -36,8 +36,11 @@ const assemble = async (config: Config): Promise<void> => {
     sections,
     parts: [use(modelRules)],
   }
-  await createGateway(parts, settingsOf(config)).close()
 }
+
+/** Makes such a gateway, and closes it. Throws what a start throws. */
+const assemble = async (config: Config): Promise<void> =>
+  createGateway(await partsInMemory(config), settingsOf(config)).close()
 
 /** The fault by which a start would refuse parts that are each right. */
 const assemblyFaults = async (config: Config): Promise<readonly Fault[]> => {

@@ -12,7 +12,7 @@ import {
   settingContents,
   settingOrigins,
 } from './configuration.ts'
-import { listOf } from '../../../core/validate.ts'
+import { triedParts } from './tried-parts.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 
 /** Bounds of one answer. */
@@ -113,33 +113,31 @@ const check = route({
   },
 })
 
-/** A `$` would put a variable of the gateway into the file that is tried. */
-const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.regex(/^[^$]/, 'a name and no variable'))
-const amount = v.optional(v.pipe(v.number(), v.minValue(0)))
-
-const link = v.strictObject({
-  provider: name,
-  model: v.optional(name),
-  weight: amount,
-  priority: amount,
-  context_tokens: amount,
-})
-
-const chains = v.record(name, v.strictObject({ upstreams: listOf(link, 1, 100) }))
-
 const tryOut = route({
   method: 'POST',
   path: '/admin/configuration/try',
   summary:
-    'Lists every fault that the configuration would have with other chains of models, and what they would change.',
+    'Lists every fault that the configuration would have with other models, backends and guards, what they would change, and how a test call ends.',
   access: { scope: 'api_key.update', operators: true },
-  body: { read: 'json', schema: v.strictObject({ models: chains }), bytes: 64 * 1024 },
-  answer: enveloped(v.object({ faults: v.array(v.string()), ...differences })),
+  body: { read: 'json', schema: triedParts, bytes: 64 * 1024 },
+  answer: enveloped(
+    v.object({
+      faults: v.array(v.string()),
+      ...differences,
+      call: v.nullable(
+        v.object({ model: v.string(), status: v.number(), ms: v.number(), fault: v.nullable(v.string()) }),
+      ),
+    }),
+  ),
   needs: { configuration: Configuration, audit: Audit, clock: Clock },
   async handle({ id, caller, input }, { configuration, audit, clock }) {
-    const look = () => alone(clock, () => configuration.try(input.models))
-    const { faults, changes } = await audit.record(actorOf(id, caller), 'configuration.check', null, look)
-    return data({ faults: bounded(faults), ...told(changes) }, faults.length === 0 ? 'No faults' : null)
+    const { call = null, ...parts } = input
+    const look = () => alone(clock, () => configuration.try({ ...parts, call }))
+    const { faults, changes, call: ended } = await audit.record(actorOf(id, caller), 'configuration.check', null, look)
+    return data(
+      { faults: bounded(faults), ...told(changes), call: ended && { ...ended } },
+      faults.length === 0 ? 'No faults' : null,
+    )
   },
 })
 

@@ -53,21 +53,49 @@ export interface ConfigurationComparison {
   readonly changes: readonly ConfigurationChange[] | null
 }
 
-/** Chains in place of those of the file, by model. */
-export type TriedChains = Readonly<
-  Record<
-    string,
-    {
-      readonly upstreams: readonly {
-        readonly provider: string
-        readonly model?: string | undefined
-        readonly weight?: number | undefined
-        readonly priority?: number | undefined
-        readonly context_tokens?: number | undefined
-      }[]
-    }
-  >
->
+/** A chain in place of that of the file. */
+export interface TriedChain {
+  readonly upstreams: readonly {
+    readonly provider: string
+    readonly model?: string | undefined
+    readonly weight?: number | undefined
+    readonly priority?: number | undefined
+    readonly context_tokens?: number | undefined
+  }[]
+}
+
+/** A backend beside those of the file. */
+export interface TriedProvider {
+  readonly use: string
+  readonly baseUrl?: string | undefined
+  /** `$NAME`. */
+  readonly apiKey?: string | undefined
+}
+
+/** Parts of a configuration that are tried before an operator writes them into the file. */
+export interface TriedParts {
+  readonly models: Readonly<Record<string, TriedChain>>
+  readonly providers: Readonly<Record<string, TriedProvider>>
+  readonly guards: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
+  /** Values of the variables of new backends, by name. The trial forgets them. */
+  readonly secrets: Readonly<Record<string, string>>
+  /** The model that is called once; null for no call. */
+  readonly call: string | null
+}
+
+/** How a test call ended. */
+export interface TestCall {
+  readonly model: string
+  readonly status: number
+  readonly ms: number
+  /** The gateway's own sentence; null where the call was answered. */
+  readonly fault: string | null
+}
+
+export interface ConfigurationTrial extends ConfigurationComparison {
+  /** Null where nothing was called. */
+  readonly call: TestCall | null
+}
 
 /** The configuration that a gateway runs with, and the file that it came from. No value of a secret leaves it. */
 export interface Configuration {
@@ -77,8 +105,8 @@ export interface Configuration {
   compare(): Promise<ConfigurationComparison>
   /** All faults of the file in sentences, those of its plugins too, which are loaded for that. */
   check(): Promise<readonly string[]>
-  /** The same of the file with these chains in it, and the difference that they would make. Nothing is written. */
-  try(chains: TriedChains): Promise<ConfigurationComparison>
+  /** The same of the file with these parts in it, the difference that they would make, and a test call. Nothing is written. */
+  try(parts: TriedParts): Promise<ConfigurationTrial>
 }
 
 export const Configuration = one<Configuration>('Configuration')

@@ -252,10 +252,25 @@ export const operating: Chapter = {
     },
     'POST /admin/configuration/try': {
       about:
-        'The chains stand in the place of those of the file, which stays as it is, and so does what is in effect. The faults are ' +
-        'those that `sealgate check --offline` finds. No backend is asked. It stands in the audit as `configuration.check`.',
+        'The parts stand beside those of the file, or in their place. The file stays as it is, and so does what is in effect. ' +
+        'The faults are those that `sealgate check --offline` finds. With `call`, one chat of 16 tokens goes to a model, at its price. ' +
+        'A private address is asked only where the file has it. The trial stands in the audit as `configuration.check`.',
       words: {
         models: 'By model: the part of the configuration that is tried.',
+        providers: 'By name: backends of kinds that an address and a key describe.',
+        use: 'The kind of the backend.',
+        baseUrl: 'The address of the backend; that of the vendor when absent.',
+        apiKey: 'The variable of the secret, as `$NAME`.',
+        guards: 'By name: guards with their settings, without variables.',
+        redact: 'The settings of the guard.',
+        words: 'The settings of the guard.',
+        secrets: 'By name: values of variables of new backends. The trial forgets them, and no answer has them.',
+        'body.call': 'The model that is called once; no call when absent.',
+        'data.call': 'How the call ended. It is null without one, and where the file would have a fault.',
+        'call.model': 'The model that was called.',
+        status: 'The status that a caller would get.',
+        ms: 'The time of the call.',
+        fault: 'The sentence that a caller would get. It is null where the call was answered.',
         upstreams: 'The chain of the model.',
         provider: 'The name of a backend of the configuration.',
         'upstreams.model': 'The backend’s own name of the model.',
@@ -275,7 +290,11 @@ export const operating: Chapter = {
         restart: 'Whether a running gateway keeps the setting: a reload is refused, and a restart takes it.',
       },
       body: { models: { rehearsal: { upstreams: [{ provider: 'rehearsal', weight: 2, priority: 1 }] } } },
-      answer: { ...exampleEnvelope, message: 'No faults', data: { faults: [], changes: [], changes_left_out: 0 } },
+      answer: {
+        ...exampleEnvelope,
+        message: 'No faults',
+        data: { faults: [], changes: [], changes_left_out: 0, call: null },
+      },
       statuses: [400, 409],
     },
   },

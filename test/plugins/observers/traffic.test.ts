@@ -205,8 +205,8 @@ t.test('everybody but operators sees the own organisation alone', async (t) => {
   const keyOf = async (organization: string, team?: string) =>
     (await it.gateway.keys.create({ organization, ...(team !== undefined && { team }) })).credential
   const [acme, blue, other] = [await keyOf('acme'), await keyOf('acme', 'blue'), await keyOf('other', 'blue')]
-  const call = (key: string, ...request: readonly [method: string, path: string, body?: object]) =>
-    it.call(...request, { authorization: `Bearer ${key}` })
+  const call = (key: string, method: string, path: string, body?: object) =>
+    it.call(method, path, body, { authorization: `Bearer ${key}` })
   const chat = { model: 'rehearsal', messages: [{ role: 'user', content: 'hi' }] }
   for (const key of [acme, blue, blue, other, other, other, it.key])
     t.equal((await call(key, 'POST', '/v1/chat/completions', chat)).status, 200)

@@ -41,9 +41,13 @@ export const settingsTable = (rows: readonly PlacedSetting[], curl: string): HTM
     ],
   })
 
-export const changesTable = (rows: readonly ConfigurationChange[], curl: string): HTMLElement =>
+export const changesTable = (
+  rows: readonly ConfigurationChange[],
+  curl: string,
+  title = 'What the file has differently',
+): HTMLElement =>
   table<ConfigurationChange>({
-    title: 'What the file has differently',
+    title,
     file: 'configuration-changes',
     rows,
     curl,

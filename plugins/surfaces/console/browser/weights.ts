@@ -1,10 +1,8 @@
 import type { Chained } from './answers.ts'
-import type { ConfigurationChange } from './configuration.ts'
-import { changesTable } from './configuration-table.ts'
 import { type Child, el } from './element.ts'
-import { curlOf } from './gateway.ts'
 import type { View } from './page.ts'
-import { button, heading, copied, link, note, refusal, section, stack, warning } from './parts.ts'
+import { button, heading, copied, link, note, section, stack, warning } from './parts.ts'
+import { type Lines, tried } from './trial.ts'
 
 /** The part of a configuration file that gives a model these weights. */
 export const weightsConfig = ({ model, chain }: Chained, weights: readonly number[]): string => {
@@ -20,27 +18,12 @@ export const weightsConfig = ({ model, chain }: Chained, weights: readonly numbe
 
 const isWeight = (text: string): boolean => text !== '' && Number.isFinite(Number(text)) && Number(text) >= 0
 
-interface Tried {
-  readonly faults: readonly string[]
-  readonly changes: readonly ConfigurationChange[] | null
-}
-
-const path = '/admin/configuration/try'
-
-/** What `sealgate check` finds in the file with this change, and the difference to what runs. */
-const tried = async ({ gateway }: View, change: string): Promise<HTMLElement> => {
-  const { faults, changes } = await gateway.ask<Tried>('POST', path, JSON.parse(change) as object)
-  if (changes === null) return el('div', {}, faults.map(warning))
-  const found = changesTable(changes, curlOf(gateway.base, path, 'POST', change))
-  return stack(el('p', { class: 'fine', role: 'status' }, 'The file with this change has no faults.'), found)
-}
-
 /** Weights to try, with the change of the configuration that makes them so. */
 export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
   const [place, found] = [stack(), stack()]
   let change = ''
   const check = async (): Promise<void> => {
-    found.replaceChildren(await tried(view, change).catch(refusal))
+    found.replaceChildren(await tried(view, JSON.parse(change) as Lines, chained.model))
   }
   const inputs = chained.chain.map(({ backend, weight }, at) =>
     el('input', {
@@ -65,7 +48,7 @@ export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
             el(
               'div',
               { class: 'actions' },
-              button('Check this change', () => void check()),
+              button('Check and call', () => void check()),
             ),
           ]
         : []),

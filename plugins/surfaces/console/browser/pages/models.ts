@@ -7,7 +7,7 @@ import { count } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { badge, heading, note, stack } from '../parts.ts'
+import { badge, heading, link, note, stack } from '../parts.ts'
 import { type PriceKind, priceOf } from '../prices.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
 import { type Column, table } from '../table.ts'
@@ -118,7 +118,8 @@ const overview = async (view: View): Promise<readonly Child[]> => {
   ])
   const paths = modelPaths(sight.links)
   const path = paths['standard'] ?? paths['openai'] ?? paths['confidential'] ?? paths['decisions'] ?? '/'
-  return [heading('Models and backends'), operated, modelTable(listed, curlOf(gateway.base, path))]
+  const lines = sight.steers && link('New model or backend', '#/settings/lines')
+  return [heading('Models and backends', lines), operated, modelTable(listed, curlOf(gateway.base, path))]
 }
 
 const weights = async (view: View, name: string): Promise<readonly Child[]> => {

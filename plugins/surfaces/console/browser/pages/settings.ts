@@ -5,8 +5,9 @@ import { type Child, append, el } from '../element.ts'
 import { enclaveTable, enclavesOf } from '../enclaves.ts'
 import { count, moment, zone } from '../format.ts'
 import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
+import { linesForm } from '../lines-form.ts'
 import type { Page, View } from '../page.ts'
-import { button, facts, heading, note, refusal, section, stack, toldPlace } from '../parts.ts'
+import { button, facts, heading, link, note, refusal, section, stack, toldPlace } from '../parts.ts'
 
 const path = '/admin/configuration'
 
@@ -169,9 +170,10 @@ export const settings: Page = {
   sees: () => true,
   async show(view) {
     const { gateway, sight } = view
+    if (view.path[0] === 'lines' && sight.steers) return linesForm(view)
     const [described, effective] = await Promise.all([gateway.read<Described>('/openapi.json'), read(view)])
     return [
-      heading('Settings', view.own === null && leaving(view)),
+      heading('Settings', sight.steers && link('New lines', '#/settings/lines'), view.own === null && leaving(view)),
       section(
         'This gateway',
         facts([

@@ -217,8 +217,7 @@ export const usage: Page = {
     const query = usageQuery(view.query)
     const wanted = view.query.get('by')
     const head = heading('Usage and cost')
-    if (wanted === 'hour')
-      return [head, choices(view, query, true), ...(await usageHours(view, query))]
+    if (wanted === 'hour') return [head, choices(view, query, true), ...(await usageHours(view, query))]
     if (wanted !== null && wanted !== query.by)
       return [head, warning(`Usage is not summed by ${wanted}.`), choices(view, query)]
     const content = isSummed(query) || !isRowGroup(query.by) ? summed(view, query) : byRows(view, query, query.by)
