@@ -7,7 +7,13 @@ const headers = { authorization: `Bearer ${key}` }
 
 /** Ms between two readings of a page, with what the page reads. */
 const pages: readonly (readonly [ms: number, paths: readonly string[]])[] = [
-  [10_000, ['/health/ready', '/metrics', '/admin/usage?limit=100', '/v1/models']],
+  [
+    10_000,
+    [
+      ...['/health/ready', '/metrics', '/admin/traffic?span=hour&by=model', '/admin/usage?limit=100', '/v1/models'],
+      ...['/admin/keys?limit=1', '/admin/usage?limit=1'],
+    ],
+  ],
   [5_000, ['/admin/models?limit=100', '/admin/backends']],
   [
     60_000,
@@ -15,6 +21,8 @@ const pages: readonly (readonly [ms: number, paths: readonly string[]])[] = [
       '/admin/teams?limit=100',
       '/admin/usage/sums?by=team',
       '/admin/keys?limit=100',
+      '/admin/keys?limit=100&search=key%2077',
+      '/admin/usage/sums?by=key&limit=1000',
       '/admin/keys?limit=100&team=team-7',
     ],
   ],

@@ -26,9 +26,9 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
 const { values, positionals: wanted } = parseArgs({
   options: {
     force: { type: 'boolean' },
-    /** Of the chapter `consoles`: shorter turns to try it. */
-    seconds: { type: 'string', default: '60' },
-    rounds: { type: 'string', default: '5' },
+    /** Of the chapter `consoles`: the length of a turn, and the pairs of turns with and without consoles. */
+    seconds: { type: 'string', default: '6' },
+    rounds: { type: 'string', default: '6' },
     /** Of the chapter `chat`: some of its parts, and without gateways and proxies of npm. */
     part: { type: 'string', multiple: true, default: [] },
     alone: { type: 'boolean', default: false },
