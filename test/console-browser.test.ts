@@ -126,7 +126,7 @@ const searching = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> 
   await make('nightly backup')
   const names = async () => {
     await page.waitForSelector('main [aria-busy]', { state: 'detached' })
-    return page.locator('tbody th').allInnerTexts()
+    return page.locator('tbody th a').allInnerTexts()
   }
   await tab.go('#/keys', 'Keys')
   await page.fill('input[type=search]', 'nightly')
@@ -199,7 +199,7 @@ const changing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await page.keyboard.press('Enter')
   await page.getByText('The key is changed.').waitFor()
   t.match(await stored(), { limits: { costPerMonth: 25 } })
-  t.match(await text(tab), /costPerMonth: 25/)
+  t.match(await text(tab), /Budget a month: 25/)
   t.same(await tab.axe(), [])
   await tab.shot('key-changed')
   await page.getByRole('button', { name: 'Undo' }).click()

@@ -45,7 +45,7 @@ const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> 
   t.notMatch(main, 'hello', 'no answer is shown')
   await page.getByRole('searchbox').fill(id)
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  t.match(await page.innerText('tbody'), /chained\s+house\s+2/)
+  t.match(await page.innerText('tbody'), /chained\s+POST \S+\s+house\s+2/)
   const waiting = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()
   const csv = await readFile(await (await waiting).path(), 'utf8')

@@ -14,7 +14,7 @@ const printed = (
   ...{ input, output, cost: cost / 1e6, unpriced },
 })
 
-/** What of the traffic is told. */
+/** The wanted part of the traffic. */
 export interface TrafficQuery {
   readonly span: Span
   readonly by?: Grouping | undefined

@@ -216,6 +216,7 @@ dialog::backdrop{background:rgb(5 12 16/.5)}
 h3{margin:0;font-size:.86rem;font-weight:600;color:var(--dim)}
 input[type=file]{width:100%}
 .card>form{max-width:none}
+.card>div:empty{display:none}
 .verdict{border-radius:7px;padding:.55rem .8rem;font-weight:600}
 .verdict.proved{background:var(--wash-good);color:var(--good)}
 .verdict.unproved{background:var(--wash-bad);color:var(--bad)}
@@ -247,8 +248,8 @@ input[type=file]{width:100%}
 @media(max-width:34rem){.beside,.checks li{grid-template-columns:minmax(0,1fr)}}
 main>button{align-self:flex-start}
 @media(min-width:84rem){.halves{grid-template:auto 1fr/minmax(0,1fr) minmax(0,1fr)}.halves>:nth-child(2){grid-area:1/2/span 2}}
-@media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
-@media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
+@media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side nav{mask-image:linear-gradient(to right,#000 calc(100% - 2.2rem),transparent)}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
+@media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.tiles>:last-child:nth-child(odd){grid-column:1/-1}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
 @media(min-width:160rem){body{font-size:18px;grid-template-columns:15rem minmax(0,1fr)}code,pre{font-size:16px}main{max-width:none}}
 @media print{body{display:block}.side,.actions,.choices,.skip,form{display:none}}
 @media(prefers-reduced-motion:no-preference){main{transition:opacity .12s}}

@@ -48,7 +48,7 @@ export const chainTable = (models: readonly Chained[], backends: readonly Backin
         value: ({ backend }) => backend,
         show: ({ backend }) => link(backend, `#/models/backend/${encodeURIComponent(backend)}`),
       },
-      { head: 'Its model', value: ({ model }) => model },
+      { head: 'Backend’s model', value: ({ model }) => model },
       {
         head: 'Breaker',
         value: (row) => breakerOf(row, backends).words,

@@ -7,6 +7,7 @@ import { count, moment, utcDay } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { keyChange } from './key-change.ts'
 import { revokeKey, rotateKey } from './key-acts.ts'
+import { limitLabel } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
 import { expiryOf, isAlive, stateOf } from './key-state.ts'
 import { wholeList } from './listing.ts'
@@ -90,7 +91,7 @@ const listOr = (all: readonly string[] | null, none: string): Child =>
 
 /** Null where the key has those of the configuration alone. */
 const ownLimits = ({ limits }: Key): readonly string[] | null => {
-  const own = Object.entries(limits).map(([name, limit]) => `${name}: ${limit ?? 'none'}`)
+  const own = Object.entries(limits).map(([name, limit]) => `${limitLabel(name)}: ${limit ?? 'none'}`)
   return own.length === 0 ? null : own
 }
 
@@ -113,7 +114,7 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
       ['Scopes', listOr(key.scopes, 'none'), 'wide'],
       ['Models', listOr(key.models, 'all'), 'wide'],
       ['Addresses', listOr(key.addresses, 'all'), 'wide'],
-      ['Own limits', listOr(ownLimits(key), 'none'), 'wide'],
+      ['Own limits', ownLimits(key)?.join(', ') ?? 'none', 'wide'],
     ]),
   )
 }

@@ -28,6 +28,9 @@ const limits: readonly LimitField[] = [
   { name: 'tokensPerDay', label: 'Tokens a day', hint: limitHint, isMoney: false },
 ]
 
+/** A limit in words; the name itself for one that no form has. */
+export const limitLabel = (name: string): string => limits.find((limit) => limit.name === name)?.label ?? name
+
 const shown = ({ isMoney }: LimitField, value: number | null): string =>
   value === null ? 'none' : isMoney ? cost(value) : count(value)
 

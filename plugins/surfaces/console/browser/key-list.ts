@@ -59,7 +59,10 @@ const nameColumns = (now: number): readonly Column<Key>[] => [
   {
     head: 'Name',
     value: ({ name }) => name,
-    show: ({ id, name }) => link(name === '' ? '(no name)' : name, `#/keys/${encodeURIComponent(id)}`),
+    show: ({ id, name, hint }) => [
+      link(name === '' ? '(no name)' : name, `#/keys/${encodeURIComponent(id)}`),
+      el('small', { class: 'short' }, `…${hint}`),
+    ],
   },
   {
     head: 'Team',
@@ -71,7 +74,7 @@ const nameColumns = (now: number): readonly Column<Key>[] => [
     value: (key) => stateOf(key, now).words,
     show: (key) => badge(stateOf(key, now).kind, stateOf(key, now).words),
   },
-  { head: 'Ends in', value: ({ hint }) => hint, show: ({ hint }) => el('code', {}, `…${hint}`) },
+  { head: 'Last letters', value: ({ hint }) => hint, hidden: true },
 ]
 
 /** `costs` has the cells whose sums come later. */

@@ -60,7 +60,14 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
         value: ({ status }) => status,
         show: (request) => badge(standOf(request).kind, standOf(request).words),
       },
-      { head: 'Model', value: ({ model }) => model, show: ({ model }) => el('span', { class: 'name' }, model ?? '–') },
+      {
+        head: 'Model',
+        value: ({ model }) => model,
+        show: ({ model, route }) => [
+          el('span', { class: 'name' }, model ?? '–'),
+          el('small', { class: 'short' }, el('code', {}, route)),
+        ],
+      },
       { head: 'Backend', value: ({ backend }) => backend },
       { head: 'Attempts', value: attemptWords, number: true },
       {
@@ -73,7 +80,7 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
       { head: 'Tokens in / out', value: tokens, number: true },
       { head: 'Key', value: ({ key }) => key, show: ({ key }) => keyLink(key, names) },
       { head: 'Team', value: (request) => teamOf(request, names) },
-      { head: 'Route', value: ({ route }) => route, show: ({ route }) => el('code', { class: 'name' }, route) },
+      { head: 'Route', value: ({ route }) => route, hidden: true },
       { head: 'Organisation', value: ({ organization }) => organization },
     ],
   })

@@ -171,14 +171,14 @@ export const incidentTable = ({ incidents }: Traffic, curl: string): HTMLElement
         empty: '',
         columns: [
           { head: 'Backend', value: ({ backend }) => backend },
-          { head: 'Its model', value: ({ model }) => model },
+          { head: 'Backend’s model', value: ({ model }) => model },
           { head: 'Since', value: ({ since }) => new Date(since).toISOString(), show: ({ since }) => moment(since) },
           {
             head: 'Until',
             value: ({ until }) => until && new Date(until).toISOString(),
-            show: ({ until }) => (until === null ? 'not over' : moment(until)),
+            show: ({ until }) => (until === null ? 'now open' : moment(until)),
           },
           { head: 'Failed calls', value: ({ failed }) => failed, show: ({ failed }) => count(failed), number: true },
-          { head: 'The last', value: ({ status }) => status, show: ({ status }) => statusWords(status) },
+          { head: 'Last status', value: ({ status }) => status, show: ({ status }) => statusWords(status) },
         ],
       })

@@ -58,7 +58,7 @@ export const attemptTable = (request: Running, curl: string): HTMLElement =>
     empty: 'No backend was asked.',
     columns: [
       { head: 'Backend', value: ({ backend }) => backend },
-      { head: 'Its model', value: ({ model }) => model },
+      { head: 'Backend’s model', value: ({ model }) => model },
       { head: 'Reason', value: causeOf },
       {
         head: 'Outcome',
