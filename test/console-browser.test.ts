@@ -348,15 +348,19 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
       )
     const teams = async () => (await (await stage.call('GET', '/admin/teams?limit=100')).json()).data.teams
     await stage.call('POST', '/admin/teams', { name: 'target' })
-    const before = await teams()
+    const { row } = await stage.gateway.keys.create({ name: 'target' })
+    const before = [await teams(), await stage.gateway.keys.get(row.id, null)]
     for (const type of ['application/json', 'text/plain'])
       for (const [method, path] of [
         ['POST', '/admin/teams'],
         ['PATCH', '/admin/teams/target'],
         ['DELETE', '/admin/teams/target'],
+        ['PATCH', `/admin/keys/${row.id}`],
+        ['DELETE', `/admin/keys/${row.id}`],
+        ['POST', '/admin/configuration/try'],
       ] as const)
         t.equal(await written(method, path, type), 'refused', `${method} as ${type}`)
-    t.same(await teams(), before, 'nothing is written')
+    t.same([await teams(), await stage.gateway.keys.get(row.id, null)], before, 'nothing is written')
   },
   async opener(t, { stage, outside }) {
     const opened = outside.waitForEvent('popup')

@@ -140,6 +140,15 @@ const refusing = async (t: Test, stage: ConsoleStage): Promise<void> => {
   await tab.page.getByRole('dialog').getByRole('button', { name: 'Close team' }).click()
   await tab.page.locator('dialog [role=alert]').waitFor()
   t.same(await asking(stage)('GET', '/admin/teams/green'), before, 'a scope that is too small changes nothing')
+  const lesser = await stage.gateway.keys.create({ name: 'lesser', scopes: ['api_key.read', 'api_key.update'] })
+  const { row } = await stage.gateway.keys.create({ name: 'wider', scopes: ['models.read', 'tools.execute'] })
+  const other = await opened(stage, `#/keys/${row.id}`, 'wider', lesser.credential)
+  await other.page.getByText('Change this key').click()
+  await other.page.getByLabel('Team').fill('green')
+  await other.page.getByRole('button', { name: 'Save' }).click()
+  t.match(await other.page.innerText('main [role=alert]'), /widened by a caller with every scope of it[^]*team/)
+  t.equal((await stage.gateway.keys.get(row.id, null))?.version, 0, 'a lesser key moves no other key')
+  await other.page.context().close()
   await tab.page.context().close()
 }
 
