@@ -64,7 +64,7 @@ const settingsFor = (config: Config, model: string) => {
 export const testCall = async (config: Config, tried: TriedParts, model: string): Promise<TestCall> => {
   insistOnSecrets(tried)
   const settings = settingsFor(config, model)
-  const names = new Set(config.models[model]?.upstreams.map(({ provider }) => provider))
+  const names = new Set(config.models[model]?.upstreams?.map(({ provider }) => provider))
   const providers = Object.fromEntries(Object.entries(config.providers).filter(([name]) => names.has(name)))
   const inMemory = await partsInMemory({ ...config, providers, tools: {}, surfaces: ['v1'] })
   const gateway = createGateway(
