@@ -74,7 +74,10 @@ export class Container {
     this.#inner = (parent === null ? container : parent.#inner).createChildContainer()
   }
 
-  /** A child takes from its parent each port for one that it does not fit itself, and all of a port for many. Dispose of the child before its parent. */
+  /**
+   * A container with parts of its own beside those of this one: a port for one is filled by the child first, a port for
+   * many by both. Dispose of the child before its parent.
+   */
   child(): Container {
     return new Container(this)
   }
