@@ -4,12 +4,11 @@ import { type Generation, type Renewable, enclaveOf, generation } from './genera
 import { Catalog } from '../inference/models/catalog.ts'
 import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
-import { modelsWith, sorted } from '../ports/model-rows.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
 import { RefusedConfiguration } from '../errors.ts'
 import { type Renewal, fixedSetting } from './reload.ts'
-import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
+import { type Settings, type SettingsInput, SettingsShape, modelsWith, sorted } from '../settings.ts'
 
 /** The comparison of fixed settings loads with the first reload. */
 const fixing = lazy(() => import('./fixed-settings.ts'))

@@ -1,8 +1,13 @@
 import * as v from 'valibot'
 import { InsideShape } from '../../../plugins/sealed/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
-import { modelsWith } from '../../../core/ports/model-rows.ts'
-import { type ModelSettings, type RowInputs, type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import {
+  type ModelSettings,
+  type RowInputs,
+  type SettingsInput,
+  SettingsShape,
+  modelsWith,
+} from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
 import { SurfaceName, nameOfSurface } from './surfaces.ts'
