@@ -4,6 +4,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { type Recorded, recorded } from './fakes/recorded.ts'
+import { settled } from './fakes/settled.ts'
 import { vendorsAt } from './fakes/vendor-answers.ts'
 import {
   type RecordedModels,
@@ -58,15 +59,6 @@ const doors: Readonly<Record<string, (model: string, stream: boolean) => readonl
   ],
 }
 
-/** What differs between two answers to the same request: ids and times of the gateway. */
-const settled = (answer: string): string =>
-  answer
-    .replace(/\b([a-z]+)_[0-9a-f]{40}\b/g, '$1_')
-    .replace(/(chatcmpl-|call_)[0-9a-f]{24}\b/g, '$1')
-    .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
-    .replace(/"(support_id|request_id)":"[^"]*"/g, '"$1":""')
-    .replace(/\bsealgate\.[\w-]+/g, 'keepsake')
-
 /** Waits are spread by chance, so their presence alone is compared. */
 const headersOf = (headers: Headers) =>
   Object.fromEntries(
@@ -90,7 +82,8 @@ const askedOf = ({ asked }: Recorded, from: number) =>
 const nameOf = ({ provider, folder }: RecordedModels, recording: string): string => `${provider}-${folder}-${recording}`
 
 const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Running> => {
-  const models: SettingsInput['models'] = {}
+  const pair = ['anthropic', 'openai'].map((provider) => ({ provider, model: 'chat' }))
+  const models: SettingsInput['models'] = { pair: { upstreams: pair } }
   for (const served of recordedModels)
     for (const recording of recordingsOf(served)) {
       const model = served.modelOf(recording)
@@ -118,6 +111,22 @@ const loggedOf = async ({ logged }: Running, id: string | null) => {
     .sort((one, other) => (one.event < other.event ? -1 : 1))
 }
 
+/** Asks one gateway, and gives all that is to be the same at another one. */
+const asking =
+  (backend: Recorded) =>
+  async (running: Running, path: string, body: Json, headers: Record<string, string> = {}) => {
+    const from = backend.asked.length
+    const answer = await running.call('POST', path, body, headers)
+    const said = await answer.text()
+    return {
+      status: answer.status,
+      headers: headersOf(answer.headers),
+      text: settled(said),
+      asked: askedOf(backend, from),
+      logged: await loggedOf(running, answer.headers.get('x-request-id')),
+    }
+  }
+
 t.test(
   'a chat has the same answer, and its backend the same request, straight and by the long way',
   { timeout: 170_000 },
@@ -125,18 +134,7 @@ t.test(
     const backend = await recorded(wireAnswer)
     t.teardown(() => backend.close())
     const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
-    const ask = async (running: Running, path: string, body: Json) => {
-      const from = backend.asked.length
-      const answer = await running.call('POST', path, body)
-      const said = await answer.text()
-      return {
-        status: answer.status,
-        headers: headersOf(answer.headers),
-        text: settled(said),
-        asked: askedOf(backend, from),
-        logged: await loggedOf(running, answer.headers.get('x-request-id')),
-      }
-    }
+    const ask = asking(backend)
     // The first chat of a route goes the long way, and so does the one that signs in.
     for (const model of ['openai-openai-chat', 'entra-azure-chat', 'vertex-gemini-chat'])
       for (const bodyOf of Object.values(doors))
@@ -162,3 +160,44 @@ t.test(
     t.equal(await straightOf(long), 0, 'and none where the way is shut')
   },
 )
+
+/** How often the calls of a key had each tag. */
+const tagsAt = async ({ call }: Running): Promise<Readonly<Record<string, number>>> => {
+  const answer = await call('GET', '/admin/usage/sums?by=tag')
+  const { data } = (await answer.json()) as { data: { sums: { name: string; requests: number }[] } }
+  return Object.fromEntries(data.sums.map(({ name, requests }) => [name, requests]))
+}
+
+t.test('tagged and pinned chats go straight, with the same answers', { timeout: 60_000 }, async (t) => {
+  const backend = await recorded(wireAnswer)
+  t.teardown(() => backend.close())
+  const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
+  const ask = asking(backend)
+  for (const bodyOf of Object.values(doors))
+    for (const stream of [false, true]) await ask(straight, ...bodyOf('openai-openai-chat', stream))
+  const before = await straightOf(straight)
+  const kinds: Readonly<Record<string, readonly [fields: Json, headers: Record<string, string>]>> = {
+    tagged: [{ provider: 'anthropic' }, { 'x-sealgate-tags': 'feature=search, env=test' }],
+    'pinned to the first': [{ provider: 'anthropic' }, {}],
+    'pinned to the second': [{ provider: 'openai' }, {}],
+    'pinned to none': [{ provider: 'gemini' }, {}],
+    'wrongly tagged': [{}, { 'x-sealgate-tags': 'feature' }],
+  }
+  let chats = 0
+  for (const [kind, [fields, headers]] of Object.entries(kinds))
+    for (const [door, bodyOf] of Object.entries(doors))
+      for (const stream of [false, true]) {
+        const [path, body] = bodyOf('pair', stream)
+        const asked = { ...body, ...fields }
+        const [here, there] = [await ask(straight, path, asked, headers), await ask(long, path, asked, headers)]
+        t.strictSame(here, there, `${kind}, ${door}${stream ? ', streamed' : ''}`)
+        if (here.status === 200) chats++
+      }
+  t.equal((await straightOf(straight)) - before, chats, 'and each that was answered went straight')
+  const due = 2 * Object.keys(doors).length
+  for (const running of [straight, long]) {
+    const all = { 'env=test': due, 'feature=search': due }
+    t.ok(await until(async () => (await tagsAt(running))['env=test'] === due), 'the calls are counted under their tags')
+    t.same(await tagsAt(running), all)
+  }
+})

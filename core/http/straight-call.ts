@@ -9,7 +9,8 @@ import type { Linked } from './linked-list.ts'
 
 /** A call whose time is looked at a few times in a second, in place of timers of its own. */
 export interface BeatenCall extends Linked<BeatenCall> {
-  beat(now: number): void
+  /** Gives the ms until the next look that the call wants; a look may come earlier. */
+  beat(now: number): number
 }
 
 /** The calls whose time is looked at. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import { tagHeader } from '../access/tags.ts'
+import type { Caller } from '../access/caller.ts'
+import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
@@ -29,6 +30,8 @@ class StraightWay {
   readonly #road: StraightRoad
   readonly #ctx: Koa.Context
   readonly #entry: StraightEntry
+  /** Whose limits count; the caller of the entry has the tags of the request too. */
+  readonly #caller: Caller
   readonly #call: StraightCall
   /** Bytes of the body, as the head of the request tells. */
   readonly #length: number
@@ -41,16 +44,24 @@ class StraightWay {
   #isLong = false
   #isClosed = false
 
-  constructor(road: StraightRoad, ctx: Koa.Context, entry: StraightEntry, call: StraightCall, length: number) {
+  constructor(
+    road: StraightRoad,
+    ctx: Koa.Context,
+    caller: Caller,
+    entry: StraightEntry,
+    call: StraightCall,
+    length: number,
+  ) {
     this.#road = road
     this.#ctx = ctx
+    this.#caller = caller
     this.#entry = entry
     this.#call = call
     this.#length = length
     const { hold, watched } = road.gate
     const { settings } = this.#generation
-    this.#room = hold(entry.caller, settings)
-    this.#keyed = watched.began(entry.caller, ctx.res, settings.timeouts.revoked)
+    this.#room = hold(caller, settings)
+    this.#keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
   }
 
   get #visit(): RequestContext {
@@ -75,7 +86,7 @@ class StraightWay {
   /** Counts the request, and takes the places of its caller. */
   #places(): Soon<void> {
     const { count, crowd } = this.#generation
-    const { caller } = this.#entry
+    const caller = this.#caller
     return soon(count.request(caller, this.#length, this.#visit.headers), () => crowd(caller, this.#held))
   }
 
@@ -116,14 +127,14 @@ class StraightWay {
     this.#isLong = true
     const { gate, long } = this.#road
     gate.observed.went('long', 'body')
-    long(this.#ctx, { caller: this.#entry.caller, body }).then(this.#call.resolve, this.#call.reject)
+    long(this.#ctx, { caller: this.#caller, body }).then(this.#call.resolve, this.#call.reject)
   }
 
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
   #begins(body: Buffer): boolean {
     const { gate } = this.#road
     const { settings } = this.#generation
-    const read = readAtOnce(body, jsonBoundsOf(settings), gate.pace(this.#entry.caller, settings))
+    const read = readAtOnce(body, jsonBoundsOf(settings), gate.pace(this.#caller, settings))
     if (read === null || !this.#call.begin(read)) return false
     gate.observed.went('straight', 'all')
     return true
@@ -157,10 +168,16 @@ const mostStraightBytes = 128 * 1024
 
 /** Whether the body is in the request as it is, and its length is known. */
 const isUsual = ({ headers, readableEnded }: IncomingMessage): boolean =>
-  headers.expect === undefined &&
-  headers['content-encoding'] === undefined &&
-  headers[tagHeader] === undefined &&
-  !readableEnded
+  headers.expect === undefined && headers['content-encoding'] === undefined && !readableEnded
+
+/** The caller with the tags of its request; null for malformed ones, whose fault the long way words. */
+const tagsOn = (caller: Caller, { headers }: IncomingMessage): Caller | null => {
+  try {
+    return taggedCaller(caller, headers[tagHeader])
+  } catch {
+    return null
+  }
+}
 
 /** Key, limits, body and answer by events, where nothing unusual is met; null where the request goes the long way. */
 export const straightWay = (
@@ -189,13 +206,16 @@ export const straightWay = (
     const answer = new ResponseAnswer(res, visit.headers, pace, (error) => report(visit, error))
     const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
     const { record } = visit
-    const entry = { record, headers: req.headers, params, query: ctx.querystring, caller, clock, beats, answer }
+    const tagged = tagsOn(caller, req)
+    if (tagged === null) return goesLong('head')
+    const { headers: asked } = req
+    const entry = { record, headers: asked, params, query: ctx.querystring, caller: tagged, clock, beats, answer }
     const call = route.straight?.(entry, own.supplied) ?? null
     if (call === null) return goesLong('settings')
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
     visit.caller = caller
     showsKey(req)
-    return new StraightWay(road, ctx, entry, call, length).run()
+    return new StraightWay(road, ctx, caller, entry, call, length).run()
   }
 }

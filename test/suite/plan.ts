@@ -10,6 +10,7 @@ const longest: readonly string[] = [
   'outages',
   'interface',
   'faults/drill',
+  'faults/ways',
   'commands',
   'mcp',
   'tools',
@@ -49,6 +50,7 @@ const longest: readonly string[] = [
 /** Files that take long: browsers, many processes, engines of tools, hunts. `npm run test:long` plays them, as CI and the night do. */
 const long: readonly string[] = [
   'frameworks',
+  'faults/ways',
   'hostile',
   'hostile-workers',
   'production-example',

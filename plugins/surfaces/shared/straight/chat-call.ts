@@ -56,8 +56,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   /** Events up to the first token, and those of the end. */
   #held = ''
   #since = 0
-  #isQuiet = false
-  #quietSince = 0
+  /** When the last bytes of the stream came. */
+  #heard = 0
   #signs = 0
   #other: AbortController | null = null
 
@@ -207,7 +207,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   protected override events(part: Buffer): void {
     const stream = this.#stream
     if (stream === null) return
-    this.#isQuiet = false
+    this.#heard = this.#ground.at.clock.now()
     const events = stream.read(part, this.status)
     if (stream.isEnded && stream.fault === null) return this.#end(stream, events)
     this.#write(stream, events)
@@ -373,28 +373,39 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   /** Looked at a few times in a second. */
-  beat(now: number): void {
-    const { timeouts } = this.#ground.calls.shared
-    if (this.#ground.at.answer.isStalled(now)) return
-    if (this.#state === 'asking') this.#beatAsking(now)
-    else if (this.#state !== 'flowing') return
-    else if (now - this.#began >= timeouts.stream) {
-      if (this.#stream !== null) this.#stream.soFar = null
-      this.broke(new UpstreamFailed('The answer took too long'))
-    } else if (!this.#isQuiet) {
-      this.#isQuiet = true
-      this.#quietSince = now
-    } else if (now - this.#quietSince >= timeouts.idle)
-      this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+  beat(now: number): number {
+    if (this.#ground.at.answer.isStalled(now)) {
+      // A reader that is slow to take is not the backend's fault.
+      this.#heard = now
+      return Infinity
+    }
+    if (this.#state === 'asking') return this.#beatAsking(now)
+    return this.#state === 'flowing' ? this.#beatFlowing(now) : Infinity
   }
 
-  #beatAsking(now: number): void {
+  #beatFlowing(now: number): number {
     const { timeouts } = this.#ground.calls.shared
-    const ms = now - this.#began
-    if (ms >= (this.#stream === null ? timeouts.total : Math.min(timeouts.firstToken, timeouts.total)))
-      return this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') }))
-    if (this.#stream === null || ms < this.#ground.at.answer.heartbeat * (this.#signs + 1)) return
+    const left = this.#began + timeouts.stream - now
+    const quiet = this.#heard + timeouts.idle - now
+    if (left <= 0) {
+      if (this.#stream !== null) this.#stream.soFar = null
+      this.broke(new UpstreamFailed('The answer took too long'))
+    } else if (quiet <= 0)
+      this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+    return Math.min(left, quiet)
+  }
+
+  #beatAsking(now: number): number {
+    const { timeouts } = this.#ground.calls.shared
+    const { answer } = this.#ground.at
+    const most = this.#stream === null ? timeouts.total : Math.min(timeouts.firstToken, timeouts.total)
+    const left = this.#began + most - now
+    if (left <= 0) this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') }))
+    if (left <= 0 || this.#stream === null) return left
+    const sign = this.#began + answer.heartbeat * (this.#signs + 1) - now
+    if (sign > 0) return Math.min(left, sign)
     this.#signs++
-    this.#ground.at.answer.waits()
+    answer.waits()
+    return Math.min(left, answer.heartbeat)
   }
 }
