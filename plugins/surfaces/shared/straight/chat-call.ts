@@ -16,7 +16,7 @@ import { AnswerListener } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
-import { type LeftCall, answerElsewhere, endByFault, soFarOf, streamElsewhere, streamWhole } from './elsewhere.ts'
+import { type LeftCall, answerElsewhere, endByFault, leftBy, streamElsewhere, streamWhole } from './elsewhere.ts'
 import { Line } from './line.ts'
 import { answerBytes, usedOf } from './parts.ts'
 
@@ -320,18 +320,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #leftCall(before: Before | null, isFlowing: boolean): LeftCall {
     const stream = isFlowing ? this.#stream : null
     return {
-      ...{
-        at: this.#ground.at,
-        calls: this.#ground.calls,
-        model: this.#begun.model,
-        worded: this.#begun.worded,
-        tries: this.#begun.tries,
-      },
-      before: before !== null && stream !== null ? { ...before, stream: soFarOf(stream, before.candidate) } : before,
-      // The writer of an attempt without a token has begun events that nobody gets.
-      writer:
-        (isFlowing ? this.#begun.writer : null) ??
-        this.#begun.worded.writing(this.#begun.model.name, this.#ground.shown),
+      ...leftBy(this.#ground, this.#begun, before, stream),
       settle: (usage, characters, backend) =>
         this.#settle(backend === null ? null : usedOf(this.#input, usage, characters), backend),
       began: () => {

@@ -8,6 +8,7 @@ import { printedEvents } from '../printed-events.ts'
 import type { Tries } from '../../../../core/inference/routing/tries.ts'
 import type { ChatTask } from '../../../../core/inference/task.ts'
 import type { Completion, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { BegunChat, Ground } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { WordedChat } from './worded-chat.ts'
 
@@ -27,8 +28,21 @@ export interface LeftCall {
   began(): void
 }
 
+/** What another backend goes on with; the stream is one of which the caller has a part, else null. */
+export const leftBy = (
+  { at, calls, shown }: Ground,
+  { model, worded, tries, writer }: BegunChat,
+  before: Before | null,
+  stream: CallEvents | null,
+): Omit<LeftCall, 'settle' | 'began'> => ({
+  ...{ at, calls, model, worded, tries },
+  before: before !== null && stream !== null ? { ...before, stream: soFarOf(stream, before.candidate) } : before,
+  // The writer of an attempt without a token has begun events that nobody gets.
+  writer: (stream === null ? null : writer) ?? worded.writing(model.name, shown),
+})
+
 /** What the caller has of a broken stream. */
-export const soFarOf = (
+const soFarOf = (
   { usage, characters: size, soFar: given, unfinished }: CallEvents,
   { provider }: Candidate<'chat'>,
 ): Required<Before>['stream'] => {
