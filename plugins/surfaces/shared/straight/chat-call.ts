@@ -178,7 +178,9 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   /** The backend has answered, with its first token or wholly. */
   #answered(now: number, streams: boolean): void {
     const { worded, model, candidate } = this.#begun
-    Object.assign(this.#ground.at.answer.headers, worded.dropped, answeredBy(model, candidate.id))
+    const { headers } = this.#ground.at.answer
+    Object.assign(headers, worded.dropped)
+    if (model.candidates.length > 1) Object.assign(headers, answeredBy(model, candidate.id))
     this.#breaker.ok(this.#pass)
     this.#pass = 'plain'
     this.#tellSeen('answered', now - this.#began, streams)
