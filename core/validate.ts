@@ -55,7 +55,7 @@ export const checked = <S extends v.GenericSchema>(schema: S, value: unknown): v
 }
 
 /**
- * A list whose length is checked before its items are. A list whose items all pass `isItem` is not checked further: the
+ * A list whose length is checked before its items are; `most` may be `Infinity`. A list whose items all pass `isItem` is not checked further: the
  * library takes as long for each number as the parser for a line.
  */
 export const listOf = <S extends v.GenericSchema>(
@@ -65,6 +65,7 @@ export const listOf = <S extends v.GenericSchema>(
   isItem: (item: unknown) => boolean = () => false,
 ) => {
   const list = v.pipe(v.array(item), v.minLength(least), v.maxLength(most))
+  const shown = most === Infinity ? v.pipe(v.array(item), v.minLength(least)) : list
   const length = v.pipe(v.array(v.unknown()), v.minLength(least), v.maxLength(most))
   const run: (typeof list)['~run'] = (dataset, config) => {
     const { value } = dataset
@@ -75,5 +76,5 @@ export const listOf = <S extends v.GenericSchema>(
     }
     return length['~run']({ value: value.slice(0, most + 1) }, config) as ReturnType<(typeof list)['~run']>
   }
-  return { ...list, '~run': run } as typeof list
+  return { ...shown, '~run': run } as typeof list
 }

@@ -1,18 +1,28 @@
 import * as v from 'valibot'
 import { ModelName, renamed } from './model-name.ts'
+import { listOf } from '../validate.ts'
 import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })
 
+const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
+
 const message = v.looseObject({
-  role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  role: v.picklist(roles),
   content: v.nullish(v.union([v.string(), v.array(part)])),
 })
+
+/** A message that the schema would take as it is: a conversation may have ten thousands of them. */
+const isText = (item: unknown): boolean => {
+  if (typeof item !== 'object' || item === null) return false
+  const { role, content } = item as { readonly role?: unknown; readonly content?: unknown }
+  return typeof content === 'string' && (roles as readonly unknown[]).includes(role)
+}
 
 /** The public chat format. What is not named here goes to the backend untouched. */
 export const ChatRequest = v.looseObject({
   model: ModelName,
-  messages: v.pipe(v.array(message), v.minLength(1)),
+  messages: listOf(message, 1, Infinity, isText),
   stream: v.nullish(v.boolean()),
   /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(

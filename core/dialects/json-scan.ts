@@ -35,7 +35,7 @@ export const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c] as cons
 const [bracket, bracketEnd, brace, braceEnd] = [0x5b, 0x5d, 0x7b, 0x7d] as const
 
 /** Bytes from which on a value is read in pieces. */
-export const longValue = 16 * 1024
+export const longValue = 4 * 1024
 /** Bytes of a string that are looked at one by one before its end is searched natively. */
 const nearBytes = 24
 

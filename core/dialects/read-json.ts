@@ -15,6 +15,8 @@ export interface Relayed {
 
 /** Bytes of a text that is read in one turn of the loop, unless its elements are dear. */
 const atOnceBytes = 128 * 1024
+/** Bytes of a text that are looked over at once; of a dear text, every third is an element. */
+const scanBytes = 16 * 1024
 /** Nanoseconds of reading that one turn of the loop does. */
 const atOnceNs = 2_000_000
 /** Bytes of a text whose members go on as they came; a longer one is printed anew. */
@@ -36,12 +38,15 @@ export const readJson = (
 ): unknown => {
   if (!isUtf8(bytes)) throw new BadRequest('The body is not UTF-8')
   const scan = new JsonScan(bytes, bounds)
-  if (bytes.length > atOnceBytes) return readInTurns(scan, form, pace)
-  scan.read(bytes.length)
-  const ns = costOf(scan)
-  if (ns > atOnceNs) return readInTurns(scan, form, pace)
-  const turn = pace.spend(ns)
-  return turn === null ? readNow(scan, form) : turn.then(() => readNow(scan, form))
+  if (bytes.length > atOnceBytes || !isScannedAtOnce(scan)) return readInTurns(scan, form, pace)
+  const turn = pace.spend(costOf(scan))
+  return turn === null ? readNow(scan, form) : turn.then(() => readScanned(scan, form, pace))
+}
+
+/** Looks over a text as far as one turn of the loop may; false for a text whose elements are dear. */
+const isScannedAtOnce = (scan: JsonScan): boolean => {
+  while (scan.at < scan.bytes.length && costOf(scan) <= atOnceNs) scan.read(scan.at + scanBytes)
+  return costOf(scan) <= atOnceNs
 }
 
 /** A short JSON, read in one turn of the loop. */
@@ -58,9 +63,7 @@ export const readAtOnce = (bytes: Buffer, bounds: JsonBounds, pace: Pace): ReadT
   if (bytes.length > atOnceBytes || !isUtf8(bytes)) return null
   try {
     const scan = new JsonScan(bytes, bounds)
-    scan.read(bytes.length)
-    const ns = costOf(scan)
-    if (ns > atOnceNs || pace.spend(ns) !== null) return null
+    if (!isScannedAtOnce(scan) || pace.spend(costOf(scan)) !== null) return null
     const text = bytes.toString('utf8')
     const value = parsed(text)
     return { bytes, text, value, members: () => memberTexts(scan, value, membersIn(value), twice) }
@@ -87,16 +90,22 @@ const readNow = (scan: JsonScan, form: Form | 'relayed'): unknown => {
 }
 
 const readInTurns = async (scan: JsonScan, form: Form | 'relayed', pace: Pace): Promise<unknown> => {
-  const { bytes } = scan
-  for (let stop = 0; scan.at < bytes.length;) {
-    const [elements, members] = [scan.elements, scan.members]
-    scan.read((stop += atOnceBytes))
-    await pace.spend(2 * atOnceBytes + 100 * (scan.elements - elements) + 100 * (scan.members - members))
+  const { length } = scan.bytes
+  while (scan.at < length) {
+    const { at, elements, members } = scan
+    scan.read(at + scanBytes)
+    await pace.spend(2 * (scan.at - at) + 100 * (scan.elements - elements) + 100 * (scan.members - members))
   }
   await pace.spend(costOf(scan))
+  return readScanned(scan, form, pace)
+}
+
+/** The value of a text whose cost is booked, in turns of the loop. */
+const readScanned = async (scan: JsonScan, form: Form | 'relayed', pace: Pace): Promise<unknown> => {
   const { value, members } = await readInPieces(scan, form === 'ordered' ? 'ordered' : 'plain', pace)
   if (form !== 'relayed') return value
   // The texts of a long body would stand in memory beside its values.
-  const kept = bytes.length > relayedBytes ? null : memberTexts(scan, value, members, twice)
-  return { value, members: kept } satisfies Relayed
+  if (scan.bytes.length > relayedBytes) return { value, members: null } satisfies Relayed
+  await pace.spend(scan.bytes.length)
+  return { value, members: memberTexts(scan, value, members, twice) } satisfies Relayed
 }

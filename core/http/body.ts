@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
+import type * as v from 'valibot'
 import { checked } from '../validate.ts'
 import { BadRequest, TooLarge } from '../errors.ts'
 import { keepTexts } from '../dialects/json-text.ts'
@@ -15,6 +16,9 @@ const forms = lazy(() => import('./form.ts'))
 
 /** Members of a body itself; no schema names a third as many. */
 const outermostMembers = 256
+
+/** Bytes of a body whose check takes a turn of the loop, and nanoseconds of the check for a byte. */
+const [longBytes, checkNs] = [128 * 1024, 10]
 
 /** Bytes of a sealed body that are parsed here; a longer one goes to the enclave as it is. */
 const shortSealed = 256 * 1024
@@ -51,10 +55,10 @@ export const inputOf = async (
   const bounds = jsonBoundsOf(settings)
   switch (body.read) {
     case 'json':
-      return checked(body.schema, await readJson(bytes, 'plain', bounds, pace))
+      return checkedOf(body.schema, await readJson(bytes, 'plain', bounds, pace), bytes, pace)
     case 'relayed': {
       const { value, members } = (await readJson(bytes, 'relayed', bounds, pace)) as Relayed
-      const input = checked(body.schema, value)
+      const input = await checkedOf(body.schema, value, bytes, pace)
       keepTexts(input, members)
       return input
     }
@@ -63,6 +67,23 @@ export const inputOf = async (
     case 'sealed':
       return bytes.length > shortSealed ? bytes : checked(body.schema, await readJson(bytes, 'plain', bounds, pace))
   }
+}
+
+/** Checks the value of a body. The check of a long body has turns of the loop before and behind it. */
+const checkedOf = <S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  { length }: Buffer,
+  pace: Pace,
+): v.InferOutput<S> | Promise<v.InferOutput<S>> => {
+  if (length <= longBytes) return checked(schema, value)
+  const alone = async () => {
+    await pace.spend(checkNs * length)
+    const output = checked(schema, value)
+    await pace.spend(checkNs * length)
+    return output
+  }
+  return alone()
 }
 
 /** Bytes that a route reads of a body; for a stream, the largest file in hex. */

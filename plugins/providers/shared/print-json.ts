@@ -3,18 +3,18 @@ import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../../core/dialects/json-text.ts'
 
 /** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1. */
-const oneTurnCost = 1024 * 1024
+const oneTurnCost = 512 * 1024
 /** What a member costs beside its characters. */
-const memberCost = 32
+const memberCost = 128
 
-/** What neighbours in a longer value may cost that are printed at once. */
-const atOnceCost = oneTurnCost / 2
+/** What one turn of the loop prints of a longer value. */
+const atOnceCost = 128 * 1024
 
 /** Characters of a text that are escaped at once. */
 const piece = 64 * 1024
 
 /** Members that are looked at for the length of a value. */
-const mostCounted = 4_096
+const mostCounted = 1_024
 
 /** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
 export const printJson = (value: unknown): string | Promise<Uint8Array> => printNow(value) ?? printInTurns(value)
@@ -45,64 +45,100 @@ const textsIn = (value: unknown): number => {
     if (typeof part === 'string') return part.length
     if (typeof part !== 'object' || part === null) return 0
     let length = keptText(part)?.length ?? 0
-    if (length === 0) for (const member of Object.values(part)) if (left-- > 0) length += sum(member)
+    if (length > 0) return length
+    for (const member of Array.isArray(part) ? part : Object.values(part)) {
+      if (left-- <= 0) break
+      length += sum(member)
+    }
     return length
   }
   return sum(value)
 }
 
+/** A long value on its way to its JSON. */
+interface Printing {
+  /** What this turn of the loop has cost. */
+  cost: number
+}
+
 const printInTurns = async (value: unknown): Promise<Uint8Array> => {
+  await freeTurn()
   const bytes = gatheredBytes(Math.ceil(1.05 * textsIn(value)) + oneTurnCost)
+  const printing: Printing = { cost: 0 }
   await freeTurn()
   let text = ''
-  for (const printedPiece of printed(value)) {
+  for (const printedPiece of printed(printing, value)) {
     text += printedPiece
-    if (text.length < piece) continue
+    if (printing.cost < atOnceCost && text.length < piece) continue
     bytes.add(Buffer.from(text))
     text = ''
+    printing.cost = 0
     await freeTurn()
   }
   bytes.add(Buffer.from(text))
   return bytes.whole()
 }
 
-/** The value's JSON in pieces. */
-function* printed(value: unknown): Generator<string> {
-  if (typeof value === 'string' && value.length > piece) yield* printedText(value)
-  else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
-  else if (keptText(value) !== undefined) yield keptText(value)!
-  else if (costOf(value, atOnceCost) <= atOnceCost) yield printKept(value)
-  else if (Array.isArray(value)) yield* printedList(value)
-  else {
-    let mark = '{'
-    for (const [name, member] of Object.entries(value)) {
-      if (member === undefined) continue
-      yield `${mark}${JSON.stringify(name)}:`
-      yield* printed(member)
-      mark = ','
-    }
-    yield mark === '{' ? '{}' : '}'
-  }
+/** Whether a value is printed at once. The look at it costs as much as its JSON. */
+const isShort = (printing: Printing, value: unknown): boolean => {
+  const cost = costOf(value, atOnceCost)
+  printing.cost += Math.min(cost, atOnceCost)
+  return cost <= atOnceCost
 }
 
-function* printedList(list: readonly unknown[]): Generator<string> {
+/** The value's JSON in pieces. */
+function* printed(printing: Printing, value: unknown): Generator<string> {
+  if (isLongText(value)) yield* printedText(value)
+  else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
+  else if (keptText(value) !== undefined) yield keptText(value)!
+  else if (isShort(printing, value)) yield printKept(value)
+  else if (Array.isArray(value)) yield* printedList(printing, value)
+  else yield* printedMembers(printing, value)
+}
+
+/** Short neighbours are printed together. The names are listed once: a list of thousands takes the system half a millisecond. */
+function* printedMembers(printing: Printing, value: object): Generator<string> {
+  let [text, mark] = ['', '{']
+  for (const name of Object.keys(value)) {
+    const member: unknown = value[name as keyof typeof value]
+    if (member === undefined) continue
+    text += `${mark}${JSON.stringify(name)}:`
+    mark = ','
+    printing.cost += memberCost
+    if (typeof member !== 'object' && !isLongText(member)) text += JSON.stringify(member)
+    else {
+      yield text
+      text = ''
+      yield* printed(printing, member)
+    }
+    if (printing.cost < atOnceCost && text.length < piece) continue
+    yield text
+    text = ''
+  }
+  yield mark === '{' ? '{}' : `${text}}`
+}
+
+const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > piece
+
+function* printedList(printing: Printing, list: readonly unknown[]): Generator<string> {
   for (let at = 0; at < list.length;) {
     yield at === 0 ? '[' : ','
-    const run = runOf(list, at)
-    if (run === 0) yield* printed(list[at++])
+    const run = runOf(printing, list, at)
+    if (run === 0) yield* printed(printing, list[at++])
     else yield JSON.stringify(list.slice(at, (at += run))).slice(1, -1)
   }
   yield list.length === 0 ? '[]' : ']'
 }
 
 /** How many items of a list are printed together from this one on; 0 for an item that is too dear. */
-const runOf = (list: readonly unknown[], from: number): number => {
+const runOf = (printing: Printing, list: readonly unknown[], from: number): number => {
   let cost = 0
   let at = from
   for (; at < list.length; at++) {
     cost += memberCost + costOf(list[at], atOnceCost - cost)
     if (cost > atOnceCost) break
   }
+  printing.cost += Math.min(cost, atOnceCost)
   return at - from
 }
 

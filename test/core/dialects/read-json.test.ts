@@ -109,18 +109,17 @@ t.test('objects have a bound of members, and the outermost one a narrower', asyn
 
 t.test('one turn of the loop does little, and what is done is booked', async (t) => {
   let booked = 0
-  let [turns, most] = [0, 0]
+  let turns = 0
   const pace: Pace = {
     spend(ns) {
       booked += ns
-      most = Math.max(most, ns)
       turns++
       return null
     },
   }
   const text = Buffer.from(`{"a":[${runs(`{${keys(40)}}`, 2_400)}]}`)
   await readJson(text, 'plain', usualBounds, pace)
-  t.ok(turns > 40, `${turns} turns for ${text.length} bytes`)
+  t.ok(turns > text.length / 3_600, `${turns} turns for ${text.length} bytes`)
   t.ok(booked > 60 * text.length && booked < 300 * text.length, `${booked} ns`)
   booked = turns = 0
   await readJson(Buffer.from(`{"a":"${'é'.repeat(2_000_000)}"}`), 'plain', usualBounds, pace)
@@ -128,4 +127,34 @@ t.test('one turn of the loop does little, and what is done is booked', async (t)
   booked = turns = 0
   readJson(Buffer.from('{"a":1}'), 'plain', usualBounds, pace)
   t.ok(turns === 1 && booked > 0, 'a short body costs little, not nothing')
+})
+
+/** A pace whose every piece of work waits, as that of a holder beyond its allowance does. */
+const slowPace = () => {
+  const spent: number[] = []
+  const pace: Pace = {
+    spend(ns) {
+      spent.push(ns)
+      return Promise.resolve()
+    },
+  }
+  return { pace, spent }
+}
+
+t.test('a short text of dear elements is looked over in turns of the loop', async (t) => {
+  const { pace, spent } = slowPace()
+  const text = Buffer.from(`[${runs('{}', 30_000)}]`)
+  t.equal(((await readJson(text, 'plain', usualBounds, pace)) as unknown[]).length, 30_000)
+  t.ok(spent.indexOf(Math.max(...spent)) >= 4, `${spent.indexOf(Math.max(...spent))} turns before its cost is known`)
+})
+
+t.test('a holder beyond its allowance has a short text read in turns of the loop, too', async (t) => {
+  const { pace, spent } = slowPace()
+  const text = Buffer.from(`{"a":[${runs(`{${keys(40)}}`, 25)}]}`)
+  for (const form of ['plain', 'ordered', 'relayed'] as const) {
+    spent.length = 0
+    const value = await readJson(text, form, usualBounds, pace)
+    t.ok(spent.length >= 3, `${form}: ${spent.length} turns for ${text.length} bytes`)
+    if (form !== 'ordered') t.same(form === 'plain' ? value : (value as Relayed).value, JSON.parse(text.toString()))
+  }
 })

@@ -2,13 +2,26 @@ import '../../fakes/unwatched.ts'
 import { IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
+import * as v from 'valibot'
 import blobStore from '../../../adapters/memory/blob-store.ts'
 import { memory } from '../../../adapters/memory/index.ts'
+import type { Intake } from '../../../core/http/body-intake.ts'
+import { inputOf } from '../../../core/http/body.ts'
+import { SettingsShape } from '../../../core/settings.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { running, unhurried } from '../../environments.ts'
 import { formOf } from '../../fakes/uploads.ts'
 import { until } from '../../until.ts'
+
+/** The intake of a body that was read before. */
+const unread: Intake = {
+  whole: () => Promise.reject(new Error('The body was read')),
+  pieces: () => {
+    throw new Error('The body was read')
+  },
+  counted: () => Promise.reject(new Error('The body was read')),
+}
 
 t.test('a download that breaks in the store is cut', async (t) => {
   const inner: BlobStore = blobStore.create({}, {}, 'blobs')
@@ -62,6 +75,29 @@ t.test('a body of exactly the limit is taken, and one byte more is not', async (
   for (const chunked of [false, true]) {
     t.equal(await send(most, chunked), 200, `${most} bytes, chunked: ${chunked}`)
     t.equal(await send(most + 1, chunked), 400, `${most + 1} bytes, chunked: ${chunked}`)
+  }
+})
+
+t.test('the check of a long body has turns of the loop before and behind it', async (t) => {
+  const order: (number | 'check')[] = []
+  const pace = {
+    spend(ns: number) {
+      order.push(ns)
+      return null
+    },
+  }
+  const schema = v.custom<unknown>(() => {
+    order.push('check')
+    return true
+  }, 'any value')
+  const ctx = { request: { headers: {} }, req: { headers: {} } } as Parameters<typeof inputOf>[0]
+  const settings = v.parse(SettingsShape, {})
+  const bytes = Buffer.from(`{"a":"${'a'.repeat(200_000)}"}`)
+  for (const read of ['json', 'relayed'] as const) {
+    order.length = 0
+    await inputOf(ctx, { read, schema, bytes: 1_000_000 }, settings, unread, pace, bytes)
+    const at = order.indexOf('check')
+    t.same(order.slice(at - 1), [10 * bytes.length, 'check', 10 * bytes.length], read)
   }
 })
 

@@ -59,6 +59,11 @@ t.test('everything else goes through untouched', async (t) => {
   t.same(split(v.parse(ChatRequest, request)), { model: 'm', provider: null, stream: false, body })
 })
 
+t.test('a message of text alone is taken as it is, not copied', async (t) => {
+  const taken = v.parse(ChatRequest, { model: 'm', messages })
+  t.equal(taken.messages[0], messages[0])
+})
+
 t.test('usage', async (t) => {
   const usage = { input: 3, output: 2, reasoning: 1, cached: 2, estimated: true }
   t.same(usageOf(wireUsage(usage)), usage)
