@@ -41,7 +41,8 @@ t.test('files that share a process are read or refused as if each was alone', as
 
 t.test('a parser that breaks is noticed, whatever else shares its process', async (t) => {
   for (const [act, end] of [
-    ['aborts', 'crashed: SIGABRT'],
+    // The first process of a room takes no SIGABRT of its own, and ends by what follows.
+    ['aborts', 'crashed: SIG(?:ABRT|SEGV|ILL|TRAP)'],
     ['leaves', 'crashed: exit code 3'],
     ['rejects', 'crashed: exit code 1'],
     ['finds no engine', 'Unconfigured'],
@@ -67,7 +68,10 @@ t.test('a decoder that a file crashes is noticed, and one that refuses it is not
       if ((await endOf(child, signal)) !== 'fine') throw new Unreadable()
     },
   }
-  const { wrong, ...rest } = await found(['exit 0', 'exit 1', 'kill -SEGV $$', 'exit 1'], decoder)
+  const { wrong, ...rest } = await found(
+    ['exit 0', 'exit 1', `exec perl -e 'unpack("p", pack("Q", 8))'`, 'exit 1'],
+    decoder,
+  )
   t.match(rest, { read: 1, refused: 2 })
   t.match(wrong, [/: crashed: SIGSEGV$/])
 })

@@ -9,6 +9,8 @@ export interface ProcessFences {
   readonly strangers: boolean
   /** Whether it has no network. */
   readonly offline: boolean
+  /** Whether it sees no process but its own, and all that it started ends with it. */
+  readonly alone: boolean
   /** The words before a program's own; `user` is one of `freshUser`. A program that `network` names keeps the network. */
   words(user: number | null, network?: boolean): readonly string[]
 }
@@ -41,33 +43,40 @@ export const freshUser = ({ strangers: own }: ProcessFences): number | null =>
   own ? strangers.first + (taken = (taken + 1) % strangers.count) : null
 
 const probed = (paths: readonly string[]): ProcessFences => {
-  if (process.platform !== 'linux') return { strangers: false, offline: false, words: () => [] }
+  if (process.platform !== 'linux') return { strangers: false, offline: false, alone: false, words: () => [] }
   const works = (words: readonly string[]): boolean => {
     const [program = '/bin/sh', ...given] = [...words, '/bin/sh', '-c', reaches, 'sh', ...paths]
     return spawnSync(program, given, { stdio: 'ignore', env: {}, timeout: probeMs }).status === 0
   }
   const first = (all: readonly (readonly string[])[]): readonly string[] => all.find(works) ?? []
   const isRoot = process.getuid?.() === 0
-  const unshare = programAt('unshare')
   const setpriv = programAt('setpriv')
-  const offline =
-    unshare === null
-      ? []
-      : [
-          [unshare, '--net'],
-          [unshare, '--user', '--map-current-user', '--net'],
-        ]
-  const walls = first(offline.slice(isRoot ? 0 : 1))
   const plain = setpriv === null ? [] : [setpriv, '--no-new-privs', '--pdeathsig', 'KILL']
+  const ending = works(plain) ? plain : []
   const asUser = (user: number) => [...plain, '--reuid', `${user}`, '--regid', `${user}`, ...powerless]
+  // A room has a process of its own before the program: that one has to end with the gateway, too.
+  const walls = first(roomsOf(['--net'], isRoot).map((room) => [...ending, ...room]))
+  const wallsOnline = first(roomsOf([], isRoot).map((room) => [...ending, ...room]))
   const own = isRoot && setpriv !== null && works([...walls, ...asUser(strangers.first)])
-  // The user comes last, since a stranger may not leave the network.
-  const ending = own || works([...walls, ...plain]) ? plain : []
   return {
     strangers: own,
-    offline: walls.length > 0,
-    words: (user, network = false) => [...(network ? [] : walls), ...(user === null ? ending : asUser(user))],
+    offline: walls.includes('--net'),
+    alone: walls.includes('--pid') && wallsOnline.includes('--pid'),
+    // The user comes last, since a stranger may not leave the network.
+    words: (user, network = false) => [...(network ? wallsOnline : walls), ...(user === null ? ending : asUser(user))],
   }
+}
+
+/** Processes of its own: the first one ends with the program before it, and all others with the first one. */
+const alone = ['--pid', '--fork', '--kill-child']
+
+/** The rooms that a program may get, the best first; `network` holds the option that takes its network away. */
+const roomsOf = (network: readonly string[], isRoot: boolean): readonly (readonly string[])[] => {
+  const unshare = programAt('unshare')
+  if (unshare === null) return []
+  const makers = [...(isRoot ? [[]] : []), ['--user', '--map-current-user']]
+  const rooms = [[...alone, '--mount-proc'], alone, []].map((room) => [...network, ...room])
+  return rooms.filter((room) => room.length > 0).flatMap((room) => makers.map((maker) => [unshare, ...maker, ...room]))
 }
 
 const powerless = ['--clear-groups', '--inh-caps=-all', '--bounding-set=-all']

@@ -25,8 +25,12 @@ export const giveFilesTo = async (user: number | null, ...paths: readonly string
   if (user !== null) for (const path of paths) await chown(path, user, user)
 }
 
-/** Kilobytes of address space. */
+/** Kilobytes of address space for each process, and how many processes and threads its user may have. */
 const memory = 2 * 1024 * 1024
+const mostProcesses = 64
+
+/** Shells call this limit by two names. A user who has other processes gets no such limit. */
+const fewProcesses = `ulimit -p ${mostProcesses} 2>/dev/null || ulimit -u ${mostProcesses}; `
 
 /** Starts a program with limits on all that it may use, without a network and as another user where the system allows that. */
 export const startLimited = (
@@ -35,7 +39,8 @@ export const startLimited = (
   signal: AbortSignal,
 ): ChildProcess => {
   const files = writes ? '' : 'ulimit -f 0; '
-  const limits = `ulimit -c 0; ${files}ulimit -v ${memory}; ulimit -t ${work}; exec "$@"`
+  const processes = user === null ? '' : fewProcesses
+  const limits = `ulimit -c 0; ${files}${processes}ulimit -v ${memory}; ulimit -t ${work}; exec "$@"`
   const words = fencesFor(tmpdir()).words(user)
   return spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
     stdio,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Served, program, served } from './served.ts'
-import { uploadOf } from './uploads.ts'
+import { formOf, uploadOf } from './uploads.ts'
 
 export interface Outcome {
   readonly kills: number
@@ -28,8 +28,15 @@ interface Known {
 
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
+export interface KilledHouse {
+  /** The settings of the store of bytes; the own disk when absent. */
+  readonly blobs?: object
+  /** In bytes: each eighth file has so many; absent, none is larger than a request. */
+  readonly large?: number
+}
+
 /** Kills a server with SIGKILL at random moments while it takes files in and removes them, and looks at what is left. */
-export const killed = async (kills: number, folder: string): Promise<Outcome> => {
+export const killed = async (kills: number, folder: string, { blobs, large }: KilledHouse = {}): Promise<Outcome> => {
   const config = join(folder, 'config.json')
   const unlimited = { requestsPerSecond: null, concurrentRequests: null }
   // Nothing of an enclave is needed here, so none is started.
@@ -40,6 +47,7 @@ export const killed = async (kills: number, folder: string): Promise<Outcome> =>
       tools: {},
       surfaces: ['files'],
       limits: { key: unlimited, organization: unlimited },
+      ...(blobs && { storage: { blobs } }),
     }),
   )
   const env = { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data') }
@@ -48,18 +56,20 @@ export const killed = async (kills: number, folder: string): Promise<Outcome> =>
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const known = new Map<string, Known>()
   let acknowledged = 0
+  let stored = 0
 
   const ask = (it: Served, method: string, path: string, body?: unknown) =>
     fetch(`${it.base}/files/encrypted${path}`, {
       method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: body instanceof FormData ? { authorization: headers.authorization } : headers,
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(20_000),
     })
 
   const store = async (it: Served): Promise<void> => {
-    const content = randomBytes(randomInt(100, 150_000))
-    const answer = await ask(it, 'POST', '/upload', uploadOf(content))
+    const isLarge = large !== undefined && stored++ % 8 === 0
+    const content = randomBytes(isLarge ? large : randomInt(100, 150_000))
+    const answer = await ask(it, 'POST', '/upload', isLarge ? formOf(content) : uploadOf(content))
     const { data } = (await answer.json()) as { data: { id: string } }
     if (answer.status !== 200) throw new Error(`upload ${answer.status}`)
     known.set(data.id, { digest: digestOf(content), state: 'kept' })

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
@@ -6,6 +7,9 @@ export interface Tries {
   readonly port: number
   readonly file: string
 }
+
+/** Each process has its own, since numbers of processes may be the same. */
+const ownName = randomUUID()
 
 /** Stands for a parser that a file has taken over: it tells what it can reach. */
 export default async ({ port, file }: Tries): Promise<Readonly<Record<string, unknown>>> => ({
@@ -20,7 +24,8 @@ export default async ({ port, file }: Tries): Promise<Readonly<Record<string, un
     if (error) throw error
   }),
   user: process.getuid?.() ?? null,
-  process: process.pid,
+  process: ownName,
+  number: process.pid,
   surroundings: Object.keys(process.env).filter((name) => name !== 'PWD'),
 })
 

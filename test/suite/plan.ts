@@ -64,6 +64,7 @@ const long: readonly string[] = [
   'plugins/tools/getPDFContent',
   'plugins/tools/webPageScraperTool',
   'plugins/storage/s3',
+  's3-kills',
   'release',
   'budget-replicas',
   'console-sign-in',

@@ -41,7 +41,8 @@ export const framesAt = (
       if (!frames.every(isJpeg)) throw new BadRequest('The video could not be sampled')
       return frames
     } finally {
-      await rm(folder, { recursive: true, force: true })
+      // A decoder that was ended may still write for a moment.
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     }
   })
 

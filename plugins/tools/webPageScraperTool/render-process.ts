@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core'
+import { watchMemory } from './browser-memory.ts'
 import { unwantedOptions, offlineOptions, removeInterfaces } from './chromium.ts'
 import { optionalPackage } from '../../shared/optional-package.ts'
 
@@ -145,7 +146,9 @@ const work = async (given: RenderJob): Promise<void> => {
   const browser = await started(given)
   if ('kind' in browser) return tell(browser)
   const group = await processOf(browser).catch(() => null)
+  const unwatch = group === null ? () => {} : watchMemory(group, () => killAll(group))
   const close = async () => {
+    unwatch()
     await browser.close().catch(() => {})
     if (group !== null) killAll(group)
   }

@@ -26,6 +26,7 @@ import { inwardUrls } from '../../fakes/inward-urls.ts'
 import { listening } from '../../fakes/listening.ts'
 import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
+import { until } from '../../until.ts'
 
 interface Scraped {
   readonly url: string
@@ -470,6 +471,16 @@ t.test('a browser gets only allowed answers', async (t) => {
   t.equal(wasCut(), true)
 })
 
+/** The folder of all files of this process until the test ends. */
+const ownFolder = async (t: Test): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'web-'))
+  const { TMPDIR } = process.env
+  process.env['TMPDIR'] = folder
+  t.teardown(() => (TMPDIR === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = TMPDIR)))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** Everything that runs out of a folder. */
 const running = async (folder: string): Promise<readonly string[]> => {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
@@ -477,12 +488,44 @@ const running = async (folder: string): Promise<readonly string[]> => {
   return lines.filter((line) => line.includes(folder))
 }
 
+/** MiB that the processes of a folder have for themselves. */
+const memoryIn = async (folder: string): Promise<number> => {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const own = async (id: string): Promise<number> => {
+    if (!(await readFile(`/proc/${id}/cmdline`, 'utf8')).includes(folder)) return 0
+    const status = await readFile(`/proc/${id}/status`, 'utf8')
+    return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)].reduce((sum, [, kB]) => sum + Number(kB) / 1024, 0)
+  }
+  const all = await Promise.all(processes.map((id) => own(id).catch(() => 0)))
+  return all.reduce((sum, own) => sum + own, 0)
+}
+
+t.test('a page can not fill the memory', skip, async (t) => {
+  const folder = await ownFolder(t)
+  const eats = 'const kept = []; setInterval(() => kept.push(new Uint8Array(2 ** 25).fill(1)), 5)'
+  const worker = `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(eats)}])))`
+  // An answer that waits keeps the page from coming to rest.
+  const kept = `<script>fetch("/waits"); for (let at = 0; at < 8; at++) ${worker}; ${eats}</script>`
+  const web = createServer(({ url }, response) => {
+    if (url !== '/waits') response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>Eats</p>${kept}`)
+  })
+  const { port } = await serving(t, web)
+  const { scrape, dispose } = scraper(t, [port])
+  let [most, over] = [0, false]
+  const looking = (async () => {
+    for (; !over; await wait(50)) most = Math.max(most, await memoryIn(folder))
+  })()
+  const ended = await fault(scrape(`http://${open}:${port}/`, true))
+  over = true
+  await looking
+  t.match(ended.validator, { url: 'Expected a page that a browser can show' })
+  t.ok(most > 400 && most < 1_800, `${Math.round(most)} MiB at most`)
+  await dispose()
+  t.ok(await until(async () => (await running(folder)).length === 0), 'no process stays')
+})
+
 t.test('leaves nothing behind when it is stopped', skip, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'web-'))
-  const { TMPDIR } = process.env
-  process.env['TMPDIR'] = folder
-  t.teardown(() => (TMPDIR === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = TMPDIR)))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await ownFolder(t)
   const { port, at, asked } = await site(t, {
     '/busy': ['text/html', '<p>Busy</p><script src=/first.js></script><script>for (;;);</script>'],
     '/first.js': ['text/javascript', ''],
