@@ -33,11 +33,11 @@ const bodies: Readonly<Record<string, readonly [path: string, body: () => Buffer
 
 /** CPU ms of the main loop and MiB above what the gateway has at rest, the most of three times. */
 const measured = async (stage: Stage, path: string, body: Buffer): Promise<string> => {
-  let [ms, bytes, status] = [0, 0, 0]
+  let [ms, bytes, status] = [0, 0, '']
   for (let time = 0; time < 3; time++) {
     await stage.watch.begin()
     const before = spentBy(stage.pids.gateway)
-    status = (await post(stage, path, body)).status
+    status = String((await post(stage, path, body)).status)
     ms = Math.max(ms, spentBy(stage.pids.gateway) - before)
     bytes = Math.max(bytes, (await stage.watch.end()).gateway.peak)
   }
