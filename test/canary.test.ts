@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -28,6 +26,7 @@ import { environments } from './environments.ts'
 import { backend, vector } from './contracts/stage.ts'
 import { filesIn, type Places, traces } from './fakes/traces.ts'
 import { deadUrl, startProvider } from '../adapters/drill/provider.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { late, settingsFor } from './faults/drill.ts'
 
 const pace = 0.02
@@ -100,13 +99,7 @@ const house = async (
     },
     settings,
   )
-  const server = gateway.server().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = await opensHttp(t, gateway.server())
   const { credential: key } = await gateway.keys.create({})
   const places: Places = new Map()
   let calls = 0

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { connect as connectTo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -19,6 +19,7 @@ import { backend, vector } from './contracts/stage.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { watchedLimiter } from './fakes/watched-limiter.ts'
 import { startProvider } from '../adapters/drill/provider.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { until } from './until.ts'
 import { slowness } from './slowness.ts'
 
@@ -447,13 +448,7 @@ const spoken = async (t: Test) => {
       open.push(answer)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, open }
+  return { url: `${await opensHttp(t, server)}/v1`, open }
 }
 
 t.test('each event is handed on at once, in one write', async (t) => {
@@ -507,15 +502,10 @@ t.test('each event is handed on at once, in one write', async (t) => {
     return symbol !== undefined && (socket as Record<symbol, unknown>)[symbol] === true
   }
   t.ok(sockets.length > 0 && sockets.every(isUndelayed), 'small writes are not held back by the socket')
-  const delaying = createServer({ noDelay: false }, (_, response) => response.end()).listen(0, '127.0.0.1')
-  await once(delaying, 'listening')
-  const [[slow]] = await Promise.all([
-    once(delaying, 'connection'),
-    fetch(`http://127.0.0.1:${(delaying.address() as AddressInfo).port}`),
-  ])
+  const delaying = createServer({ noDelay: false }, (_, response) => response.end())
+  const address = await opensHttp(t, delaying)
+  const [[slow]] = await Promise.all([once(delaying, 'connection'), fetch(address)])
   t.notOk(isUndelayed(slow), 'and where they are, this is seen')
-  delaying.closeAllConnections()
-  delaying.close()
 })
 
 t.test('who leaves is not served on', async (t) => {

@@ -1,7 +1,5 @@
 import './fakes/unwatched.ts'
-import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
@@ -11,6 +9,7 @@ import { plugin, use } from '../core/plugin.ts'
 import { Log, type LogFacts } from '../core/ports/platform.ts'
 import type { Renew } from '../core/generations/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
+import { opensHttp } from './fakes/listening.ts'
 
 export interface Running {
   readonly gateway: Gateway
@@ -40,14 +39,8 @@ export const running = async (
     again && (() => again(gateway.renew)),
   )
   const server = gateway.server()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await gateway.close()
-  })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.teardown(() => gateway.close())
+  const base = await opensHttp(t, server)
   const { credential: key } = await gateway.keys.create({})
   return {
     gateway,

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, readdir, realpath, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { buffer, text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +11,7 @@ import * as v from 'valibot'
 import { newKek, newRagDek } from '../plugins/sealed/client/client.ts'
 import type { Tool } from '../core/ports/tool.ts'
 import { type Agent, agent, modes, toolHouse } from './fakes/agent.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { program, served } from './fakes/served.ts'
 import { filesIn, traces } from './fakes/traces.ts'
 import { folderOf } from './helpers.ts'
@@ -368,12 +368,7 @@ const between = async (
     const told = change(url, await answer.text())
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(told)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return opensHttp(t, server)
 }
 
 t.test('a file that changes while it is sent is refused, and nothing of it stays', async (t) => {

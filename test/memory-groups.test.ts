@@ -1,21 +1,13 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { createGateway } from '../core/gateway.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
 import { newKek, newRagDek } from '../plugins/sealed/client/keys.ts'
+import { servesGateway } from './fakes/listening.ts'
 
 t.test('parts in memory alone serve all twelve groups of routes', async (t) => {
   const gateway = createGateway(memory())
-  const server = gateway.server().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await gateway.close()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const baseUrl = await servesGateway(t, gateway)
   const { credential: apiKey } = await gateway.keys.create({})
   const kek = newKek()
   const client = connect({ baseUrl, apiKey, kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } })

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
@@ -10,6 +8,7 @@ import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { Tool } from '../core/ports/tool.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
+import { servesGateway } from './fakes/listening.ts'
 
 const params = v.object({ text: v.string() })
 
@@ -28,14 +27,7 @@ const shouting = (name: string) =>
 
 const stood = async (t: Test, adapters: ReturnType<typeof memory>) => {
   const gateway = createGateway(adapters)
-  const server = gateway.server().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await gateway.close()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const baseUrl = await servesGateway(t, gateway)
   const { credential: apiKey } = await gateway.keys.create({})
   return { gateway, client: connect({ baseUrl, apiKey, policy: { allowInsecureDev: true } }) }
 }

@@ -1,7 +1,6 @@
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -14,6 +13,7 @@ import type { Policy } from '../plugins/sealed/client/verify.ts'
 import type { SeenNumbers } from '../plugins/sealed/evidence/finding.ts'
 import { use } from '../core/plugin.ts'
 import { running } from './environments.ts'
+import { servesGateway } from './fakes/listening.ts'
 import { day, house, list, now, platform, prover, release, testRoots } from './fakes/platform/house.ts'
 import { releaseSigner } from './fakes/platform/releases.ts'
 import { answersFor } from './fakes/platform/services.ts'
@@ -32,17 +32,8 @@ const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
 /** What `sealgate seal` serves with this client: a question in the clear on its own machine. */
 const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
   const local = await localGateway({ client, apiKey: 'key', streams: 1, guards: [], admit: async () => false })
-  const server = local.server()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await local.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return () =>
-    globalThis.fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question) })
+  const base = await servesGateway(t, local)
+  return () => globalThis.fetch(`${base}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question) })
 }
 
 t.test('from an enclave process to a client: collateral ends, is told, and comes back', async (t) => {

@@ -1,8 +1,6 @@
 import './fakes/unwatched.ts'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
@@ -23,6 +21,7 @@ import {
 } from '../plugins/sealed/wire/receipt.ts'
 import { running } from './environments.ts'
 import { commandRunner } from './fakes/command-runner.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { asking, chatRoute, sealedStage } from './fakes/sealing.ts'
 import { isWhole } from './whole.ts'
 
@@ -217,13 +216,8 @@ t.test('the receipt of another request, or of another answer, refuses', async (t
 
 t.test('a receipt that waits for its entry is told apart', async (t) => {
   const server = createServer((_, response) => response.end(JSON.stringify({ data: { place: null } })))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
   const file = join(t.testdir({ 'receipt.json': JSON.stringify({ text: '{}' }) }), 'receipt.json')
-  const env = {
-    SEALGATE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    SEALGATE_KEY: 'sk_live_waiting',
-  }
+  const env = { SEALGATE_URL: await opensHttp(t, server), SEALGATE_KEY: 'sk_live_waiting' }
   const ran = async (...more: readonly string[]) => {
     const { stdout, stderr } = await command(['receipt', 'prove', file, '--allow-insecure-dev', ...more], env)
     return stdout + stderr

@@ -1,7 +1,6 @@
 import './fakes/unwatched.ts'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
@@ -10,6 +9,7 @@ import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running, unhurried } from './environments.ts'
 import { opened } from './fakes/doors.ts'
+import { opensHttp } from './fakes/listening.ts'
 import type { Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { connected, opcodes, rawPeer } from './fakes/web-sockets.ts'
@@ -248,10 +248,7 @@ t.test('other upgrades go on as HTTP', async (t) => {
 
 t.test('where a program holds the server, a WebSocket is refused so that clients come by HTTP', async (t) => {
   const it = await running(t, memory())
-  const server = createServer(it.gateway.listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = await opensHttp(t, createServer(it.gateway.listener))
   const peer = rawPeer(t, { base, key: it.key })
   t.equal(await peer.status(), 426)
   t.match(peer.all().toString(), /\r\nupgrade: HTTP\/1\.1\r\n/i)

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import cache from '../adapters/memory/cache.ts'
@@ -17,6 +15,7 @@ import dev from '../plugins/evidence/dev.ts'
 import deepgram from '../plugins/providers/deepgram.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { until } from './until.ts'
 
 /** What a promise fails with, as far as `wanted` says. */
@@ -56,9 +55,7 @@ const hearing = async (t: Test) => {
       }),
     )
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => void server.close().closeAllConnections())
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = await opensHttp(t, server)
   const models = {
     nova: {
       type: 'AUDIO_TRANSCRIPTION',

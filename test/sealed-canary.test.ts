@@ -1,8 +1,6 @@
 import './fakes/unwatched.ts'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -21,6 +19,7 @@ import { kems } from '../plugins/sealed/wire/kem.ts'
 import { type EnclaveKey, newest, parseKeyset } from '../plugins/sealed/wire/keyset.ts'
 import { freshNonce, seal } from '../plugins/sealed/wire/seal.ts'
 import { running } from './environments.ts'
+import { opensHttp } from './fakes/listening.ts'
 import { crafted, craftedText } from './fakes/sealing.ts'
 import { filesIn, type Places, traces } from './fakes/traces.ts'
 
@@ -60,12 +59,7 @@ const backend = async (t: Test) => {
     if (wish === 'stay') return
     return response.end(`${chunk('{}', '"stop"')}data: [DONE]\n\n`)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, seen }
+  return { url: `${await opensHttp(t, server)}/v1`, seen }
 }
 
 /** A gateway whose models are in its enclave alone. */

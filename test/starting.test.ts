@@ -1,26 +1,17 @@
 import './fakes/unwatched.ts'
-import { once } from 'node:events'
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import t from 'tap'
 import { makeFolder } from '../plugins/storage/shared/fsync.ts'
 import { jsonTake } from './fakes/at-work.ts'
+import { freePort } from './fakes/listening.ts'
 import { recorded } from './fakes/recorded.ts'
 import { startRedis } from './fakes/redis.ts'
 import { aloneIn, program, served } from './fakes/served.ts'
 import { until } from './until.ts'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** The status of an answer; null while nobody listens. */
 const ask = (port: number, path: string, key = ''): Promise<number | null> =>

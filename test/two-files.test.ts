@@ -1,9 +1,8 @@
+import { opensHttp } from './fakes/listening.ts'
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -36,10 +35,7 @@ const backend = async (t: Test): Promise<string> => {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(request.url?.endsWith('/models') ? { data: [{ id: 'grey' }] } : chat))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return `${await opensHttp(t, server)}/v1`
 }
 
 t.test('a tool, a reader, a provider, a store and a surface are two new files each, and no other edit', async (t) => {

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
+import { opensHttp } from './listening.ts'
 
 /** What whoever carries the traffic makes of an answer; `sent` is the body of the request. */
 export type Change = (answer: string, sent: string) => string | { readonly text: string; readonly cut: true }
@@ -27,10 +26,5 @@ export const between = async (t: Test, base: string, change: Change): Promise<st
       response.destroy()
     }
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return opensHttp(t, server)
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
 import type { Test } from 'tap'
+import { opensHttp } from './listening.ts'
 
 /** A tool of a played server. */
 export interface PlayedTool {
@@ -94,15 +93,8 @@ export const mcpServer = async (
   return { url: await served(t, server), seen, sessions }
 }
 
-const served = async (t: Test, server: ReturnType<typeof createServer>): Promise<string> => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
-}
+const served = async (t: Test, server: ReturnType<typeof createServer>): Promise<string> =>
+  `${await opensHttp(t, server)}/mcp`
 
 /** A server that speaks HTTP and does not keep to the protocol. */
 export const oddServer = async (t: Test, answer: (message: any, out: ServerResponse) => unknown): Promise<string> =>

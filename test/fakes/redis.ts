@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './listening.ts'
 
 /** A real Redis without persistence. All but `url` and `close` throw when the server is not ours. */
 export interface RedisServer {
@@ -14,15 +15,6 @@ export interface RedisServer {
   start(): Promise<void>
   /** Stops only what was started here. */
   close(): Promise<void>
-}
-
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const answers = (port: number) =>

@@ -1,11 +1,14 @@
+import type OpenAI from 'openai'
+import type { Test } from 'tap'
 import { collectChunks } from '../../core/inference/collect-chunks.ts'
-import type { ChatCall, Completion, Upstream } from '../../core/ports/upstream.ts'
+import type { ChatAnswer, ChatCall, Completion, Model, Upstream } from '../../core/ports/upstream.ts'
 import type { Asked } from './recorded.ts'
 import { backend, type Lasting, provided, type Recording, vector } from '../contracts/stage.ts'
 
-const never = new AbortController().signal
+/** The signal of calls that nobody stops. */
+export const never = new AbortController().signal
 export const json = { 'content-type': 'application/json' }
-export const messages = [{ role: 'user', content: 'Hi' }]
+export const messages = [{ role: 'user' as const, content: 'Hi' }]
 
 /** A scripted vendor that plays one recorded answer to everything, and the provider in front of it. */
 export const scripted = async (
@@ -31,10 +34,12 @@ export const wording = async (t: Lasting, it: Recording, call: Partial<ChatCall>
   return { path, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
 }
 
-export const completed = async (upstream: Upstream, call: ChatCall): Promise<Completion> => {
-  const answer = await upstream.chat!(call, never)
-  return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
-}
+/** An answer in one piece, however it came. */
+export const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
+  answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
+
+export const completed = async (upstream: Upstream, call: ChatCall): Promise<Completion> =>
+  whole(await upstream.chat!(call, never))
 
 /** What the work fails with; null where it does not fail. */
 export const failed = (work: Promise<unknown>): Promise<unknown> =>
@@ -60,7 +65,51 @@ export const refusal = async (
 export const listing = async (
   t: Lasting,
   it: Recording,
-): Promise<{ readonly models: unknown; readonly asked: Asked }> => {
+): Promise<{ readonly models: readonly Model[]; readonly asked: Asked }> => {
   const { upstream, asked } = await scripted(t, it, 'models.json')
   return { models: await upstream.models(never), asked: asked[0]! }
+}
+
+/** What the models are that the provider lists, in their order. */
+export const typesOf = (models: readonly Model[]): readonly (readonly [string, string])[] =>
+  models.map(({ id, type }) => [id, type])
+
+/** The numbers of two texts in most recordings of vectors. */
+export const recordedVectors = [
+  [0.25, -0.5, 0.125],
+  [1, 2, -3],
+]
+
+/** The numbers of vectors in plain lists. */
+export const numbersOf = (vectors: readonly Iterable<number>[]): readonly (readonly number[])[] =>
+  vectors.map((one) => [...one])
+
+/** What a request says, in JSON. */
+export const bodyOf = ({ body }: Pick<Asked, 'body'>) => JSON.parse(body.toString())
+
+/** Chats whole and streamed, by the provider and by the client of others: the backend is asked the same. */
+export const asksAlike = async (
+  t: Lasting & Pick<Test, 'equal' | 'same'>,
+  it: Recording,
+  settings: object,
+  clientAt: (url: string) => OpenAI,
+  own: object,
+): Promise<void> => {
+  const server = await backend(t, async ({ body }) =>
+    body.includes('"stream":true')
+      ? { headers: { 'content-type': it.stream.type }, body: await vector(`${it.vectors as string}/chat.sse`) }
+      : { headers: json, body: await vector(`${it.vectors as string}/chat.json`) },
+  )
+  const ours = await provided(t, it.provider, { ...settings, ...it.settings(server.url) })
+  const theirs = clientAt(server.url)
+  for (const stream of [false, true]) {
+    await completed(ours, { model: 'm', stream, body: { messages, ...own } })
+    const options = stream ? { stream, stream_options: { include_usage: true } } : {}
+    const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
+    if (stream) for await (const _ of result);
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.path, other.path)
+    t.equal(one.headers.authorization, other.headers.authorization)
+    t.same(bodyOf(one), bodyOf(other))
+  }
 }

@@ -1,22 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { PostgresServer } from '../fakes/postgres.ts'
 import { backend } from '../contracts/stage.ts'
+import { freePort } from '../fakes/listening.ts'
 import { until } from '../until.ts'
 import type { Installed } from './installed.ts'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A place where nobody signs in; the gateway asks it for its endpoints when it starts. */
 const signIn = async (t: Test): Promise<string> => {

@@ -1,21 +1,14 @@
-import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { Forbidden } from '../../../core/errors.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import type { Middleware } from '../../../core/http/middleware.ts'
+import { servesGateway } from '../../fakes/listening.ts'
 
 const serving = async (t: Test, ...middleware: Middleware[]) => {
   const gateway = createGateway({ ...memory(), middleware })
-  const server = gateway.server().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await gateway.close()
-  })
-  const { port } = server.address() as { port: number }
-  return (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init)
+  const base = await servesGateway(t, gateway)
+  return (path: string, init: RequestInit = {}) => fetch(base + path, init)
 }
 
 t.test('runs around every route, in its order', async (t) => {

@@ -1,8 +1,8 @@
+import { opensHttp } from '../listening.ts'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { curveSigner, makeCertificate, pemOf } from './certificates.ts'
@@ -98,13 +98,9 @@ export const confidentialBackend = async (t: Test, attest: Attest = honest, own 
     sockets.add(socket.on('error', () => {}))
     socket.once('close', () => sockets.delete(socket))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const address = await opensHttp(t, server)
   return {
-    base: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    base: address.replace('http:', 'https:'),
     /** Nonces of the questions for evidence, and what was answered. */
     asked,
     documents,

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
+import { opensHttp } from '../listening.ts'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { pemOf } from './certificates.ts'
 
@@ -45,13 +44,7 @@ export const makers = async (t: Test) => {
     if (down || found === undefined) return void response.writeHead(503).end()
     response.writeHead(200, found.headers ?? {}).end(found.body)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = await opensHttp(t, server)
   return {
     /** As settings of `enclave.collateral`. */
     settings: { amd: base, intel: base, intelRootList: `${base}/rootlist` },

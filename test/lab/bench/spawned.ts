@@ -1,7 +1,7 @@
+import { freePort } from '../../fakes/listening.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,11 +78,3 @@ export const startedGateway = async (config: object, key: string): Promise<Spawn
   const ended = once(it.child, 'exit').then(() => rmSync(data, { recursive: true, force: true }))
   return subjectOf(it.base, it.child, ended)
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })

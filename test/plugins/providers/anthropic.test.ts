@@ -1,9 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
-import type { ChatAnswer, ChatBody, Completion, Native } from '../../../core/ports/upstream.ts'
+import type { ChatBody, Native } from '../../../core/ports/upstream.ts'
 import anthropic from '../../../plugins/providers/anthropic.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
@@ -19,6 +18,7 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
+import { bodyOf, json, messages, never, whole } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: anthropic,
@@ -31,15 +31,7 @@ const recording: Recording = {
   counts: /^\/v1\/messages\/count_tokens$/,
 }
 
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
-const messages = [{ role: 'user', content: 'Hi' }]
-
-const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
-  answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
-
-const read = ({ body }: Asked) => JSON.parse(body.toString())
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
@@ -67,10 +59,10 @@ t.test(
       stop: 'END',
       max_tokens: 9,
     }
-    t.same(await ours.countTokens!({ model, body }, signal), { tokens: 21 })
+    t.same(await ours.countTokens!({ model, body }, never), { tokens: 21 })
     await theirs.messages.countTokens({ model, system: 'Be short.', messages: asked, tools })
     const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.same([one.method, one.path, read(one)], [other.method, other.path, read(other)])
+    t.same([one.method, one.path, bodyOf(one)], [other.method, other.path, bodyOf(other)])
 
     const kept = { messages, cache_control: { type: 'ephemeral' }, tool_choice: { type: 'auto' }, tools }
     const headers = { 'anthropic-beta': 'one,two', 'anthropic-version': '2023-06-01' }
@@ -79,9 +71,9 @@ t.test(
       body: { ...kept, max_tokens: 9, metadata: {}, stop_sequences: ['a'] },
       headers,
     }
-    const counted = await ours.countTokens!({ model, body: { messages }, native: native as Native }, signal)
+    const counted = await ours.countTokens!({ model, body: { messages }, native: native as Native }, never)
     t.match(counted, { tokens: 21, native: { dialect: 'messages', body: { input_tokens: 21 } } })
-    t.same(read(server.asked.at(-1)!), { ...kept, model })
+    t.same(bodyOf(server.asked.at(-1)!), { ...kept, model })
     t.match(server.asked.at(-1)!.headers, headers, 'betas and version byte for byte')
   },
 )
@@ -96,7 +88,7 @@ t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const { created, ...answer } = await whole(
-      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal),
+      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, never),
     )
     t.equal(Math.abs(created - Date.now() / 1000) < 60, true)
     t.same(answer, {
@@ -151,7 +143,7 @@ t.test('a head that comes twice is one, and a second answer in a stream is none'
     const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
     const server = await backend(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }))
     const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url })
-    return whole(await it.chat!({ model: 'm', stream: true, body: { messages } }, signal))
+    return whole(await it.chat!({ model: 'm', stream: true, body: { messages } }, never))
   }
   const twice = await streamed([head('one'), head('one'), ...saying('Hi'), ...ending])
   t.match(twice, { id: 'one', choices: [{ message: { content: 'Hi' } }], usage: { prompt_tokens: 3 } })
@@ -178,7 +170,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   const theirs = new Anthropic({ apiKey: 'sk-ant-1', baseURL: server.url, maxRetries: 0 })
 
   const compared = async (model: string, body: object, their: object, stream = false) => {
-    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, signal))
+    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, never))
     const said: any = await theirs.messages.create({
       model,
       ...structuredClone(their),
@@ -191,7 +183,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     for (const name of ['authorization', 'content-type']) t.equal(one.headers[name], other.headers[name])
     const version = 'temperature' in their ? '2023-06-01' : other.headers['anthropic-version']
     t.equal(one.headers['anthropic-version'], version)
-    t.same(read(one), read(other), model)
+    t.same(bodyOf(one), bodyOf(other), model)
   }
 
   const talk = [
@@ -352,7 +344,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     true,
   )
 
-  const listed = await ours.models(signal)
+  const listed = await ours.models(never)
   const all: string[] = []
   for await (const { id } of theirs.models.list({ limit: 1000 })) all.push(id)
   t.same(
@@ -377,10 +369,10 @@ const exchange = async (t: Parameters<typeof provided>[0], take: Take, settings 
   const server = await backend(t, () => take)
   const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...settings })
   return {
-    asked: () => read(server.asked.at(-1)!),
+    asked: () => bodyOf(server.asked.at(-1)!),
     chat: async (model: string, body: object, stream = false, prefix?: string) =>
       whole(
-        await it.chat!({ model, stream, body: { messages, ...body }, ...(prefix !== undefined && { prefix }) }, signal),
+        await it.chat!({ model, stream, body: { messages, ...body }, ...(prefix !== undefined && { prefix }) }, never),
       ),
   }
 }
@@ -461,7 +453,7 @@ t.test('a model that continues a prefix gets the prefix', async (t) => {
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!(
       { model: 'claude-3-5-haiku-latest', stream, body: { messages, reasoning_effort: 'low' }, prefix: 'One, Tw \n' },
-      signal,
+      never,
     )
     t.match((await whole(answer)).choices[0]!.message.content, /^Two cafés/)
     const { messages: sent, thinking } = stage.asked() as any
@@ -482,7 +474,7 @@ t.test('a model that continues a prefix gets the prefix', async (t) => {
   stage.scene('refuses')
   const refused = stage.upstream.chat!(
     { model: 'claude-opus-5-5', stream: true, body: { messages }, prefix: 'One' },
-    signal,
+    never,
   )
   await t.rejects(refused, new UpstreamFailed(undefined, { again: true, answered: 400 }))
 })
@@ -521,7 +513,7 @@ t.test('faults of the backend become errors of the gateway', async (t) => {
   const stage = await staged(t, recording)
   stage.scene('page')
   await t.rejects(
-    stage.upstream.chat!({ model: 'm', stream: true, body: { messages } }, signal),
+    stage.upstream.chat!({ model: 'm', stream: true, body: { messages } }, never),
     UpstreamFailed,
     'at once',
   )
@@ -566,8 +558,8 @@ t.test('wrong settings are refused', async (t) => {
   const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...own })
   await it.chat!(
     { model: 'other-1', stream: false, body: { messages, temperature: 0.5, reasoning_effort: 'low' } },
-    signal,
+    never,
   )
   t.equal(server.asked[0]!.headers['anthropic-beta'], 'a-1,b-2')
-  t.match(read(server.asked[0]!), { max_tokens: 77, temperature: 0.5, thinking: undefined, output_config: undefined })
+  t.match(bodyOf(server.asked[0]!), { max_tokens: 77, temperature: 0.5, thinking: undefined, output_config: undefined })
 })

@@ -6,7 +6,7 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
+import { completed, failed, json, messages, never, refusal } from '../../fakes/vendor.ts'
 
 const deployments = {
   mine: { model: 'gpt-4o' },
@@ -29,7 +29,6 @@ const dated: Recording = {
   lists: /^\/openai\/models\?api-version=2024-10-21$/,
   chats: /^\/openai\/deployments\/mine\/chat\/completions\?api-version=2024-10-21$/,
 }
-const never = new AbortController().signal
 const call = { model: 'mine', stream: false, body: { messages } }
 
 t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))

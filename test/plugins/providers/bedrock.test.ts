@@ -9,15 +9,15 @@ import { eventFrame, frame, framesOf, rawFrame, sumOf, wrapped } from '../../fak
 import { expectedSignature } from '../../fakes/signature-v4.ts'
 import {
   backend,
-  everyCut,
   eventStream,
+  everyCut,
   provided,
   staged,
   stagedCount,
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
-import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
+import { completed, failed, json, messages, never, refusal } from '../../fakes/vendor.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const type = 'application/vnd.amazon.eventstream'
@@ -43,7 +43,6 @@ const claude: Recording = {
   encode: wrapped,
   chats: /^\/model\/[^/]+\/invoke(-with-response-stream)?$/,
 }
-const never = new AbortController().signal
 
 t.test('contract of models that converse', (t) =>
   conform(t, upstream.contract, async (t) => {

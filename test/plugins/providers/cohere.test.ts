@@ -4,7 +4,7 @@ import cohere from '../../../plugins/providers/cohere.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { listing, messages, never, refusal, scripted, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: cohere,
@@ -15,7 +15,6 @@ const recording: Recording = {
   lists: /^\/v1\/models\?page_size=1000$/,
   chats: /^\/compatibility\/v1\/chat\/completions$/,
 }
-const signal = new AbortController().signal
 
 t.test('contract', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording), {
@@ -58,7 +57,7 @@ t.test('models of its own list, and embeddings', async (t) => {
     { id: 'embed-v4.0', type: 'EMBEDDING' },
   ])
   const { upstream, asked: embedding } = await scripted(t, recording, 'embeddings.json')
-  const { vectors } = await upstream.embed!({ model: 'embed-v4.0', texts: ['a', 'b'] }, signal)
+  const { vectors } = await upstream.embed!({ model: 'embed-v4.0', texts: ['a', 'b'] }, never)
   t.same([...vectors[1]!], [1, 2, -3])
   t.equal(embedding[0]!.path, '/compatibility/v1/embeddings')
 })

@@ -6,9 +6,7 @@ import deepgram from '../../../plugins/providers/deepgram.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
+import { json, never } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: deepgram,
@@ -59,7 +57,7 @@ t.test('requests have the documented form', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/chat.json') }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1/` })
   const asked = async (more: Partial<TranscribeCall>) => {
-    await it.transcribe!({ ...call, ...more }, signal)
+    await it.transcribe!({ ...call, ...more }, never)
     const { method, path, headers, body } = server.asked.at(-1)!
     const { pathname, searchParams } = new URL(path, 'http://x')
     t.equal(`${method} ${pathname}`, 'POST /v1/listen')
@@ -77,9 +75,9 @@ t.test('requests have the documented form', async (t) => {
     smart_format: 'true',
   })
   t.same(await asked({ language: 'multi', diarize: false, smartFormat: false }), { ...always, language: 'multi' })
-  await t.rejects(it.transcribe!({ ...call, translate: true }, signal), BadRequest)
+  await t.rejects(it.transcribe!({ ...call, translate: true }, never), BadRequest)
   const own = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1`, query: { keyterm: 'Zoë' } })
-  await own.transcribe!(call, signal)
+  await own.transcribe!(call, never)
   t.equal(new URL(server.asked.at(-1)!.path, 'http://x').searchParams.get('keyterm'), 'Zoë')
 })
 
@@ -87,7 +85,7 @@ t.test('the transcript names the speaker and the time of each word', async (t) =
   const recorded = await vector('deepgram/chat.json')
   const server = await backend(t, () => ({ headers: json, body: recorded }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
-  const { native, ...transcript } = await it.transcribe!({ ...call, diarize: true }, signal)
+  const { native, ...transcript } = await it.transcribe!({ ...call, diarize: true }, never)
   t.same(native, JSON.parse(recorded.toString()), 'as the backend told it')
   const confidence = 0.9987
   t.match(transcript, {
@@ -109,7 +107,7 @@ t.test('the transcript names the speaker and the time of each word', async (t) =
 t.test('the list names each model once', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/models.json') }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
-  t.same(await it.models(signal), [
+  t.same(await it.models(never), [
     { id: 'nova-3-general', type: 'AUDIO_TRANSCRIPTION' },
     { id: 'nova-2-medical', type: 'AUDIO_TRANSCRIPTION' },
   ])

@@ -4,7 +4,7 @@ import fireworks from '../../../plugins/providers/fireworks.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: fireworks,
@@ -15,7 +15,6 @@ const recording: Recording = {
   lists: /^\/inference\/v1\/models$/,
   chats: /^\/inference\/v1\/chat\/completions$/,
 }
-const signal = new AbortController().signal
 
 t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
 
@@ -29,15 +28,12 @@ t.test('a request has the words of Fireworks alone', async (t) => {
 
 t.test('models that chat or embed, and embeddings', async (t) => {
   const { models } = await listing(t, recording)
-  t.same(
-    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
-    [
-      ['accounts/fireworks/models/deepseek-v3p1', 'CHAT'],
-      ['accounts/fireworks/models/qwen3-embedding-8b', 'EMBEDDING'],
-    ],
-  )
+  t.same(typesOf(models), [
+    ['accounts/fireworks/models/deepseek-v3p1', 'CHAT'],
+    ['accounts/fireworks/models/qwen3-embedding-8b', 'EMBEDDING'],
+  ])
   const { upstream } = await scripted(t, recording, 'embeddings.json')
-  const { vectors } = await upstream.embed!({ model: 'q', texts: ['a', 'b'] }, signal)
+  const { vectors } = await upstream.embed!({ model: 'q', texts: ['a', 'b'] }, never)
   t.same([...vectors[0]!], [0.25, -0.5, 0.125])
 })
 

@@ -14,9 +14,9 @@ import flite from '../../../plugins/providers/flite.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
 import { fitted } from '../../fitted.ts'
+import { never } from '../../fakes/vendor.ts'
 
 const run = promisify(execFile)
-const never = new AbortController().signal
 const it = fitted(use(flite)).supply({ upstreams: Upstream }).upstreams[0]!
 const speak = (more: Partial<SpeakCall> = {}, signal = never) =>
   it.speak!({ model: 'flite', text: 'The quick brown fox jumps over the lazy dog.', ...more }, signal)

@@ -1,9 +1,8 @@
 import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
-import type { ChatAnswer, ChatBody, Completion, TranscribeCall } from '../../../core/ports/upstream.ts'
+import type { ChatBody, TranscribeCall } from '../../../core/ports/upstream.ts'
 import gemini from '../../../plugins/providers/gemini.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
@@ -19,6 +18,7 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
+import { bodyOf, messages, never, numbersOf, recordedVectors, whole } from '../../fakes/vendor.ts'
 
 const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
 
@@ -34,15 +34,8 @@ const recording: Recording = {
   counts: /^\/v1beta\/models\/[^/]+:countTokens$/,
 }
 
-const signal = new AbortController().signal
 const json = { 'content-type': 'application/json; charset=UTF-8' }
 const sse = { 'content-type': 'text/event-stream' }
-const messages = [{ role: 'user', content: 'Hi' }]
-
-const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
-  answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
-
-const read = ({ body }: Asked) => JSON.parse(body.toString())
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, async (t) => {
@@ -66,17 +59,17 @@ t.test('contents are counted alone, or as the request that has more', async (t) 
   const ours = await provided(t, gemini, { apiKey: 'AIza-1', baseUrl: `${server.url}/v1beta` })
   const theirs = new GoogleGenAI({ apiKey: 'AIza-1', httpOptions: { baseUrl: server.url } })
   const model = 'gemini-2.5-flash'
-  t.same(await ours.countTokens!({ model, body: { messages } }, signal), { tokens: 21 })
+  t.same(await ours.countTokens!({ model, body: { messages } }, never), { tokens: 21 })
   await theirs.models.countTokens({ model, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
   const [one, other] = server.asked.splice(0) as [Asked, Asked]
-  t.same([one.method, one.path, read(one)], [other.method, other.path, read(other)])
+  t.same([one.method, one.path, bodyOf(one)], [other.method, other.path, bodyOf(other)])
 
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const body = { contents, systemInstruction: { parts: [{ text: 'Be short.' }] } }
   const native = { dialect: 'generate-content', body, headers: {} } as const
-  const counted = await ours.countTokens!({ model, body: { messages }, native }, signal)
+  const counted = await ours.countTokens!({ model, body: { messages }, native }, never)
   t.match(counted, { tokens: 21, native: { body: { totalTokens: 21, promptTokensDetails: [{ tokenCount: 21 }] } } })
-  t.same(read(server.asked.at(-1)!), { generateContentRequest: { model: `models/${model}`, ...body } })
+  t.same(bodyOf(server.asked.at(-1)!), { generateContentRequest: { model: `models/${model}`, ...body } })
 })
 
 t.test('a stream without the end of its answer throws, wherever it ends', async (t) => {
@@ -89,7 +82,7 @@ t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const { created, ...answer } = await whole(
-      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal),
+      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, never),
     )
     t.ok(Math.abs(created - Date.now() / 1000) < 60)
     const { logprobs, ...choice } = answer.choices[0] as any
@@ -141,12 +134,12 @@ t.test('tool calls carry their signatures to the next turn', async (t) => {
   stage.scene('calls tools')
   for (const stream of [false, true]) {
     const call = { model: 'gemini-3-flash', stream, body: { messages } }
-    const { message } = (await whole(await stage.upstream.chat!(call, signal))).choices[0]!
+    const { message } = (await whole(await stage.upstream.chat!(call, never))).choices[0]!
     const ids = message.tool_calls!.map(({ id }) => id)
     t.same(ids, ['ax7fj3k1', 'ax7fj3k2'])
     const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: '{"sky":"blue"}' }))
     const next = { ...call, body: { messages: [...messages, message, ...results] } }
-    await stage.upstream.chat!(next, signal)
+    await stage.upstream.chat!(next, never)
     const { contents } = stage.asked() as any
     t.same(contents[1].parts, [
       {
@@ -162,14 +155,14 @@ t.test('tool calls carry their signatures to the next turn', async (t) => {
     )
     const bare = message.tool_calls!.map(({ id, type, function: it }) => ({ id, type, function: it }))
     const foreign = { ...call, body: { messages: [...messages, { role: 'assistant', tool_calls: bare }, ...results] } }
-    await stage.upstream.chat!(foreign, signal)
+    await stage.upstream.chat!(foreign, never)
     const parts = (stage.asked() as any).contents[1].parts
     t.same(
       parts.map(({ thoughtSignature }: any) => thoughtSignature),
       ['skip_thought_signature_validator', undefined],
       'calls of another backend',
     )
-    await stage.upstream.chat!({ ...foreign, model: 'gemini-2.5-pro' }, signal)
+    await stage.upstream.chat!({ ...foreign, model: 'gemini-2.5-pro' }, never)
     t.equal((stage.asked() as any).contents[1].parts[0].thoughtSignature, undefined)
   }
 })
@@ -200,10 +193,10 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     t.equal(one.method, other.method)
     t.equal(one.path, other.path)
     t.equal(one.headers['x-goog-api-key'], other.headers['x-goog-api-key'])
-    if (one.body.length || other.body.length) t.same(read(one), read(other), one.path)
+    if (one.body.length || other.body.length) t.same(bodyOf(one), bodyOf(other), one.path)
   }
   const compared = async (model: string, body: object, their: object, stream = false) => {
-    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, signal))
+    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, never))
     const params = { model, ...structuredClone(their) } as never
     if (stream) for await (const _ of await theirs.models.generateContentStream(params));
     else await theirs.models.generateContent(params)
@@ -353,7 +346,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     },
   )
 
-  const listed = await ours.models(signal)
+  const listed = await ours.models(never)
   t.same(listed, [
     { id: 'gemini-2.5-flash', type: 'CHAT', description: 'Gemini 2.5 Flash.' },
     { id: 'gemini-3.8-flash-tts', type: 'AUDIO_SPEECH', description: 'Gemini 3.8 Flash TTS.' },
@@ -371,15 +364,9 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 
   const { vectors, usage } = await ours.embed!(
     { model: 'gemini-embedding-001', texts: ['a', 'b'], dimensions: 3 },
-    signal,
+    never,
   )
-  t.same(
-    vectors.map((one) => [...one]),
-    [
-      [0.25, -0.5, 0.125],
-      [1, 2, -3],
-    ],
-  )
+  t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
   await theirs.models.embedContent({
     model: 'gemini-embedding-001',
@@ -388,7 +375,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   })
   compare()
 
-  const speech = await ours.speak!({ model: 'gemini-2.5-flash-preview-tts', text: 'Hi', voice: 'Puck' }, signal)
+  const speech = await ours.speak!({ model: 'gemini-2.5-flash-preview-tts', text: 'Hi', voice: 'Puck' }, never)
   t.equal(speech.mime, 'audio/wav')
   t.equal(Buffer.from(speech.bytes).toString('latin1', 0, 4), 'RIFF')
   t.equal(Buffer.from(speech.bytes).readUInt32LE(24), 24_000)
@@ -403,7 +390,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 
   const images = await ours.draw!(
     { model: 'gemini-3.1-flash-image', prompt: 'A cat', size: '1792x1024', extra: { quality: 'hd' } },
-    signal,
+    never,
   )
   t.equal(images.length, 1)
   t.equal(images[0]!.mime, 'image/png')
@@ -419,7 +406,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes }
   const heard = await ours.transcribe!(
     { model: 'gemini-3.5-transcribe', audio, language: 'en-US', diarize: true, granularities: ['word'] },
-    signal,
+    never,
   )
   t.same(heard, {
     text: 'Two cafés? Three.',
@@ -449,8 +436,8 @@ const exchange = async (t: Parameters<typeof provided>[0], take: Take) => {
   const server = await backend(t, () => take)
   const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
   const chat = async (body: object = {}, stream = false) =>
-    whole(await it.chat!({ model: 'gemini-2.5-flash', stream, body: { messages, ...body } }, signal))
-  return { it, server, chat, asked: () => read(server.asked.at(-1)!) }
+    whole(await it.chat!({ model: 'gemini-2.5-flash', stream, body: { messages, ...body } }, never))
+  return { it, server, chat, asked: () => bodyOf(server.asked.at(-1)!) }
 }
 
 const said = (...candidates: object[]) => JSON.stringify({ candidates, responseId: 'r', modelVersion: 'm' })
@@ -582,7 +569,7 @@ t.test('faults of the backend become errors of the gateway', async (t) => {
   const limited = await exchange(t, { status: 429, headers: json, body: await vector('gemini/error-429.json') })
   const expected = new UpstreamFailed(undefined, { again: true, answered: 429, retryAfter: 7000 })
   await t.rejects(limited.chat(), expected, 'they tell in the body when to come back')
-  const prefixed = limited.it.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'x' }, signal)
+  const prefixed = limited.it.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'x' }, never)
   await t.rejects(prefixed, new UpstreamFailed(undefined, { again: true }))
 })
 
@@ -607,13 +594,13 @@ t.test('many texts and images take several requests', async (t) => {
   })
   const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
   const texts = Array.from({ length: 230 }, (_, at) => String(at))
-  const { vectors } = await it.embed!({ model: 'e', texts }, signal)
+  const { vectors } = await it.embed!({ model: 'e', texts }, never)
   t.equal(server.asked.length, 3)
   t.same(
     vectors.map(([value]) => value),
     texts.map(Number),
   )
-  const images = await it.draw!({ model: 'i', prompt: 'A cat', count: 3, size: 'auto' }, signal)
+  const images = await it.draw!({ model: 'i', prompt: 'A cat', count: 3, size: 'auto' }, never)
   t.same(
     images.map(({ mime }) => mime),
     ['image/jpeg', 'image/jpeg', 'image/jpeg'],
@@ -622,33 +609,33 @@ t.test('many texts and images take several requests', async (t) => {
 
 t.test('answers contain images and sound', async (t) => {
   const filtered = await exchange(t, { headers: json, body: await vector('gemini/image-filtered.json') })
-  await t.rejects(filtered.it.draw!({ model: 'i', prompt: 'x' }, signal), BadRequest)
+  await t.rejects(filtered.it.draw!({ model: 'i', prompt: 'x' }, never), BadRequest)
   const text = await exchange(t, {
     headers: json,
     body: said({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }),
   })
-  await t.rejects(text.it.draw!({ model: 'i', prompt: 'x' }, signal), UpstreamFailed)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x' }, signal), UpstreamFailed)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x', format: 'mp3' }, signal), BadRequest)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x', speed: 2 }, signal), BadRequest)
+  await t.rejects(text.it.draw!({ model: 'i', prompt: 'x' }, never), UpstreamFailed)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x' }, never), UpstreamFailed)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x', format: 'mp3' }, never), BadRequest)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x', speed: 2 }, never), BadRequest)
 
   const raw = await exchange(t, { headers: json, body: await vector('gemini/speech.json') })
   const call = { model: 's', text: 'x' }
   const samples = [1, 0, 2, 0, 3, 0, 4, 0]
-  t.same([...(await raw.it.speak!({ ...call, format: 'pcm' }, signal)).bytes], samples)
+  t.same([...(await raw.it.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
   t.equal(raw.asked().generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName, 'Kore')
-  const wav = await raw.it.speak!({ ...call, format: 'wav' }, signal)
+  const wav = await raw.it.speak!({ ...call, format: 'wav' }, never)
   const inside = { inlineData: { mimeType: 'audio/wav', data: Buffer.from(wav.bytes).toString('base64') } }
   const file = await exchange(t, { headers: json, body: said({ content: { parts: [inside] }, finishReason: 'STOP' }) })
-  t.same(await file.it.speak!(call, signal), wav, 'a newer model gives a file')
-  t.same([...(await file.it.speak!({ ...call, format: 'pcm' }, signal)).bytes], samples)
+  t.same(await file.it.speak!(call, never), wav, 'a newer model gives a file')
+  t.same([...(await file.it.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
 })
 
 t.test('every model transcribes', async (t) => {
   const { it, asked } = await exchange(t, { headers: json, body: await vector('gemini/transcript.json') })
   const audio = { name: 'a.mp3', mime: 'audio/mp3', bytes: new Uint8Array([1, 2, 3]) }
   const call: TranscribeCall = { model: 'gemini-3.8-flash', audio, translate: true, diarize: true, prompt: 'Zoë' }
-  t.same(await it.transcribe!(call, signal), {
+  t.same(await it.transcribe!(call, never), {
     text: 'Two cafés? Three.',
     language: 'en',
     duration: null,
@@ -662,7 +649,7 @@ t.test('every model transcribes', async (t) => {
   const [text, sound] = asked().contents[0].parts
   t.match(text.text, /translated into English.*speakers apart.*Zoë/)
   t.same(sound, { inlineData: { mimeType: 'audio/mp3', data: 'AQID' } })
-  await t.rejects(it.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, signal), BadRequest)
+  await t.rejects(it.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, never), BadRequest)
 })
 
 t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {

@@ -4,7 +4,7 @@ import groq from '../../../plugins/providers/groq.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { completed, listing, messages, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: groq,
@@ -50,14 +50,11 @@ t.test('reasoning and cached tokens', async (t) => {
 
 t.test('models by their names, without those that are out of service', async (t) => {
   const { models } = await listing(t, recording)
-  t.same(
-    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
-    [
-      ['openai/gpt-oss-120b', 'CHAT'],
-      ['whisper-large-v3', 'AUDIO_TRANSCRIPTION'],
-      ['playai-tts', 'AUDIO_SPEECH'],
-    ],
-  )
+  t.same(typesOf(models), [
+    ['openai/gpt-oss-120b', 'CHAT'],
+    ['whisper-large-v3', 'AUDIO_TRANSCRIPTION'],
+    ['playai-tts', 'AUDIO_SPEECH'],
+  ])
   const { upstream } = await scripted(t, recording, 'chat.json')
   t.ok(upstream.transcribe && upstream.speak)
   t.notOk(upstream.embed || upstream.draw, 'nothing that Groq lacks')

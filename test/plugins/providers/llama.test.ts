@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { messagesFor } from '../../../plugins/shared/decisions/prompt.ts'
 import { isMark } from '../../../plugins/providers/llama/decide-by-logits.ts'
 import { use } from '../../../core/plugin.ts'
@@ -19,8 +18,7 @@ import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
 import { writeModel } from '../../fakes/gguf.ts'
 import { fitted } from '../../fitted.ts'
-
-const never = new AbortController().signal
+import { never, whole } from '../../fakes/vendor.ts'
 
 /** The folder whose packages hold node-llama-cpp, or null where it is not installed. */
 const packages = ((): string | null => {
@@ -78,7 +76,7 @@ t.test('a model file answers', { skip }, async (t) => {
     const options = { max_tokens: 16, temperature: 0, ...more }
     const call = { model, body: body(content, options), stream: false, ...(prefix !== undefined && { prefix }) }
     const answer = await it.chat!(call, never)
-    return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
+    return whole(answer)
   }
   const choice: Question = {
     type: 'choice',

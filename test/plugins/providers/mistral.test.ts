@@ -4,7 +4,7 @@ import mistral from '../../../plugins/providers/mistral.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: mistral,
@@ -15,7 +15,6 @@ const recording: Recording = {
   lists: /^\/v1\/models$/,
   chats: /^\/v1\/chat\/completions$/,
 }
-const signal = new AbortController().signal
 
 t.test('contract', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording), {
@@ -72,15 +71,12 @@ t.test('thoughts beside the text become reasoning, and its ends the common ones'
 t.test('models and embeddings', async (t) => {
   const { models, asked } = await listing(t, recording)
   t.equal(asked.headers.authorization, 'Bearer key-1')
-  t.same(
-    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
-    [
-      ['mistral-small-latest', 'CHAT'],
-      ['mistral-embed', 'EMBEDDING'],
-    ],
-  )
+  t.same(typesOf(models), [
+    ['mistral-small-latest', 'CHAT'],
+    ['mistral-embed', 'EMBEDDING'],
+  ])
   const vectors = await scripted(t, recording, 'embeddings.json')
-  const { usage } = await vectors.upstream.embed!({ model: 'mistral-embed', texts: ['a', 'b'], dimensions: 3 }, signal)
+  const { usage } = await vectors.upstream.embed!({ model: 'mistral-embed', texts: ['a', 'b'], dimensions: 3 }, never)
   t.same(usage, { input: 8, output: 0 })
   t.match(JSON.parse(vectors.asked[0]!.body.toString()), { model: 'mistral-embed', output_dimension: 3 })
 })

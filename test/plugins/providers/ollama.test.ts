@@ -10,6 +10,7 @@ import { decideCall, decides, questions, systemOneAnswer, waiting } from '../../
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { until } from '../../until.ts'
+import { completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: ollama,
@@ -20,9 +21,6 @@ const recording: Recording = {
   lists: /^\/api\/tags$/,
   chats: /^\/api\/chat$/,
 }
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
@@ -36,12 +34,11 @@ t.test('a stream without its last line throws, wherever it ends', async (t) => {
 t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
-    const answer = await stage.upstream.chat!(
-      { model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } },
-      signal,
-    )
-    const { id, created, choices, usage, ...rest } =
-      answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+    const { id, created, choices, usage, ...rest } = await completed(stage.upstream, {
+      model: 'm',
+      stream,
+      body: { messages: [{ role: 'user', content: 'x' }] },
+    })
     t.match(id, /^chatcmpl-[0-9a-f]{24}$/)
     t.equal(created, Math.floor(Date.parse('2025-11-15T09:46:40Z') / 1000))
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
@@ -59,18 +56,12 @@ t.test('models and embeddings have the common format', async (t) => {
     body: await vector(`ollama/${path.endsWith('tags') ? 'models' : 'embeddings'}.json`),
   }))
   const it = await provided(t, ollama, { baseUrl: server.url })
-  t.same(await it.models(signal), [
+  t.same(await it.models(never), [
     { id: 'qwen3:8b', type: 'CHAT' },
     { id: 'nomic-embed-text:latest', type: 'EMBEDDING' },
   ])
-  const { vectors, usage } = await it.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'] }, signal)
-  t.same(
-    vectors.map((one) => [...one]),
-    [
-      [0.25, -0.5, 0.125],
-      [1, 2, -3],
-    ],
-  )
+  const { vectors, usage } = await it.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'] }, never)
+  t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })
 
@@ -141,17 +132,17 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     t.equal(one.path, other.path)
     if (one.body.length) t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
   }
-  await ours.chat!({ model: 'qwen3:8b', stream: false, body }, signal)
+  await ours.chat!({ model: 'qwen3:8b', stream: false, body }, never)
   await theirs.chat({ model: 'qwen3:8b', stream: false, ...structuredClone(theirBody) })
   compare()
-  const answer = await ours.chat!({ model: 'qwen3:8b', stream: true, body }, signal)
+  const answer = await ours.chat!({ model: 'qwen3:8b', stream: true, body }, never)
   if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   for await (const _ of await theirs.chat({ model: 'qwen3:8b', stream: true, ...structuredClone(theirBody) }));
   compare()
-  await ours.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'], dimensions: 3 }, signal)
+  await ours.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'], dimensions: 3 }, never)
   await theirs.embed({ model: 'nomic-embed-text', input: ['a', 'b'], dimensions: 3 })
   compare()
-  await ours.models(signal)
+  await ours.models(never)
   await theirs.list()
   compare()
 })
@@ -159,13 +150,10 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {
   const it = await provided(t, ollama, { baseUrl: 'http://127.0.0.1:1' })
   const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[not json' } }]
-  const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, signal)
+  const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, never)
   await t.rejects(work, BadRequest)
   const sound = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
-  const heard = it.chat!(
-    { model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } },
-    signal,
-  )
+  const heard = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } }, never)
   await t.rejects(heard, BadRequest)
 })
 
@@ -179,7 +167,7 @@ t.test('a prefix is continued', async (t) => {
       body: { messages, reasoning_effort: 'none', response_format: { type: 'json_object' } },
       prefix: 'Two ca',
     },
-    signal,
+    never,
   )
   t.same(stage.asked(), {
     model: 'm',
@@ -204,7 +192,7 @@ t.test('each question is one request, equal to that of the vendor’s own client
   const ours = await provided(t, ollama, deciding(server.url))
   t.notOk(ours.chat || ours.embed, 'it does nothing else')
   t.same(
-    (await ours.models(signal)).map(({ type }) => type),
+    (await ours.models(never)).map(({ type }) => type),
     ['DECISION', 'DECISION'],
   )
   server.asked.splice(0)
@@ -214,7 +202,7 @@ t.test('each question is one request, equal to that of the vendor’s own client
     { type: 'noul', instructions: 'Is it so?', criteria: { true: 'It is', false: '' } },
     { type: 'score', instructions: 'How much?', criteria: ['low', 'middle', 'high'] },
   ] as const
-  await ours.decide!(decideCall('nimble', { state: 'A state.' }), signal)
+  await ours.decide!(decideCall('nimble', { state: 'A state.' }), never)
   const asked = server.asked.splice(0).map(({ body }) => body.toString())
   t.equal(asked.length, questions.length)
   for (const [at, question] of told.entries()) {
@@ -229,7 +217,7 @@ t.test('each question is one request, equal to that of the vendor’s own client
   const structured = { type: 'score', instructions: null, levels: [['a'], null] } as never
   await ours.decide!(
     decideCall('m', { state: null, images: ['data:image/png;base64,AAEC'], questions: [structured] }),
-    signal,
+    never,
   )
   t.same(JSON.parse(server.asked[0]!.body.toString()), {
     model: 'm',
@@ -242,7 +230,7 @@ t.test('each question is one request, equal to that of the vendor’s own client
 t.test('a failed question ends the other questions', async (t) => {
   const { url, seen } = await waiting(t, (body) => body.includes('"noul"'), 3)
   const it = await provided(t, ollama, deciding(url))
-  await t.rejects(it.decide!(decideCall('m'), signal))
+  await t.rejects(it.decide!(decideCall('m'), never))
   t.ok(await until(() => seen.left === 2))
   t.equal(seen.asked, 3)
 })

@@ -9,6 +9,7 @@ import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
+import { json, never } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: openai,
@@ -19,9 +20,6 @@ const recording: Recording = {
   lists: /^\/v1\/models$/,
   chats: /^\/v1\/chat\/completions$/,
 }
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
 
 /** Every field of a form; files by their bytes. Boundaries and the order of fields differ between clients. */
 const fieldsOf = async ({ headers, body }: Asked) => {
@@ -117,14 +115,14 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   } as const
   const asBody = body as unknown as ChatBody
   await compared(
-    () => ours.chat!({ model: 'gpt-4o', stream: false, body: asBody }, signal),
+    () => ours.chat!({ model: 'gpt-4o', stream: false, body: asBody }, never),
     () => theirs.chat.completions.create({ model: 'gpt-4o', ...structuredClone(body) } as never),
   )
   await compared(
     async () => {
       const answer = await ours.chat!(
         { model: 'gpt-4o', stream: true, body: { ...asBody, stream_options: { include_obfuscation: false } } },
-        signal,
+        never,
       )
       if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     },
@@ -140,16 +138,16 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     },
   )
   await compared(
-    () => ours.models(signal),
+    () => ours.models(never),
     () => Promise.resolve(theirs.models.list()),
   )
   await compared(
-    () => ours.embed!({ model: 'text-embedding-3-small', texts: ['a', 'b'], dimensions: 3 }, signal),
+    () => ours.embed!({ model: 'text-embedding-3-small', texts: ['a', 'b'], dimensions: 3 }, never),
     () =>
       Promise.resolve(theirs.embeddings.create({ model: 'text-embedding-3-small', input: ['a', 'b'], dimensions: 3 })),
   )
   await compared(
-    () => ours.speak!({ model: 'gpt-4o-mini-tts', text: 'Hi', format: 'wav', speed: 1.5 }, signal),
+    () => ours.speak!({ model: 'gpt-4o-mini-tts', text: 'Hi', format: 'wav', speed: 1.5 }, never),
     () =>
       Promise.resolve(
         theirs.audio.speech.create({
@@ -165,7 +163,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     () =>
       ours.draw!(
         { model: 'gpt-image-1', prompt: 'A cat', count: 1, size: '1024x1024', extra: { quality: 'high' } },
-        signal,
+        never,
       ),
     () =>
       Promise.resolve(
@@ -173,7 +171,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
       ),
   )
   await compared(
-    () => ours.draw!({ model: 'dall-e-3', prompt: 'A cat' }, signal),
+    () => ours.draw!({ model: 'dall-e-3', prompt: 'A cat' }, never),
     () => Promise.resolve(theirs.images.generate({ model: 'dall-e-3', prompt: 'A cat', response_format: 'b64_json' })),
   )
   const bytes = new TextEncoder().encode('RIFF form-boundary-0\r\n--')
@@ -183,7 +181,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     () =>
       ours.transcribe!(
         { model: 'whisper-1', audio, language: 'en', prompt: 'Names: Zoë', granularities: ['word', 'segment'] },
-        signal,
+        never,
       ),
     async () =>
       theirs.audio.transcriptions.create({
@@ -197,13 +195,13 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     fieldsOf,
   )
   await compared(
-    () => ours.transcribe!({ model: 'whisper-1', audio, translate: true, language: 'de' }, signal),
+    () => ours.transcribe!({ model: 'whisper-1', audio, translate: true, language: 'de' }, never),
     async () =>
       theirs.audio.translations.create({ model: 'whisper-1', file: await file(), response_format: 'verbose_json' }),
     fieldsOf,
   )
   await compared(
-    () => ours.transcribe!({ model: 'gpt-4o-transcribe-diarize', audio, diarize: true }, signal),
+    () => ours.transcribe!({ model: 'gpt-4o-transcribe-diarize', audio, diarize: true }, never),
     async () =>
       theirs.audio.transcriptions.create({
         model: 'gpt-4o-transcribe-diarize',
@@ -243,7 +241,7 @@ t.test('requests to Azure name the deployment', async (t) => {
   const ours = await provided(t, openai, azure.settings(server.url))
   const theirs = new AzureOpenAI({ apiKey: 'key-1', endpoint: server.url, apiVersion: '2024-10-21', maxRetries: 0 })
   const messages = [{ role: 'user' as const, content: 'Hi' }]
-  await ours.chat!({ model: 'mine', stream: false, body: { messages } }, signal)
+  await ours.chat!({ model: 'mine', stream: false, body: { messages } }, never)
   await theirs.chat.completions.create({ model: 'mine', messages })
   const [one, other] = server.asked as [Asked, Asked]
   t.equal(one.path, other.path)
@@ -269,7 +267,6 @@ t.test('requests for decisions carry the vendor’s own headers', async (t) => {
     body: path.endsWith('models') ? JSON.stringify({ data: [{ id: 'gpt-6-luna' }] }) : decisionsAnswer(body.toString()),
   }))
   const ours = await provided(t, openai, { ...deciding(server.url), organization: 'org', project: 'proj' })
-  const never = new AbortController().signal
   t.notOk(ours.chat || ours.embed || ours.draw, 'it does nothing else')
   const inAzure = { ...deciding(server.url), azure: { apiVersion: '1' } }
   await t.rejects(provided(t, openai, inAzure), { message: 'There are no decisions on Azure' })

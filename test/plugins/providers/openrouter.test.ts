@@ -9,6 +9,7 @@ import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
+import { completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: openrouter,
@@ -19,9 +20,6 @@ const recording: Recording = {
   lists: /^\/api\/v1\/models$/,
   chats: /^\/api\/v1\/chat\/completions$/,
 }
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
@@ -35,12 +33,11 @@ t.test('a stream without its end mark throws, wherever it ends', async (t) => {
 t.test('thoughts, cost and provider reach the caller, streamed or not', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
-    const answer = await stage.upstream.chat!(
-      { model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } },
-      signal,
-    )
-    const { choices, usage, ...rest } =
-      answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+    const { choices, usage, ...rest } = await completed(stage.upstream, {
+      model: 'm',
+      stream,
+      body: { messages: [{ role: 'user', content: 'x' }] },
+    })
     const thought = 'We count them.'
     const { message, native_finish_reason } = choices[0]! as { message: Message; native_finish_reason?: string }
     t.equal(message['reasoning'], thought)
@@ -56,7 +53,7 @@ t.test('an error inside a 200 becomes an error of the gateway', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('openrouter/error-in-200.json') }))
   const it = await provided(t, openrouter, recording.settings(server.url))
   for (const stream of [false, true]) {
-    const work = it.chat!({ model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } }, signal)
+    const work = it.chat!({ model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } }, never)
     const fault = await work.then(
       () => null,
       (fault) => fault,
@@ -72,18 +69,12 @@ t.test('models and embeddings have the common format', async (t) => {
     body: await vector(`openrouter/${path.endsWith('models') ? 'models' : 'embeddings'}.json`),
   }))
   const it = await provided(t, openrouter, recording.settings(server.url))
-  t.same(await it.models(signal), [
+  t.same(await it.models(never), [
     { id: 'deepseek/deepseek-r1', type: 'CHAT', description: 'An open reasoning model.', modalities: ['text'] },
     { id: 'openai/text-embedding-3-small', type: 'EMBEDDING', description: 'Embeds.', modalities: ['text'] },
   ])
-  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
-  t.same(
-    vectors.map((one) => [...one]),
-    [
-      [0.25, -0.5, 0.125],
-      [1, 2, -3],
-    ],
-  )
+  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })
 
@@ -134,7 +125,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
         stream,
         body: { messages, temperature: 0.5, max_tokens: 9, reasoning: { effort: 'low' } },
       },
-      signal,
+      never,
     )
     if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     const chatRequest = {
@@ -178,7 +169,7 @@ t.test('requests for decisions equal those of the vendor’s own client', async 
   const ours = await provided(t, openrouter, { ...deciding(server.url), routing })
   t.notOk(ours.chat || ours.embed, 'it does nothing else')
   const models = [{ id: 'typesafe/jev-1.14', type: 'DECISION', description: 'Decides.' }]
-  t.same(await ours.models(signal), models, 'nor lists anything else')
+  t.same(await ours.models(never), models, 'nor lists anything else')
   server.asked.splice(0)
   await ours.decide!(
     decideCall('typesafe/jev-1.14', {
@@ -196,7 +187,7 @@ t.test('requests for decisions equal those of the vendor’s own client', async 
         { type: 'score', instructions: { ask: 1 } as never, levels: ['low', null] },
       ],
     }),
-    signal,
+    never,
   )
   const theirs = new OpenRouter({ apiKey: 'sk-or-1', serverURL: `${server.url}/api/v1` })
   const decisionsRequest = {
@@ -214,7 +205,7 @@ t.test('requests for decisions equal those of the vendor’s own client', async 
   t.same([one.method, one.path, one.headers.authorization], [other.method, other.path, other.headers.authorization])
   t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
   const images = ['data:image/png;base64,AAEC']
-  await ours.decide!(decideCall('m', { state: 5, images }), signal)
+  await ours.decide!(decideCall('m', { state: 5, images }), never)
   const { state, images: beside } = JSON.parse(server.asked[0]!.body.toString())
   t.same(state, [{ type: 'image_url', image_url: { url: images[0] } }, '5'], 'images go into the state')
   t.equal(beside, undefined)

@@ -7,13 +7,13 @@ import rehearsal from '../../../plugins/providers/rehearsal.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
 import { fitted } from '../../fitted.ts'
+import { never, whole } from '../../fakes/vendor.ts'
 
-const signal = new AbortController().signal
 const it = fitted(use(rehearsal), use(clock)).supply({ upstreams: Upstream }).upstreams[0]!
 const ask = async (content: string, more: object = {}, stream = false, prefix?: string) => {
   const body = { messages: [{ role: 'user', content }], ...more }
-  const answer = await it.chat!({ model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) }, signal)
-  return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
+  const answer = await it.chat!({ model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) }, never)
+  return whole(answer)
 }
 
 const tools = [
@@ -68,7 +68,7 @@ t.test('the answer says that it is a rehearsal, and repeats word by word', async
   t.not((await ask('Other')).id, answer.id)
   const streamed = await it.chat!(
     { model: 'rehearsal', stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } },
-    signal,
+    never,
   )
   const pieces: unknown[] = []
   if (streamed.kind === 'chunks')
@@ -100,7 +100,7 @@ t.test('answers obey limits, prefixes, JSON and tools', async (t) => {
   t.equal((await ask('Lima', { tools, tool_choice: 'none' })).choices[0]!.finish_reason, 'stop')
   const told = await it.chat!(
     { model: 'm', stream: false, body: { tools, messages: [{ role: 'tool', content: 'sunny' }] } },
-    signal,
+    never,
   )
   t.match(told, { completion: { choices: [{ message: { content: /sunny$/ } }] } })
   t.same(await collectChunks(chunksOfCompletion(short)), short)
@@ -122,17 +122,17 @@ t.test('the stream stops between two words', async (t) => {
 
 t.test('vectors of texts with common words are near each other', async (t) => {
   const texts = ['The cat sat on the mat', 'the CAT sat on a mat!', 'Quarterly revenue grew', '', '!!!']
-  const { vectors, usage } = await it.embed!({ model: 'rehearsal-embedding', texts }, signal)
+  const { vectors, usage } = await it.embed!({ model: 'rehearsal-embedding', texts }, never)
   const near = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, at) => sum + x * b[at]!, 0)
   t.ok(near(vectors[0]!, vectors[1]!) > 0.6)
   t.ok(near(vectors[0]!, vectors[2]!) < 0.3)
   for (const one of vectors) t.ok(Math.abs(near(one, one) - 1) < 1e-5, 'of length 1')
-  t.same((await it.embed!({ model: 'm', texts }, signal)).vectors, vectors)
-  t.equal((await it.embed!({ model: 'm', texts: ['a'], dimensions: 8 }, signal)).vectors[0]!.length, 8)
+  t.same((await it.embed!({ model: 'm', texts }, never)).vectors, vectors)
+  t.equal((await it.embed!({ model: 'm', texts: ['a'], dimensions: 8 }, never)).vectors[0]!.length, 8)
   t.same(usage, { input: 16, output: 0 })
-  const longest = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4096 }, signal)
+  const longest = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4096 }, never)
   t.equal(longest.vectors[0]!.length, 4096)
-  const longer = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4097 }, signal).catch((fault) => fault)
+  const longer = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4097 }, never).catch((fault) => fault)
   t.match(longer, { status: 400, validator: { dimensions: 'Expected at most 4096' } }, 'no vector stalls the loop')
 })
 

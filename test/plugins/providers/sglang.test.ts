@@ -5,8 +5,8 @@ import sglang from '../../../plugins/providers/sglang.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer, systemOneAnswer } from '../../fakes/deciding.ts'
-import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
+import { asksAlike, completed, json, messages, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: sglang,
@@ -17,10 +17,6 @@ const recording: Recording = {
   lists: /^\/v1\/models$/,
   chats: /^\/v1\/chat\/completions$/,
 }
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
-const messages = [{ role: 'user' as const, content: 'Hi' }]
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
@@ -33,7 +29,7 @@ t.test('a stream without its end mark throws, wherever it ends', async (t) => {
 
 t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)
-  const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, signal)
+  const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, never)
   if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   t.same(stage.asked(), {
     model: 'm',
@@ -47,46 +43,25 @@ t.test('a prefix is continued', async (t) => {
 t.test('the server’s own fields and embeddings pass', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
-    const answer = await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal)
-    const { choices } = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+    const { choices } = await completed(stage.upstream, { model: 'm', stream, body: { messages } })
     t.equal(choices[0]!['matched_stop'], 151645)
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
     t.equal(choices[0]!.message.role, 'assistant', 'a null role says nothing')
   }
   const server = await backend(t, async () => ({ headers: json, body: await vector('sglang/embeddings.json') }))
   const it = await provided(t, sglang, { baseUrl: server.url })
-  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
-  t.same(
-    vectors.map((one) => [...one]),
-    [
-      [0.25, -0.5, 0.125],
-      [1, 2, -3],
-    ],
-  )
+  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })
 
-t.test('requests equal those of the documented client', async (t) => {
-  const server = await backend(t, async ({ body }) =>
-    body.includes('"stream":true')
-      ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('sglang/chat.sse') }
-      : { headers: json, body: await vector('sglang/chat.json') },
-  )
-  const ours = await provided(t, sglang, { apiKey: 'k', ...recording.settings(server.url) })
-  const theirs = new OpenAI({ apiKey: 'k', baseURL: `${server.url}/v1`, maxRetries: 0 })
-  const own = { separate_reasoning: true, regex: '[ab]', min_p: 0.1 }
-  for (const stream of [false, true]) {
-    const answer = await ours.chat!({ model: 'm', stream, body: { messages, ...own } }, signal)
-    if (answer.kind === 'chunks') await collectChunks(answer.chunks)
-    const options = stream ? { stream, stream_options: { include_usage: true } } : {}
-    const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
-    if (stream) for await (const _ of result);
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.path, other.path)
-    t.equal(one.headers.authorization, other.headers.authorization)
-    t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
-  }
-})
+t.test('requests equal those of the documented client', (t) =>
+  asksAlike(t, recording, { apiKey: 'k' }, (url) => new OpenAI({ apiKey: 'k', baseURL: `${url}/v1`, maxRetries: 0 }), {
+    separate_reasoning: true,
+    regex: '[ab]',
+    min_p: 0.1,
+  }),
+)
 
 for (const [decisions, answer] of [
   ['systemone', systemOneAnswer],
@@ -101,7 +76,7 @@ t.test('questions have known keys only, and images stand beside the state', asyn
   const it = await provided(t, sglang, { ...recording.settings(server.url), type: 'DECISION', decisions: 'systemone' })
   t.ok(it.chat, 'and still chats')
   const images = ['data:image/png;base64,AAEC']
-  await it.decide!(decideCall('m', { images, samples: 2, steps: 2 }), signal)
+  await it.decide!(decideCall('m', { images, samples: 2, steps: 2 }), never)
   const said = JSON.parse(server.asked[0]!.body.toString())
   t.same(Object.keys(said), ['model', 'state', 'questions', 'images'])
   t.same(said.images, images)

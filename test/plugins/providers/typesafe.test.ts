@@ -6,9 +6,8 @@ import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import { backend, provided } from '../../contracts/stage.ts'
+import { json, never } from '../../fakes/vendor.ts'
 
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
 const settings = (url: string) => ({ apiKey: 'ts-1', baseUrl: `${url}/` })
 
 t.test('the provider keeps the contract of deciders', (t) =>
@@ -31,7 +30,7 @@ t.test('the list names the models that decide', async (t) => {
   let body: unknown = list
   const server = await backend(t, () => ({ headers: json, body: JSON.stringify(body) }))
   const it = await provided(t, typesafe, settings(server.url))
-  t.same(await it.models(signal), [
+  t.same(await it.models(never), [
     { id: 'jev-1.14', type: 'DECISION', description: 'Decides.' },
     { id: 'bare', type: 'DECISION' },
   ])
@@ -43,7 +42,7 @@ t.test('the list names the models that decide', async (t) => {
     [other!.method, other!.path, other!.headers.authorization],
   )
   for (body of [{}, { models: {} }, { models: [null] }, { models: [{ id: 'x' }] }])
-    await t.rejects(it.models(signal), UpstreamFailed)
+    await t.rejects(it.models(never), UpstreamFailed)
 })
 
 t.test('requests equal those of the vendor’s own client', async (t) => {
@@ -67,7 +66,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
         { type: 'score', instructions: 'How much?', levels: ['low', null] },
       ],
     }),
-    signal,
+    never,
   )
   await client.systemOne({
     state: 'A state.',
@@ -92,7 +91,7 @@ t.test('images have names, and the state mentions each name', async (t) => {
     headers: { 'typesafe-danger-zone-long-context': 'true' },
   })
   const images = ['data:image/png;base64,AAEC', 'data:image/jpeg;base64,/9j/']
-  await it.decide!(decideCall('m', { images, state: 'A state.' }), signal)
+  await it.decide!(decideCall('m', { images, state: 'A state.' }), never)
   const { headers, body } = server.asked[0]!
   const said = JSON.parse(body.toString())
   t.equal(headers['typesafe-danger-zone-images'], 'true')
@@ -112,7 +111,7 @@ t.test('probabilities of two digits count, as the vendor rounds', async (t) => {
   const it = await provided(t, typesafe, settings(server.url))
   const { distributions, usage } = await it.decide!(
     decideCall('m', { questions: decideCall('m').questions.slice(0, 1) }),
-    signal,
+    never,
   )
   t.ok(Math.abs(distributions[0]!.probabilities.reduce((sum, it) => sum + it) - 1) < 1e-12)
   t.same(usage, { input: 0, output: 0, estimated: true })

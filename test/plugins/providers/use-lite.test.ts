@@ -10,8 +10,8 @@ import useLite from '../../../plugins/providers/use-lite.ts'
 import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
 import { fitted } from '../../fitted.ts'
+import { never } from '../../fakes/vendor.ts'
 
-const never = new AbortController().signal
 const container = fitted(use(useLite))
 const it = container.supply({ upstreams: Upstream }).upstreams[0]!
 t.teardown(() => container.dispose())

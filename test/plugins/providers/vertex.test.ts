@@ -7,11 +7,10 @@ import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { completed, failed, json, messages } from '../../fakes/vendor.ts'
+import { completed, failed, json, messages, never } from '../../fakes/vendor.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-const never = new AbortController().signal
 const place = '/v1/projects/mine/locations/europe-west4'
 
 const keyFile = (url: string, more: object = {}) =>

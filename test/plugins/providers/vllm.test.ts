@@ -6,7 +6,6 @@ import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
-import type { Asked } from '../../fakes/recorded.ts'
 import {
   backend,
   eventStream,
@@ -17,6 +16,7 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
+import { asksAlike, completed, json, messages, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: vllm,
@@ -28,10 +28,6 @@ const recording: Recording = {
   chats: /^\/v1\/chat\/completions$/,
   counts: /^\/tokenize$/,
 }
-
-const signal = new AbortController().signal
-const json = { 'content-type': 'application/json' }
-const messages = [{ role: 'user' as const, content: 'Hi' }]
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
@@ -46,10 +42,10 @@ t.test('a prompt of text is counted with its tools, and one with images is not',
   const it = await provided(t, vllm, recording.settings(server.url))
   const { model } = recording
   const tools = [{ type: 'function', function: { name: 'look' } }]
-  t.same(await it.countTokens!({ model, body: { messages, tools, max_tokens: 9 } }, signal), { tokens: 21 })
+  t.same(await it.countTokens!({ model, body: { messages, tools, max_tokens: 9 } }, never), { tokens: 21 })
   t.same(JSON.parse(server.asked[0]!.body.toString()), { model, messages, tools })
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
-  t.equal(await it.countTokens!({ model, body: { messages: [{ role: 'user', content: [image] }] } }, signal), null)
+  t.equal(await it.countTokens!({ model, body: { messages: [{ role: 'user', content: [image] }] } }, never), null)
   t.equal(server.asked.length, 1)
 })
 
@@ -60,7 +56,7 @@ t.test('a stream without its end mark throws, wherever it ends', async (t) => {
 
 t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)
-  const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, signal)
+  const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, never)
   if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   t.same(stage.asked(), {
     model: 'm',
@@ -75,8 +71,7 @@ t.test('a prefix is continued', async (t) => {
 t.test('the server’s own fields, embeddings and transcripts pass', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
-    const answer = await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal)
-    const { choices } = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+    const { choices } = await completed(stage.upstream, { model: 'm', stream, body: { messages } })
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
     t.ok('stop_reason' in choices[0]!)
   }
@@ -85,16 +80,10 @@ t.test('the server’s own fields, embeddings and transcripts pass', async (t) =
     body: await vector(`vllm/${/transcr/.test(path) ? 'transcription' : 'embeddings'}.json`),
   }))
   const it = await provided(t, vllm, { baseUrl: server.url, type: 'EMBEDDING' })
-  const { vectors } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
-  t.same(
-    vectors.map((one) => [...one]),
-    [
-      [0.25, -0.5, 0.125],
-      [1, 2, -3],
-    ],
-  )
+  const { vectors } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  t.same(numbersOf(vectors), recordedVectors)
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array(3) }
-  t.match(await it.transcribe!({ model: 'm', audio }, signal), {
+  t.match(await it.transcribe!({ model: 'm', audio }, never), {
     text: 'Hello there.',
     language: 'en',
     duration: 2.5,
@@ -104,27 +93,13 @@ t.test('the server’s own fields, embeddings and transcripts pass', async (t) =
   t.equal(it.draw, undefined)
 })
 
-t.test('requests equal those of the documented client', async (t) => {
-  const server = await backend(t, async ({ body }) =>
-    body.includes('"stream":true')
-      ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('vllm/chat.sse') }
-      : { headers: json, body: await vector('vllm/chat.json') },
-  )
-  const ours = await provided(t, vllm, recording.settings(server.url))
-  const theirs = new OpenAI({ apiKey: 'token-1', baseURL: `${server.url}/v1`, maxRetries: 0 })
-  const own = { top_k: 20, guided_choice: ['a', 'b'], chat_template_kwargs: { enable_thinking: false } }
-  for (const stream of [false, true]) {
-    const answer = await ours.chat!({ model: 'm', stream, body: { messages, ...own } }, signal)
-    if (answer.kind === 'chunks') await collectChunks(answer.chunks)
-    const options = stream ? { stream, stream_options: { include_usage: true } } : {}
-    const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
-    if (stream) for await (const _ of result);
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.path, other.path)
-    t.equal(one.headers.authorization, other.headers.authorization)
-    t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
-  }
-})
+t.test('requests equal those of the documented client', (t) =>
+  asksAlike(t, recording, {}, (url) => new OpenAI({ apiKey: 'token-1', baseURL: `${url}/v1`, maxRetries: 0 }), {
+    top_k: 20,
+    guided_choice: ['a', 'b'],
+    chat_template_kwargs: { enable_thinking: false },
+  }),
+)
 
 t.test('decisions travel in the server’s form', (t) =>
   decides(t, {
@@ -156,7 +131,7 @@ t.test('a decision takes the tokens of the answers alone', async (t) => {
     }
   })
   const it = await provided(t, vllm, { ...recording.settings(server.url), decisions: 'tokens' })
-  const { distributions, engine } = await it.decide!(decideCall('m'), signal)
+  const { distributions, engine } = await it.decide!(decideCall('m'), never)
   t.equal(engine, 'logprobs')
   const asked = server.asked
     .filter(({ path }) => path === '/v1/chat/completions')
@@ -179,6 +154,6 @@ t.test('a decision takes the tokens of the answers alone', async (t) => {
     t.equal(truncated, false)
   }
   const before = server.asked.length
-  await it.decide!(decideCall('m'), signal)
+  await it.decide!(decideCall('m'), never)
   t.equal(server.asked.length, before + 3, 'tokens are looked up once')
 })

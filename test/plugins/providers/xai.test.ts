@@ -4,7 +4,7 @@ import xai from '../../../plugins/providers/xai.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: xai,
@@ -15,7 +15,6 @@ const recording: Recording = {
   lists: /^\/v1\/models$/,
   chats: /^\/v1\/chat\/completions$/,
 }
-const signal = new AbortController().signal
 
 t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
 
@@ -49,15 +48,12 @@ t.test('thoughts count as completed, whole and streamed', async (t) => {
 
 t.test('models and images', async (t) => {
   const { models } = await listing(t, recording)
-  t.same(
-    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
-    [
-      ['grok-3-mini', 'CHAT'],
-      ['grok-2-image-1212', 'IMAGE'],
-    ],
-  )
+  t.same(typesOf(models), [
+    ['grok-3-mini', 'CHAT'],
+    ['grok-2-image-1212', 'IMAGE'],
+  ])
   const { upstream, asked } = await scripted(t, recording, 'images.json')
-  const drawn = await upstream.draw!({ model: 'grok-2-image', prompt: 'A cat', count: 1 }, signal)
+  const drawn = await upstream.draw!({ model: 'grok-2-image', prompt: 'A cat', count: 1 }, never)
   t.match(drawn[0], { mime: 'image/png', revisedPrompt: 'A cat, in detail' })
   t.match(JSON.parse(asked[0]!.body.toString()), { response_format: 'b64_json', n: 1 })
 })

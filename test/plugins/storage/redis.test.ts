@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { clock, log, random } from '../../../adapters/production/platform.ts'
-import { Unavailable } from '../../../core/errors.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { kind, MetadataStore, type Query } from '../../../core/ports/metadata-store.ts'
@@ -14,6 +13,7 @@ import { fakeClock } from '../../fakes/clock.ts'
 import { startRedis, wireTo } from '../../fakes/redis.ts'
 import { fitted } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
+import { unavailable } from './shared-rows.ts'
 
 interface Note {
   organization: string
@@ -51,16 +51,6 @@ const beside = async (t: Test, url = server!.url) => {
 
 const ids = async (store: MetadataStore, query: Query<Note>, of = notes) =>
   (await store.list(of, query)).rows.map(({ id }) => id)
-
-const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp) => {
-  const fault: unknown = await work.then(
-    () => null,
-    (it) => it,
-  )
-  if (!(fault instanceof Unavailable)) return t.fail('is Unavailable', { fault })
-  t.equal(fault.message, 'Service temporarily unavailable')
-  if (cause) t.match((fault.cause as Error).message, cause)
-}
 
 /** Time that passes only when told to, so that nobody loses patience with a server that is merely slow. */
 const standing = () => {

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, request as ask, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -14,6 +13,7 @@ import { Fetch } from '../../../core/ports/platform.ts'
 import s3 from '../../../plugins/storage/s3.ts'
 import { blobStore } from '../../contracts/blob-store.ts'
 import { conform } from '../../contracts/contract.ts'
+import { opensHttp } from '../../fakes/listening.ts'
 import { startS3 } from '../../fakes/s3.ts'
 import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
@@ -116,13 +116,8 @@ const between = async (t: Test, hook: Hook) => {
     response.writeHead(said.status, { ...said.headers, 'content-length': said.body.length })
     if (said.cut === undefined) return response.end(said.body)
     response.write(said.body.subarray(0, said.cut), () => setTimeout(() => request.socket.destroy(), 20))
-  }).listen(0, '127.0.0.1')
-  await once(entry, 'listening')
-  t.teardown(() => {
-    entry.closeAllConnections()
-    entry.close()
   })
-  const endpoint = `http://127.0.0.1:${(entry.address() as AddressInfo).port}`
+  const endpoint = await opensHttp(t, entry)
   return { settings, store: at(t, { ...settings, endpoint, patience: 3000 }), heard, open: () => open }
 }
 

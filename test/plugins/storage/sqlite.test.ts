@@ -16,6 +16,7 @@ import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { made } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
+import { keepsNamesOut, unavailable } from './shared-rows.ts'
 
 interface Note {
   organization: string
@@ -66,16 +67,6 @@ const inProcess = (file: string, body: string) => {
   return spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', program, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-}
-
-const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp) => {
-  const fault: unknown = await work.then(
-    () => null,
-    (it) => it,
-  )
-  if (!(fault instanceof Unavailable)) return t.fail('is Unavailable', { fault })
-  t.equal(fault.message, 'Service temporarily unavailable')
-  if (cause) t.match((fault.cause as Error).message, cause)
 }
 
 t.test('contract', (t) => conform(t, metadataStore.contract, (t) => at(t).store))
@@ -385,23 +376,7 @@ t.test('closes when all that was asked is done, and is closed then', async (t) =
   t.equal((await at(t, file).store.list(counts, {})).total, 600)
 })
 
-t.test('no name gets into SQL that could mean something there', async (t) => {
-  const { store } = at(t)
-  const name = `x"') or 1=1 --`
-  const odd = { [name]: 1 }
-  await t.rejects(store.list(kind(name), {}), /name that cannot be stored/)
-  await t.rejects(store.list(counts, { where: odd }), /name that cannot be stored/)
-  await t.rejects(store.list(counts, { order: { by: name } }), /name that cannot be stored/)
-  await t.rejects(store.list(counts, { between: { field: name, from: 1 } }), /name that cannot be stored/)
-  await t.rejects(store.update(counts, 'a', odd), /name that cannot be stored/)
-  await t.rejects(store.update(counts, 'a', {}, odd), /name that cannot be stored/)
-  await t.rejects(store.remove(counts, 'a', odd), /name that cannot be stored/)
-  await t.rejects(store.create(kind<Note>('y', [[name as never]]), 'a', note(1)), /name that cannot be stored/)
-  t.same(await store.add(counts, 'a', odd), odd, 'no SQL names what is added')
-  const model = { 'gpt-4o.mini:tokens/in': 1 }
-  t.same(await store.add(counts, 'm', model), model)
-  t.same(await store.update(counts, 'm', {}, model), model)
-})
+t.test('no name gets into SQL that could mean something there', (t) => keepsNamesOut(t, at(t).store))
 
 t.test('a wrong setting fails at boot', async (t) => {
   // @ts-expect-error The compiler refuses these settings, too.

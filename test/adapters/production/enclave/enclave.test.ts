@@ -7,8 +7,8 @@ import t, { type Test } from 'tap'
 import { enclaveWithin } from '../../../../adapters/memory/enclave.ts'
 import { tools } from '../../../../adapters/memory/tools.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
-import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
+import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { connectedEnclaves, startedEnclave } from '../../../../adapters/production/enclave/enclave.ts'
 import { enclavePool } from '../../../../adapters/production/enclave/enclave-pool.ts'
 import { connect } from '../../../../plugins/sealed/client/client.ts'
@@ -20,6 +20,7 @@ import { conform } from '../../../contracts/contract.ts'
 import { enclave } from '../../../contracts/enclave.ts'
 import { running } from '../../../environments.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
+import { newKey, openssl, withoutOpenssl } from '../../../fakes/openssl.ts'
 import { enclosed, program } from '../../../fakes/served.ts'
 import { fitted, made } from '../../../fitted.ts'
 import { folderOf } from '../../../helpers.ts'
@@ -214,70 +215,15 @@ t.test('silent: its waiting calls fail, and no other call waits', async (t) => {
   await it.dispose?.()
 })
 
-const certificates = (() => {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'pipe' })
-    return true
-  } catch {
-    return false
-  }
-})()
-const skip = certificates ? false : 'there is no openssl to make certificates with'
-
-t.test('over TCP both sides prove themselves', { skip }, async (t) => {
+t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (t) => {
   const folder = await folderOf(t)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
   const authority = (name: string) =>
-    openssl(
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      `/CN=${name}`,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.pem`,
-    )
+    openssl(folder, `req -x509 ${newKey} -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`)
   const leaf = async (name: string, ca: string) => {
-    openssl(
-      'req',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-subj',
-      `/CN=${name}`,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.csr`,
-    )
+    openssl(folder, `req ${newKey} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`)
     await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1')
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      `${name}.csr`,
-      '-CA',
-      `${ca}.pem`,
-      '-CAkey',
-      `${ca}.key`,
-      '-CAcreateserial',
-      '-days',
-      '2',
-      '-extfile',
-      `${name}.ext`,
-      '-out',
-      `${name}.pem`,
-    )
+    const signer = `-CA ${ca}.pem -CAkey ${ca}.key -CAcreateserial`
+    openssl(folder, `x509 -req -in ${name}.csr ${signer} -days 2 -extfile ${name}.ext -out ${name}.pem`)
   }
   for (const ca of ['ours', 'theirs']) authority(ca)
   await leaf('inside', 'ours')

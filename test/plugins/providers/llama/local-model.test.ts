@@ -3,8 +3,7 @@ import { pushToPull } from '../../../../plugins/providers/llama/push-to-pull.ts'
 import { turnsOf } from '../../../../plugins/providers/llama/local-chat-turns.ts'
 import { decideByVocabulary, type NextTokens } from '../../../../plugins/providers/llama/decide-by-logits.ts'
 import type { DecideCall, Message, Question } from '../../../../core/ports/upstream.ts'
-
-const never = new AbortController().signal
+import { never } from '../../../fakes/vendor.ts'
 
 t.test('pushed pieces arrive in order, then the result', async (t) => {
   const told = pushToPull<number, string>(async (tell) => {

@@ -8,10 +8,9 @@ import { signIn } from '../../../../plugins/providers/shared/sign-in.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
 import type { Take } from '../../../fakes/recorded.ts'
 import { backend, type Lasting } from '../../../contracts/stage.ts'
-import { failed } from '../../../fakes/vendor.ts'
+import { failed, never } from '../../../fakes/vendor.ts'
 import { fitted } from '../../../fitted.ts'
 
-const never = new AbortController().signal
 const minute = 60_000
 
 /** A sign-in in front of a real server, in a time that passes when told to. */

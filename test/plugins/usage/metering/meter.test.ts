@@ -2,94 +2,34 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
-import metadataStore from '../../../../adapters/memory/metadata-store.ts'
-import rateLimiter from '../../../../adapters/memory/rate-limiter.ts'
 import type { Caller } from '../../../../core/access/caller.ts'
 import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
-import { Inference, inference } from '../../../../core/inference/inference.ts'
-import { Catalog } from '../../../../core/inference/models/catalog.ts'
-import { catalog } from '../../../../plugins/shared/models/catalog.ts'
-import { Ledger } from '../../../../core/ports/ledger.ts'
-import { type UsageLedger, ledger } from '../../../../plugins/usage/ledger.ts'
-import { withoutJournal } from '../../../../plugins/usage/without-journal.ts'
+import type { UsageLedger } from '../../../../plugins/usage/ledger.ts'
 import { usages, type UsageRow } from '../../../../plugins/usage/usage-rows.ts'
-import { Meter } from '../../../../core/inference/metering/meter.ts'
 import { meter } from '../../../../plugins/usage/meter.ts'
 import { estimateOf } from '../../../../core/inference/metering/tokens.ts'
-import cache from '../../../../adapters/memory/cache.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
-import { Clock, Log, Random } from '../../../../core/ports/platform.ts'
-import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
-import { RateLimiter } from '../../../../core/ports/rate-limiter.ts'
 import { Upstream, type Usage } from '../../../../core/ports/upstream.ts'
 import { chatRoutes } from '../../../../plugins/surfaces/chat/chat.ts'
 import { usageRoutes as usageRoute } from '../../../../plugins/surfaces/admin/usage.ts'
-import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../../../fakes/backends.ts'
-import { fakeClock, settled } from '../../../fakes/clock.ts'
-import { fitted } from '../../../fitted.ts'
+import { settled } from '../../../fakes/clock.ts'
+import { metered, payer as caller } from '../../../fakes/metered.ts'
 
 const never = new AbortController().signal
-const caller: Caller = {
-  key: 'key_1',
-  organization: 'org_1',
-  user: 'u',
-  scopes: ['chats.completion'],
-  models: null,
-  limits: {},
-}
-
 const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => {
-  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
-  const events: string[] = []
-  const parts = fitted(
-    use(catalog),
-    use(inference),
-    use(ledger),
-    use(withoutJournal),
-    use(meter),
-    use(cache),
-    use(rateLimiter),
-    use(metadataStore),
-    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(
-      plugin({
-        port: Log,
-        name: 'log',
-        create: (): Log => ({ info() {}, warn() {}, error: (event) => void events.push(event) }),
-      }),
-    ),
-    use(
-      plugin({
-        port: Random,
-        name: 'random',
-        create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
-      }),
-    ),
-  ).supply({
-    catalog: Catalog,
-    inference: Inference,
-    meter: Meter,
-    ledger: Ledger,
-    limiter: RateLimiter,
-    rows: MetadataStore,
-  })
-
+  const parts = metered(upstreams, settings)
   return {
     ...parts,
     ledger: parts.ledger as UsageLedger,
-    clock,
-    events,
     /** Tokens of the key's minute that are used up. */
     async used(name = 'tokens/minute/key/key_1', most = 1_000_000, per = 60_000) {
       const spent = await parts.limiter.spend([{ allowance: { name, concern: 'tokens', most, per }, amount: 0 }])
       return spent.ok ? most - spent.left[0]! : most + (spent.wait * most) / per
     },
     async row(): Promise<UsageRow | null> {
-      await clock.pass(2_000)
+      await parts.clock.pass(2_000)
       return (await parts.rows.list(usages, {})).rows[0]?.row ?? null
     },
   }
@@ -341,7 +281,7 @@ t.test('totals', async (t) => {
     for (let i = 0; i < 3; i++)
       await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
     t.match(await its.row(), { requests: undefined })
-    t.ok(its.events.includes('usage.unwritten'))
+    t.ok(its.events.some(({ event }) => event === 'usage.unwritten'))
     down = false
     await its.ledger.dispose?.()
     t.match((await its.rows.list(usages, {})).rows, [
@@ -376,7 +316,7 @@ t.test('totals', async (t) => {
 
       its.ledger.add(place, { requests: 1, input: 1 })
       await its.clock.pass(1_000)
-      t.equal(its.events.filter((it) => it === 'usage.unwritten').length, i + 1)
+      t.equal(its.events.filter(({ event }) => event === 'usage.unwritten').length, i + 1)
       its.ledger.add(place, { requests: 1, input: 10 })
       t.match(await its.row(), { requests: 2 * i + 2, input: 11 * i + 11 })
     }
