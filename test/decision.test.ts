@@ -20,6 +20,7 @@ import { Upstream, type ChatCall, type DecideCall, type Question } from '../core
 import type { SettingsInput } from '../core/settings.ts'
 import { refusal } from '../plugins/shared/decisions/probabilities.ts'
 import { type Running, running } from './environments.ts'
+import { mapsOf, oddValues } from './fakes/odd-values.ts'
 import { quietClock, slowness } from './slowness.ts'
 import { until } from './until.ts'
 import { isWhole, seed } from './whole.ts'
@@ -819,55 +820,30 @@ t.test('sixteen questions of a chat backend', async (t) => {
 t.test('no bad input is our fault', async (t) => {
   const runs = isWhole ? 20_000 : 3_000
   const it = await house(t, { decision: { places: 1000 } })
-  const png = 'data:image/png;base64,AA=='
-  const mp4 = 'data:video/mp4;base64,AA=='
-  const any = fc.oneof(
-    fc.constantFrom<unknown>(
-      null,
-      true,
-      0,
-      1,
-      33,
-      -1,
-      1.5,
-      1e308,
-      '',
-      'sure',
-      'chatty',
-      'choice',
-      'mind',
-      [],
-      {},
-      [png],
-      [mp4],
-      [[]],
-      png,
-    ),
-    fc.jsonValue({ maxDepth: 2 }),
-  )
-  const key = fc.oneof(fc.constantFrom('10', '2', '__proto__', 'constructor', 'a.b', ''), fc.string({ maxLength: 5 }))
-  const map = (of: fc.Arbitrary<unknown>, most: number) =>
-    fc.uniqueArray(fc.tuple(key, of), { maxLength: most, selector: ([name]) => name }).map((pairs) => new Map(pairs))
   const words = fc.oneof(fc.constantFrom(null, 'x', ['y']), fc.string({ maxLength: 4 }))
   const question = fc.oneof(
-    fc.record({ type: fc.constant('choice'), instructions: words, criteria: map(words, 27) }),
+    fc.record({ type: fc.constant('choice'), instructions: words, criteria: mapsOf(words, 27) }),
     fc.constantFrom<unknown>(yes, ...Object.values(ticket.questions)),
     fc.record({ type: fc.constant('noul'), criteria: fc.constantFrom(undefined, null, {}, { true: 'x' }, { no: 1 }) }),
     fc.record({ type: fc.constant('score'), criteria: fc.array(words, { maxLength: 11 }) }),
-    fc.record({ type: any, instructions: any, criteria: any }, { requiredKeys: [] }),
+    fc.record({ type: oddValues, instructions: oddValues, criteria: oddValues }, { requiredKeys: [] }),
   )
-  const sound = fc.record({ model: fc.constantFrom('sure', 'jev-latest'), state: any, questions: map(question, 4) })
+  const sound = fc.record({
+    model: fc.constantFrom('sure', 'jev-latest'),
+    state: oddValues,
+    questions: mapsOf(question, 4),
+  })
   const wrong = fc.record(
     {
-      model: any,
-      state: any,
-      questions: any,
-      images: any,
-      videos: any,
-      samples: any,
-      steps: any,
-      provider: any,
-      stream: any,
+      model: oddValues,
+      state: oddValues,
+      questions: oddValues,
+      images: oddValues,
+      videos: oddValues,
+      samples: oddValues,
+      steps: oddValues,
+      provider: oddValues,
+      stream: oddValues,
     },
     { requiredKeys: [] },
   )
@@ -879,7 +855,7 @@ t.test('no bad input is our fault', async (t) => {
     { weight: 4, arbitrary: sound.map(print) },
     { weight: 4, arbitrary: fc.tuple(sound, wrong).map(([one, other]) => print({ ...one, ...other })) },
     { weight: 1, arbitrary: cut },
-    { weight: 1, arbitrary: fc.oneof(any.map(print), fc.string()) },
+    { weight: 1, arbitrary: fc.oneof(oddValues.map(print), fc.string()) },
   )
   const pool = new Pool(it.base, { connections: 16 })
   t.teardown(() => pool.close())

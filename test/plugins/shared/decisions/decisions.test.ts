@@ -38,6 +38,7 @@ import type {
 } from '../../../../core/ports/upstream.ts'
 import { decisionRoutes } from '../../../../plugins/surfaces/decision/decision.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { mapsOf, oddNames, oddValues } from '../../../fakes/odd-values.ts'
 import { made } from '../../../fitted.ts'
 import { quietClock } from '../../../slowness.ts'
 
@@ -470,44 +471,10 @@ t.test('parse', async (t) => {
   })
 
   t.test('twenty thousand bodies: a request or a BadRequest, nothing else', async (t) => {
-    const any = fc.oneof(
-      { depthSize: 'small' },
-      fc.constantFrom(
-        null,
-        true,
-        0,
-        1,
-        2,
-        33,
-        -1,
-        1.5,
-        1e308,
-        '',
-        'choice',
-        'noul',
-        'score',
-        png,
-        mp4,
-        [],
-        {},
-        [png],
-        [mp4],
-        [[]],
-      ),
-      fc.jsonValue({ maxDepth: 2 }),
-    )
-    const key = fc.oneof(
-      fc.constantFrom('10', '2', '__proto__', 'constructor', 'toString', '', 'a.b'),
-      fc.string({ maxLength: 6 }),
-    )
-    const map = (of: fc.Arbitrary<unknown>, most: number, keys = key, least = 0) =>
-      fc
-        .uniqueArray(fc.tuple(keys, of), { minLength: least, maxLength: most, selector: ([it]) => it })
-        .map((it) => new Map(it))
     const text = fc.oneof(fc.constantFrom(null, 'x', ['y']), fc.string({ maxLength: 4 }))
-    const label = key.filter((it) => it !== '')
+    const label = oddNames.filter((it) => it !== '')
     const questions = [
-      fc.record({ type: fc.constant('choice'), instructions: text, criteria: map(text, 26, label, 1) }),
+      fc.record({ type: fc.constant('choice'), instructions: text, criteria: mapsOf(text, 26, label, 1) }),
       fc.record({ type: fc.constant('noul'), criteria: fc.constantFrom(undefined, null, {}, { true: 'x' }) }),
       fc.record({
         type: fc.constant('score'),
@@ -518,27 +485,27 @@ t.test('parse', async (t) => {
     const spoilt = fc.record(
       {
         type: fc.constantFrom('choice', 'noul', 'score', 'x'),
-        instructions: any,
-        criteria: fc.oneof(any, map(any, 28), fc.array(any, { maxLength: 12 })),
+        instructions: oddValues,
+        criteria: fc.oneof(oddValues, mapsOf(oddValues, 28), fc.array(oddValues, { maxLength: 12 })),
       },
       { requiredKeys: [] },
     )
     const sound = fc.record({
       model: fc.constant('m'),
-      state: any,
-      questions: map(fc.oneof(...questions), 16, label, 1),
+      state: oddValues,
+      questions: mapsOf(fc.oneof(...questions), 16, label, 1),
     })
     const wrong = fc.record(
       {
-        model: any,
-        state: any,
-        questions: fc.oneof(map(fc.oneof(...questions, spoilt, any), 18), any),
-        images: any,
-        videos: any,
-        samples: any,
-        steps: any,
-        provider: any,
-        stream: any,
+        model: oddValues,
+        state: oddValues,
+        questions: fc.oneof(mapsOf(fc.oneof(...questions, spoilt, oddValues), 18), oddValues),
+        images: oddValues,
+        videos: oddValues,
+        samples: oddValues,
+        steps: oddValues,
+        provider: oddValues,
+        stream: oddValues,
       },
       { requiredKeys: [] },
     )
@@ -546,7 +513,7 @@ t.test('parse', async (t) => {
     const body = fc.oneof(
       { weight: 2, arbitrary: sound },
       { weight: 7, arbitrary: fc.tuple(sound, wrong).map(([one, other]) => ({ ...one, ...other })) },
-      { weight: 1, arbitrary: any },
+      { weight: 1, arbitrary: oddValues },
     )
     let accepted = 0
     let refused = 0
