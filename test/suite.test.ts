@@ -57,6 +57,7 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
     'wrong.mjs': `import t from '${tap}'\nt.fail('wrong')`,
     'left.mjs': `import t from '${tap}'\nt.pass('fine')\nprocess.kill(process.pid, 'SIGKILL')`,
     'late.mjs': `import t from '${tap}'\nt.pass('fine')\nsetTimeout(() => { throw new Error('a late error') })`,
+    'untracked.mjs': `import { createHook } from 'node:async_hooks'\nimport t from '${tap}'\nt.equal(createHook({}), createHook({}))`,
     'nothing.mjs': '',
   })
   const played = (...names: readonly string[]) =>
@@ -72,6 +73,7 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
   t.match(await played('fine'), { code: 0, stdout: '# { total: 1, pass: 1, fail: 0, skip: 0 }' })
   t.match(await played('fine', 'wrong'), { code: 1, stdout: '# { total: 2, pass: 1, fail: 1, skip: 0 }' })
   t.match(await played('nothing'), { code: 1, stdout: 'not ok' })
+  t.match(await played('untracked'), { code: 0 }, 'nothing follows its promises')
   t.match(await played('left'), { code: 1, stdout: 'not ok' })
   t.match(await played('late'), { code: 1, stdout: 'a late error' })
 

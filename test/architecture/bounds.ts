@@ -21,7 +21,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed': 102,
   'plugins/sealed/client': 3062,
   'plugins/sealed/ehbp': 223,
-  'plugins/sealed/enclave': 2912,
+  'plugins/sealed/enclave': 2911,
   'plugins/sealed/evidence': 4433,
   'plugins/sealed/files': 1199,
   'plugins/sealed/log': 384,
