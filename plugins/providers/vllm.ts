@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../shared/backend.ts'
+import { BaseUrl, readObject } from '../shared/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { rerankBackend } from './shared/rerank-backend.ts'
 import { tokensIn } from './shared/tokens-in.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
-import { postedObject } from './shared/posted-object.ts'
+import { postedJson } from './shared/posted-json.ts'
 import { decideByChat, type Showing } from '../shared/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
@@ -49,7 +49,7 @@ export default plugin({
     /** The server's tokens stand beside the routes that it shares with others. */
     const tokens = { fetch, clock, url: `${baseUrl.replace(/\/v1$/, '')}/tokenize`, headers }
     const tokenize = async (fields: object, signal: AbortSignal): Promise<JsonObject> =>
-      (await postedObject(tokens, fields, signal)).body
+      readObject(await postedJson(tokens, fields, signal))
 
     const countTokens: Upstream['countTokens'] = async ({ model, body: { messages, tools } }, signal) => {
       // The server counts an image as the one token that stands for its place.

@@ -1,12 +1,13 @@
-import { garbled } from '../../shared/backend.ts'
+import { garbled, readObject } from '../../shared/backend.ts'
 import type { MoreAbilities } from '../../shared/more-abilities.ts'
-import { type ObjectRoute, postedObject } from './posted-object.ts'
+import { type JsonRoute, postedJson } from './posted-json.ts'
 
 /** The route by which OpenAI judges contents. */
 export const moderationBackend =
-  (route: ObjectRoute): NonNullable<MoreAbilities['moderate']> =>
+  (route: JsonRoute): NonNullable<MoreAbilities['moderate']> =>
   async ({ model, input }, signal) => {
-    const { body, status } = await postedObject(route, { model, input }, signal)
-    if (!Array.isArray(body['results'])) throw garbled('The answer judges nothing', status)
+    const answer = await postedJson(route, { model, input }, signal)
+    const body = await readObject(answer)
+    if (!Array.isArray(body['results'])) throw garbled('The answer judges nothing', answer.status)
     return { body }
   }

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
-import { garbled } from '../../shared/backend.ts'
+import { garbled, readObject } from '../../shared/backend.ts'
 import type { MoreAbilities, Relevance, RerankCall, Reranked } from '../../shared/more-abilities.ts'
-import { type ObjectRoute, postedObject } from './posted-object.ts'
+import { type JsonRoute, postedJson } from './posted-json.ts'
 
 /** The route that vendors of rerankers share. */
 export const rerankBackend =
-  (route: ObjectRoute): NonNullable<MoreAbilities['rerank']> =>
+  (route: JsonRoute): NonNullable<MoreAbilities['rerank']> =>
   async (call, signal) => {
     const { model, query, documents } = call
-    const { body, status } = await postedObject(route, { model, query, documents, top_n: documents.length }, signal)
-    return rerankedOf(body, call, status)
+    const answer = await postedJson(route, { model, query, documents, top_n: documents.length }, signal)
+    return rerankedOf(await readObject(answer), call, answer.status)
   }
 
 const rerankedOf = (body: JsonObject, call: RerankCall, status: number): Reranked => {
