@@ -1,6 +1,10 @@
 import './fakes/unwatched.ts'
 import t, { type Test } from 'tap'
+import type { Adapters } from '../core/gateway.ts'
+import { use } from '../core/plugin.ts'
 import type { SettingsInput } from '../core/settings.ts'
+import redact from '../plugins/guards/redact.ts'
+import words from '../plugins/guards/words.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { type Recorded, recorded } from './fakes/recorded.ts'
@@ -63,7 +67,7 @@ const doors: Readonly<Record<string, (model: string, stream: boolean) => readonl
 const headersOf = (headers: Headers) =>
   Object.fromEntries(
     [...headers]
-      .filter(([name]) => /^(content-type|x-sealgate-(attempts|dropped)|retry-after)$/.test(name))
+      .filter(([name]) => /^(content-type|x-sealgate-(answered-by|attempts|dropped|guards)|retry-after)$/.test(name))
       .map(([name, value]) => [name, name === 'retry-after' ? '' : value]),
   )
 
@@ -81,7 +85,18 @@ const askedOf = ({ asked }: Recorded, from: number) =>
 /** The caller's name of a model. */
 const nameOf = ({ provider, folder }: RecordedModels, recording: string): string => `${provider}-${folder}-${recording}`
 
-const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Running> => {
+/** What looks at chats on their way, beside the ways themselves. */
+interface Company {
+  readonly guards?: Adapters['guards']
+  readonly hedge?: { readonly after: number; readonly share: number }
+}
+
+const gatewayOf = async (
+  t: Test,
+  url: string,
+  straight: boolean,
+  { guards = [], hedge }: Company = {},
+): Promise<Running> => {
   const pair = ['anthropic', 'openai'].map((provider) => ({ provider, model: 'chat' }))
   const models: SettingsInput['models'] = { pair: { upstreams: pair } }
   for (const served of recordedModels)
@@ -90,14 +105,18 @@ const gatewayOf = async (t: Test, url: string, straight: boolean): Promise<Runni
       models[nameOf(served, recording)] = { upstreams: [{ provider: served.provider, model }] }
     }
   const made = await environments['production']!(t)
-  const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 } }
-  return running(t, { ...made, upstreams: [...vendorsAt(url), ...wiresAt(url)] }, { ...unhurried, models, routing })
+  const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 }, ...(hedge && { hedge }) }
+  return running(
+    t,
+    { ...made, guards, upstreams: [...vendorsAt(url), ...wiresAt(url)] },
+    { ...unhurried, models, routing },
+  )
 }
 
 /** Chats that went straight, by the metrics. */
-const straightOf = async ({ call }: Running): Promise<number> => {
+const straightOf = async ({ call }: Running, why = 'all'): Promise<number> => {
   const said = await (await call('GET', '/metrics')).text()
-  return Number(/sealgate_straight_total\{way="straight",why="all"\} (\d+)/.exec(said)?.[1] ?? 0)
+  return Number(new RegExp(`sealgate_straight_total\\{way="straight",why="${why}"\\} (\\d+)`).exec(said)?.[1] ?? 0)
 }
 
 /** What the log tells of a request: the call in its own line, and the line of a backend that failed. */
@@ -201,3 +220,46 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
     t.same(await tagsAt(running), all)
   }
 })
+
+const companies: Readonly<Record<string, readonly [company: Company, why: string]>> = {
+  guards: [
+    { guards: [use(redact, { restore: true }), use(words, { lists: { marked: { words: ['it'], then: 'mark' } } })] },
+    'guards',
+  ],
+  hedges: [{ hedge: { after: 5_000, share: 0.1 } }, 'search'],
+}
+
+for (const [name, [company, why]] of Object.entries(companies))
+  t.test(`chats beside ${name} go straight, with the same answers`, { timeout: 120_000 }, async (t) => {
+    const backend = await recorded(wireAnswer)
+    t.teardown(() => backend.close())
+    const [straight, long] = [
+      await gatewayOf(t, backend.url, true, company),
+      await gatewayOf(t, backend.url, false, company),
+    ]
+    const ask = asking(backend)
+    for (const bodyOf of Object.values(doors))
+      for (const stream of [false, true]) await ask(straight, ...bodyOf('openai-openai-chat', stream))
+    const before = await straightOf(straight, why)
+    let chats = 0
+    for (const served of recordedModels.filter(({ provider }) =>
+      ['openai', 'anthropic', 'gemini', 'bedrock'].includes(provider),
+    ))
+      for (const [door, bodyOf] of Object.entries(doors))
+        for (const recording of recordingsOf(served))
+          for (const stream of [false, true]) {
+            const [path, body] = bodyOf(nameOf(served, recording), stream)
+            const told = {
+              ...body,
+              ...('messages' in body && { messages: [{ role: 'user', content: 'I am ann@example.org' }] }),
+            }
+            const [here, there] = [await ask(straight, path, told), await ask(long, path, told)]
+            t.strictSame(
+              here,
+              there,
+              `${door}, ${served.provider}, ${served.folder}, ${recording}${stream ? ', streamed' : ''}`,
+            )
+            chats++
+          }
+    t.ok((await straightOf(straight, why)) - before > 0.8 * chats, 'and most of them went straight')
+  })

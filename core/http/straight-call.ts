@@ -62,6 +62,8 @@ export interface StraightEntry {
 
 /** A call that goes its way by events. */
 export interface StraightCall {
+  /** Who asks the first backend of a call that was taken: the call itself, the search, or one of them behind guards. */
+  readonly first: 'all' | 'search' | 'guards'
   /** False where the call does not take the body: the long way goes on with the same body. */
   begin(read: ReadText): boolean
   /** The client has gone, or has all. */

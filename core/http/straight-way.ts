@@ -136,7 +136,7 @@ class StraightWay {
     const { settings } = this.#generation
     const read = readAtOnce(body, jsonBoundsOf(settings), gate.pace(this.#caller, settings))
     if (read === null || !this.#call.begin(read)) return false
-    gate.observed.went('straight', 'all')
+    gate.observed.went('straight', this.#call.first)
     return true
   }
 

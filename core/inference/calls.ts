@@ -50,8 +50,6 @@ const shared = (
   // A broken route for counts says nothing of the backend's chats.
   const countBreakers = breakers(routing.breaker)
   return {
-    /** Hedges ask a second backend beside the first, which the long way alone does. */
-    isStraight: routing.straight && routing.hedge === null,
     saw,
     timeouts,
     routing,

@@ -1,5 +1,6 @@
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
+import type { ChatWire } from '../../../../core/ports/upstream.ts'
 import { garbled } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
@@ -22,10 +23,8 @@ export abstract class AnswerListener implements AnswerReader {
   /** Whether nothing more is wanted of the backend. */
   protected abstract isEnding(): boolean
   protected abstract isStream(): boolean
-  /** As of the wire. */
-  protected abstract streams(type: string, status: number): boolean
-  /** As of the wire. */
-  protected abstract meant(refusal: unknown): unknown
+  /** Of the backend that answers. */
+  protected abstract get wire(): ChatWire
   protected abstract events(part: Buffer): void
   protected abstract whole(bytes: Buffer): void
   /** The stream has ended without its end mark. */
@@ -43,7 +42,7 @@ export abstract class AnswerListener implements AnswerReader {
     this.#headers = headers
     if (!this.isStream() || status >= 300) return
     try {
-      this.#isWhole = !this.streams(String(headers['content-type'] ?? ''), status)
+      this.#isWhole = !this.wire.streams(String(headers['content-type'] ?? ''), status)
     } catch (fault) {
       this.broke(fault)
     }
@@ -74,6 +73,8 @@ export abstract class AnswerListener implements AnswerReader {
   }
 
   #refusal(): unknown {
-    return this.meant(refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock))
+    const refusal = refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock)
+    const { wire } = this
+    return wire.meant === undefined ? refusal : wire.meant(refusal)
   }
 }

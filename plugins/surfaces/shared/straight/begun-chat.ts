@@ -11,11 +11,13 @@ import type { Candidate, Entry } from '../../../../core/inference/models/catalog
 import { unseenPart } from '../../../shared/models/find-model.ts'
 import type { StreamedSoFar } from '../../../../core/inference/routing/continue-stream.ts'
 import { type Tries, triesOf } from '../../../../core/inference/routing/tries.ts'
-import { passageThrough } from '../../../../core/ports/chat-filter.ts'
+import { type Passage, passageThrough } from '../../../../core/ports/chat-filter.ts'
+import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatBody, ChatWire } from '../../../../core/ports/upstream.ts'
 import { checked } from '../../../../core/validate.ts'
 import { type Shown, printing } from '../answering.ts'
 import type { Talk } from '../talk.ts'
+import { type Wordings, guardedWordings, wordingsOf } from '../wordings.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
 import { DialectEvents } from './dialect-events.ts'
@@ -39,7 +41,7 @@ export interface Ground {
 /** Null before the first call has loaded what a call needs, and where the configuration lets no chat go straight. */
 export const groundOf = <Input, Own>(at: StraightEntry, given: Given & Own, door: Door<Input, Own>): Ground | null => {
   const calls = given.inference.now()
-  if (calls === null || !calls.shared.isStraight) return null
+  if (calls === null || !calls.shared.routing.straight) return null
   const { record, caller, headers, params } = at
   const talk = (read: ReadText): Talk => {
     const input = checked(door.schema, read.value)
@@ -54,7 +56,10 @@ export interface BegunChat {
   readonly model: Entry
   readonly candidate: Candidate<'chat'>
   readonly worded: WordedChat
-  readonly wire: ChatWire
+  /** Null where the search asks the first backend too. */
+  readonly wire: ChatWire | null
+  /** Null when no filter looks at the chat. */
+  readonly passage: Passage | null
   readonly tries: Tries
   /** Whether the caller speaks the common format. */
   readonly isCommon: boolean
@@ -62,15 +67,19 @@ export interface BegunChat {
   readonly body: ChatBody
   /** The request to the backend. */
   readonly sent: string | Buffer
+  readonly streams: boolean
   /** Of a stream in another dialect than the backend's. */
   readonly writer: EventWriter | null
   /** Null for a whole answer. */
   streamOf(choices: number, soFar: StreamedSoFar | null): CallEvents | null
 }
 
-/** Null where the long way has to answer, or to word a fault. Throws BadRequest for a request that no backend gets. */
-export const begunChat = (ground: Ground, read: ReadText): BegunChat | null =>
-  asBytes(ground, read) ?? asTalk(ground, read)
+/**
+ * Null where the long way has to answer, or to word a fault. A promise where guards look at the chat. Throws BadRequest for
+ * a request that no backend gets.
+ */
+export const begunChat = (ground: Ground, read: ReadText, signal: () => AbortSignal): Soon<BegunChat> | null =>
+  asBytes(ground, read) ?? asTalk(ground, read, signal)
 
 const triesBefore = (tries: Tries): number => (typeof tries === 'number' ? tries : 0)
 
@@ -79,16 +88,18 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
   const { at, calls, shown } = ground
   if (shown === null || !isPlainChat(value)) return null
   const [body, stream] = [value as unknown as ChatBody, value['stream'] === true]
-  const entry = served(ground, String(value['model']))
-  if (entry === null || unseenPart(entry, body) !== null) return null
+  const { entry, passage } = served(ground, String(value['model'])) ?? {}
+  if (entry === undefined || passage !== null || unseenPart(entry, body) !== null) return null
   if (!entry.candidates.every((candidate) => takesAll(candidate, body))) return null
   const worded = commonChat(at, entry, body)
   const candidate = firstOf(calls, entry, worded)
   const { model } = candidate
   const tries = triesOf(at.headers)
-  const wire = candidate.upstream.wire?.({ model, body, stream, tries: triesBefore(tries) })
+  const wire = isAskedFirst(calls)
+    ? (candidate.upstream.wire?.({ model, body, stream, tries: triesBefore(tries) }) ?? null)
+    : null
   const common = wire?.common
-  if (wire == null || common === undefined) return null
+  if (common === undefined) return null
   const sent = splicedBody({ body: bytes, text, value, model, streams: stream })
   if (sent === null) return null
   return {
@@ -96,10 +107,12 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
     candidate,
     worded,
     wire,
+    passage,
     tries,
     isCommon: true,
     body,
     sent,
+    streams: stream,
     writer: null,
     streamOf: (choices, soFar) =>
       stream ? new StreamEvents(common, printing(entry.name, asksUsage(body), shown), choices, soFar) : null,
@@ -107,40 +120,60 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
 }
 
 /** A chat of any dialect, worded for its backend. */
-const asTalk = (ground: Ground, read: ReadText): BegunChat | null => {
-  const { at, calls } = ground
+const asTalk = (ground: Ground, read: ReadText, signal: () => AbortSignal): Soon<BegunChat> | null => {
   const talk = ground.talk(read)
   if (talk.callerKey != null) return null
-  const entry = served(ground, talk.model)
-  if (entry === null) return null
-  const worded = wordedTalk(at, entry, talk)
+  const found = served(ground, talk.model)
+  if (found === null) return null
+  const { entry, passage } = found
+  const fit = wordingsOf((to) => talk.understand(to, entry.settings))
+  const asWorded = (fit: Wordings): BegunChat => begunTalk(ground, talk, found, fit)
+  return passage === null ? asWorded(fit) : guardedWordings(entry, fit, passage, signal()).then(asWorded)
+}
+
+/** Hedges ask a second backend beside the first, which the search does. */
+const isAskedFirst = ({ shared }: StraightCalls): boolean => shared.routing.hedge === null
+
+const begunTalk = (ground: Ground, talk: Talk, { entry, passage }: ServedModel, fit: Wordings): BegunChat => {
+  const { at, calls } = ground
+  const worded = wordedTalk(at, entry, talk, fit)
   const candidate = firstOf(calls, entry, worded)
   const { model, upstream } = candidate
-  if (upstream.wire === undefined) return null
   const tries = triesOf(at.headers)
-  const fitted = calls.fitted(worded, candidate)
-  const wire = upstream.wire({ ...fitted, model, stream: talk.streams, tries: triesBefore(tries) })
+  const call = { ...calls.fitted(worded, candidate), model, stream: talk.streams, tries: triesBefore(tries) }
+  // Guards see the pieces of a stream one behind the other, as the search gives them.
+  const isWired = isAskedFirst(calls) && (passage === null || !talk.streams)
+  const wire = isWired ? (upstream.wire?.(call) ?? null) : null
   const sent = wire?.body() ?? null
-  if (wire === null || sent === null) return null
   const writer = talk.streams ? talk.writing(entry.name) : null
   return {
     model: entry,
     candidate,
     worded,
-    wire,
+    // A long body is printed in turns of the loop.
+    wire: sent === null ? null : wire,
+    passage,
     tries,
     isCommon: ground.shown !== null,
     body: worded.body,
-    sent,
+    sent: sent ?? '',
+    streams: talk.streams,
     writer,
-    streamOf: (choices, soFar) => (writer === null ? null : new DialectEvents(wire, writer, choices, soFar)),
+    streamOf: (choices, soFar) =>
+      writer === null || wire === null ? null : new DialectEvents(wire, writer, choices, soFar),
   }
 }
 
-/** Null where the long way has to look for the model, to refuse it, or to have guards look at the chat. */
-const served = ({ at: { caller }, given }: Ground, model: string): Entry | null => {
+/** A model, and the way of a chat through the filters that look at it. */
+interface ServedModel {
+  readonly entry: Entry
+  readonly passage: Passage | null
+}
+
+/** Null where the long way has to look for the model, or to refuse it. */
+const served = ({ at: { caller }, given }: Ground, model: string): ServedModel | null => {
   const entry = given.catalog.recall(model)
   if (entry === null || !mayUse(caller, entry.name) || !entry.settings.standard || !entry.does.has('chat')) return null
-  const guarded = { model: entry.name, organization: caller.organization }
-  return passageThrough(given.filters, guarded) === null ? entry : null
+  const { organization } = caller
+  return { entry, passage: passageThrough(given.filters, { model: entry.name, organization }) }
 }

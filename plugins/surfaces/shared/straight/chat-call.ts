@@ -9,15 +9,24 @@ import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt
 import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
 import type { Outcome } from '../../../../core/ports/observer.ts'
-import { isLater } from '../../../../core/ports/soon.ts'
-import type { Completion, Usage } from '../../../../core/ports/upstream.ts'
+import { type Soon, isLater } from '../../../../core/ports/soon.ts'
+import type { ChatWire, Usage } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { AnswerListener } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
-import { type LeftCall, answerElsewhere, endByFault, leftBy, streamElsewhere, streamWhole } from './elsewhere.ts'
+import {
+  type LeftCall,
+  answerElsewhere,
+  endByFault,
+  giveWhole,
+  leftBy,
+  streamElsewhere,
+  streamWhole,
+} from './elsewhere.ts'
 import { Line } from './line.ts'
+import { SignsOfLife, lookAtAsking, lookAtFlowing } from './looks.ts'
 import { answerBytes, usedOf } from './parts.ts'
 
 /** Where a call is on its way: `elsewhere` is the search for another backend. */
@@ -38,12 +47,16 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   before: ChatNow | null = null
   behind: ChatNow | null = null
   next: WaitingCall | null = null
+  first: StraightCall['first'] = 'all'
   resolve: () => void = () => undefined
   reject: (reason: unknown) => void = () => undefined
   readonly #ground: Ground
   #state: State = 'asking'
   #began = 0
+  /** Absent while guards look at the chat. */
   #begun!: BegunChat
+  /** Null where the search asks the first backend too. */
+  #wire: ChatWire | null = null
   #breaker!: Breaker
   #pass: Pass = 'plain'
   /** Guessed tokens of the prompt. */
@@ -58,7 +71,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #since = 0
   /** When the last bytes of the stream came. */
   #heard = 0
-  #signs = 0
+  readonly #signs = new SignsOfLife()
   #other: AbortController | null = null
 
   constructor(ground: Ground) {
@@ -67,27 +80,36 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   begin(read: ReadText): boolean {
-    const { at, given, calls } = this.#ground
-    let begun: BegunChat | null
+    let begun: Soon<BegunChat> | null
     try {
-      begun = begunChat(this.#ground, read)
+      begun = begunChat(this.#ground, read, () => this.#signal())
     } catch (refusal) {
       // The long way words the fault.
       if (refusal instanceof GatewayError) return false
       throw refusal
     }
     if (begun === null) return false
+    this.first = isLater(begun) ? 'guards' : begun.wire === null ? 'search' : 'all'
+    if (!isLater(begun)) this.#starts(begun)
+    else begun.then((guarded) => this.#starts(guarded)).catch((refusal: unknown) => this.#refused(refusal))
+    return true
+  }
+
+  #starts(begun: BegunChat): void {
+    const { at, given, calls } = this.#ground
+    // The client may have left while guards looked at the chat.
+    if (this.#state !== 'asking') return
     const { model, candidate, body, worded } = begun
     const estimate = estimateOf(body, worded.user)
     this.#began = at.clock.now()
     this.#breaker = calls.shared.breakerOf(candidate.id)
     // Where the breaker is open, the search finds another backend, or words the fault.
-    const pass = this.#breaker.enter(this.#began)
-    if (pass === null) return false
-    ;[this.#pass, this.#begun, this.#sent] = [pass, begun, begun.sent]
+    const pass = begun.wire === null ? null : this.#breaker.enter(this.#began)
+    this.#wire = pass === null ? null : begun.wire
+    ;[this.#pass, this.#begun, this.#sent] = [pass ?? 'plain', begun, begun.sent]
     this.#input = estimate.input
     this.#stream = begun.streamOf(choicesOf(body), continuable(model, body))
-    if (this.#stream !== null) Object.assign(at.answer.headers, begun.worded.dropped)
+    if (begun.streams) Object.assign(at.answer.headers, begun.worded.dropped)
     try {
       const reserved = given.meter.open(at.caller, model, estimate, at.record)
       if (!isLater(reserved)) this.#reserved(reserved)
@@ -96,11 +118,10 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     } catch (refusal) {
       this.#refused(refusal)
     }
-    return true
   }
 
   #refused(refusal: unknown): void {
-    if (this.#state === 'asking') this.#breaker.left(this.#pass)
+    if (this.#state === 'asking' && this.#wire !== null) this.#breaker.left(this.#pass)
     this.#state = 'over'
     this.reject(refusal)
   }
@@ -131,11 +152,11 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   #ask(): void {
-    const { url, headers, push } = this.#begun.wire
-    const isSent = push(url, headers, this.#sent, new Line(this))
+    const wire = this.#wire
+    const isSent = wire?.push(wire.url, wire.headers, this.#sent, new Line(this)) ?? false
     this.#sent = ''
     if (isSent) return
-    this.#breaker.left(this.#pass)
+    if (wire !== null) this.#breaker.left(this.#pass)
     this.#goElsewhere(null, false)
   }
 
@@ -144,23 +165,25 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   protected override whole(bytes: Buffer): void {
-    const text = bytes.toString('utf8')
     let answer
     try {
-      answer = this.#begun.wire.whole(text, this.status, bytes)
+      answer = this.wire.whole(bytes.toString('utf8'), this.status, bytes)
     } catch (fault) {
       return this.broke(fault)
     }
     const { completion } = answer
-    const { name } = this.#begun.model
-    this.#answered(this.#ground.at.clock.now(), this.#stream !== null)
-    if (this.#stream !== null) return this.#streamWhole(completion)
-    void this.#reservation?.settle(
-      usedOf(this.#input, completion.usage, sizeOf(completion)),
-      this.#begun.candidate.provider,
-    )
+    const { model, candidate, passage } = this.#begun
+    this.#answered(this.#ground.at.clock.now())
+    // Given as the stream that the caller asked for.
+    if (this.#stream !== null)
+      return this.#ends(streamWhole(this.#leftCall(null, false), completion, candidate.provider))
+    const used = usedOf(this.#input, completion.usage, sizeOf(completion))
+    // An answer that guards refuse was used too.
+    if (passage !== null) this.#settle(used, candidate.provider)
+    if (passage !== null) return this.#ends(giveWhole(this.#leftCall(null, false), answer))
+    void this.#reservation?.settle(used, candidate.provider)
     try {
-      this.#sent = answerBytes(answer, bytes, name, this.#begun)
+      this.#sent = answerBytes(answer, bytes, model.name, this.#begun)
     } catch (fault) {
       return this.#unspeakable(fault)
     }
@@ -168,28 +191,21 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.#ground.given.meter.waits(this)
   }
 
-  /** Gives a whole answer as the stream that the caller asked for. */
-  #streamWhole(completion: Completion): void {
-    this.#state = 'elsewhere'
-    this.#ground.at.beats.delete(this)
-    streamWhole(this.#leftCall(null, false), completion, this.#begun.candidate.provider).then(this.resolve, this.reject)
-  }
-
   /** The backend has answered, with its first token or wholly. */
-  #answered(now: number, streams: boolean): void {
+  #answered(now: number): void {
     const { worded, model, candidate } = this.#begun
     const { headers } = this.#ground.at.answer
     Object.assign(headers, worded.dropped)
     if (model.candidates.length > 1) Object.assign(headers, answeredBy(model, candidate.id))
     this.#breaker.ok(this.#pass)
     this.#pass = 'plain'
-    this.#tellSeen('answered', now - this.#began, streams)
+    this.#tellSeen('answered', now - this.#began)
   }
 
-  #tellSeen(outcome: Outcome, ms: number, streams: boolean, status: number | null = null): void {
+  #tellSeen(outcome: Outcome, ms: number, status: number | null = null): void {
     const { provider, model } = this.#begun.candidate
     const cause = outcome === 'broke' ? null : 'first'
-    const request = this.#ground.at.record.id
+    const [request, streams] = [this.#ground.at.record.id, this.#stream !== null]
     this.#ground.calls.shared.saw(provider, outcome, ms, status, { model, streams, cause, request })
   }
 
@@ -197,13 +213,9 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     return this.#stream !== null
   }
 
-  protected override streams(type: string, status: number): boolean {
-    return this.#begun.wire.streams(type, status)
-  }
-
-  protected override meant(refusal: unknown): unknown {
-    const { wire } = this.#begun
-    return wire.meant === undefined ? refusal : wire.meant(refusal)
+  protected override get wire(): ChatWire {
+    if (this.#wire === null) throw new Error('No line was asked')
+    return this.#wire
   }
 
   protected override events(part: Buffer): void {
@@ -221,13 +233,12 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #unspeakable(fault: unknown): void {
     const { line } = this
     this.line = null
-    if (this.#state === 'asking') this.#answered(this.#ground.at.clock.now(), this.#stream !== null)
+    if (this.#state === 'asking') this.#answered(this.#ground.at.clock.now())
     this.#state = 'elsewhere'
-    this.#ground.at.beats.delete(this)
     line?.abort(fault as Error)
     const { usage = null, characters = 0 } = this.#stream ?? {}
     this.#settle(usedOf(this.#input, usage, characters), this.#begun.candidate.provider)
-    endByFault(this.#leftCall(null, true), fault).then(this.resolve, this.reject)
+    this.#ends(endByFault(this.#leftCall(null, true), fault))
   }
 
   #write(stream: CallEvents, events: string): void {
@@ -250,7 +261,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #opens(): void {
     this.#state = 'flowing'
     this.#since = this.#ground.at.clock.now()
-    this.#answered(this.#since, true)
+    this.#answered(this.#since)
     this.#reservation?.began()
   }
 
@@ -288,13 +299,13 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.#state = 'elsewhere'
     // An abort reports its error at once, within this call.
     line?.abort(fault as Error)
-    if (!isFlowing && this.#begun.wire.learn?.(fault)) {
+    if (!isFlowing && this.wire.learn?.(fault)) {
       this.#breaker.left(this.#pass)
       return this.#goElsewhere(null, false)
     }
     judgeFault(this.#breaker, this.#pass, fault, now)
     const [outcome, since] = isFlowing ? (['broke', this.#since] as const) : (['failed', this.#began] as const)
-    this.#tellSeen(outcome, now - since, stream !== null, statusOf(fault))
+    this.#tellSeen(outcome, now - since, statusOf(fault))
     // A failure behind the finish reason does not affect the answer.
     if (isFlowing && stream !== null && stream.unfinished <= 0) this.#end(stream, '')
     else this.#goElsewhere({ candidate: this.#begun.candidate, fault, began: this.#began }, isFlowing)
@@ -302,21 +313,25 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** With null nobody was asked yet. */
   #goElsewhere(before: Before | null, isFlowing: boolean): void {
-    this.#state = 'elsewhere'
-    this.#ground.at.beats.delete(this)
-    this.#elsewhere(before, isFlowing).then(this.resolve, this.reject)
+    const search = this.#begun.streams ? streamElsewhere : answerElsewhere
+    const rest = search(this.#leftCall(before, isFlowing), this.#signal())
+    this.#ends(
+      rest.catch((error: unknown) => {
+        this.#settle(null, null)
+        throw error
+      }),
+    )
   }
 
-  async #elsewhere(before: Before | null, isFlowing: boolean): Promise<void> {
-    const call = this.#leftCall(before, isFlowing)
-    const { signal } = (this.#other = lendController())
-    try {
-      if (this.#stream === null) await answerElsewhere(call, signal)
-      else await streamElsewhere(call, signal)
-    } catch (error) {
-      this.#settle(null, null)
-      throw error
-    }
+  /** The rest of the answer comes by a promise. */
+  #ends(rest: Promise<void>): void {
+    this.#state = 'elsewhere'
+    this.#ground.at.beats.delete(this)
+    rest.then(this.resolve, this.reject)
+  }
+
+  #signal(): AbortSignal {
+    return (this.#other ??= lendController()).signal
   }
 
   #leftCall(before: Before | null, isFlowing: boolean): LeftCall {
@@ -353,50 +368,35 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** The client has left before the end of its answer. */
   #left(was: State): void {
+    if (this.#begun === undefined) return this.#other?.abort(new Aborted())
     const { provider } = this.#begun.candidate
     this.line?.abort(new Aborted())
     this.line = null
-    this.#breaker.left(this.#pass)
+    if (this.#wire !== null) this.#breaker.left(this.#pass)
     if (was === 'flowing' && this.#stream !== null)
       return this.#settle(usedOf(this.#input, this.#stream.usage, this.#stream.characters), provider)
-    this.#tellSeen('left', this.#ground.at.clock.now() - this.#began, this.#stream !== null)
+    if (this.#wire !== null) this.#tellSeen('left', this.#ground.at.clock.now() - this.#began)
     this.#settle(null, null)
   }
 
   /** Looked at a few times in a second. */
   beat(now: number): number {
-    if (this.#ground.at.answer.isStalled(now)) {
+    const { at, calls } = this.#ground
+    const { timeouts } = calls.shared
+    const isFlowing = this.#state === 'flowing'
+    if (at.answer.isStalled(now)) {
       // A reader that is slow to take is not the backend's fault.
       this.#heard = now
       return Infinity
     }
-    if (this.#state === 'asking') return this.#beatAsking(now)
-    return this.#state === 'flowing' ? this.#beatFlowing(now) : Infinity
-  }
-
-  #beatFlowing(now: number): number {
-    const { timeouts } = this.#ground.calls.shared
-    const left = this.#began + timeouts.stream - now
-    const quiet = this.#heard + timeouts.idle - now
-    if (left <= 0) {
-      if (this.#stream !== null) this.#stream.soFar = null
-      this.broke(new UpstreamFailed('The answer took too long'))
-    } else if (quiet <= 0)
-      this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
-    return Math.min(left, quiet)
-  }
-
-  #beatAsking(now: number): number {
-    const { timeouts } = this.#ground.calls.shared
-    const { answer } = this.#ground.at
-    const most = this.#stream === null ? timeouts.total : Math.min(timeouts.firstToken, timeouts.total)
-    const left = this.#began + most - now
-    if (left <= 0) this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') }))
-    if (left <= 0 || this.#stream === null) return left
-    const sign = this.#began + answer.heartbeat * (this.#signs + 1) - now
-    if (sign > 0) return Math.min(left, sign)
-    this.#signs++
-    answer.waits()
-    return Math.min(left, answer.heartbeat)
+    if (!isFlowing && this.#state !== 'asking') return Infinity
+    const { fault, left } = isFlowing
+      ? lookAtFlowing(timeouts, this.#began, this.#heard, now)
+      : lookAtAsking(timeouts, this.#stream !== null, this.#began, now)
+    // A stream that took too long is not gone on with.
+    if (fault?.again === false && this.#stream !== null) this.#stream.soFar = null
+    if (fault !== null) this.broke(fault)
+    else if (!isFlowing && this.#stream !== null) return Math.min(left, this.#signs.next(at.answer, now - this.#began))
+    return left
   }
 }

@@ -1,5 +1,6 @@
 import type { EventWriter, ServerEvent } from '../../../../core/dialects/event.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
+import type { Passage } from '../../../../core/ports/chat-filter.ts'
 import { askedHeaders } from '../backend-headers.ts'
 import { type Before, type StraightCalls, sizeOf } from '../../../../core/inference/calls.ts'
 import { chunksOfCompletion } from '../../../../core/inference/collect-chunks.ts'
@@ -7,10 +8,13 @@ import type { Candidate, Entry } from '../../../../core/inference/models/catalog
 import { printedEvents } from '../printed-events.ts'
 import type { Tries } from '../../../../core/inference/routing/tries.ts'
 import type { ChatTask } from '../../../../core/inference/task.ts'
-import type { Completion, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { ChatAnswer, Completion, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { BegunChat, Ground } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
+import { marksOf } from '../wordings.ts'
 import type { WordedChat } from './worded-chat.ts'
+
+type WholeChat = Extract<ChatAnswer, { kind: 'completion' }>
 
 /** A call that another backend goes on with. */
 export interface LeftCall {
@@ -19,6 +23,8 @@ export interface LeftCall {
   readonly model: Entry
   readonly worded: WordedChat
   readonly tries: Tries
+  /** Null when no filter looks at the chat. */
+  readonly passage: Passage | null
   /** Null where nobody was asked yet. */
   readonly before: Before | null
   readonly writer: EventWriter
@@ -31,11 +37,11 @@ export interface LeftCall {
 /** What another backend goes on with; the stream is one of which the caller has a part, else null. */
 export const leftBy = (
   { at, calls, shown }: Ground,
-  { model, worded, tries, writer }: BegunChat,
+  { model, worded, tries, passage, writer }: BegunChat,
   before: Before | null,
   stream: CallEvents | null,
 ): Omit<LeftCall, 'settle' | 'began'> => ({
-  ...{ at, calls, model, worded, tries },
+  ...{ at, calls, model, worded, tries, passage },
   before: before !== null && stream !== null ? { ...before, stream: soFarOf(stream, before.candidate) } : before,
   // The writer of an attempt without a token has begun events that nobody gets.
   writer: (stream === null ? null : writer) ?? worded.writing(model.name, shown),
@@ -68,18 +74,26 @@ export const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Prom
   const { usage, size, backend, answer } = served
   settle(usage, size, backend)
   Object.assign(at.answer.headers, worded.dropped, askedHeaders(model, served))
-  at.answer.whole(worded.whole(answer, model.name))
+  await giveWhole(call, answer)
+}
+
+/** Gives a whole answer, as guards leave it. */
+export const giveWhole = async ({ at, model, worded, passage }: LeftCall, answer: WholeChat): Promise<void> => {
+  const given = passage === null ? answer : await passage.answer(answer)
+  Object.assign(at.answer.headers, marksOf(passage))
+  at.answer.whole(worded.whole(given, model.name))
 }
 
 /** The same for a stream, and the rescue of a stream that broke. */
 export const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
-  const { calls, model, worded, before, writer, settle, began } = call
+  const { calls, model, worded, passage, before, writer, settle, began } = call
   const served = await calls.chat({ ...taskOf(call), stream: true }, signal, before)
+  const chunks = passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks)
   const events = printedEvents({
-    ...{ chunks: served.answer.chunks, notes: served.notes, writer, began },
+    ...{ chunks, notes: served.notes, writer, began },
     settle: () => settle(served.usage, served.size, served.backend),
   })
-  await send(call, events, () => ({ ...worded.dropped, ...askedHeaders(model, served) }))
+  await send(call, events, () => ({ ...worded.dropped, ...askedHeaders(model, served), ...marksOf(passage) }))
 }
 
 /** A whole answer as the stream that the caller asked for. */

@@ -9,7 +9,7 @@ import { largeEnough } from '../../../../core/inference/routing/context-window.t
 import { affinityOf } from '../../../../core/inference/routing/order-backends.ts'
 import { sessionOf } from '../session.ts'
 import type { ChatTask } from '../../../../core/inference/task.ts'
-import { droppedIn, wordingsOf } from '../wordings.ts'
+import { type Wordings, droppedIn } from '../wordings.ts'
 import type { ChatBody } from '../../../../core/ports/upstream.ts'
 import { type Shown, broken, wholeChat, writing } from '../answering.ts'
 import type { Talk } from '../talk.ts'
@@ -80,8 +80,12 @@ export const commonChat = (at: StraightEntry, entry: Entry, value: ChatBody): Wo
   new CommonChat(at, entry, value)
 
 /** A chat of any dialect. Throws BadRequest for a request that no backend gets. */
-export const wordedTalk = ({ caller: { organization } }: StraightEntry, entry: Entry, talk: Talk): WordedChat => {
-  const fit = wordingsOf((to) => talk.understand(to, entry.settings))
+export const wordedTalk = (
+  { caller: { organization } }: StraightEntry,
+  entry: Entry,
+  talk: Talk,
+  fit: Wordings,
+): WordedChat => {
   const [first] = entry.candidates
   const { body, user } = fit(first && dialectOf(first))
   refuseUnseen(entry, body)
