@@ -223,7 +223,7 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
 
 const companies: Readonly<Record<string, readonly [company: Company, why: string]>> = {
   guards: [
-    { guards: [use(redact, { restore: true }), use(words, { lists: { marked: { words: ['it'], then: 'mark' } } })] },
+    { guards: [use(redact, { restore: true }), use(words, { lists: { marked: { words: ['cafés'], then: 'mark' } } })] },
     'guards',
   ],
   hedges: [{ hedge: { after: 5_000, share: 0.1 } }, 'search'],

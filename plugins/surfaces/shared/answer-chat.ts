@@ -1,22 +1,18 @@
 import type { Supplied } from '../../../core/container.ts'
-import { usageOf } from '../../../core/dialects/chat-completions.ts'
-import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
-import { type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
-import { askedHeaders } from './backend-headers.ts'
+import type { EventWriter } from '../../../core/dialects/event.ts'
+import { passageThrough } from '../../../core/ports/chat-filter.ts'
 import type { chatNeeds } from './chat-needs.ts'
-import type { Inference, Served } from '../../../core/inference/inference.ts'
-import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
-import type { Reservation } from '../../../core/inference/metering/meter.ts'
+import type { Inference } from '../../../core/inference/inference.ts'
+import { dialectOf } from '../../../core/inference/models/catalog-entry.ts'
 import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
-import type { ChatAnswer, Usage } from '../../../core/ports/upstream.ts'
-import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
-import { printedEvents } from './printed-events.ts'
+import type { ChatAnswer } from '../../../core/ports/upstream.ts'
+import { type SearchedChat, type SearchedEvents, searchedAnswer, searchedEvents, usedOf } from './searched-chat.ts'
 import { callerKey } from '../../shared/caller-key.ts'
 import { refuseUnseen, servedModel } from '../../shared/models/find-model.ts'
 import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { begunByRule } from './ruled-chat.ts'
-import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
+import { droppedIn, guardedWordings, wordingsOf } from './wordings.ts'
 
 export { chatNeeds } from './chat-needs.ts'
 
@@ -30,25 +26,16 @@ export interface WholeAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** An answer that goes on, already in the words of the caller's dialect. */
-export interface SpokenEvents {
-  /** The stream's events; the first `next` rejects when no backend answers. */
-  readonly events: AsyncIterableIterator<ServerEvent> & PromptIterator<ServerEvent>
+/** An answer that goes on. The first `next` of its events rejects when no backend answers. */
+export interface SpokenEvents extends SearchedEvents {
   readonly headers: Headers
-  /** Headers that are known when the first event goes. */
-  late(): Headers
 }
 
 type Headers = Readonly<Record<string, string>>
 
-interface Begun {
-  readonly entry: Entry
-  readonly reservation: Reservation<Usage>
+interface Begun extends SearchedChat {
   readonly task: Parameters<Inference['chat']>[0]
   readonly headers: Headers
-  /** Null when no filter looks at the chat. */
-  readonly passage: Passage | null
-  usageIn(served: Served): Usage
 }
 
 /** Every chat of the interface begins here. */
@@ -77,8 +64,7 @@ const beginNamed = async (
   const billed = beside === undefined ? entry : { ...entry, paidWith: callerKey }
   const reservation = await given.meter.reserve(caller, billed, estimate, talk.record)
   return {
-    entry,
-    reservation,
+    model: entry,
     task: {
       entry,
       body,
@@ -93,21 +79,18 @@ const beginNamed = async (
     },
     headers: { ...reservation.headers, ...dropped },
     passage,
-    usageIn: ({ usage, size }) =>
-      usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
+    began: () => reservation.began(),
+    settle: (usage, characters, backend) =>
+      void reservation.settle(backend === null ? null : usedOf(estimate.input, usage, characters), backend),
   }
 }
 
-/** The whole answer, its use settled. An answer that a guard refuses was used too. */
+/** The whole answer, its use settled. */
 export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
-  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
-  const served = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
-    void reservation.settle(null, null)
-    throw error
-  })
-  void reservation.settle(usageIn(served), served.backend)
-  const answer = passage === null ? served.answer : await passage.answer(served.answer)
-  return { answer, model: entry.name, headers: { ...headers, ...askedHeaders(entry, served), ...marksOf(passage) } }
+  const begun = await begin(talk, given, false, signal)
+  const asked = given.inference.chat({ ...begun.task, stream: false }, signal)
+  const { answer, headers } = await searchedAnswer(begun, await asked.catch(unanswered(begun)))
+  return { answer, model: begun.model.name, headers: { ...begun.headers, ...headers } }
 }
 
 /** The answer as events; `writing` is given the caller's name of the model. */
@@ -117,22 +100,17 @@ export const streamedAnswer = async (
   writing: (model: string) => EventWriter,
   signal: AbortSignal,
 ): Promise<SpokenEvents> => {
-  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, true, signal)
-  try {
-    const served = await given.inference.chat({ ...task, stream: true }, signal)
-    const settle = () => void reservation.settle(served.backend === null ? null : usageIn(served), served.backend)
-    const late = () => ({ ...askedHeaders(entry, served), ...marksOf(passage) })
-    const chunks = passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks)
-    return {
-      events: printedEvents({
-        ...{ chunks, settle, notes: served.notes, writer: writing(entry.name) },
-        began: () => reservation.began(),
-      }),
-      headers,
-      late,
-    }
-  } catch (error) {
-    void reservation.settle(null, null)
+  const begun = await begin(talk, given, true, signal)
+  const { model, headers } = begun
+  const asked = given.inference.chat({ ...begun.task, stream: true }, signal)
+  const served = await asked.catch(unanswered(begun))
+  return { ...searchedEvents(begun, served, writing(model.name)), headers }
+}
+
+/** Settles a chat that nobody answered, and throws why. */
+const unanswered =
+  ({ settle }: SearchedChat) =>
+  (error: unknown): never => {
+    settle(null, 0, null)
     throw error
   }
-}

@@ -12,22 +12,15 @@ import type { Outcome } from '../../../../core/ports/observer.ts'
 import { type Soon, isLater } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Usage } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
+import { usedOf } from '../searched-chat.ts'
 import { AnswerListener } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
-import {
-  type LeftCall,
-  answerElsewhere,
-  endByFault,
-  giveWhole,
-  leftBy,
-  streamElsewhere,
-  streamWhole,
-} from './elsewhere.ts'
+import { type LeftCall, endByFault, giveGuarded, leftBy, restElsewhere, streamWhole } from './elsewhere.ts'
 import { Line } from './line.ts'
 import { SignsOfLife, lookAtAsking, lookAtFlowing } from './looks.ts'
-import { answerBytes, usedOf } from './parts.ts'
+import { answerBytes } from './parts.ts'
 
 /** Where a call is on its way: `elsewhere` is the search for another backend. */
 type State = 'asking' | 'flowing' | 'ending' | 'over' | 'elsewhere'
@@ -180,7 +173,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     const used = usedOf(this.#input, completion.usage, sizeOf(completion))
     // An answer that guards refuse was used too.
     if (passage !== null) this.#settle(used, candidate.provider)
-    if (passage !== null) return this.#ends(giveWhole(this.#leftCall(null, false), answer))
+    if (passage !== null) return this.#ends(giveGuarded(this.#leftCall(null, false), passage, answer))
     void this.#reservation?.settle(used, candidate.provider)
     try {
       this.#sent = answerBytes(answer, bytes, model.name, this.#begun)
@@ -313,8 +306,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** With null nobody was asked yet. */
   #goElsewhere(before: Before | null, isFlowing: boolean): void {
-    const search = this.#begun.streams ? streamElsewhere : answerElsewhere
-    const rest = search(this.#leftCall(before, isFlowing), this.#signal())
+    const rest = restElsewhere(this.#leftCall(before, isFlowing), this.#begun.streams, this.#signal())
     this.#ends(
       rest.catch((error: unknown) => {
         this.#settle(null, null)

@@ -1,37 +1,28 @@
 import type { EventWriter, ServerEvent } from '../../../../core/dialects/event.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
 import type { Passage } from '../../../../core/ports/chat-filter.ts'
-import { askedHeaders } from '../backend-headers.ts'
 import { type Before, type StraightCalls, sizeOf } from '../../../../core/inference/calls.ts'
 import { chunksOfCompletion } from '../../../../core/inference/collect-chunks.ts'
-import type { Candidate, Entry } from '../../../../core/inference/models/catalog-entry.ts'
+import type { Candidate } from '../../../../core/inference/models/catalog-entry.ts'
 import { printedEvents } from '../printed-events.ts'
 import type { Tries } from '../../../../core/inference/routing/tries.ts'
-import type { ChatTask } from '../../../../core/inference/task.ts'
-import type { ChatAnswer, Completion, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { ChatTask, Whole } from '../../../../core/inference/task.ts'
+import type { Completion } from '../../../../core/ports/upstream.ts'
 import type { BegunChat, Ground } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
+import { type SearchedChat, searchedAnswer, searchedEvents } from '../searched-chat.ts'
 import { marksOf } from '../wordings.ts'
 import type { WordedChat } from './worded-chat.ts'
 
-type WholeChat = Extract<ChatAnswer, { kind: 'completion' }>
-
 /** A call that another backend goes on with. */
-export interface LeftCall {
+export interface LeftCall extends SearchedChat {
   readonly at: StraightEntry
   readonly calls: StraightCalls
-  readonly model: Entry
   readonly worded: WordedChat
   readonly tries: Tries
-  /** Null when no filter looks at the chat. */
-  readonly passage: Passage | null
   /** Null where nobody was asked yet. */
   readonly before: Before | null
   readonly writer: EventWriter
-  /** Settles the reservation; a null backend has answered nothing. */
-  settle(usage: WireUsage | null, characters: number, backend: string | null): void
-  /** The first token has come. */
-  began(): void
 }
 
 /** What another backend goes on with; the stream is one of which the caller has a part, else null. */
@@ -67,33 +58,30 @@ const taskOf = ({ at, model: entry, worded, tries }: LeftCall): Omit<ChatTask, '
   return { entry, body, provider, organization, affinity, fit, tries, request: at.record.id }
 }
 
-/** The search for another backend; its deadline and its pauses are those of the whole call. */
-export const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
-  const { at, calls, model, worded, before, settle } = call
+/** The search for another backend; its deadline and its pauses are those of the whole call. A stream that broke is rescued. */
+export const restElsewhere = (call: LeftCall, streams: boolean, signal: AbortSignal): Promise<void> =>
+  (streams ? streamElsewhere : answerElsewhere)(call, signal)
+
+const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
+  const { at, calls, worded, before } = call
   const served = await calls.chat({ ...taskOf(call), stream: false }, signal, before)
-  const { usage, size, backend, answer } = served
-  settle(usage, size, backend)
-  Object.assign(at.answer.headers, worded.dropped, askedHeaders(model, served))
-  await giveWhole(call, answer)
+  const { answer, headers } = await searchedAnswer(call, served)
+  Object.assign(at.answer.headers, worded.dropped, headers)
+  at.answer.whole(worded.whole(answer, call.model.name))
 }
 
-/** Gives a whole answer, as guards leave it. */
-export const giveWhole = async ({ at, model, worded, passage }: LeftCall, answer: WholeChat): Promise<void> => {
-  const given = passage === null ? answer : await passage.answer(answer)
+/** Gives the whole answer of the first backend as guards leave it. */
+export const giveGuarded = async ({ at, model, worded }: LeftCall, passage: Passage, answer: Whole): Promise<void> => {
+  const given = await passage.answer(answer)
   Object.assign(at.answer.headers, marksOf(passage))
   at.answer.whole(worded.whole(given, model.name))
 }
 
-/** The same for a stream, and the rescue of a stream that broke. */
-export const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
-  const { calls, model, worded, passage, before, writer, settle, began } = call
+const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {
+  const { calls, worded, before, writer } = call
   const served = await calls.chat({ ...taskOf(call), stream: true }, signal, before)
-  const chunks = passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks)
-  const events = printedEvents({
-    ...{ chunks, notes: served.notes, writer, began },
-    settle: () => settle(served.usage, served.size, served.backend),
-  })
-  await send(call, events, () => ({ ...worded.dropped, ...askedHeaders(model, served), ...marksOf(passage) }))
+  const { events, late } = searchedEvents(call, served, writer)
+  await send(call, events, () => ({ ...worded.dropped, ...late() }))
 }
 
 /** A whole answer as the stream that the caller asked for. */

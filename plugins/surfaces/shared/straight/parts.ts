@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-bytes.ts'
 import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
-import { usageOf } from '../../../../core/dialects/chat-completions.ts'
-import type { ChatAnswer, Usage, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { ChatAnswer } from '../../../../core/ports/upstream.ts'
 import { faultOf, retryAfterOf } from '../../../shared/backend.ts'
 import type { BegunChat } from './begun-chat.ts'
 
@@ -48,7 +47,3 @@ export const answerBytes = (
   const isSame = isCommon && answer.text !== undefined && answer.completion.model === model
   return isSame && isUtf8(bytes) ? bytes : worded.whole(answer, model)
 }
-
-/** As the backend counted; a guess where the backend did not. */
-export const usedOf = (input: number, usage: WireUsage | null | undefined, characters: number): Usage =>
-  usageOf(usage) ?? { input, output: Math.ceil(characters / 4), estimated: true }
