@@ -28,6 +28,7 @@ import { filesIn, type Places, traces } from './fakes/traces.ts'
 import { deadUrl, startProvider } from '../adapters/drill/provider.ts'
 import { opensHttp } from './fakes/listening.ts'
 import { late, settingsFor } from './faults/drill.ts'
+import { onWay } from './ways.ts'
 
 const pace = 0.02
 
@@ -97,7 +98,7 @@ const house = async (
       upstreams,
       guards,
     },
-    settings,
+    onWay(settings),
   )
   const base = await opensHttp(t, gateway.server())
   const { credential: key } = await gateway.keys.create({})

@@ -9,6 +9,7 @@ import { plugin, use } from '../core/plugin.ts'
 import { Log, type LogFacts } from '../core/ports/platform.ts'
 import type { Renew } from '../core/generations/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
+import { onWay } from './ways.ts'
 import { opensHttp } from './fakes/listening.ts'
 
 export interface Running {
@@ -35,7 +36,7 @@ export const running = async (
   const log = plugin({ port: Log, name: 'kept', create: (): Log => ({ info: note, warn: note, error: note }) })
   const gateway: Gateway = createGateway(
     { ...adapters, log: use(log) },
-    settings,
+    onWay(settings),
     again && (() => again(gateway.renew)),
   )
   const server = gateway.server()

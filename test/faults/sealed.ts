@@ -37,7 +37,8 @@ const listening = async (listener: RequestListener) => {
   }
 }
 
-const sealedModels = ({ models, timeouts }: SettingsInput): SettingsInput => ({
+const sealedModels = ({ models, timeouts, routing }: SettingsInput): SettingsInput => ({
+  ...(routing && { routing }),
   timeouts: { ...timeouts, sealedIdle: (timeouts?.firstToken ?? 1) * 2 },
   limits: { sealedStreams: streams },
   models: Object.fromEntries(

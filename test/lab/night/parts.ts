@@ -7,12 +7,21 @@ export interface Part {
   readonly sum?: RegExp
 }
 
+/** Tests whose gateways answer chats. */
+const chats = ['chat', 'guards', 'canary', 'observed-canary', 'live', 'tags', 'chained', 'dialects/attempts'] as const
+
 /** All that `npm run night` plays, in this order. */
 export const parts: readonly Part[] = [
   {
     name: 'tests',
     args: ['test', '--', '--patience', '1800'],
     env: { SEALGATE_WHOLE: '1', SEALGATE_FUZZ: '100000' },
+    sum: /^# \{ total/,
+  },
+  {
+    name: 'tests, no chat straight',
+    args: ['test', '--', ...chats.map((name) => `dist/test/${name}.test.js`)],
+    env: { SEALGATE_WAY: 'long' },
     sum: /^# \{ total/,
   },
   { name: 'check', args: ['run', 'check', '--', '--all'] },
