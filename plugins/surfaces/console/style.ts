@@ -187,6 +187,10 @@ form{display:flex;flex-direction:column;gap:1rem;max-width:44rem}
 fieldset{border:0;min-width:0}
 legend,label{font-weight:550}
 legend{padding:0;margin-bottom:.4rem}
+form>fieldset+fieldset{border-top:1px solid var(--line);padding-top:.9rem}
+form>fieldset>legend{float:left;width:100%;font-size:1.05rem;font-weight:650}
+form>fieldset>legend+*{clear:both}
+.choices select{max-width:15rem}
 .choose{display:grid;gap:.5rem}
 .choice{display:grid;grid-template-columns:auto 1fr;gap:.65rem;align-items:baseline;border:1px solid var(--line);border-radius:8px;padding:.6rem .8rem;cursor:pointer;font-weight:400}
 .choice span>*{display:block}

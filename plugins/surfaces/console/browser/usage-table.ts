@@ -2,7 +2,7 @@ import { shownCost } from './costs.ts'
 import { costWords, count } from './format.ts'
 import type { Child } from './element.ts'
 import type { Sum } from './sums.ts'
-import { type Column, table } from './table.ts'
+import { type Column, type Table, table } from './table.ts'
 
 export interface SumRow {
   readonly name: string
@@ -16,28 +16,30 @@ const number = (head: string, of: (sum: Sum) => number): Column<SumRow> => ({
   number: true,
 })
 
-/** Sums of use, one line for each name. */
-export const usageTable = (parts: {
+interface SumsParts {
   readonly title: string
   readonly file: string
   readonly by: string
   readonly rows: readonly SumRow[]
   readonly curl: string
   readonly shownName?: (name: string) => Child
-  readonly beside?: Child
-}): HTMLElement =>
-  table<SumRow>({
-    ...parts,
-    empty: 'Nothing was used.',
-    columns: [
-      { head: parts.by, value: ({ name }) => name, show: ({ name }) => parts.shownName?.(name) ?? name },
-      number('Requests', ({ requests }) => requests),
-      number('Input', ({ input }) => input),
-      number('Cached', ({ cached }) => cached),
-      number('Output', ({ output }) => output),
-      number('Reasoning', ({ reasoning }) => reasoning),
-      number('Errors', ({ unanswered }) => unanswered),
-      number('Unpriced', ({ unpriced }) => unpriced),
-      { head: costWords(), value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
-    ],
-  })
+}
+
+/** Sums of use, one line for each name. */
+export const sumsTable = (parts: SumsParts): Table<SumRow> => ({
+  ...parts,
+  empty: 'Nothing was used.',
+  columns: [
+    { head: parts.by, value: ({ name }) => name, show: ({ name }) => parts.shownName?.(name) ?? name },
+    number('Requests', ({ requests }) => requests),
+    number('Input', ({ input }) => input),
+    number('Cached', ({ cached }) => cached),
+    number('Output', ({ output }) => output),
+    number('Reasoning', ({ reasoning }) => reasoning),
+    number('Errors', ({ unanswered }) => unanswered),
+    number('Unpriced', ({ unpriced }) => unpriced),
+    { head: costWords(), value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
+  ],
+})
+
+export const usageTable = (parts: SumsParts): HTMLElement => table<SumRow>(sumsTable(parts))

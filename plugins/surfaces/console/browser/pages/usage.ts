@@ -3,6 +3,7 @@ import { costTile } from '../costs.ts'
 import { type Child, el, freshId } from '../element.ts'
 import { count, percent } from '../format.ts'
 import { type Gateway, curlOf, pathOf } from '../gateway.ts'
+import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
 import { heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
@@ -22,7 +23,7 @@ import {
   usageHash,
   usageQuery,
 } from '../usage-query.ts'
-import { usageTable } from '../usage-table.ts'
+import { type SumRow, sumsTable } from '../usage-table.ts'
 
 /** Sums in one answer of the gateway. */
 const mostSums = 1_000
@@ -97,14 +98,19 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
   const rows = sums.map(({ name, ...sum }) => ({ name: name ?? `no ${by}`, sum }))
   rows.sort((one, other) => other.sum.requests - one.sum.requests)
   return [
-    usageTable({
-      title: `Usage by ${by}`,
-      file: `usage-by-${by}-${from}-${to}`,
-      by: heads[by],
-      rows,
-      curl: curlOf(gateway.base, path),
-      ...(by === 'team' && {
-        shownName: (name) => (name === 'no team' ? name : link(name, usageHash(query, { by: 'day', team: name }))),
+    ...listView<SumRow>({
+      view,
+      path: '#/usage',
+      words: ({ name }) => name,
+      table: sumsTable({
+        title: `Usage by ${by}`,
+        file: `usage-by-${by}-${from}-${to}`,
+        by: heads[by],
+        rows,
+        curl: curlOf(gateway.base, path),
+        ...(by === 'team' && {
+          shownName: (name) => (name === 'no team' ? name : link(name, usageHash(query, { by: 'day', team: name }))),
+        }),
       }),
     }),
     next !== null &&
@@ -188,16 +194,21 @@ const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<read
         plotChoices(query),
         usagePlot(rows, query, (name) => names.get(name) ?? name),
       ),
-    usageTable({
-      title: `Usage by ${by}`,
-      file: `usage-by-${by}-${query.from}-${query.to}`,
-      by: heads[by],
-      rows: sums,
-      curl: curlOf(
-        gateway.base,
-        pathOf('/admin/usage', { from: query.from, to: query.to, key: query.key, team: query.team, limit: 100 }),
-      ),
-      shownName: deeperOf(query, by, names),
+    ...listView<SumRow>({
+      view,
+      path: '#/usage',
+      words: ({ name }) => `${name} ${names.get(name) ?? ''}`,
+      table: sumsTable({
+        title: `Usage by ${by}`,
+        file: `usage-by-${by}-${query.from}-${query.to}`,
+        by: heads[by],
+        rows: sums,
+        curl: curlOf(
+          gateway.base,
+          pathOf('/admin/usage', { from: query.from, to: query.to, key: query.key, team: query.team, limit: 100 }),
+        ),
+        shownName: deeperOf(query, by, names),
+      }),
     }),
     list.total > list.read &&
       note(`The sums hold the newest ${count(list.read)} of ${count(list.total)} rows: choose fewer days.`),
