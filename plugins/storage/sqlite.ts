@@ -20,15 +20,13 @@ import {
   selectOne,
   where,
 } from './sqlite/statement.ts'
+import { fitting, searchOf } from './sqlite/search.ts'
 import { openWriter, type Statement } from './sqlite/writer.ts'
 
 const reporting = lazy(() => import('./sqlite/reports.ts'))
 
 /** In ms: the wait for another process. */
 const patienceMs = 5000
-
-const mentions = (value: unknown, text: string): boolean =>
-  typeof value === 'string' && value.toLowerCase().includes(text)
 
 const rowsIn = ({ sql, values }: Clause): Clause => ({ sql: `select ${columns} ${sql}`, values })
 
@@ -87,7 +85,7 @@ export default plugin({
       return writer.run(async () => work(await writer.prepare(sql)))
     }
 
-    const store: MetadataStore = {
+    return {
       async get<T>(kind: Kind<T>, id: string) {
         return reader.one<T>(selectOne, [kind.name, id])
       },
@@ -130,21 +128,18 @@ export default plugin({
         )
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
-        const { contains, limit, offset = 0, countTo = -1 } = query
+        const { limit, offset = 0, countTo = -1 } = query
+        const search = searchOf(query)
         const clause = from(kind, query)
         const sorting = orderBy(query)
         await ensureIndexes(kind)
-        if (!contains) return reader.page<T>(clause, sorting, limit ?? -1, offset, countTo)
-        // SQLite knows only the case of ASCII letters, so the rows are searched here.
-        const text = contains.text.toLowerCase()
-        const fits = (row: T) => contains.fields.some((name) => mentions(row[name], text))
+        if (search === null) return reader.page<T>(clause, sorting, limit ?? -1, offset, countTo)
+        const fits = fitting(search) as (row: T) => boolean
         const select = { sql: `select ${columns} ${clause.sql} ${sorting}`, values: clause.values }
         return reader.search(select, fits, offset, offset + (limit ?? Infinity))
       },
       reports: {
         async list<T>(kind: Kind<T>, query: Query<T>) {
-          // A search looks at each row in turn, and lets other calls through itself.
-          if (query.contains) return store.list(kind, query)
           await ensureIndexes(kind)
           return (await reports()).list<T>(kind, query)
         },
@@ -170,6 +165,5 @@ export default plugin({
         await writer.close()
       },
     }
-    return store
   },
 })

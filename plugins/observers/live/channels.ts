@@ -2,6 +2,9 @@ import type { Clock } from '../../../core/ports/platform.ts'
 import { type Mailbox, mailbox } from './mailbox.ts'
 import { type Batch, type Part, type Sample, sampleOf } from './sample.ts'
 
+/** Listeners that are served at once, and the ms between two groups of them. */
+const [boxesAtOnce, groupMs] = [5, 20]
+
 /** One part with what is listened to of it, here and in other processes. */
 interface Channel {
   readonly sample: Sample
@@ -42,8 +45,14 @@ export const channelsOf = (clock: Clock, perSecond: () => number): Channels => {
   const drop = (part: Part): void => {
     if (all.get(part)?.boxes.size === 0 && !elsewhere.has(part)) all.delete(part)
   }
+  /** A crowd is served in groups, so that no call waits for the writes to all of them. */
   const deliver = (batch: Batch): void => {
-    for (const box of all.get(batch.part)?.boxes ?? []) box.put(batch)
+    const boxes = [...(all.get(batch.part)?.boxes ?? [])]
+    for (let at = 0; at < boxes.length; at += boxesAtOnce) {
+      const serve = () => boxes.slice(at, at + boxesAtOnce).forEach((box) => box.put(batch))
+      if (at === 0) serve()
+      else clock.alarm((at / boxesAtOnce) * groupMs, serve)
+    }
   }
 
   return {

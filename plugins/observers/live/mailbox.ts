@@ -17,6 +17,8 @@ const mostWaiting = 200
 /** An empty mailbox. One listener at a time waits in `take`. */
 export const mailbox = (clock: Clock): Mailbox => {
   const waiting = new Map<string, PrintedRequest>()
+  /** A batch that came alone: listeners that keep up share its list, and what is printed of it. */
+  let alone: Batch['requests'] | null = null
   let passed = 0
   let wake: (() => void) | null = null
 
@@ -36,14 +38,18 @@ export const mailbox = (clock: Clock): Mailbox => {
   return {
     put(batch) {
       passed += batch.passed
-      for (const request of batch.requests)
+      const isFirst = waiting.size === 0 && alone === null && batch.requests.length <= mostWaiting
+      const more = alone === null ? batch.requests : [...alone, ...batch.requests]
+      alone = isFirst && batch.requests.length > 0 ? batch.requests : null
+      for (const request of alone === null ? more : [])
         if (waiting.size < mostWaiting || waiting.has(request.id)) waiting.set(request.id, request)
         else passed++
       wake?.()
     },
     async take(ms, signal) {
-      if (waiting.size === 0 && passed === 0 && !signal.aborted) await news(ms, signal)
-      const all = [...waiting.values()]
+      if (alone === null && waiting.size === 0 && passed === 0 && !signal.aborted) await news(ms, signal)
+      const all = alone ?? [...waiting.values()]
+      alone = null
       waiting.clear()
       return all
     },

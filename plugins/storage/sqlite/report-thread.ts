@@ -3,8 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
 import { groupedSums, rowSums } from '../../shared/row-sums.ts'
 import type { Part, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
-import { pageOf } from './reader.ts'
-import { type Clause, type Stored, rowOf } from './statement.ts'
+import { type Page, pageOf } from './reader.ts'
+import { type Search, fitting } from './search.ts'
+import { type Clause, type Stored, columns, idOf, rowOf } from './statement.ts'
 
 /** A report: its statement gives ids with data, or is the part of a listing behind `from`. */
 export type Report = Clause &
@@ -15,6 +16,7 @@ export type Report = Clause &
         readonly limit: number
         readonly offset: number
         readonly countTo: number
+        readonly search: Search | null
       }
     | { readonly work: 'group'; readonly by: string; readonly fields: readonly string[]; readonly part: Part }
     | {
@@ -77,6 +79,26 @@ const adding = (question: Exclude<Report, { readonly work: 'list' }>): Adding =>
   return { add, result: () => ({ kind: 'sums', sums: sums.part(question.part) }) }
 }
 
+/** The page of a search, which looks at each row; null where the time is over. */
+const searched = (
+  connection: Database.Database,
+  { sql, values, sorting, limit, offset }: Extract<Report, { readonly work: 'list' }>,
+  search: Search,
+  until: number,
+): Page<unknown> | null => {
+  const fits = fitting(search)
+  const rows: Row<unknown>[] = []
+  const end = limit < 0 ? Infinity : offset + limit
+  let [seen, total] = [0, 0]
+  const all = connection.prepare(`select ${columns} ${sql} ${sorting}`).iterate([...values]) as Iterable<Stored>
+  for (const stored of all) {
+    if (++seen % rowsPerLook === 0 && performance.now() > until) return null
+    const row = rowOf<object>(stored)
+    if (fits(row) && ++total > offset && total <= end) rows.push({ id: idOf(stored), row })
+  }
+  return { rows, total }
+}
+
 /** `ms` is the time that is left. */
 const report = (question: Report, ms: number): Reported => {
   const until = performance.now() + ms
@@ -84,6 +106,11 @@ const report = (question: Report, ms: number): Reported => {
     const connection = (db ??= opened())
     if (question.work === 'list') {
       const { sorting, limit, offset, countTo } = question
+      if (question.search !== null) {
+        const page = searched(connection, question, question.search, until)
+        if (page === null) forget()
+        return page === null ? { kind: 'overdue' } : { kind: 'rows', ...page }
+      }
       connection.exec('begin')
       const page = pageOf((sql) => connection.prepare(sql), question, sorting, limit, offset, countTo)
       connection.exec('commit')

@@ -3,6 +3,7 @@ import { Overdue, Unavailable } from '../../../core/errors.ts'
 import type { Kind, Query, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import type { Report, Reported } from './report-thread.ts'
 import type { Page } from './reader.ts'
+import { searchOf } from './search.ts'
 import { from, orderBy } from './statement.ts'
 
 /**
@@ -115,7 +116,8 @@ export const openReports = (file: string, patience: number): ReportConnection =>
   return {
     async list<T>(kind: Kind<T>, query: Query<T>) {
       const { limit = -1, offset = 0, countTo = -1 } = query
-      const question = { work: 'list', sorting: orderBy(query), limit, offset, countTo } as const
+      const search = searchOf(query)
+      const question = { work: 'list', sorting: orderBy(query), limit, offset, countTo, search } as const
       const found = await reported({ ...question, ...from(kind, query) })
       if (found.kind !== 'rows') throw fault(found)
       return { rows: found.rows as readonly Row<T>[], total: found.total }

@@ -61,7 +61,7 @@ export const listedKeys = async (
   const questions = questionsFor(state, where, now)
   const contains = search ? { text: search, fields: ['name', 'id', 'hint', 'user', 'team'] as const } : undefined
   const isWhole = questions.length === 1
-  const store = sort === 'created_at' && isWhole ? stored : reportsOf(stored)
+  const store = sort === 'created_at' && isWhole && contains === undefined ? stored : reportsOf(stored)
   const lists = await Promise.all(
     questions.map((question) =>
       store.list(keys, {

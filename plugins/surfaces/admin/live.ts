@@ -34,8 +34,17 @@ interface Watch {
 
 const sent = (event: string, data: string): ServerEvent => ({ event, data })
 
+/** Listeners that keep up share a list of requests, which is printed once. */
+const joined = new WeakMap<News['requests'], string>()
+
+const textOf = (requests: News['requests']): string => {
+  const known = joined.get(requests) ?? requests.map(({ text }) => text).join(',')
+  joined.set(requests, known)
+  return known
+}
+
 const printed = ({ requests, passed }: News, processes: number): string =>
-  `{"requests":[${requests.map(({ text }) => text).join(',')}],"passed":${passed},"processes":${processes}}`
+  `{"requests":[${textOf(requests)}],"passed":${passed},"processes":${processes}}`
 
 const beginning = (part: Part, processes: number): string =>
   JSON.stringify({ of: part === null ? 'all' : 'organization', per_second: mostPerSecond, processes })
