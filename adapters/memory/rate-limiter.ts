@@ -74,12 +74,15 @@ class Booked {
     if (this.#isSettled) return
     this.#isSettled = true
     const now = this.#clock.now()
-    return this.#charges.map(({ allowance, amount }, at) => {
+    const left = new Array<number>(this.#charges.length)
+    for (let at = 0; at < left.length; at++) {
+      const { allowance, amount } = this.#charges[at]!
       const bucket = this.#refilled(allowance, now)
       bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[at] ?? amount))
       bucket.whole = wholeAt(allowance, bucket.left, now)
-      return bucket.left
-    })
+      left[at] = bucket.left
+    }
+    return left
   }
 }
 
@@ -157,16 +160,15 @@ export default plugin({
 
       spend(charges) {
         const now = clock.now()
-        const left: number[] = []
-        const before: number[] = []
+        const left = new Array<number>(charges.length)
+        const before = new Array<number>(charges.length)
         let refused = -1
         let wait = 0
-        let at = -1
-        for (const { allowance, amount } of charges) {
-          at++
+        for (let at = 0; at < charges.length; at++) {
+          const { allowance, amount } = charges[at]!
           const bucket = refilled(allowance, now)
-          before.push(bucket.left)
-          left.push((bucket.left -= amount))
+          before[at] = bucket.left
+          left[at] = bucket.left -= amount
           bucket.whole = wholeAt(allowance, bucket.left, now)
           if (bucket.left >= -crumb || allowance.soft === true) continue
           const fits = fitsIn(allowance, amount, bucket.left, now)

@@ -73,7 +73,7 @@ export default plugin({
       const inode = () => statSync(file, { throwIfNoEntry: false })?.ino
       let known = inode()
       return {
-        append: (lines) => void writeSync(descriptor, [...lines, ''].join('\n')),
+        append: (lines) => void writeSync(descriptor, lines),
         replace(lines) {
           const next = `${file}.next`
           writeFileSync(next, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })

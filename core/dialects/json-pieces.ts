@@ -55,14 +55,16 @@ export const readInPieces = async (scan: JsonScan, form: Form, pace: Pace) => {
 }
 
 const outermost = async (reading: Reading): Promise<unknown> => {
-  const { bytes, begin, end, long } = reading.scan
+  const { bytes, begin, end } = reading.scan
   if (begin < 0) {
     // A number or a word alone.
     if (bytes.length > longValue) throw malformed()
     return shortValue(reading, bytes.toString('utf8'))
   }
   if (end < 0 || !onlySpace(reading, 0, begin)) throw malformed()
-  return long.has(begin) ? longAt(reading, begin) : shortValue(reading, bytes.toString('utf8', begin, end))
+  return reading.scan.long?.has(begin) === true
+    ? longAt(reading, begin)
+    : shortValue(reading, bytes.toString('utf8', begin, end))
 }
 
 const shortValue = (reading: Reading, text: string): unknown => {
@@ -73,8 +75,8 @@ const shortValue = (reading: Reading, text: string): unknown => {
 }
 
 const longAt = async (reading: Reading, begin: number): Promise<unknown> => {
-  const { bytes, long } = reading.scan
-  const { end, pieces } = long.get(begin) ?? { end: begin, pieces: [] }
+  const { bytes } = reading.scan
+  const { end, pieces } = reading.scan.long?.get(begin) ?? { end: begin, pieces: [] }
   const open = bytes[begin]
   if (open === 0x22) return longString(reading, begin + 1, end - 1)
   // A bracket's end is two behind its beginning, and so is a brace's.

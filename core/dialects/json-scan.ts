@@ -84,8 +84,8 @@ export class JsonScan {
   members = 0
   /** Members of the outermost object; empty where the text is none. */
   readonly outermost: MemberPlace[] = []
-  /** Long values by where they begin. */
-  readonly long = new Map<number, LongValue>()
+  /** Long values by where they begin; null where there is none. */
+  long: Map<number, LongValue> | null = null
   /** Where the outermost value begins and ends, as far as it is a container or a string. */
   begin = -1
   end = -1
@@ -163,7 +163,10 @@ export class JsonScan {
 
   #stringEnds(end: number): true {
     const begin = this.#string
-    if (this.#depth === 1) [this.#name, this.#nameEnd] = [begin, end]
+    if (this.#depth === 1) {
+      this.#name = begin
+      this.#nameEnd = end
+    }
     this.#string = -1
     this.at = end
     this.#ends(begin, end, none)
@@ -186,7 +189,7 @@ export class JsonScan {
     const level = this.#level()
     // A long key is no value.
     if (this.#depth > 0 && level.members >= 0 && level.colon < level.last) return
-    this.long.set(begin, { end, pieces })
+    ;(this.long ??= new Map()).set(begin, { end, pieces })
     if (this.#depth === 0) return
     if (level.last > level.run) level.pieces.push({ from: level.run, to: level.last, value: -1 })
     level.pieces.push({ from: level.last, to: end, value: begin })

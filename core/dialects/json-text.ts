@@ -1,7 +1,15 @@
 import type { JsonScan } from './json-scan.ts'
 
+/** The text of a member, made when it is first wanted: most are never read. */
+type MemberText = () => string
+
+const memberText = (bytes: Buffer, begin: number, end: number): MemberText => {
+  let text: string | null = null
+  return () => (text ??= bytes.toString('utf8', begin, end).trim())
+}
+
 /** The text of each member of an object, by its name. */
-export type MemberTexts = ReadonlyMap<string, string>
+export type MemberTexts = ReadonlyMap<string, MemberText>
 
 /**
  * The text of each member of an object, unchanged, as far as it is a list or an object. Null when the value is no object,
@@ -17,19 +25,18 @@ export const memberTexts = (
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { bytes, outermost, members } = scan
   const names = new Set<string>()
-  const texts = new Map<string, string>()
+  const texts = new Map<string, MemberText>()
   for (const { name: begin, nameEnd, value, valueEnd } of outermost) {
     const name = JSON.parse(bytes.toString('utf8', begin, nameEnd)) as string
     if (names.has(name)) repeated(name)
     names.add(name)
-    const text = bytes.toString('utf8', value, valueEnd).trim()
-    if (text.startsWith('{') || text.startsWith('[')) texts.set(name, text)
+    texts.set(name, memberText(bytes, value, valueEnd))
   }
   return members === made ? texts : null
 }
 
 /** By object or array. A changed copy has no text. */
-const texts = new WeakMap<object, string>()
+const texts = new WeakMap<object, MemberText>()
 
 /** Remembers how the members of a value were worded, so that they are printed as they came. */
 export const keepTexts = (value: unknown, members: MemberTexts | null): void => {
@@ -42,14 +49,14 @@ export const keepTexts = (value: unknown, members: MemberTexts | null): void => 
 
 /** The original JSON of a value; undefined for a value that the gateway made. */
 export const keptText = (value: unknown): string | undefined =>
-  typeof value === 'object' && value !== null ? texts.get(value) : undefined
+  typeof value === 'object' && value !== null ? texts.get(value)?.() : undefined
 
 /** JSON whose first level is printed as it came, as far as that is known. */
 export const printKept = (value: unknown): string => {
   if (
     typeof value !== 'object' ||
     value === null ||
-    !Object.values(value).some((member) => keptText(member) !== undefined)
+    !Object.values(value).some((member) => typeof member === 'object' && member !== null && texts.has(member as object))
   )
     return JSON.stringify(value)
   const members: string[] = []

@@ -58,33 +58,35 @@ interface Debt {
 /** Debts that are remembered before those that wore off are forgotten. */
 const mostDebts = 10_000
 
+/** What is owed; `rate` is in ms of work a second, so a millisecond lets `rate` µs of it wear off. */
+const owed = (debt: Debt | undefined, rate: number, now: number): number =>
+  debt === undefined ? 0 : Math.max(0, debt.ns - Math.max(0, now - debt.at) * rate * 1000)
+
+/** True where so much is owed that the next work waits. */
+const book = (debts: Map<string, Debt>, name: string, rate: number, ns: number, now: number): boolean => {
+  let debt = debts.get(name)
+  if (debt === undefined) {
+    if (debts.size >= mostDebts) for (const [name, old] of debts) if (owed(old, rate, now) === 0) debts.delete(name)
+    debts.set(name, (debt = { ns: 0, at: now }))
+  }
+  debt.ns = owed(debt, rate, now) + ns
+  debt.at = now
+  return debt.ns > rate * 1_000_000
+}
+
 /**
  * Shares the time of the main loop. One turn of the loop does at most one piece of the work that waits, and the
  * organisation that had least goes first. A holder that owes more than a second's allowance waits before each piece.
  */
 export const loopTime = (now: () => number) => {
-  const debts = new Map<string, Debt>()
+  const [keys, organizations] = [new Map<string, Debt>(), new Map<string, Debt>()]
   const waiting = new Map<string, (() => void)[]>()
   let serving = false
-
-  /** What is owed; `rate` is in ms of work a second, so a millisecond lets `rate` µs of it wear off. */
-  const owed = (name: string, rate: number): number => {
-    const debt = debts.get(name)
-    return debt === undefined ? 0 : Math.max(0, debt.ns - Math.max(0, now() - debt.at) * rate * 1000)
-  }
-  const book = (name: string, rate: number, ns: number): boolean => {
-    const sum = owed(name, rate) + ns
-    debts.set(name, { ns: sum, at: now() })
-    return sum > rate * 1_000_000
-  }
-  const forget = (rate: number) => {
-    for (const name of debts.keys()) if (owed(name, rate) === 0) debts.delete(name)
-  }
 
   const serve = (): void => {
     let [next, least] = ['', Infinity]
     for (const organization of waiting.keys()) {
-      const ns = owed(organization, 0)
+      const ns = owed(organizations.get(organization), 0, now())
       if (ns < least) [next, least] = [organization, ns]
     }
     const theirs = waiting.get(next)
@@ -104,15 +106,13 @@ export const loopTime = (now: () => number) => {
       setImmediate(serve)
     })
 
-  return (holder: LoopHolder, allowance: TimeAllowance): Pace => {
-    const organization = `organization/${holder.organization}`
-    const key = `key/${holder.organization}/${holder.key}`
+  return ({ organization, key }: LoopHolder, allowance: TimeAllowance): Pace => {
     let since = 0
     return {
       spend(ns) {
-        if (debts.size > mostDebts) forget(allowance.key)
-        const overKey = book(key, allowance.key, ns)
-        const over = book(organization, allowance.organization, ns) || overKey
+        const at = now()
+        const overKey = book(keys, key, allowance.key, ns, at)
+        const over = book(organizations, organization, allowance.organization, ns, at) || overKey
         since += ns
         if (!over && since < turnNs) return null
         since = 0

@@ -51,8 +51,7 @@ const isScannedAtOnce = (scan: JsonScan): boolean => {
 
 /** A short JSON, read in one turn of the loop. */
 export interface ReadText {
-  readonly bytes: Buffer
-  readonly text: string
+  readonly scan: JsonScan
   readonly value: unknown
   /** As `Relayed` has them. Throws BadRequest for a member that stands twice in the outermost object. */
   members(): MemberTexts | null
@@ -64,9 +63,8 @@ export const readAtOnce = (bytes: Buffer, bounds: JsonBounds, pace: Pace): ReadT
   try {
     const scan = new JsonScan(bytes, bounds)
     if (!isScannedAtOnce(scan) || pace.spend(costOf(scan)) !== null) return null
-    const text = bytes.toString('utf8')
-    const value = parsed(text)
-    return { bytes, text, value, members: () => memberTexts(scan, value, membersIn(value), twice) }
+    const value = parsed(bytes.toString('utf8'))
+    return { scan, value, members: () => memberTexts(scan, value, membersIn(value), twice) }
   } catch (fault) {
     if (fault instanceof BadRequest) return null
     throw fault

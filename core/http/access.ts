@@ -74,10 +74,13 @@ export const credentialOf = (
   { keyHeaders = [], authorization: own }: Pick<KeyedRoute, 'keyHeaders' | 'authorization'> = {},
 ): string | null => {
   const authorization = own === undefined ? headers.authorization : own(headers)
-  const bearer = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
-  const others = keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [String(headers[name])]))
-  const [first = null, ...rest] = bearer === null ? others : [bearer, ...others]
-  return rest.every((other) => other === first) ? first : ''
+  let credential = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
+  for (const name of keyHeaders) {
+    const other = headers[name]?.toString() ?? credential
+    if (credential !== null && credential !== other) return ''
+    credential = other
+  }
+  return credential
 }
 
 const unreadable = (cause: unknown): never => {

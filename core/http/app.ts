@@ -31,8 +31,7 @@ import { keyWatch } from './key-watch.ts'
 import { keylessAllowance } from './keyless.ts'
 import { following } from './following.ts'
 import { type Observed, observed } from './observed.ts'
-import { joined } from './tiny-chunks.ts'
-import { leaveUnread } from './unread-body.ts'
+import { joined, leaveUnread } from './unwanted-bytes.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
 import { crossOrigin, preflight } from './cross-origin.ts'
@@ -112,12 +111,14 @@ export const app = (
   }
   const koa = new Koa({ env: settings.env })
   koa.on('error', (error) => log.error('http', {}, error))
+  const toRoute = routed(router, handlersOf(routes, router, supplied, take, entrance))
   koa.use((ctx, next) => enter(entrance, ctx, next))
   for (const each of around) koa.use(each)
-  koa.use(routed(router, handlersOf(routes, router, supplied, take, entrance)))
+  koa.use(toRoute)
+  const listener = around.length > 0 ? koa.callback() : direct(koa, entrance, toRoute)
 
   return {
-    listener: joined(inTurn(koa.callback()), clock),
+    listener: joined(inTurn(listener), clock),
     active: () => entrance.active,
     drain: () => {
       entrance.draining = true
@@ -208,6 +209,18 @@ const routed = (router: Router, plain: ReadonlyMap<string, Handle>): Koa.Middlew
   }
 }
 
+/** The way to the routes without a middleware between: Koa makes the context, and has no steps of its own to put together. */
+const direct =
+  (koa: Koa, entrance: Entrance, toRoute: Koa.Middleware): RequestListener =>
+  (request, response) => {
+    const ctx = koa.createContext(request, response)
+    response.statusCode = 404
+    const end = () => void (ctx.respond !== false && !response.headersSent && response.end())
+    enter(entrance, ctx, () => toRoute(ctx, nothingElse)).then(end, (fault: Error) => ctx.onerror(fault))
+  }
+
+const nothingElse = async (): Promise<void> => {}
+
 /** The first and the last step of each request: its id, its record in the log, and the answer to its errors. */
 const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Promise<void> => {
   const { clock, random, observed, settings } = entrance
@@ -217,7 +230,7 @@ const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Prom
   entrance.active++
   context.routeGeneration.generation.begin()
   observed.came()
-  ctx.res.once('close', () => {
+  ctx.res.on('close', () => {
     leaveUnread(ctx.req, clock)
     left(entrance, context, ctx.res)
   })

@@ -17,32 +17,32 @@ type Room = Settings['bodies']['inMemory']
  */
 export const bodyBudget = () => {
   let all = 0
-  const counts = new Map<string, number>()
-  const add = (name: string, bytes: number): void => {
+  const [keys, organizations] = [new Map<string, number>(), new Map<string, number>()]
+  const add = (counts: Map<string, number>, name: string, bytes: number): void => {
     const count = (counts.get(name) ?? 0) + bytes
     if (count > 0 || counts.size < 10_000) counts.set(name, count)
     else counts.delete(name)
   }
 
   return ({ key, organization }: Pick<Caller, 'key' | 'organization'>, room: Room): HeldBytes => {
-    const [ofKey, ofOrganization] = [`key/${key}`, `organization/${organization}`]
     let own = 0
-    const full = (name: string, most: number, bytes: number) => (counts.get(name) ?? 0) + bytes > most
     return {
       grow(bytes) {
-        const others = (counts.get(ofKey) ?? 0) - own
-        if (others > 0 && (full(ofKey, room.key, bytes) || full(ofOrganization, room.organization, bytes)))
+        const ofKey = keys.get(key) ?? 0
+        const others = ofKey - own
+        const ofOrganization = organizations.get(organization) ?? 0
+        if (others > 0 && (ofKey + bytes > room.key || ofOrganization + bytes > room.organization))
           throw new TooMany('Too many bytes under way', { retryAfter: 1000, limit: 'memory' })
         if (all > own && all + bytes > room.process) throw new Unavailable()
         own += bytes
         all += bytes
-        add(ofKey, bytes)
-        add(ofOrganization, bytes)
+        add(keys, key, bytes)
+        add(organizations, organization, bytes)
       },
       release() {
         all -= own
-        add(ofKey, -own)
-        add(ofOrganization, -own)
+        add(keys, key, -own)
+        add(organizations, organization, -own)
         own = 0
       },
     }

@@ -3,8 +3,7 @@ import { gatheredBytes } from '../gathered-bytes.ts'
 import { Aborted, BadRequest, BodyTaken, TooSlow } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { HeldBytes } from './body-budget.ts'
-import { mayContinue } from './continue.ts'
-import { isInTinyChunks } from './tiny-chunks.ts'
+import { isInTinyChunks } from './unwanted-bytes.ts'
 
 /** A body on its way in: who pays for its bytes, and how slowly they may come. */
 export interface Intake {
@@ -50,6 +49,17 @@ interface Incoming {
   unheld: number
 }
 
+/** Requests whose sender waits for a word before it sends the body. */
+const waiting = new WeakSet<IncomingMessage>()
+
+/** Notes a request with `Expect: 100-continue` (RFC 9110, 10.1.1). */
+export const awaitsContinue = (request: IncomingMessage): void => void waiting.add(request)
+
+/** Lets the body come: only now is the caller known and the body wanted. */
+const mayContinue = (request: IncomingMessage, response: ServerResponse): void => {
+  if (waiting.delete(request)) response.writeContinue()
+}
+
 /**
  * The three methods are alternatives: one body is read once. Each rejects with Aborted when the client leaves
  * before the end of its body.
@@ -71,19 +81,6 @@ export const bodyIntake = (request: IncomingMessage, response: ServerResponse, t
     pieces: () => piecesOf(body),
     counted: () => new Promise<never>((_, reject) => readByEvents(body, true, nothing, nothing, reject)),
   }
-}
-
-/** The whole body of a known length, part by part. `done` or `fail` is called once. */
-export const bodyByEvents = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  terms: IntakeTerms & { readonly declared: number },
-  take: (part: Buffer) => void,
-  done: () => void,
-  fail: (error: Error) => void,
-): void => {
-  const { declared } = terms
-  readByEvents({ request, response, terms, declared, unpaid: 0, unheld: 0 }, true, take, done, fail)
 }
 
 const nothing = () => {}
@@ -122,18 +119,19 @@ const readByEvents = (
   mayContinue(request, response)
   let over = false
   let read = 0
-  const patience = request.complete ? null : patient(body, () => failed(new TooSlow('The body comes too slowly')))
+  const failed = (error: Error) => end(() => fail(error))
+  const { clock, leastRate } = terms
+  const patience = request.complete ? null : patient(request, clock, leastRate, failed)
   const end = (finish: () => void) => {
     if (over) return
     over = true
     patience?.off()
     finish()
   }
-  const failed = (error: Error) => end(() => fail(error))
   let isRefused = false
   const refuseTiny = () => {
     isRefused = true
-    terms.clock.alarm(tinyMs, () => failed(new BadRequest('The body comes in chunks of less than 64 bytes')))
+    clock.alarm(tinyMs, () => failed(new BadRequest('The body comes in chunks of less than 64 bytes')))
   }
   request.on('data', (part: Buffer) => {
     if (over || isRefused) return
@@ -170,7 +168,7 @@ const readByEvents = (
  * Calls `late` once for a body that came too slowly for a whole window. A sender that kept the rate lately has a window
  * anew, and time in which the sender waited for the reader is none of its own. A body that came with its head needs no clock.
  */
-const patient = ({ request, terms: { clock, leastRate } }: Incoming, late: () => void) => {
+export const patient = (request: IncomingMessage, clock: Clock, leastRate: number, late: (error: Error) => void) => {
   let recent = 0
   let left = window
   const watch = () =>
@@ -178,7 +176,7 @@ const patient = ({ request, terms: { clock, leastRate } }: Incoming, late: () =>
       if (recent >= (leastRate * lately) / 1000) left = window
       else if (!request.isPaused()) left -= lately
       recent = 0
-      if (left <= 0) return late()
+      if (left <= 0) return late(new TooSlow('The body comes too slowly'))
       alarm = watch()
     })
   let alarm = watch()

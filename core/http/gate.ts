@@ -46,8 +46,8 @@ export type Headers = readonly (readonly [name: string, value: string])[]
 
 /** The last place first. */
 export const giveBack = (held: readonly HeldPlace[], failed: (error: unknown) => void): void => {
-  for (const place of held.toReversed()) {
-    const released = place.release()
+  for (let at = held.length - 1; at >= 0; at--) {
+    const released = held[at]?.release()
     if (isLater(released)) released.catch(failed)
   }
 }

@@ -20,22 +20,26 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
         ] as const
       ).flatMap(([name, most]) => (most === null ? [] : [{ name, concern: 'requests', most, per }]))
     return {
-      requests: named('requests', limits.requestsPerSecond, organization.requestsPerSecond, 1000),
+      requests: named('requests', limits.requestsPerSecond, organization.requestsPerSecond, 1000).map(
+        (allowance): Charge => ({ allowance, amount: 1 }),
+      ),
       bytes: named('bytes', limits.bytesPerMinute, organization.bytesPerMinute, 60_000),
     }
   })
 
-  const spend = (requests: readonly Allowance[], bytes: readonly Allowance[], length: number): Soon<Spent> | null => {
-    const charges: Charge[] = requests.map((allowance) => ({ allowance, amount: 1 }))
-    if (length > 0) for (const allowance of bytes) charges.push({ allowance, amount: length })
+  const spend = (requests: readonly Charge[], bytes: readonly Allowance[], length: number): Soon<Spent> | null => {
+    const charges =
+      length > 0 && bytes.length > 0
+        ? [...requests, ...bytes.map((allowance) => ({ allowance, amount: length }))]
+        : requests
     return charges.length === 0 ? null : limiter.spend(charges)
   }
 
-  const told = (requests: readonly Allowance[], spent: Spent, headers: Headers): void => {
+  const told = (requests: readonly Charge[], spent: Spent, headers: Headers): void => {
     const ofBytes = !spent.ok && spent.refused >= requests.length
     const [first] = requests
     if (first !== undefined && !ofBytes) {
-      const { most } = first
+      const { most } = first.allowance
       headers['x-ratelimit-limit-requests'] = most
       headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
       headers['x-ratelimit-reset-requests'] = '1s'
@@ -48,7 +52,8 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
     request(caller: Caller, length: number, headers: Headers): Soon<void> {
       const { requests, bytes } = allowancesOf(caller)
       const spent = spend(requests, bytes, length)
-      if (spent !== null) return soon(spent, (spent) => told(requests, spent, headers))
+      if (isLater(spent)) return spent.then((spent) => told(requests, spent, headers))
+      if (spent !== null) told(requests, spent, headers)
     },
 
     /** Bytes of a body whose length nobody knew. */
@@ -86,11 +91,10 @@ export const holdPlaces = (
 
   return (caller: Caller, held: HeldPlace[]): Soon<void> => {
     const places = placesOf(caller)
-    let at = 0
-    for (const { name, most } of places) {
-      at++
+    for (let at = 0; at < places.length; at++) {
+      const { name, most } = places[at]!
       const place = take(name, most, 'requests')
-      if (isLater(place)) return takeLater(place, places.slice(at), held)
+      if (isLater(place)) return takeLater(place, places.slice(at + 1), held)
       held.push(place)
     }
   }

@@ -95,6 +95,7 @@ export class ResponseAnswer implements StraightAnswer {
   end(events: string): void {
     const response = this.#response
     if (response.destroyed) return
+    this.begin()
     const last = this.#frames?.last ?? ''
     response.end(this.#isOwn() ? this.#framed(events) + last : events, 'latin1')
   }

@@ -34,6 +34,7 @@ export interface StraightAnswer {
   write(events: string, drained: () => void): boolean
   /** A sign of life before the first event. */
   waits(): void
+  /** With the head where it is not written yet. */
   end(events: string): void
   /** Whether the reader takes nothing. A reader that takes nothing for too long is cut. */
   isStalled(now: number): boolean

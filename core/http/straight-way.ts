@@ -5,9 +5,9 @@ import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
-import { isLater, type Soon, soon } from '../ports/soon.ts'
+import { isLater, type Soon } from '../ports/soon.ts'
 import { jsonBoundsOf, lengthOf } from './body.ts'
-import { bodyByEvents } from './body-intake.ts'
+import { patient } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
@@ -16,7 +16,7 @@ import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import type { AnyRoute } from './route.ts'
 import { ResponseAnswer } from './straight-answer.ts'
-import type { StraightCall, StraightEntry } from './straight-call.ts'
+import type { BeatenCall, StraightCall, StraightEntry } from './straight-call.ts'
 
 /** What all straight calls of one route share. */
 interface StraightRoad {
@@ -26,7 +26,9 @@ interface StraightRoad {
 }
 
 /** Reads the body of a call by events, hands the body on, and gives the caller's places back at the end of the response. */
-class StraightWay {
+class StraightWay implements BeatenCall {
+  before: BeatenCall | null = null
+  behind: BeatenCall | null = null
   readonly #road: StraightRoad
   readonly #ctx: Koa.Context
   readonly #entry: StraightEntry
@@ -40,6 +42,7 @@ class StraightWay {
   readonly #held: HeldPlace[] = []
   #first: Buffer | null = null
   #gathered: GatheredBytes | null = null
+  #patience: ReturnType<typeof patient> | null = null
   #isRead = false
   #isLong = false
   #isClosed = false
@@ -78,8 +81,9 @@ class StraightWay {
     return new Promise<void>((resolve, reject) => {
       call.resolve = resolve
       call.reject = reject
-      const ready = soon(this.#places(), () => this.#read())
-      if (isLater(ready)) ready.catch(reject)
+      const ready = this.#places()
+      if (isLater(ready)) ready.then(() => this.#read()).catch(reject)
+      else this.#read()
     })
   }
 
@@ -87,26 +91,34 @@ class StraightWay {
   #places(): Soon<void> {
     const { count, crowd } = this.#generation
     const caller = this.#caller
-    return soon(count.request(caller, this.#length, this.#visit.headers), () => crowd(caller, this.#held))
+    const counted = count.request(caller, this.#length, this.#visit.headers)
+    return isLater(counted) ? counted.then(() => crowd(caller, this.#held)) : crowd(caller, this.#held)
   }
 
   #read(): void {
     // The client may have left while a limiter was asked.
     if (this.#isClosed) return this.#release()
-    const { req, res } = this.#ctx
+    const { req } = this.#ctx
+    // Bytes of a known length are held from the beginning, and were charged with the request.
+    this.#room.grow(this.#length)
+    this.#entry.beats.add(this)
+    req.on('data', (part: Buffer) => this.#take(part))
+    req.on('end', () => this.#ended())
+  }
+
+  /** A body that has not come with its head has a clock of its own. */
+  beat(): number {
+    this.#entry.beats.delete(this)
     const { leastRate } = this.#generation.settings.bodies
-    bodyByEvents(
-      req,
-      res,
-      // Bytes of a known length were charged with the request.
-      { clock: this.#entry.clock, held: this.#room, charge: nothingDue, leastRate, declared: this.#length },
-      (part) => this.#take(part),
-      () => this.#ended(),
-      (fault) => this.#call.reject(fault),
-    )
+    this.#patience = patient(this.#ctx.req, this.#entry.clock, leastRate, (late) => {
+      this.#isRead = true
+      this.#call.reject(late)
+    })
+    return Infinity
   }
 
   #take(part: Buffer): void {
+    this.#patience?.came(part.length)
     // Most bodies come in one part, which needs no copy.
     if (this.#first === null) this.#first = part
     else {
@@ -116,7 +128,9 @@ class StraightWay {
   }
 
   #ended(): void {
+    if (this.#isRead) return
     this.#isRead = true
+    this.#rest()
     const body = this.#gathered?.whole() ?? this.#first ?? Buffer.alloc(0)
     this.#gathered = this.#first = null
     try {
@@ -128,6 +142,12 @@ class StraightWay {
     const { gate, long } = this.#road
     gate.observed.went('long', 'body')
     long(this.#ctx, { caller: this.#caller, body }).then(this.#call.resolve, this.#call.reject)
+  }
+
+  /** Nothing of the body is waited for any more. */
+  #rest(): void {
+    this.#entry.beats.delete(this)
+    this.#patience?.off()
   }
 
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
@@ -142,6 +162,7 @@ class StraightWay {
 
   #closed(whole: boolean): void {
     this.#isClosed = true
+    this.#rest()
     this.#release()
     if (!this.#isRead) this.#call.reject(new Aborted())
     else if (!this.#isLong) this.#call.closed(whole)
@@ -155,8 +176,6 @@ class StraightWay {
     this.#held.length = 0
   }
 }
-
-const nothingDue = async (): Promise<void> => {}
 
 /** Why a chat goes the long way: a part of the request or of the configuration. */
 type LongWhy = 'listened' | 'head' | 'key' | 'settings'

@@ -37,7 +37,9 @@ const shared = (
 ) => {
   const breakerOf = all.of
   const seeing = withHook(observers, 'saw')
-  const saw: Saw = (...tidings) => seeing.forEach((observer) => observer.saw(...tidings))
+  const saw: Saw = (provider, outcome, ms, status, attempt) => {
+    for (const observer of seeing) observer.saw(provider, outcome, ms, status, attempt)
+  }
   const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
   const searching = (): FailoverNeeds => {
     const trace = traceOf?.() ?? null

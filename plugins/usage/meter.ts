@@ -39,7 +39,10 @@ export const meter = plugin({
     const all = lazy(async () => (made ??= await opened(supplied)))
     return {
       reserve: (...call) => (made === null ? all().then((they) => they.reserve(...call)) : made.reserve(...call)),
-      open: (...call) => (made === null ? all().then((they) => they.open(...call)) : made.open(...call)),
+      open: (caller, entry, estimate, record) =>
+        made === null
+          ? all().then((they) => they.open(caller, entry, estimate, record))
+          : made.open(caller, entry, estimate, record),
       book: (...call) => (made === null ? all().then((they) => they.book(...call)) : made.book(...call)),
       keep: () => made?.keep(),
       waits: (call) => made?.waits(call),

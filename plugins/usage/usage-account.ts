@@ -74,7 +74,7 @@ const breakable = (opened: Journal | null, failed: (cause: unknown) => void) => 
 const kept = (book: UsageBook, opened: Journal | null, failed: (cause: unknown) => void): UsageAccount => {
   const { isWhole, attempt, beat } = breakable(opened, failed)
   let bytes = 0
-  let waiting: string[] = []
+  let waiting = ''
   const isEmpty = () => book.sheets.size === 0 && book.calls.size === 0
 
   const own: UsageAccount = {
@@ -91,14 +91,14 @@ const kept = (book: UsageBook, opened: Journal | null, failed: (cause: unknown) 
       if (isWhole()) {
         const text = printed(line)
         bytes += text.length
-        waiting.push(text)
+        waiting += `${text}\n`
       }
       return enter(book, line)
     },
     keep() {
-      if (waiting.length === 0) return
+      if (waiting === '') return
       const lines = waiting
-      waiting = []
+      waiting = ''
       attempt((journal) => journal.append(lines))
     },
     beat() {

@@ -2,8 +2,8 @@ import { one } from '../../core/container.ts'
 
 /** The lines of a process that counts usage, in their order. */
 export interface Journal {
-  /** The lines outlive the process from now on. The power may take their end. Throws the system's error. */
-  append(lines: readonly string[]): void
+  /** Whole lines, each with its end, outlive the process from now on. The power may take their end. Throws the system's error. */
+  append(lines: string): void
   /** Puts these lines in the place of all lines, in one step. Throws the system's error. */
   replace(lines: readonly string[]): void
   /** Shows that the process lives. False when another process has taken the journal meanwhile. */

@@ -115,7 +115,7 @@ const roundOf = async (subject: Counted, sent: Sent, requests: number): Promise<
 
 /** Plays the request until its code has run in, then counts; promises come last, since their hook makes garbage of its own. */
 export const costOf = async (subject: Counted, sent: Sent, requests: number): Promise<Cost> => {
-  await play(subject.base, sent, 2 * requests)
+  await play(subject.base, sent, 3 * requests)
   const clean: Cost[] = []
   for (let round = 0; clean.length < rounds && round < tries; round++) {
     const cost = await roundOf(subject, sent, requests)

@@ -64,18 +64,27 @@ export interface Destination {
 /** Descriptor 1, with lines collected and written together. */
 export const standardOutput = (): Destination => bufferedLines(1)
 
+const none = {}
+
+/** The members of an object as JSON, each behind a comma. */
+const membersOf = (of: object): string => {
+  const text = of === none ? '{}' : JSON.stringify(of)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
+}
+
 /** One line per event: JSON for programs, words for a person. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
   const least = levels.indexOf(level)
-  const line = (at: 'info' | 'warn' | 'error', event: string, facts: LogFacts = {}, causes: object = {}): void => {
+  const line = (at: 'info' | 'warn' | 'error', event: string, facts: LogFacts = none, causes: object = none): void => {
     if (levels.indexOf(at) < least) return
-    const text = `${JSON.stringify({ level: at, time: Date.now(), pid: process.pid, ...facts, ...causes, event })}\n`
+    const members = membersOf(facts) + membersOf(causes)
+    const text = `{"level":"${at}","time":${Date.now()},"pid":${process.pid}${members},"event":${JSON.stringify(event)}}\n`
     destination.write(worded ? wordedLine(text) : text)
   }
   return {
     info: (event, facts) => line('info', event, facts),
     warn: (event, facts) => line('warn', event, facts),
-    error: (event, facts, cause) => line('error', event, facts, cause === undefined ? {} : { cause: chain(cause) }),
+    error: (event, facts, cause) => line('error', event, facts, cause === undefined ? none : { cause: chain(cause) }),
     dispose: () => (destination.close === undefined ? destination.flushSync?.() : destination.close()),
   }
 }

@@ -1,9 +1,10 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
 import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'
 import { Observer, type Saw } from '../../../core/ports/observer.ts'
+import { countsIn, timesIn } from './rows.ts'
 
 /** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
 export interface Metrics {
@@ -37,37 +38,39 @@ export const metrics = plugin({
   needs: { siblings: Siblings },
   create: ({ siblings }): Metrics => {
     const registry = new Registry()
-    const registers = [registry]
-    const times = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers })
-    const requests = times(
+    const requests = timesIn(
+      registry,
       'sealgate_request_seconds',
       'Time from the head of a request to the last byte of its answer.',
       ['route', 'status'],
+      buckets,
     )
-    const backends = times(
+    const backends = timesIn(
+      registry,
       'sealgate_backend_seconds',
       'Time until a backend answered, or began to, or was known not to.',
       ['provider', 'outcome'],
+      buckets,
     )
-    const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
-    const faults = new Counter({
-      name: 'sealgate_faults_total',
-      help: 'Faults by kind.',
-      labelNames: ['kind'],
-      registers,
+    let active = 0
+    new Gauge({
+      name: 'sealgate_requests_active',
+      help: 'Requests under way.',
+      registers: [registry],
+      collect() {
+        this.set(active)
+      },
     })
-    const ways = new Counter({
-      name: 'sealgate_straight_total',
-      help: 'Chats that were answered straight, and those that went the long way, by the first reason.',
-      labelNames: ['way', 'why'],
-      registers,
-    })
-    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-      new Counter({ name, help, labelNames, registers })
-    const limited = counter('sealgate_limited_total', 'Requests that were refused with 429, by the limit.', ['limit'])
-    const failovers = counter('sealgate_failovers_total', 'Backends that were asked after another one.', ['provider'])
-    const rescues = counter('sealgate_rescues_total', 'Backends that went on with a broken stream.', ['provider'])
+    const counter = (name: string, help: string, ...names: readonly string[]) => countsIn(registry, name, help, names)
+    const faults = counter('sealgate_faults_total', 'Faults by kind.', 'kind')
+    const ways = counter(
+      'sealgate_straight_total',
+      'Chats that were answered straight, and those that went the long way, by the first reason.',
+      ...['way', 'why'],
+    )
+    const limited = counter('sealgate_limited_total', 'Requests that were refused with 429, by the limit.', 'limit')
+    const failovers = counter('sealgate_failovers_total', 'Backends that were asked after another one.', 'provider')
+    const rescues = counter('sealgate_rescues_total', 'Backends that went on with a broken stream.', 'provider')
     return {
       registry,
       async told() {
@@ -76,18 +79,18 @@ export const metrics = plugin({
         const all = [await registry.getMetricsAsJSON(), ...others]
         return AggregatorRegistry.aggregate(all as object[][]).metrics()
       },
-      began: () => active.inc(),
+      began: () => void active++,
       ended(route, status, ms) {
-        active.dec()
-        requests.observe({ route, status }, ms / 1000)
+        active--
+        requests(ms / 1000, route, status)
       },
-      went: (way, why) => ways.inc({ way, why }),
-      fault: (kind) => faults.inc({ kind }),
-      limited: (limit) => limited.inc({ limit }),
+      went: (way, why) => ways(1, way, why),
+      fault: (kind) => faults(1, kind),
+      limited: (limit) => limited(1, limit),
       saw(provider, outcome, ms, _status, { cause }) {
-        backends.observe({ provider, outcome }, ms / 1000)
-        if (cause === 'next') failovers.inc({ provider })
-        if (cause === 'rescue') rescues.inc({ provider })
+        backends(ms / 1000, provider, outcome)
+        if (cause === 'next') failovers(1, provider)
+        if (cause === 'rescue') rescues(1, provider)
       },
     }
   },

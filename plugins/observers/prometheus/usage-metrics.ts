@@ -1,10 +1,11 @@
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Gauge } from 'prom-client'
 import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { section } from '../../../core/ports/section.ts'
 import { Settings } from '../../../core/settings.ts'
 import { Observer } from '../../../core/ports/observer.ts'
 import { Metrics } from './metrics.ts'
+import { countsIn, timesIn } from './rows.ts'
 
 /** Seconds. */
 const buckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -43,9 +44,7 @@ export const usageMetrics = plugin({
   sections: [metricsSettings],
   needs: { metrics: Metrics, settings: Settings },
   create: ({ metrics: { registry }, settings }): Observer => {
-    const registers = [registry]
-    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-      new Counter({ name, help, labelNames, registers })
+    const counter = (name: string, help: string, names: readonly string[]) => countsIn(registry, name, help, names)
     const tokens = counter(
       'sealgate_tokens_total',
       'Tokens of answered calls; cached are part of input, reasoning of output.',
@@ -68,19 +67,19 @@ export const usageMetrics = plugin({
       tokens: counter('sealgate_tag_tokens_total', 'Tokens of answered calls by tag.', ['tag', 'value', 'kind']),
       cost: counter('sealgate_tag_cost_total', 'What answered calls with a tag cost.', ['tag', 'value']),
     }
-    const first = new Histogram({
-      name: 'sealgate_first_token_seconds',
-      help: 'Time from the reservation of a stream to its first token.',
-      labelNames: ['model'],
+    const first = timesIn(
+      registry,
+      'sealgate_first_token_seconds',
+      'Time from the reservation of a stream to its first token.',
+      ['model'],
       buckets,
-      registers,
-    })
+    )
     const share = new Gauge({
       name: 'sealgate_budget_share',
       help: 'The part of a budget that is used or reserved.',
       labelNames: ['of', 'whose', 'period'],
       aggregator: 'max',
-      registers,
+      registers: [registry],
     })
     const warnings = counter('sealgate_budget_warnings_total', 'Budgets that reached 50, 80 or 100 percent.', [
       'of',
@@ -103,24 +102,24 @@ export const usageMetrics = plugin({
         for (const kind of kinds) {
           const count = used[kind]
           if (count === 0) continue
-          tokens.inc({ model, backend, kind }, count)
-          if (team !== null) teamTokens.inc({ team, kind }, count)
-          if (ofKeys) ofKeys.tokens.inc({ key: keys(used.key), kind }, count)
-          if (ofTags) for (const tag of tagsOf(used.tags)) ofTags.tokens.inc({ ...tag, kind }, count)
+          tokens(count, model, backend, kind)
+          if (team !== null) teamTokens(count, team, kind)
+          if (ofKeys) ofKeys.tokens(count, keys(used.key), kind)
+          if (ofTags) for (const { tag, value } of tagsOf(used.tags)) ofTags.tokens(count, tag, value, kind)
         }
-        if (micros === null) return unpriced.inc({ model, backend })
-        cost.inc({ model, backend }, micros / 1e6)
-        if (team !== null) teamCost.inc({ team }, micros / 1e6)
-        if (ofKeys) ofKeys.cost.inc({ key: keys(used.key) }, micros / 1e6)
-        if (ofTags) for (const tag of tagsOf(used.tags)) ofTags.cost.inc(tag, micros / 1e6)
+        if (micros === null) return unpriced(1, model, backend)
+        cost(micros / 1e6, model, backend)
+        if (team !== null) teamCost(micros / 1e6, team)
+        if (ofKeys) ofKeys.cost(micros / 1e6, keys(used.key))
+        if (ofTags) for (const { tag, value } of tagsOf(used.tags)) ofTags.cost(micros / 1e6, tag, value)
       },
-      firstToken: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
+      firstToken: (model, ms) => first(ms / 1000, models(model)),
       stands(of, whose, period, part) {
         if (of === 'key') return
         const names = of === 'team' ? teams : organizations
         share.set({ of, whose: of === 'gateway' ? '' : names(whose), period }, part)
       },
-      reached: ({ of, period, percent }) => warnings.inc({ of, period, percent }),
+      reached: ({ of, period, percent }) => warnings(1, of, period, percent),
     }
   },
 })

@@ -14,8 +14,10 @@ interface Begun {
 }
 
 /** Null when there is no guard. */
-export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage | null => {
-  if (guards.length === 0) return null
+export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage | null =>
+  guards.length === 0 ? null : passageBy(guards, call)
+
+const passageBy = (guards: readonly Guard[], call: GuardedCall): Passage => {
   const all: readonly Begun[] = guards.map((guard) => ({ guard, watch: guard.begin(call) }))
   const marks = new Set<string>()
 

@@ -89,7 +89,7 @@ interface Kept {
   readonly calls: LastOf<BackendCall>
   readonly times: LastOf<number>
   readonly firsts: LastOf<number>
-  used: BackendUse
+  readonly used: { -readonly [Name in keyof BackendUse]: BackendUse[Name] }
 }
 
 /** The last ones of many. */
@@ -117,7 +117,7 @@ const freshRecord = (): Kept => ({
   calls: lastOf(callsKept),
   times: lastOf(timesKept),
   firsts: lastOf(timesKept),
-  used: unused,
+  used: { ...unused },
 })
 
 /** Records in the memory of this process alone. A restart forgets them, a reload does not. */
@@ -137,7 +137,7 @@ export const backendRecords = plugin({
     return {
       of(name) {
         const { calls, times, firsts, used } = all.get(name) ?? freshRecord()
-        return { calls: calls.all(), times: times.all(), firsts: firsts.all(), used }
+        return { calls: calls.all(), times: times.all(), firsts: firsts.all(), used: { ...used } }
       },
       saw(provider, outcome, ms, status, { streams }) {
         const record = outcome === 'left' ? null : found(provider)
@@ -148,16 +148,14 @@ export const backendRecords = plugin({
       used({ backend, input, output, cached, reasoning, cost }) {
         const record = found(backend)
         if (record === null) return
-        const { used } = record
-        record.used = {
-          requests: used.requests + 1,
-          input: used.input + input,
-          output: used.output + output,
-          cached: used.cached + cached,
-          reasoning: used.reasoning + reasoning,
-          unpriced: used.unpriced + Number(cost === null),
-          cost: used.cost + (cost ?? 0),
-        }
+        const sums = record.used
+        sums.requests++
+        sums.input += input
+        sums.output += output
+        sums.cached += cached
+        sums.reasoning += reasoning
+        if (cost === null) sums.unpriced++
+        else sums.cost += cost
       },
     }
   },

@@ -82,8 +82,20 @@ export const areDollars = ({ prices: { currency }, models }: Settings): boolean 
     ? Object.values(models).every(({ price_config }) => Object.keys(price_config).length === 0)
     : currency === 'USD'
 
+/** What the configuration says of models, worked out once for each. */
+const known = {
+  standard: new WeakMap<ModelSettings, Price | null>(),
+  confidential: new WeakMap<ModelSettings, Price | null>(),
+}
+
 /** The price in the first region that has one. */
-const configured = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
+const configured = (settings: ModelSettings, mode: Mode): Price | null => {
+  let price = known[mode].get(settings)
+  if (price === undefined) known[mode].set(settings, (price = priceIn(settings, mode)))
+  return price
+}
+
+const priceIn = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
   const table = price_config[mode] ?? {}
   const price = regions.map((region) => table[region]).find((price) => price !== undefined) ?? Object.values(table)[0]
   return price === undefined ? null : unitsOf(price)

@@ -324,7 +324,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     const actual = charges.map(({ allowance: { concern }, amount: reserved }, at) =>
       at < work.length ? amount : { tokens, money: cost ?? reserved, requests }[concern],
     )
-    return this.#till.settling(() => soon(spent.settle(actual), (left) => this.#warn(left ?? [])))
+    return this.#till.settling(() => soon(spent.settle(actual), (left) => this.#warn(left ?? none)))
   }
 
   #warn(left: readonly (number | null)[]): Soon<void> {
@@ -361,8 +361,8 @@ export const reservations = (needs: MeterNeeds): Meter => {
       open(till, { caller, entry, mode: 'standard', guess, record, isPast: true }, [], tokens),
 
     open(caller, entry, estimate, record) {
-      const { user, ...most } = estimate
-      const guess = { ...most, estimated: true }
+      const { user } = estimate
+      const guess = { ...estimate, estimated: true }
       const call = { caller, entry, mode: 'standard', guess, user, keepsLater: true, record } as const
       return open(till, call, workOf(till, caller, estimate), tokens)
     },

@@ -13,6 +13,14 @@ export const overdrawnHeaders = (
 type Headers = Readonly<Record<string, string>>
 const none: Headers = {}
 
+const namesOf = (concern: Allowance['concern']) => ({
+  limit: `x-ratelimit-limit-${concern}`,
+  remaining: `x-ratelimit-remaining-${concern}`,
+  reset: `x-ratelimit-reset-${concern}`,
+})
+/** The names are made once: a name that is put together with each call has to be looked up among all names. */
+const names = { requests: namesOf('requests'), tokens: namesOf('tokens'), money: namesOf('money') }
+
 /** Of the allowances of requests and of tokens that have the smallest part left. */
 export const allowanceHeaders = (
   charges: readonly Charge[],
@@ -43,10 +51,11 @@ export const tightestHeaders = (
     rest = Math.max(0, Math.floor(remaining))
   }
   if (tightest === null) return none
+  const { limit, remaining, reset } = names[concern]
   return {
-    [`x-ratelimit-limit-${concern}`]: String(tightest.most),
-    [`x-ratelimit-remaining-${concern}`]: String(rest),
-    [`x-ratelimit-reset-${concern}`]: `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
+    [limit]: String(tightest.most),
+    [remaining]: String(rest),
+    [reset]: `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
   }
 }
 

@@ -37,7 +37,7 @@ const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
       return it
     }
     return {
-      append: (lines) => void own().lines.push(...lines),
+      append: (lines) => void own().lines.push(...lines.split('\n').slice(0, -1)),
       replace: (lines) => void (own().lines = [...lines]),
       beat: () => kept.get(name)?.owner === owner,
       remove: () => void (kept.get(name)?.owner === owner && kept.delete(name)),
@@ -241,7 +241,7 @@ t.test('the journal of a process that is gone is taken at once, by one alone', a
   const [one, other] = [made(), made()]
   t.equal(one.take(), null, 'there is no folder yet')
   const journal = one.open()!
-  journal.append(['kept'])
+  journal.append('kept\n')
   t.equal(other.take(), null, 'its process lives')
   t.equal(statSync(folder).mode & 0o077, 0)
   const [name] = readdirSync(folder)
@@ -253,14 +253,14 @@ t.test('the journal of a process that is gone is taken at once, by one alone', a
   const taken = [one.take(), other.take()]
   t.same(taken[0]?.lines, ['first', 'second'])
   t.equal(taken[1], null)
-  taken[0]?.journal.append(['third'])
+  taken[0]?.journal.append('third\n')
   const rest = readdirSync(folder).find((it) => it !== name)!
   t.match(readFileSync(join(folder, rest), 'utf8'), /third\n$/)
   taken[0]?.journal.remove()
   t.same(readdirSync(folder), [name])
 
   journal.replace(['a', 'b'])
-  journal.append(['c'])
+  journal.append('c\n')
   t.equal(readFileSync(join(folder, name!), 'utf8'), 'a\nb\nc\n')
   t.equal(journal.beat(), true)
   const late = made({ ...system.clock, now: () => Date.now() + 61_000 })

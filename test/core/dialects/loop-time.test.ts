@@ -3,7 +3,7 @@ import { freeTurn, loopTime } from '../../../core/dialects/loop-time.ts'
 
 const ms = 1_000_000
 const allowance = { key: 100, organization: 150 }
-const of = (organization: string, key = 'k') => ({ organization, key })
+const of = (organization: string, key = `key of ${organization}`) => ({ organization, key })
 
 t.test('work within an allowance waits for nothing but turns of the loop', async (t) => {
   let now = 0

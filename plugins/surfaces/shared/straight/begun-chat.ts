@@ -84,8 +84,9 @@ export const begunChat = (ground: Ground, read: ReadText, signal: () => AbortSig
 const triesBefore = (tries: Tries): number => (typeof tries === 'number' ? tries : 0)
 
 /** A chat of the common format for a backend that takes its bytes. */
-const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | null => {
+const asBytes = (ground: Ground, read: ReadText): BegunChat | null => {
   const { at, calls, shown } = ground
+  const { value } = read
   if (shown === null || !isPlainChat(value)) return null
   const [body, stream] = [value as unknown as ChatBody, value['stream'] === true]
   const { entry, passage } = served(ground, String(value['model'])) ?? {}
@@ -100,7 +101,7 @@ const asBytes = (ground: Ground, { bytes, text, value }: ReadText): BegunChat | 
     : null
   const common = wire?.common
   if (common === undefined) return null
-  const sent = splicedBody({ body: bytes, text, value, model, streams: stream })
+  const sent = splicedBody(read, { model, streams: stream })
   if (sent === null) return null
   return {
     model: entry,

@@ -1,5 +1,6 @@
-import { isJsonObject } from '../../../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { membersIn } from '../../../../core/dialects/json-pieces.ts'
+import type { ReadText } from '../../../../core/dialects/read-json.ts'
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
@@ -26,105 +27,54 @@ const isPlainMessage = (message: unknown): boolean => {
 const isPlainPart = (part: unknown): boolean =>
   typeof part === 'object' && part !== null && typeof (part as { readonly type?: unknown }).type === 'string'
 
-/** A member of the outermost object: the place of its value. */
-interface Place {
-  readonly begin: number
-  readonly end: number
-}
-
-/** The members that the gateway replaces. */
-interface Places {
-  model: Place | null
-  stream: Place | null
-  stream_options: Place | null
-}
-
-/** Deeper values go the long way, which words the fault. */
-const mostDepth = 32
-
-const backslash = 92
-const [quote, comma, colon, bracket, bracketEnd, brace, braceEnd] = [34, 44, 58, 91, 93, 123, 125]
-
-/** Null for a text with a name that stands twice in one object. */
-const placesIn = (text: string, value: object): Readonly<Places> | null => {
-  const places: Places = { model: null, stream: null, stream_options: null }
-  let [depth, named, name, begin] = [0, 0, '', 0]
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case quote: {
-        const end = endOfString(text, at)
-        if (depth === 1 && begin === 0) name = text.slice(at + 1, end - 1)
-        at = end - 1
-        break
-      }
-      case colon:
-        named++
-        if (depth === 1) begin = at + 1
-        break
-      case comma:
-      case braceEnd:
-        if (depth === 1 && begin > 0) {
-          if (name === 'model' || name === 'stream' || name === 'stream_options') places[name] = { begin, end: at }
-          begin = 0
-        }
-        if (text.charCodeAt(at) === braceEnd) depth--
-        break
-      case bracketEnd:
-        depth--
-        break
-      case brace:
-      case bracket:
-        if (++depth > mostDepth) return null
-    }
-  }
-  return named === membersIn(value) ? places : null
-}
-
-/** The place behind the quote that ends a string. */
-const endOfString = (text: string, start: number): number => {
-  for (let quoted = text.indexOf('"', start + 1); quoted >= 0; quoted = text.indexOf('"', quoted + 1)) {
-    let before = quoted
-    while (text.charCodeAt(before - 1) === backslash) before--
-    if ((quoted - before) % 2 === 0) return quoted + 1
-  }
-  return text.length
-}
-
-/** A chat as it came, and how its backend gets it. */
-export interface ChatBytes {
-  readonly body: Buffer
-  readonly text: string
-  readonly value: Readonly<Record<string, unknown>>
+/** How the backend gets a chat. */
+export interface SentChat {
   /** The backend's name of the model. */
   readonly model: string
   readonly streams: boolean
 }
 
 /** The body as the backend gets it: its own bytes, but for the members that the gateway replaces. Null where it has to be printed anew. */
-export const splicedBody = ({ body, text, value, model, streams }: ChatBytes): string | Buffer | null => {
-  const places = placesIn(text, value)
-  if (places === null || places.model === null) return null
-  const options = value['stream_options'] as Readonly<Record<string, unknown>> | null | undefined
-  const cuts: (readonly [place: Place, text: string])[] = []
-  if (value['model'] !== model) cuts.push([places.model, JSON.stringify(model)])
+export const splicedBody = (read: ReadText, { model, streams }: SentChat): Buffer | null => {
+  const { bytes, members } = read.scan
+  const value = read.value as JsonObject
+  // Parsers differ in which member they take of those that an object names twice.
+  if (members !== membersIn(value)) return null
+  const options = value['stream_options'] as JsonObject | null | undefined
+  const isNamed = value['model'] === model
   if (!streams) {
     // A backend may refuse options of a stream, and a null in place of false.
     if (options !== undefined || value['stream'] === null) return null
-  } else if (options?.['include_usage'] !== true) {
-    const withUsage = JSON.stringify({ ...options, include_usage: true })
-    if (places.stream_options !== null) cuts.push([places.stream_options, withUsage])
-    else if (places.stream === null || options !== undefined) return null
-    else cuts.push([{ begin: places.stream.end, end: places.stream.end }, `,"stream_options":${withUsage}`])
+    return isNamed ? bytes : spliced(read, isNamed, model, null)
   }
-  return cuts.length === 0 ? body : cutText(text, cuts)
+  if (options?.['include_usage'] === true) return isNamed ? bytes : spliced(read, isNamed, model, null)
+  return spliced(read, isNamed, model, JSON.stringify({ ...options, include_usage: true }))
 }
 
-const cutText = (text: string, cuts: readonly (readonly [place: Place, text: string])[]): string => {
-  let spliced = ''
+/** The bytes with another model where it is not named, and with these options of the stream. Null where a member is spelled in a way of its own. */
+const spliced = (
+  { scan: { bytes, outermost }, value }: ReadText,
+  isNamed: boolean,
+  model: string,
+  options: string | null,
+): Buffer | null => {
+  const parts: Buffer[] = []
   let from = 0
-  for (const [{ begin, end }, by] of cuts.toSorted(([one], [other]) => one.begin - other.begin)) {
-    spliced += text.slice(from, begin) + by
+  let missing = (isNamed ? 0 : 1) + (options === null ? 0 : 1)
+  const replaces = (begin: number, end: number, by: string): void => {
+    parts.push(bytes.subarray(from, begin), Buffer.from(by))
     from = end
+    missing--
   }
-  return spliced + text.slice(from)
+  const hasOptions = (value as JsonObject)['stream_options'] !== undefined
+  for (const { name, nameEnd, value: begin, valueEnd } of outermost) {
+    const isMember = (word: string): boolean => bytes.toString('latin1', name + 1, nameEnd - 1) === word
+    if (!isNamed && isMember('model')) replaces(begin, valueEnd, JSON.stringify(model))
+    else if (options !== null && hasOptions && isMember('stream_options')) replaces(begin, valueEnd, options)
+    else if (options !== null && !hasOptions && isMember('stream'))
+      replaces(valueEnd, valueEnd, `,"stream_options":${options}`)
+  }
+  if (missing > 0) return null
+  parts.push(bytes.subarray(from))
+  return Buffer.concat(parts)
 }
