@@ -13,10 +13,11 @@ const skip = redis === null ? 'no redis-server here' : !forgetPeak(process.pid) 
 
 t.test('somebody else waits for no attacker, with Redis and two workers', { skip }, async (t) => {
   const limits = { ...lifted(), redis: redis?.url }
-  const stage = await openStage({ limits }, ['serve', '--workers', '2'])
-  t.teardown(() => stage.close())
+  const open = () => openStage({ limits }, ['serve', '--workers', '2'])
+  const [stage, twin] = [await open(), await open()]
+  t.teardown(() => Promise.all([stage.close(), twin.close()]))
   for (const scene of victims)
-    for (const figure of await played(scene, stage, false))
+    for (const figure of await played(scene, stage, async () => twin, false))
       t.ok(
         passes(figure),
         `${scene.name}: ${figure.name}: ${figure.value.toFixed(0)}, at most ${figure.most.toFixed(0)}`,

@@ -3,28 +3,33 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'node:http'
 import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
 import { type Got, send } from '../lab/hunt/send.ts'
-import type { Stage } from '../lab/hunt/stage.ts'
 
 const json = 'application/json'
 
-/** Sends JSON on a connection of its own, with the key of the stage unless another is named. */
-export const post = async (stage: Stage, path: string, body: Buffer, key = stage.key): Promise<Got> => {
+/** Where somebody calls, and with which key. */
+export interface Door {
+  readonly base: string
+  readonly key: string
+}
+
+/** Sends JSON on a connection of its own. */
+export const post = async ({ base, key }: Door, path: string, body: Buffer): Promise<Got> => {
   const agent = new Agent()
   const headers = { authorization: `Bearer ${key}`, 'content-type': json }
   try {
-    return await send(agent, stage.base + path, { method: 'POST', headers, body })
+    return await send(agent, base + path, { method: 'POST', headers, body })
   } finally {
     agent.destroy()
   }
 }
 
 /** Sends a body in chunks of one byte until it is refused or there were so many; gives back the bytes that were sent. */
-export const inTinyChunks = async (stage: Stage, path: string, chunks: number): Promise<number> => {
-  const socket = await connected(stage)
+export const inTinyChunks = async (door: Door, path: string, chunks: number): Promise<number> => {
+  const socket = await connected(door)
   let answered = false
   socket.once('data', () => (answered = true)).once('close', () => (answered = true))
   socket.write(
-    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stage.key}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${door.key}\r\n` +
       `content-type: ${json}\r\ntransfer-encoding: chunked\r\n\r\n`,
   )
   const many = Buffer.from('1\r\n \r\n'.repeat(5_000))
@@ -40,15 +45,15 @@ export const inTinyChunks = async (stage: Stage, path: string, chunks: number): 
 }
 
 /** The same, sealed; how many bytes went over the wire is told with the answer. */
-export const postSealed = async (stage: Stage, path: string, plain: Buffer, envelope: Envelope): Promise<number> => {
-  const { body } = sealedFor(await keyAt(stage.base, stage.key), plain, envelope)
-  await post(stage, path, body)
+export const postSealed = async (door: Door, path: string, plain: Buffer, envelope: Envelope): Promise<number> => {
+  const { body } = sealedFor(await keyAt(door.base, door.key), plain, envelope)
+  await post(door, path, body)
   return body.length
 }
 
 /** An open connection to the gateway that takes whatever comes back. */
-export const connected = async (stage: Stage): Promise<Socket> => {
-  const { hostname, port } = new URL(stage.base)
+export const connected = async (door: Door): Promise<Socket> => {
+  const { hostname, port } = new URL(door.base)
   const socket = connect({ host: hostname, port: Number(port) })
   socket.on('error', () => undefined)
   await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
@@ -57,7 +62,7 @@ export const connected = async (stage: Stage): Promise<Socket> => {
 
 /** Writes so many bytes of one request again and again on each of several connections, and reads nothing for `ms`. */
 export const pipelined = async (
-  stage: Stage,
+  door: Door,
   line: string,
   bytes: number,
   connections: number,
@@ -65,7 +70,7 @@ export const pipelined = async (
 ): Promise<void> => {
   const one = `${line} HTTP/1.1\r\nhost: a\r\n\r\n`
   const all = Buffer.alloc(one.length * Math.floor(bytes / one.length), one)
-  const sockets = await Promise.all(Array.from({ length: connections }, () => connected(stage)))
+  const sockets = await Promise.all(Array.from({ length: connections }, () => connected(door)))
   for (const socket of sockets) socket.pause().write(all)
   await sleep(ms)
   for (const socket of sockets) socket.destroy()
@@ -73,18 +78,18 @@ export const pipelined = async (
 
 /** Begins bodies and never ends them; gives back their connections. */
 export const unfinished = async (
-  stage: Stage,
+  door: Door,
   path: string,
   bytes: number,
   count: number,
 ): Promise<readonly Socket[]> => {
   const head =
-    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stage.key}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${door.key}\r\n` +
     `content-type: ${json}\r\ncontent-length: ${bytes + 1024}\r\n\r\n`
   const body = Buffer.alloc(bytes, ' ')
   return Promise.all(
     Array.from({ length: count }, async () => {
-      const socket = await connected(stage)
+      const socket = await connected(door)
       socket.resume().write(head)
       socket.write(body)
       return socket

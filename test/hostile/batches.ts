@@ -26,7 +26,7 @@ const uploading = (
 ): Scene => ({
   name,
   short,
-  memory: 64 * mebibyte,
+  memory: (short ? 64 : 96) * mebibyte,
   async play({ base, key }) {
     let sent = 0
     const form = async function* () {

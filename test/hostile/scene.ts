@@ -8,17 +8,22 @@ export interface Figure {
   readonly most: number
 }
 
+/** Another gateway of the same machine, which is started when a scene first asks for it. */
+export type Twin = () => Promise<Stage>
+
 /** What somebody does to a gateway, and what it may come to. */
 export interface Scene {
   readonly name: string
   /** Whether it is short enough for the suite. */
   readonly short: boolean
+  /** True where the bench alone plays it: it comes near a bound, or depends on how many cores are free. */
+  readonly bench?: true
   /** Ms that a loop may stand still; 200 when absent. */
   readonly stall?: number
   /** Bytes above the floor that each process may take; four times the bytes sent, or 32 MiB, when absent. */
   readonly memory?: number
   /** Gives back how many bytes were sent, and what else was measured. */
-  play(stage: Stage): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
+  play(stage: Stage, twin: Twin): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
 }
 
 export const mebibyte = 1024 * 1024
@@ -28,11 +33,12 @@ const room = 32 * mebibyte
 export const played = async (
   { play, stall = 200, memory }: Scene,
   stage: Stage,
+  twin: Twin,
   quiet: boolean,
 ): Promise<readonly Figure[]> => {
   const before = slowness()
   await stage.watch.begin()
-  const { sent, figures = [] } = await play(stage)
+  const { sent, figures = [] } = await play(stage, twin)
   const fallen = stage.fallen()
   // A process that ended answers no probe any more.
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]

@@ -1,114 +1,68 @@
-import { members, repeatedIn } from '../lab/hunt/bodies.ts'
-import { childrenOf, spentBy } from '../lab/hunt/processes.ts'
-import { keyAt, sealedFor } from '../lab/hunt/sealing.ts'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type { Stage } from '../lab/hunt/stage.ts'
 import { slowness } from '../slowness.ts'
-import { inTinyChunks, post } from './attacks.ts'
-import { clientOf } from './lanes.ts'
+import type { Door } from './attacks.ts'
+import { type AttackName, type VisitName, attacks } from './besieged.ts'
 import { type Figure, type Scene, mebibyte } from './scene.ts'
 
-export const unknownKeys = members(95_000).toString()
-export const conversation = '"model":"chatting","max_tokens":5,"messages":[{"role":"user","content":"a"}]'
+const count = 3
+/** Rounds beside each gateway, and ms of one. Other work of the machine spoils some of them, so that their median counts. */
+const [rounds, roundMs, warmMs] = [5, 500, 500]
+/** Times that a victim waits as long as alone, at most. */
+const times = 3
+/** Ms of a wait that nobody judges: a collection of the gateway's heap stops each of its turns for up to 5 ms. */
+const least = 10
 
-const chat = '/std/chat/completions'
-const hello = Buffer.from(`{${conversation}}`)
-const attackers = 3
-/** Ms of a victim alone, and beside its attackers. */
-const [quietMs, loudMs] = [1_000, 3_000]
-/** Ms of work by which a victim's answer may be later than alone, where three times alone is less. */
-const later = 50
-
-/** What an attacker sends once; resolves when it is answered or cut. */
-type Attack = (stage: Stage) => Promise<unknown>
-/** What a victim does once. */
-type Visit = () => Promise<unknown>
-
-const percentile = (values: readonly number[], share: number): number => {
+const at = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Infinity
 }
 
-/**
- * Ms that the busiest main thread of gateway, workers and enclave worked in each visit, for so long. They work side by
- * side, and other work of a busy machine is no part of it.
- */
-const visited = async ({ pids }: Stage, visit: Visit, ms: number): Promise<readonly number[]> => {
-  const all = [pids.gateway, ...childrenOf(pids.gateway)]
-  const spent = () => all.map(spentBy)
-  const works: number[] = []
-  for (const end = performance.now() + ms; performance.now() < end || works.length < 10;) {
-    const before = spent()
-    await visit()
-    works.push(Math.max(...spent().map((ms, at) => ms - before[at]!)))
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  return works
+const threadOf = (name: 'attackers' | 'victim', workerData: object): Worker =>
+  new Worker(new URL(import.meta.url.replace(/victims\.([jt]s)$/, `${name}.$1`)), { workerData })
+
+const told = async (thread: Worker, word: unknown): Promise<unknown> => {
+  thread.postMessage(word)
+  return (await once(thread, 'message'))[0]
 }
 
-const beside = (name: string, visitor: (stage: Stage) => Promise<Visit>, attack: Attack): Scene => ({
-  name: `${name}, beside ${attackers} attackers`,
+/**
+ * The p99 of a victim while attackers send to each of two gateways of this machine in turn: to its own, and to the twin.
+ * The cores are as busy beside the twin, so that they are no part of the difference.
+ */
+const beside = (attack: AttackName, visit: VisitName): Scene => ({
+  name: `${attack}, ${count} at once beside a ${visit}`,
   short: true,
-  memory: 512 * mebibyte,
-  async play(stage) {
+  // Bodies that ended are still in memory until the next collection.
+  memory: Math.max(192 * mebibyte, 4 * count * attacks[attack].bytes),
+  async play(stage: Stage, twin) {
     const before = slowness()
-    const visit = await visitor(stage)
-    await visited(stage, visit, 500)
-    const alone = percentile(await visited(stage, visit, quietMs), 0.99)
-    let isOver = false
-    const attacking = Array.from({ length: attackers }, async () => {
-      while (!isOver) await attack(stage)
-    })
-    const works = await visited(stage, visit, loudMs)
-    // The attackers share the machine too.
-    const busy = Math.max(before, slowness())
-    isOver = true
-    await Promise.all(attacking)
-    const most = Math.max(3 * alone, alone + later * Math.max(busy, slowness()))
+    const door: Door = { base: stage.base, key: await stage.keyOf('quiet') }
+    const victim = threadOf('victim', { door, visit })
+    const doors = [stage, await twin()].map(({ base, key }): Door => ({ base, key }))
+    const attackers = doors.map((door) => threadOf('attackers', { door, attack, count }))
+    await told(victim, warmMs)
+    const seen: readonly [number[], number[]] = [[], []]
+    for (let round = 0; round < rounds; round++)
+      for (const [side, thread] of attackers.entries()) {
+        await told(thread, true)
+        seen[side]?.push(at((await told(victim, roundMs)) as number[], 0.99))
+        await told(thread, false)
+      }
+    await Promise.all([victim, ...attackers].map((thread) => thread.terminate()))
+    const [besieged, alone] = seen.map((p99s) => at(p99s, 0.5))
     const figure: Figure = {
-      name: `ms of work that a victim waits for, p99 (alone ${alone.toFixed(1)})`,
-      value: percentile(works, 0.99),
-      most,
+      name: `ms that a victim waits, p99 (${alone?.toFixed(1)} beside the twin)`,
+      value: besieged ?? Infinity,
+      // Beside work of others, p99s of so few visits scatter by as much as the machine is slow.
+      most: Math.max(least, times * (alone ?? 0)) * Math.max(before, slowness()),
     }
     return { sent: 0, figures: [figure] }
   },
 })
 
-const chatting = async (stage: Stage): Promise<Visit> => {
-  const key = await stage.keyOf('quiet')
-  return async () => {
-    const { status } = await post(stage, chat, hello, key)
-    if (status !== 200) throw new Error(`A victim gets ${status}`)
-  }
-}
-
-const sealedTime = async (stage: Stage): Promise<Visit> => {
-  const client = clientOf(stage.base, await stage.keyOf('quiet'))
-  return () => client.tools.call('getTime', { timezone: 'UTC' })
-}
-
-const bodies: Readonly<Record<string, Buffer>> = {
-  'unknown keys': Buffer.from(`{${conversation},"more":{${unknownKeys}}}`),
-  'objects of 4,000 keys': Buffer.from(
-    `{${conversation},"more":[${Array(24)
-      .fill(`{${members(4_000)}}`)
-      .join()}]}`,
-  ),
-  'one text of 8 MB': repeatedIn('{"model":"chatting","messages":[{"role":"user","content":"', 'a', '"}]}', 8_000_000),
-  'empty messages': repeatedIn('{"model":"chatting","messages":[', '{},', '{}]}', 2_000_000),
-}
-
 /** A chat, and a sealed call, of somebody else while three attackers send the same again and again. */
-export const victims: readonly Scene[] = [
-  ...Object.entries(bodies).map(([name, body]) =>
-    beside(`a chat with ${name}`, chatting, (stage) => post(stage, chat, body)),
-  ),
-  beside('a chat in chunks of one byte', chatting, (stage) => inTinyChunks(stage, chat, 500_000)),
-  beside('embeddings of 90,000 tokens', chatting, (stage) =>
-    post(stage, '/v1/embeddings', repeatedIn('{"model":"embedding","input":[', '1,', '1]}', 180_000)),
-  ),
-  beside('a sealed chat with unknown keys', sealedTime, async (stage) => {
-    const envelope = { params: 'encryptedInference', parts: {}, beside: {} }
-    const key = await keyAt(stage.base, stage.key)
-    return post(stage, '/rvenc/chat/completions', sealedFor(key, bodies['unknown keys'] ?? hello, envelope).body)
-  }),
-]
+export const victims: readonly Scene[] = (Object.keys(attacks) as AttackName[]).map((attack) =>
+  beside(attack, attack.startsWith('a sealed') ? 'sealed call' : 'chat'),
+)

@@ -3,7 +3,7 @@ import { opcodes, rawPeer, type RawPeer } from '../fakes/web-sockets.ts'
 import type { Stage } from '../lab/hunt/stage.ts'
 import { until } from '../until.ts'
 import { type Scene, mebibyte } from './scene.ts'
-import { unknownKeys } from './victims.ts'
+import { unknownKeys } from './besieged.ts'
 
 /** Plays on connections of its own, which end with the scene; how many of them the gateway left open is counted. */
 const onPeers = (

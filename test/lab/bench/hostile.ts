@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Figure, passes, played } from '../../hostile/scene.ts'
 import { scenes } from '../../hostile/scenes.ts'
-import { openStage } from '../hunt/stage.ts'
+import { type Stage, openStage } from '../hunt/stage.ts'
 import { demandQuiet, isQuiet } from './quiet.ts'
 
 /** `npm run bench:hostile [-- --force] [part of a name …]`: what somebody hostile can do to a gateway and its enclave. */
@@ -18,8 +18,9 @@ for (const scene of scenes) {
   // A gateway of its own: no scene pays for what another left.
   const quiet = await isQuiet()
   const stage = await openStage()
-  const figures = await played(scene, stage, quiet)
-  await stage.close()
+  let another: Promise<Stage> | null = null
+  const figures = await played(scene, stage, () => (another ??= openStage()), quiet)
+  await Promise.all([stage.close(), (another as Promise<Stage> | null)?.then(({ close }) => close())])
   console.log(scene.name)
   for (const figure of figures) console.log(said(figure))
   beyond += figures.filter((it) => !passes(it)).length
