@@ -13,6 +13,8 @@ const [rounds, roundMs, warmMs] = [5, 500, 500]
 const times = 3
 /** Ms of a wait that nobody judges: a collection of the gateway's heap stops each of its turns for up to 5 ms. */
 const least = 10
+/** The same for chunks of one byte: the system's parser takes up to 10 ms for one read of each attacker, in one piece. */
+const leastOfChunks = 40
 
 const at = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other)
@@ -56,7 +58,9 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
       name: `ms that a victim waits, p99 (${alone?.toFixed(1)} beside the twin)`,
       value: besieged ?? Infinity,
       // Beside work of others, p99s of so few visits scatter by as much as the machine is slow.
-      most: Math.max(least, times * (alone ?? 0)) * Math.max(before, slowness()),
+      most:
+        Math.max(attack.includes('chunks') ? leastOfChunks : least, times * (alone ?? 0)) *
+        Math.max(before, slowness()),
     }
     return { sent: 0, figures: [figure] }
   },
