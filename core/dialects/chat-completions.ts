@@ -14,7 +14,7 @@ const message = v.looseObject({
 
 /** A message that the schema would take as it is: a conversation may have ten thousands of them. */
 const isText = (item: unknown): boolean => {
-  if (typeof item !== 'object' || item === null) return false
+  if (typeof item !== 'object' || item === null || Object.hasOwn(item, '__proto__')) return false
   const { role, content } = item as { readonly role?: unknown; readonly content?: unknown }
   return typeof content === 'string' && (roles as readonly unknown[]).includes(role)
 }

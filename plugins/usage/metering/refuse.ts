@@ -1,6 +1,7 @@
 import { TooMany } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
-import type { Charge, Quota, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
+import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
+import type { Quota } from '../quotas/port.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { type Budget, spentBudget } from './budgets.ts'
 import { type allowanceHeaders, overdrawnHeaders, tightestHeaders } from './token-headers.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import type { Counts, Ledger } from '../../../core/ports/ledger.ts'
+import type { Ledger } from '../../../core/ports/ledger.ts'
 import {
   type CurrentTrace,
   type Observer,
@@ -9,7 +9,8 @@ import {
 } from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
-import type { Charge, Quota, QuotaCall, QuotasOf, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
+import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
+import type { Quota, QuotaCall, QuotasOf } from '../quotas/port.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { keptCalls } from './kept-calls.ts'
 import type { Estimate } from '../../../core/inference/metering/tokens.ts'
@@ -23,7 +24,7 @@ import type { Consumption, Mode } from '../../../core/inference/metering/price.t
 import type { PriceList } from '../../../core/inference/metering/price-list.ts'
 import { placeOf } from './places.ts'
 import { prices } from './prices.ts'
-import { tariffOfAudio, unansweredCall, tariffOfTokens, type Tariff } from './tariffs.ts'
+import { guessedCounts, type Tariff, tariffOfAudio, tariffOfTokens, unansweredCall } from './tariffs.ts'
 import { allowanceHeaders, tightestHeaders } from './token-headers.ts'
 
 type Granted = Spent & { readonly ok: true }
@@ -391,10 +392,3 @@ const workOf = ({ allowancesOf, clock }: Till, caller: Caller, { input, output }
 /** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
-
-/** What counts for a call when its process is killed. */
-const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
-  ...tariff.countsOf(guess, cost),
-  estimated: 1,
-  estimated_cost_micros: cost ?? 0,
-})

@@ -38,3 +38,10 @@ export const tariffOfAudio: Tariff<number> = {
   consumptionOf: (seconds) => ({ input: 0, output: 0, seconds }),
   countsOf: (seconds, cost) => ({ requests: 1, audio_seconds: seconds, ...priced(cost) }),
 }
+
+/** What counts for a call when its process is killed. */
+export const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
+  ...tariff.countsOf(guess, cost),
+  estimated: 1,
+  estimated_cost_micros: cost ?? 0,
+})

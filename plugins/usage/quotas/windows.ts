@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { TooMany } from '../../../core/errors.ts'
 import { calendar } from '../metering/windows.ts'
-import type { Allowance, Quota, QuotaCall, QuotasOf } from '../../../core/ports/rate-limiter.ts'
+import type { Allowance } from '../../../core/ports/rate-limiter.ts'
+import type { Quota, QuotaCall, QuotasOf } from './port.ts'
 
 /** A window of the calendar: whose it is, and the one amount that it holds. */
 interface QuotaRow {
