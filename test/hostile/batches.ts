@@ -26,7 +26,9 @@ const uploading = (
 ): Scene => ({
   name,
   short,
-  memory: (short ? 64 : 96) * mebibyte,
+  // A million lines take more than 64 MiB of a fresh gateway.
+  ...(!short && { bench: true }),
+  memory: 64 * mebibyte,
   async play({ base, key }) {
     let sent = 0
     const form = async function* () {
