@@ -6,6 +6,8 @@ import { append, unlink, linkedList, type LinkedList, type Linked } from '../../
 interface Lease extends Linked<Lease> {
   /** Unix ms until which the place is taken; 0 once it was released. */
   over: number
+  /** Ms that the place is taken where nobody renews it. */
+  readonly ttl: number
 }
 
 interface Bucket {
@@ -35,8 +37,10 @@ const tidy = <T>(map: Map<string, T>, idle: (entry: T) => boolean) => {
 /** Frees the places whose holders did not renew them in time. */
 const lapse = (leases: LinkedList<Lease>, now: number) => {
   for (let lease = leases.first; lease !== null;) {
-    const { behind, over } = lease
+    const { behind, over, ttl } = lease
     if (over <= now) unlink(leases, lease)
+    // A clock that was set back holds no place for longer than its time.
+    else if (over - now > ttl) lease.over = now + ttl
     lease = behind
   }
 }
@@ -91,21 +95,21 @@ class LeasedPlace implements Lease, Place {
   over: number
   before: Lease | null = null
   behind: Lease | null = null
+  readonly ttl: number
   readonly #leases: LinkedList<Lease>
-  readonly #ttl: number
   readonly #clock: Clock
 
   constructor(leases: LinkedList<Lease>, over: number, ttl: number, clock: Clock) {
     this.over = over
     this.#leases = leases
-    this.#ttl = ttl
+    this.ttl = ttl
     this.#clock = clock
   }
 
   renew(): boolean {
     const now = this.#clock.now()
     if (this.over <= now) return false
-    this.over = now + this.#ttl
+    this.over = now + this.ttl
     return true
   }
 
@@ -136,6 +140,8 @@ export default plugin({
         buckets.set(name, (bucket = { left: most, most, at: now, whole: now }))
         return bucket
       }
+      // A window that ended has its whole amount, also where its name comes again after the clock was set back.
+      if (until !== undefined && until > now && bucket.whole <= now) bucket.left = bucket.most
       const more = until === undefined ? (Math.max(0, now - bucket.at) * bucket.most) / per : 0
       bucket.left = Math.min(bucket.most, bucket.left + more) + most - bucket.most
       bucket.most = most

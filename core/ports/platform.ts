@@ -36,6 +36,8 @@ export interface Ask {
   readonly body?: string | Uint8Array
   /** A body as it comes in, in place of `body`; only for hosts that the configuration names. */
   readonly stream?: AsyncIterable<Uint8Array>
+  /** A redirect is the answer, and nobody else is asked; only for `outside`, since `upstream` never follows one. */
+  readonly stays?: true
   /** Ends the request at any time, also while its body is read. */
   readonly signal: AbortSignal
   /** In ms until the head of the answer; when absent, only the signal counts. */

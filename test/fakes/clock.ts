@@ -3,6 +3,8 @@ import type { Clock } from '../../core/ports/platform.ts'
 export interface FakeClock extends Clock {
   /** Lets so much time pass, alarm by alarm, and lets everybody act in between. */
   pass(ms: number): Promise<void>
+  /** Sets the time of day, as an operator does; alarms ring as long from now as before. */
+  set(ms: number): void
   /** Alarms that would still ring. */
   armed(): number
 }
@@ -60,6 +62,10 @@ export const fakeClock = (start = 1_800_000_000_000): FakeClock => {
         next[1].ring()
       }
       now = until
+    },
+    set(ms) {
+      now += ms
+      for (const alarm of due.values()) alarm.at += ms
     },
     armed: () => due.size,
   }

@@ -41,6 +41,7 @@ interface Step {
   readonly method: Ask['method']
   readonly headers: Headers
   readonly body: Ask['body']
+  readonly stays: boolean
 }
 
 /** A caller's `host` header could name another site behind a checked address. */
@@ -48,7 +49,7 @@ const start = (url: URL, ask: Ask): Step => {
   const headers = new Headers(ask.headers)
   headers.delete('host')
   headers.set('user-agent', 'sealgate')
-  return { url, method: ask.method, headers, body: ask.body }
+  return { url, method: ask.method, headers, body: ask.body, stays: ask.stays === true }
 }
 
 /** As browsers do (Fetch standard): 303 becomes GET, and so does a POST behind 301 or 302. */
@@ -59,7 +60,8 @@ const follow = (step: Step, url: URL, status: number): Step => {
     if (url.origin !== step.url.origin && !travelling.has(name)) headers.delete(name)
   }
   if (turned) headers.delete('content-type')
-  return turned ? { url, method: 'GET', headers, body: undefined } : { ...step, url, headers }
+  const { method, body, stays } = step
+  return turned ? { url, method: 'GET', headers, body: undefined, stays } : { url, method, headers, body, stays }
 }
 
 /** Follows redirects to an answer. Every connection uses checked addresses. */
@@ -96,7 +98,7 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
     let step = first
     for (let hops = 0; ; hops++) {
       const { response, close } = await connect(step, signal)
-      const location = moved.has(response.status) ? response.headers.get('location') : null
+      const location = !step.stays && moved.has(response.status) ? response.headers.get('location') : null
       if (location === null) return { response, close, url: step.url.href }
       leave(response)
       close()

@@ -71,12 +71,12 @@ export const perCallerUntil = <T>(
   make: (caller: Caller, now: number) => readonly T[],
   endOf: (part: T) => number | undefined,
 ): typeof make => {
-  const made = new WeakMap<Caller, { readonly all: readonly T[]; readonly until: number }>()
+  const made = new WeakMap<Caller, { readonly all: readonly T[]; readonly since: number; readonly until: number }>()
   return (caller, now) => {
     let found = made.get(caller)
-    if (found === undefined || now >= found.until) {
+    if (found === undefined || now < found.since || now >= found.until) {
       const all = make(caller, now)
-      found = { all, until: Math.min(...all.map((one) => endOf(one) ?? Infinity)) }
+      found = { all, since: now, until: Math.min(...all.map((one) => endOf(one) ?? Infinity)) }
       made.set(caller, found)
     }
     return found.all

@@ -21,6 +21,20 @@ export interface Window {
   readonly until: number
 }
 
+/**
+ * A clock that was set back opens no window anew: the later window goes on, and ends where the earlier one does. Nobody
+ * waits for longer than one window.
+ */
+export const everOnward = (windowAt: (now: number) => Window): ((now: number) => Window) => {
+  let last: Window = { name: '', until: -Infinity }
+  return (now) => {
+    const window = windowAt(now)
+    if (window.until < last.until) last = { name: last.name, until: window.until }
+    else if (window.until > last.until) last = window
+    return last
+  }
+}
+
 /** The window in which a time lies, as people in the time zone count their days; weeks begin on Monday. */
 export const calendar = (period: Period, timeZone: string): ((now: number) => Window) => {
   let format: Intl.DateTimeFormat | null = null
@@ -35,7 +49,7 @@ export const calendar = (period: Period, timeZone: string): ((now: number) => Wi
 
   let from = Infinity
   let current: Window = { name: '', until: -Infinity }
-  return (now) => {
+  return everOnward((now) => {
     if (now >= from && now < current.until) return current
     const name = nameAt(now)
     let [inside, behind] = [now, now + horizon]
@@ -46,7 +60,7 @@ export const calendar = (period: Period, timeZone: string): ((now: number) => Wi
     }
     from = now
     return (current = { name, until: behind })
-  }
+  })
 }
 
 /** A format costs a start several ms and MB, so each is made when a budget first needs it. */

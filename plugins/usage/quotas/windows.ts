@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { TooMany } from '../../../core/errors.ts'
-import { calendar } from '../metering/windows.ts'
+import { calendar, everOnward, type Window } from '../metering/windows.ts'
 import type { Allowance } from '../../../core/ports/rate-limiter.ts'
 import type { Quota, QuotaCall, QuotasOf } from './port.ts'
 
@@ -23,17 +23,21 @@ interface QuotaSettings {
 const minute = 60_000
 const lengths = { minute, hour: 60 * minute, day: 1440 * minute, week: 7 * 1440 * minute, month: 30 * 1440 * minute }
 
+/** A window of UTC. */
+const fixed = (per: 'minute' | 'hour') =>
+  everOnward((now) => {
+    const begun = Math.floor(now / lengths[per])
+    return { name: String(begun), until: (begun + 1) * lengths[per] }
+  })
+
 /** The window in which a time lies: minutes and hours of UTC, days and longer ones of the time zone. */
-const windowsIn = (timeZone: string) => {
-  const ofDays = {
+const windowsIn = (timeZone: string): Readonly<Record<QuotaRow['per'], (now: number) => Window>> => {
+  return {
+    minute: fixed('minute'),
+    hour: fixed('hour'),
     day: calendar('day', timeZone),
     week: calendar('week', timeZone),
     month: calendar('month', timeZone),
-  }
-  return (per: QuotaRow['per'], now: number): { readonly name: string; readonly until: number } => {
-    if (per !== 'minute' && per !== 'hour') return ofDays[per](now)
-    const begun = Math.floor(now / lengths[per])
-    return { name: String(begun), until: (begun + 1) * lengths[per] }
   }
 }
 
@@ -97,7 +101,7 @@ export const windowsOf = ({ windows, userSecret = '' }: QuotaSettings, timeZone:
       if (whose === null) return []
       const { of, per, model = '' } = row
       const amount = amountOf(row)
-      const { name, until } = windowAt(per, now)
+      const { name, until } = windowAt[per](now)
       const bucket = ['quota', amount.concern, of, whose, encodeURIComponent(model), per, name].join('/')
       const allowance = { name: bucket, ...amount, per: lengths[per], until }
       return [{ allowance, refused: refusalOf(row, amount.concern, until) }]

@@ -115,7 +115,7 @@ t.test('a receiver that fails is tried again with the same id, and in the end no
   t.equal(new Set(hooks.map(({ headers }) => headers['webhook-timestamp'])).size, 6)
   t.same(
     logged.map(({ event, facts: { status, again } }) => [event, status, again]),
-    [500, 404, 301, 429, 200, 503].map((status, i) => ['webhook.failed', status, i < 5]),
+    [500, 404, 301, 429, 302, 503].map((status, i) => ['webhook.failed', status, i < 5]),
   )
 })
 

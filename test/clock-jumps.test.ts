@@ -1,0 +1,280 @@
+import './fakes/unwatched.ts'
+import OpenAI, { toFile } from 'openai'
+import t, { type Test } from 'tap'
+import * as v from 'valibot'
+import cachePlugin from '../adapters/memory/cache.ts'
+import { memory } from '../adapters/memory/index.ts'
+import metadataStore from '../adapters/memory/metadata-store.ts'
+import { clock as clockPlugin, random } from '../adapters/memory/platform.ts'
+import limiterPlugin from '../adapters/memory/rate-limiter.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
+import { Keyring, keyring } from '../core/access/keyring.ts'
+import { TooMany } from '../core/errors.ts'
+import type { Adapters } from '../core/gateway.ts'
+import { renewedPlaces } from '../core/http/concurrency.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Cache } from '../core/ports/cache.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import { Clock } from '../core/ports/platform.ts'
+import { type Allowance, RateLimiter } from '../core/ports/rate-limiter.ts'
+import { Settings, SettingsShape, type SettingsInput } from '../core/settings.ts'
+import openai from '../plugins/providers/openai.ts'
+import rehearsal from '../plugins/providers/rehearsal.ts'
+import { ConsoleSessions, consoleSessions } from '../plugins/surfaces/console/console-sessions.ts'
+import { calendar } from '../plugins/usage/metering/windows.ts'
+import { running } from './environments.ts'
+import { batchVendor } from './fakes/batch-vendor.ts'
+import { type FakeClock, fakeClock } from './fakes/clock.ts'
+import { house as issuing, issued, issuerKey, signed } from './fakes/issuer.ts'
+import { fitted, made } from './fitted.ts'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const jumps = [-400 * day, -day, -hour, hour, day, 400 * day]
+
+const of = (clock: FakeClock) => use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock }))
+const limiterOf = (clock: FakeClock) => made(RateLimiter, use(limiterPlugin), of(clock))
+
+t.test('a place of nobody is free after its time, wherever the clock jumps', async (t) => {
+  for (const jump of jumps) {
+    const clock = fakeClock()
+    const limiter = limiterOf(clock)
+    const lost = await limiter.take('a', 2, minute)
+    const kept = await limiter.take('a', 2, minute)
+    t.ok(lost && kept)
+    clock.set(jump)
+    if (jump < 0) {
+      t.equal(await limiter.take('a', 2, minute), null, `${jump}: no place is free at once`)
+      await clock.pass(minute - 1)
+      t.equal(await kept?.renew(), true, `${jump}: who holds a place keeps it`)
+      t.equal(await limiter.take('a', 2, minute), null, `${jump}: a place is kept to its end`)
+      await clock.pass(1)
+    }
+    t.ok(await limiter.take('a', 2, minute), `${jump}: the place is free`)
+  }
+})
+
+t.test('allowances that refill are neither full nor shut after a jump backwards', async (t) => {
+  for (const concern of ['tokens', 'money', 'requests'] as const) {
+    for (const jump of jumps.filter((ms) => ms < 0)) {
+      const clock = fakeClock()
+      const limiter = limiterOf(clock)
+      const allowance: Allowance = { name: 'a', concern, most: 60, per: minute }
+      t.match(await limiter.spend([{ allowance, amount: 60 }]), { ok: true })
+      clock.set(jump)
+      t.match(await limiter.spend([{ allowance, amount: 1 }]), { ok: false, wait: second }, `${concern} ${jump}`)
+      await clock.pass(second)
+      t.match(await limiter.spend([{ allowance, amount: 1 }]), { ok: true, left: [0] }, `${concern} ${jump}: refills`)
+    }
+  }
+})
+
+t.test('a refused caller is sent away for ten minutes at most', async (t) => {
+  for (const jump of jumps) {
+    const clock = fakeClock()
+    const take = renewedPlaces(limiterOf(clock), clock, { bytes: () => new Uint8Array(), fraction: () => 0.99 })
+    const first = await take('a', 1)
+    const refused = async (): Promise<number> => {
+      try {
+        await take('a', 1)
+      } catch (error) {
+        if (error instanceof TooMany) return error.retryAfter ?? Infinity
+        throw error
+      }
+      return Infinity
+    }
+    const before = await refused()
+    t.ok(before < 2 * second)
+    clock.set(jump)
+    // A place that a jump forwards ended is taken anew.
+    if (jump > 0) await take('a', 1)
+    const after = await refused()
+    t.ok(after > 0 && after <= 10 * minute, `${jump}: ${after} ms`)
+    await first.release()
+  }
+})
+
+t.test('a window of the calendar that is used up stays so, and for one window at most', async (t) => {
+  const start = Date.UTC(2030, 4, 15, 12)
+  for (const [period, longest] of [
+    ['day', day],
+    ['week', 7 * day],
+    ['month', 31 * day],
+  ] as const) {
+    for (const jump of jumps.filter((ms) => ms < 0).concat([-longest, -3 * longest])) {
+      const windowAt = calendar(period, 'UTC')
+      const used = windowAt(start)
+      const back = start + jump
+      const held = windowAt(back)
+      t.equal(held.name, used.name, `${period} ${jump}: no window is opened`)
+      t.ok(held.until > back && held.until - back <= longest, `${period} ${jump}: one window at most`)
+      t.same(windowAt(held.until - 1), held)
+      const next = windowAt(held.until)
+      t.ok(next.until > held.until && next.until <= held.until + longest)
+      const other = calendar(period, 'UTC')
+      other(start)
+      other(back)
+      t.same(other(start), used, `${period} ${jump}: forwards again, the window is the same one`)
+    }
+  }
+})
+
+t.test('a copy ends by its time, and at once where the clock jumps over its time', async (t) => {
+  for (const jump of jumps) {
+    const clock = fakeClock()
+    const cache = made(Cache, use(cachePlugin), of(clock))
+    await cache.set('a', 'copy', minute)
+    t.equal(await cache.get('a'), 'copy')
+    clock.set(jump)
+    t.equal(await cache.get('a'), undefined, `${jump}`)
+    await cache.set('a', 'anew', minute)
+    t.equal(await cache.get('a'), 'anew')
+  }
+})
+
+t.test('a jump forwards ends sessions and links, and a new session is good after every jump', async (t) => {
+  for (const jump of jumps) {
+    const clock = fakeClock()
+    const rows = plugin({ port: MetadataStore, name: 'rows', create: () => metadataStore.create({}, {}, 'rows') })
+    const settings = plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })
+    const fittings = [use(keyring), use(consoleSessions), use(random), use(rows), use(settings), of(clock)]
+    const { keys, sessions } = fitted(...fittings).supply({ keys: Keyring, sessions: ConsoleSessions })
+    const { credential } = await keys.create({ name: 'first' })
+    const link = await sessions.link(credential)
+    const taken = await sessions.take(await sessions.link(credential))
+    if (taken === null) throw new Error('The link is not taken')
+    const session = await sessions.open(taken, hour, hour)
+    t.ok(await sessions.find(session.credential))
+    clock.set(jump)
+    if (jump > 0) {
+      t.equal(await sessions.find(session.credential), null, `${jump}: the session is over`)
+      t.equal(await sessions.renew(session.secret, hour), null, `${jump}: and stays so`)
+      t.equal(await sessions.take(link), null, `${jump}: the link is over`)
+    } else {
+      const renewed = await sessions.renew(session.secret, hour)
+      t.ok(renewed && renewed.expires_at <= clock.now() + hour, `${jump}: a renewed session ends by the new time`)
+    }
+    const anew = await sessions.open(taken, hour, hour)
+    t.ok(await sessions.find(anew.credential), `${jump}: a new session is good`)
+    await clock.pass(hour)
+    t.equal(await sessions.find(anew.credential), null, `${jump}: and ends by its time`)
+  }
+})
+
+t.test('a login is good within the times of its token alone', async (t) => {
+  const key = await issuerKey('ES256', 'one')
+  for (const jump of jumps) {
+    const { its, clock, reasons } = await issuing(t, [key])
+    const token = await signed(key, issued(clock.now()))
+    t.ok(await its.find(token))
+    clock.set(jump)
+    t.equal(await its.find(token), null, `${jump}`)
+    t.same(reasons(), [jump < 0 ? 'early' : 'expired'])
+    t.ok(await its.find(await signed(key, issued(clock.now()))), `${jump}: a login of the new time is good`)
+    clock.set(-jump)
+    t.ok(await its.find(token), `${jump}: back again`)
+  }
+})
+
+/** A gateway in the middle of May, whose time of day can be set. */
+const house = async (t: Test, settings: SettingsInput, more: Partial<Adapters> = {}) => {
+  const system = made(Clock, use(clockPlugin))
+  let ahead = Date.UTC(2030, 4, 15, 12, 30, 20) - system.now()
+  const clock = plugin({ port: Clock, name: 'set', create: (): Clock => ({ ...system, now }) })
+  const gateway = await running(t, { ...memory(), ...more, clock: use(clock) }, settings)
+  function now() {
+    return system.now() + ahead
+  }
+  const chat = () =>
+    gateway.call('POST', '/v1/chat/completions', {
+      model: 'rehearsal',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+  const drained = async (asked: Promise<Response>) => {
+    const answer = await asked
+    await answer.arrayBuffer()
+    return answer
+  }
+  return {
+    ...gateway,
+    now,
+    set: (ms: number) => void (ahead += ms),
+    chat: () => drained(chat()),
+    ask: (...call: Parameters<typeof gateway.call>) => drained(gateway.call(...call)),
+  }
+}
+
+t.test('a quota that is used up is neither free nor shut for longer than its window', async (t) => {
+  const windows = { minute, hour, day, week: 7 * day, month: 31 * day }
+  for (const [per, longest] of Object.entries(windows)) {
+    for (const jump of [-longest, -day, -hour]) {
+      const it = await house(t, { quotas: { windows: [{ of: 'key', requests: 1, per: per as keyof typeof windows }] } })
+      t.equal((await it.chat()).status, 200)
+      t.equal((await it.chat()).status, 429)
+      it.set(jump)
+      const refused = await it.chat()
+      t.equal(refused.status, 429, `${per} ${jump}: nothing is free`)
+      const ends = Date.parse(refused.headers.get('x-sealgate-window-reset') ?? '')
+      t.ok(ends > it.now() && ends - it.now() <= longest, `${per} ${jump}: until ${ends - it.now()} ms from now`)
+      it.set(ends - it.now())
+      t.equal((await it.chat()).status, 200, `${per} ${jump}: the next window is open`)
+      t.equal((await it.chat()).status, 429, `${per} ${jump}: for what it holds`)
+    }
+  }
+})
+
+t.test('tokens of a calendar day are the same after a jump backwards', async (t) => {
+  const it = await house(t, { limits: { days: 'calendar', key: { tokensPerDay: 30 } } })
+  let calls = 0
+  while ((await it.chat()).status === 200 && calls < 10) calls++
+  t.ok(calls > 0 && calls < 10)
+  for (const jump of [-hour, -day, -day]) {
+    it.set(jump)
+    t.equal((await it.chat()).status, 429, `${jump}`)
+  }
+  it.set(day)
+  t.equal((await it.chat()).status, 200, 'the next day is open')
+})
+
+t.test('no jump is a fault of the gateway, and calls go on', async (t) => {
+  const vendor = await batchVendor(t)
+  const it = await house(
+    t,
+    {
+      models: {
+        rehearsal: { upstreams: [{ provider: 'rehearsal' }] },
+        talk: { upstreams: [{ provider: 'vendor', model: 'gpt-own' }] },
+      },
+    },
+    {
+      fetch: use(doors),
+      upstreams: [use(rehearsal), use(openai, { baseUrl: `${vendor.url}/v1`, apiKey: 'k', batches: true }, 'vendor')],
+    },
+  )
+  const client = new OpenAI({ apiKey: it.key, baseURL: `${it.base}/v1`, maxRetries: 0 })
+  const body = { model: 'talk', messages: [{ role: 'user', content: 'Hi' }] }
+  const row = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })
+  const upload = async () => client.files.create({ file: await toFile(Buffer.from(row), 'in.jsonl'), purpose: 'batch' })
+  const begin = (file: string) =>
+    client.batches.create({ input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' })
+  const file = await upload()
+  const batch = await begin(file.id)
+  for (const jump of jumps) {
+    it.set(jump)
+    t.equal((await begin((await upload()).id)).object, 'batch', `${jump}: a new batch begins`)
+    const answers = await Promise.all([
+      it.chat(),
+      it.ask('POST', '/v1/responses', { model: 'rehearsal', input: 'Hi' }),
+      ...[`/v1/files/${file.id}`, `/v1/files/${file.id}/content`, `/v1/batches/${batch.id}`].map((path) =>
+        it.ask('GET', path),
+      ),
+      ...['/v1/models', '/v1/files', '/v1/batches', '/admin/usage', '/admin/keys'].map((path) => it.ask('GET', path)),
+    ])
+    const statuses = answers.map(({ status }) => status)
+    t.same(statuses, new Array(statuses.length).fill(200), `${jump}: every answer is whole`)
+  }
+  t.notOk(it.logged.find(({ event }) => event === 'fault'))
+})
