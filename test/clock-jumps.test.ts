@@ -21,6 +21,7 @@ import { Settings, SettingsShape, type SettingsInput } from '../core/settings.ts
 import openai from '../plugins/providers/openai.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import { ConsoleSessions, consoleSessions } from '../plugins/surfaces/console/console-sessions.ts'
+import { perCallerUntil } from '../plugins/usage/metering/allowances.ts'
 import { calendar } from '../plugins/usage/metering/windows.ts'
 import { running } from './environments.ts'
 import { batchVendor } from './fakes/batch-vendor.ts'
@@ -119,6 +120,19 @@ t.test('a window of the calendar that is used up stays so, and for one window at
       t.same(other(start), used, `${period} ${jump}: forwards again, the window is the same one`)
     }
   }
+})
+
+t.test('what is worked out for a caller is worked out again after a jump', async (t) => {
+  const windowsOf = perCallerUntil(
+    (_, now) => [{ at: now, until: now + hour }],
+    ({ until }) => until,
+  )
+  const caller = { key: 'a', organization: 'acme', user: 'ada', models: null, scopes: [], limits: {} } as never
+  const start = Date.UTC(2030, 4, 15)
+  const at = (now: number) => windowsOf(caller, now)[0]?.at
+  t.equal(at(start), start)
+  t.equal(at(start + hour - 1), start, 'once for a window')
+  for (const jump of jumps) t.equal(at(start + jump), start + jump, `${jump}`)
 })
 
 t.test('a copy ends by its time, and at once where the clock jumps over its time', async (t) => {

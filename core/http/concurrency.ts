@@ -8,8 +8,8 @@ import { append, unlink, linkedList, type LinkedList, type Linked } from './link
 const ttl = 30_000
 /** Minimum hold time in ms assumed for Retry-After: coming back late is cheaper than a second 429. */
 const leastHoldMs = 300
-/** Ms that nobody is sent away for at once, whatever a clock that was set makes of times. */
-const mostWaitMs = 600_000
+/** Longer times than these are of a clock that was set, and make no caller wait for longer than ten minutes. */
+const [mostHoldMs, mostAheadMs] = [150_000, 300_000]
 /** Names that are remembered although nobody holds a place there. */
 const idle = 10_000
 
@@ -79,10 +79,8 @@ export const renewedPlaces = (limiter: RateLimiter, clock: Clock, random: Random
     const { holds } = lane
     if (place === null) {
       // What is held for long already will be held for longer than was usual so far.
-      const usual = Math.max(leastHoldMs, lane.held, 2 * (began - (holds.first?.began ?? began)))
-      const held = Math.min(usual, mostWaitMs / 4)
-      // A time that far ahead is of a clock that was set back.
-      const next = lane.next - began > mostWaitMs / 2 ? began : lane.next
+      const held = Math.min(mostHoldMs, Math.max(leastHoldMs, lane.held, 2 * (began - (holds.first?.began ?? began))))
+      const next = lane.next - began > mostAheadMs ? began : lane.next
       lane.next = Math.max(began + held, next) + (1.25 * held) / most
       const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
       throw new TooMany('Too many concurrent requests', { retryAfter, apart: true, limit: 'concurrent' })

@@ -36,7 +36,7 @@ export interface Ask {
   readonly body?: string | Uint8Array
   /** A body as it comes in, in place of `body`; only for hosts that the configuration names. */
   readonly stream?: AsyncIterable<Uint8Array>
-  /** A redirect is the answer, and nobody else is asked; only for `outside`, since `upstream` never follows one. */
+  /** A redirect is the answer, in place of a step on the way of `outside`, which checks each step by the egress policy. */
   readonly stays?: true
   /** Ends the request at any time, also while its body is read. */
   readonly signal: AbortSignal
@@ -87,10 +87,7 @@ export type Push = (
   reader: AnswerReader,
 ) => boolean
 
-/**
- * Throws UpstreamFailed with `again` without an answer, and the signal's reason when the signal fired. Any status is an
- * answer.
- */
+/** Throws UpstreamFailed with `again` without an answer, or the reason of a signal that fired. Any status is an answer. */
 export type Door = (url: string, ask: Ask) => Promise<Answer>
 
 /** The only ways out of the process, so that one place holds the egress policy. */
@@ -99,10 +96,7 @@ export interface Fetch {
   readonly upstream: Door
   /** The same by calls in place of promises. */
   readonly push?: Push
-  /**
-   * Reaches hosts that a user or a model names, under the egress policy with its limits of size and time, also after
-   * redirects. Throws BadRequest when the policy refuses.
-   */
+  /** Reaches hosts that a user or a model names, within bounds of size and time. Throws BadRequest for forbidden hosts. */
   readonly outside: Door
   dispose?(): Promise<void>
 }
