@@ -36,7 +36,7 @@ export interface Ask {
   readonly body?: string | Uint8Array
   /** A body as it comes in, in place of `body`; only for hosts that the configuration names. */
   readonly stream?: AsyncIterable<Uint8Array>
-  /** A redirect is the answer, in place of a step on the way of `outside`, which checks each step by the egress policy. */
+  /** A redirect is the answer; `outside` follows one otherwise, where its egress policy allows the address. */
   readonly stays?: true
   /** Ends the request at any time, also while its body is read. */
   readonly signal: AbortSignal
@@ -87,7 +87,7 @@ export type Push = (
   reader: AnswerReader,
 ) => boolean
 
-/** Throws UpstreamFailed with `again` without an answer, or the reason of a signal that fired. Any status is an answer. */
+/** Throws UpstreamFailed with `again` without an answer, or the reason of its signal. Any status is an answer. */
 export type Door = (url: string, ask: Ask) => Promise<Answer>
 
 /** The only ways out of the process, so that one place holds the egress policy. */
@@ -96,7 +96,7 @@ export interface Fetch {
   readonly upstream: Door
   /** The same by calls in place of promises. */
   readonly push?: Push
-  /** Reaches hosts that a user or a model names, within bounds of size and time. Throws BadRequest for forbidden hosts. */
+  /** Reaches hosts that a user or a model names, within bounds. Throws BadRequest where the policy refuses. */
   readonly outside: Door
   dispose?(): Promise<void>
 }

@@ -2,13 +2,13 @@
 export const mostLines: Readonly<Record<string, number>> = {
   'adapters/drill': 1404,
   'adapters/local': 3354,
-  'adapters/memory': 867,
-  'adapters/production': 11352,
+  'adapters/memory': 882,
+  'adapters/production': 11354,
   core: 1470,
   'core/access': 713,
   'core/dialects': 1188,
   'core/generations': 363,
-  'core/http': 3546,
+  'core/http': 3549,
   'core/inference': 2336,
   'core/ports': 2354,
   'plugins/backend-evidence': 375,
@@ -46,7 +46,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/tools': 308,
   'plugins/surfaces/v1': 1323,
   'plugins/tools': 6856,
-  'plugins/usage': 2700,
+  'plugins/usage': 2718,
 }
 
 /** Lines of all rooms of core. This bound never rises. */
