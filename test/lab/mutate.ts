@@ -23,8 +23,10 @@ const { values } = parseArgs({
   },
 })
 
+const { resting: long } = await planned('short')
 /** Ms in which a test ends, broken or not. */
-const patience = 120_000
+const patienceOf = (test: string): number =>
+  long.includes(test.replace(/^test\/|\.test\.ts$/g, '')) ? 300_000 : 120_000
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -46,6 +48,7 @@ const built = (file: string): string => join('dist', file.replace(/\.ts$/, '.js'
 /** The exit code of a test, which ends at its first failure; null when its time was over. */
 const run = (folder: string, test: string): Promise<number | null> =>
   new Promise((done, fail) => {
+    const patience = patienceOf(test)
     // The runner's own limit of 30 seconds would count a busy machine as a broken test.
     const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000), TAP_BAIL: '1' }
     const options: SpawnOptions = { cwd: folder, stdio: 'ignore', env, detached: true }
@@ -94,7 +97,7 @@ const room = (file: string): string => file.split('/').slice(0, 2).join('/')
 
 const played = new Map(await readPlayed())
 /** A sample leaves out the rows of long tests, with browsers and many processes. */
-const left = values.sample === undefined ? [] : (await planned('short')).resting.map((file) => `test/${file}.test.ts`)
+const left = values.sample === undefined ? [] : long.map((file) => `test/${file}.test.ts`)
 const wanted = mutations
   .filter(({ test }) => !left.includes(test))
   .filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))

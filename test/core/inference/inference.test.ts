@@ -75,6 +75,21 @@ const streamed = async (gateway: Inference, its: Entry, said: ChatBody = body, s
 // A first call loads the code of all calls, which takes time that no clock of these tests knows.
 t.before(() => infer(fakeClock()).count({ entry: entry([actor('a', [stop])]), body }, never))
 
+t.test('a backend gets of what came beside a call only what the backend takes', async (t) => {
+  const beside = { key: 'a secret', note: 'a note' }
+  for (const [takes, given] of [
+    [undefined, undefined],
+    [['note'], { note: 'a note' }],
+    [['key', 'other'], { key: 'a secret' }],
+  ] as const) {
+    const backend = actor('a', [say('Yes.'), stop])
+    const upstream: Upstream = takes === undefined ? backend : Object.assign(backend, { takes })
+    const { answer } = await infer(fakeClock()).chat({ entry: entry([upstream]), body, stream: true, beside }, never)
+    await drain(answer.chunks)
+    t.strictSame(backend.calls[0]?.beside, given, String(takes))
+  }
+})
+
 t.test('pick', async (t) => {
   const five = [1, 2, 3, 4, 0].map((weight, index) => candidateOf(actor(`b${index}`, []), 'm', { weight }))
   const five_ = entryOf('small', v.parse(ModelSettings, { upstreams: [{ provider: 'b0' }] }), five)
