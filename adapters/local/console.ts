@@ -37,7 +37,7 @@ export const ownConsole = async (
   const token = `own_${randomBytes(32).toString('base64url')}`
   const client = held && connect({ ...gateway, ...held.secrets })
   const own = {
-    gateway: gateway.baseUrl.replace(/\/+$/, ''),
+    gateway: gateway.baseUrl.replace(/(?<!\/)\/+$/, ''),
     policy: await policyText(values),
     allowInsecureDev: values['allow-insecure-dev'],
     kid: held?.kid ?? null,

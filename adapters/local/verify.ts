@@ -83,7 +83,7 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   const policy = policyOf(values)
   const keptOf = async (): Promise<Kept> => {
     const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)
-    const connection = { ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), policy, fetch }
+    const connection = { ...at, baseUrl: at.baseUrl.replace(/(?<!\/)\/+$/, ''), policy, fetch }
     return { ...(await askAttestation(connection)), at: Date.now() }
   }
   const answer = values.evidence === undefined ? await keptOf() : await keptAnswer(values.evidence)

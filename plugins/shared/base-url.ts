@@ -5,5 +5,5 @@ export const BaseUrl = v.pipe(
   v.string(),
   v.regex(/^https?:\/\//, 'an address that begins with http:// or https://'),
   v.url('an address that begins with http:// or https://'),
-  v.transform((url) => url.replace(/\/+$/, '')),
+  v.transform((url) => url.replace(/(?<!\/)\/+$/, '')),
 )

@@ -32,7 +32,7 @@ const ruleOf = (line: string): Rule | null => {
 /** Trailing blanks count only after a backslash. */
 const trimmed = (line: string): string => {
   const text = line.replace(/\r$/, '')
-  const kept = text.replace(/ +$/, '')
+  const kept = text.replace(/(?<! ) +$/, '')
   return kept !== text && /(^|[^\\])(\\\\)*\\$/.test(kept) ? `${kept} ` : kept
 }
 

@@ -90,7 +90,9 @@ const denial =
 
 /** One sentence an answer, to be held against the state. */
 export const answersOf = (question: Question): readonly string[] => {
-  const sentence = proseOf(question.instructions).trim().replace(/\?+$/, '')
+  const sentence = proseOf(question.instructions)
+    .trim()
+    .replace(/(?<!\?)\?+$/, '')
   const whole = (answer: string) => cut(sentence === '' ? answer : `${sentence}: ${answer}`)
   switch (question.type) {
     case 'choice':

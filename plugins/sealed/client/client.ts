@@ -76,7 +76,7 @@ export const connect = ({
 }: ConnectOptions): Client => {
   const policy = policyOf(given)
   const connectionTo = (url: string) => ({
-    baseUrl: url.replace(/\/+$/, ''),
+    baseUrl: url.replace(/(?<!\/)\/+$/, ''),
     apiKey,
     policy,
     fetch: fetch.bind(globalThis),

@@ -45,7 +45,7 @@ interface EhbpCall {
 /** Seals to a proven key alone. Path, headers, status and the end of an answer are not sealed by this protocol. */
 export const ehbp = (options: EhbpOptions): Ehbp => {
   const { apiKey, fetch = globalThis.fetch } = options
-  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  const baseUrl = options.baseUrl.replace(/(?<!\/)\/+$/, '')
   const keyFor = provenKey(options, fetch.bind(globalThis))
   const send: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init)

@@ -130,7 +130,7 @@ const windowOf = (text: string, from: number, most: number): string => {
   const to = Math.min(text.length, from + most)
   let part = text.slice(from, to)
   if (from > 0 && /\S/.test(text.charAt(from - 1))) part = part.replace(/^\S{0,40}\s+/, '')
-  if (to < text.length && /\S/.test(text.charAt(to))) part = part.replace(/\s+\S{0,40}$/, '')
+  if (to < text.length && /\S/.test(text.charAt(to))) part = part.replace(/(?<!\s)\s+\S{0,40}$/, '')
   // A very long word may be cut inside a surrogate pair.
   return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '').trim()
 }

@@ -41,7 +41,7 @@ export const sealLabel = (
 /** Null when the label does not open. */
 export const openLabel = (dek: Uint8Array, label: 'name' | 'mime', sealed: Uint8Array): string | null => {
   const plain = openWith(fileKey(dek, label), sealed)
-  return plain === null ? null : textOf(plain).replace(/ +$/, '')
+  return plain === null ? null : textOf(plain).replace(/(?<! ) +$/, '')
 }
 
 /** A label that another client sealed directly with the DEK, nonce first. Null when the label does not open. */

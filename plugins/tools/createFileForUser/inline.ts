@@ -153,7 +153,7 @@ const codeAt = (text: string, at: number, sign: string, ticks: ReadonlyMap<numbe
   while (close !== null && close[0].length !== sign.length) close = run.exec(text)
   if (close === null) return { token: { text: sign }, end: begin }
   const inner = text.slice(begin, close.index)
-  return { token: { text: inner.replace(/^ (.*\S.*) $/, '$1'), code: true as const }, end: run.lastIndex }
+  return { token: { text: inner.replace(/^ (?=.*\S)(.*) $/, '$1'), code: true as const }, end: run.lastIndex }
 }
 
 /** Parts are bounded, and the pattern never backs up far, so that a hostile text costs little. */

@@ -7,7 +7,7 @@ const mostBlocks = 50_000
 /** The number of list levels that a file distinguishes. */
 const deepestList = 8
 
-const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/
+const heading = /^ {0,3}(#{1,6})(?:[ \t]+(?![ \t])(.*))?$/
 const fenced = /^ {0,3}(`{3,}|~{3,})/
 const listed = /^([ \t]*)(?:[-*+]|(\d{1,9})[.)])[ \t]+(\S.*)$/
 const quoted = /^ {0,3}>[ \t]?/

@@ -113,4 +113,4 @@ const whole = (name: string, most: number): string =>
   name
     .slice(0, most)
     .replace(/[\ud800-\udbff]$/, '')
-    .replace(/[' ]+$/, '')
+    .replace(/(?<![' ])[' ]+$/, '')

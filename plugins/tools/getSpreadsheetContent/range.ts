@@ -1,7 +1,7 @@
 import type { CellRange } from '../../../core/ports/reader.ts'
 
-/** Cells, rows or columns, alone or with a colon between the first and the last. */
-export const rangePattern = /^\s*\$?([A-Za-z]{0,3})\$?(\d{0,9})(?:(:)\$?([A-Za-z]{0,3})\$?(\d{0,9}))?\s*$/
+/** Cells, rows or columns, alone or with a colon between the first and the last. A schema tries it on longer texts than it takes. */
+export const rangePattern = /^\s{0,40}\$?([A-Za-z]{0,3})\$?(\d{0,9})(?:(:)\$?([A-Za-z]{0,3})\$?(\d{0,9}))?\s{0,40}$/
 
 /** Stands for the end of the sheet, whose size is not known yet. */
 const last = Number.MAX_SAFE_INTEGER

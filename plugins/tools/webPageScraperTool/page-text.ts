@@ -126,7 +126,7 @@ const write = (most: number) => {
 /** No blanks at the ends of lines, and one empty line at most. */
 const tidy = (text: string): string =>
   text
-    .replace(/[^\S\n]+$/gm, '')
+    .replace(/(?<![^\S\n])[^\S\n]+$/gm, '')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 

@@ -97,7 +97,7 @@ const mediaOf = (url: unknown): JsonObject => {
   const inside = dataUrlOf(url)
   if (inside) return { inlineData: { mimeType: inside.mime, data: inside.data } }
   if (!/^(https?|gs):/i.test(url)) throw new BadRequest('A part of a message is neither a data URL nor an address')
-  const mimeType = mimes[/\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? '']
+  const mimeType = mimes[/\.(\w+)(?=[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '']
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } }
 }
 

@@ -5,7 +5,7 @@ export interface Sample {
 }
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
-const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
+const label = /\b([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
 const unescaped = (text: string): string =>
   text.replace(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter))

@@ -1,0 +1,84 @@
+import './fakes/unwatched.ts'
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { nameMatcher } from '../adapters/local/mcp/glob.ts'
+import { wordsPattern } from '../plugins/guards/words/pattern.ts'
+import { steepText } from './patterns/growth.ts'
+import { type Found, patternsIn } from './patterns/patterns-in.ts'
+
+/** How many patterns of a file are steep, and what keeps their texts short or honest. */
+const bounded: Readonly<Record<string, readonly [count: number, why: string]>> = {
+  'plugins/guards/redact/undecided.ts': [2, 'the end of a text, no longer than an IBAN'],
+  'plugins/shared/charset.ts': [1, 'the first 4,096 bytes of a page'],
+  'plugins/shared/redact-sentence.ts': [5, 'the first 2,000 characters of a sentence of a backend'],
+  'plugins/shared/refusal.ts': [1, 'the first 4,096 characters of a message of a backend'],
+  'plugins/surfaces/console/browser-modules.ts': [3, 'scripts of this package'],
+  'plugins/surfaces/console/browser/traffic-view.ts': [2, 'a time of day as the browser prints it'],
+  'plugins/surfaces/console/browser/sealed/seen-fields.ts': [1, 'a form that the tab of the reader makes'],
+  'plugins/surfaces/console/browser/sealed/vouching-pane.ts': [1, 'the address of a script of the page'],
+}
+
+/** Files that put more than constants into a pattern, with what they put there. */
+const open: Readonly<Record<string, string>> = {
+  'adapters/production/commands/release/provenance.ts': 'a length',
+  'plugins/guards/words/pattern.ts': 'words of the operator, each letter as itself',
+  'plugins/readers/spreadsheet/sheets-guard.ts': 'one of two names',
+  'plugins/sealed/retrieval/fold.ts': 'the letters of a table',
+  'plugins/shared/repeated-chunks.ts': 'one of two names',
+  'plugins/storage/s3/xml.ts': 'the name of an element',
+  'plugins/surfaces/console/browser/sealed/attacks.ts': 'the name of a member',
+}
+
+/** Of core, plugins and adapters. */
+const allPatterns = async (): Promise<readonly Found[]> => {
+  const files = await Promise.all(
+    ['core', 'plugins', 'adapters'].map(async (top) =>
+      (await readdir(top, { recursive: true })).map((file) => join(top, file)),
+    ),
+  )
+  const sources = files.flat().filter((file) => /(?<!\.d)\.ts$/.test(file))
+  return (await Promise.all(sources.map(async (file) => patternsIn(file, await readFile(file, 'utf8'))))).flat()
+}
+
+const found = await allPatterns()
+const placeOf = ({ file, line, pattern }: Found): string => `${file}:${line} ${String(pattern)}`
+
+t.test('a steep pattern is found, and a straight one is not', (t) => {
+  for (const pattern of [/^(a+)+$/, /\s+$/, /^\s*\d*\s*$/, /"(?:[^"]|\\.)*"x/g])
+    t.ok(steepText(pattern), String(pattern))
+  for (const pattern of [/^a+$/, /(?<!\s)\s+$/, /^\d+\s*$/, /\w{1,40}@/g, /(?<![a-z])[a-z]+;/y])
+    t.equal(steepText(pattern), null, String(pattern))
+  t.end()
+})
+
+t.test('the time of no pattern grows faster than its text', (t) => {
+  t.ok(found.length > 700, `${found.length} patterns`)
+  const distinct = new Map(found.map((it) => [String(it.pattern), it.pattern]))
+  const steep = new Set([...distinct].filter(([, it]) => it !== null && steepText(it) !== null).map(([text]) => text))
+  const places = found.filter(({ pattern }) => steep.has(String(pattern)))
+  t.same(places.filter(({ file }) => bounded[file] === undefined).map(placeOf), [])
+  for (const [file, [count, why]] of Object.entries(bounded))
+    t.equal(places.filter((it) => it.file === file).length, count, `${file}: ${why}`)
+  t.end()
+})
+
+t.test('no file but these makes a pattern of what is no constant', (t) => {
+  const files = new Set(found.filter(({ isOpen }) => isOpen).map(({ file }) => file))
+  t.same([...files].toSorted(), Object.keys(open))
+  t.end()
+})
+
+t.test('what an operator writes is no pattern, and costs a line of time', (t) => {
+  const hostile = ['(a+)+$', '(a|a)*b', 'a a a a a a a a', '\\s+$', '[^]*[^]*x', '.*.*.*=.*']
+  const words = wordsPattern(hostile)
+  for (const word of hostile) t.same(`so ${word} so`.match(words), [word], 'a word means its letters')
+  t.notMatch('aaaa', words)
+  t.equal(steepText(words), null)
+  t.equal(steepText(wordsPattern(['(a+)+$'])), null)
+  const fits = nameMatcher('*a'.repeat(50) + '*b')
+  const begun = performance.now()
+  t.notOk(fits('a'.repeat(20_000)))
+  t.ok(performance.now() - begun < 1_000, 'a glob with many stars')
+  t.end()
+})
