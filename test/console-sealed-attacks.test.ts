@@ -98,8 +98,11 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
       }
     }, `${gateway.base}/console#/sealed`)
     const frames = outside.frames().filter((frame) => frame !== outside.mainFrame() && !frame.isDetached())
-    t.ok(frames.length > 0)
-    for (const frame of frames) t.equal(await frame.locator('nav, #key').count(), 0, 'a frame shows no console')
+    t.same(
+      frames.map((frame) => frame.url()),
+      ['chrome-error://chromewebdata/', 'chrome-error://chromewebdata/'],
+      'the browser shows an error in place of the console',
+    )
   },
   async read(t, scene) {
     const { gateway, outside } = scene

@@ -16,7 +16,7 @@ const hexOf = (base64: string): string =>
 const scriptsOf = (page: Document): readonly Script[] =>
   [...page.querySelectorAll('[integrity]')].flatMap((element) => {
     const address = element.getAttribute('href') ?? element.getAttribute('src') ?? ''
-    const name = /console\/[0-9a-f]+\/(.+\.js)$/.exec(address)?.[1]
+    const name = /^console\/[0-9a-f]+\/(.+\.js)$/.exec(address)?.[1]
     const hash = /^sha256-(.+)$/.exec(element.getAttribute('integrity') ?? '')?.[1]
     return name === undefined || hash === undefined ? [] : [{ name, sha256: hexOf(hash) }]
   })
