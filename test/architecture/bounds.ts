@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 673,
   'plugins/observers': 1780,
-  'plugins/providers': 9083,
+  'plugins/providers': 9085,
   'plugins/readers': 6865,
   'plugins/sealed': 102,
   'plugins/sealed/client': 3062,

@@ -44,13 +44,7 @@ const momentOf = (nanoseconds: bigint): string => {
   const part = ((nanoseconds % second) + second) % second
   const moment = new Date(Number((nanoseconds - part) / 1_000_000n))
   if (Number.isNaN(moment.getTime())) return nanoseconds.toString()
-  const fraction =
-    part === 0n
-      ? ''
-      : `.${part
-          .toString()
-          .padStart(9, '0')
-          .replace(/(?<!0)0+$/, '')}`
+  const fraction = part === 0n ? '' : `.${part.toString().padStart(9, '0').replace(/0+$/, '')}`
   return moment.toISOString().replace('.000Z', `${fraction}Z`)
 }
 

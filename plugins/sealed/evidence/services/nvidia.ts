@@ -91,12 +91,7 @@ const checkRsa = async (keyInfo: Uint8Array, signature: Uint8Array, signed: Uint
 
 const certificateOf = (value: unknown): Uint8Array => {
   demand(typeof value === 'string' && value.length <= 8192, 'evidence_malformed', 'x5c')
-  return base64url(
-    value
-      .replaceAll('+', '-')
-      .replaceAll('/', '_')
-      .replace(/(?<!=)=+$/, ''),
-  )
+  return base64url(value.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
 }
 
 /** The key with this id. Its certificate counts, and not the numbers beside it. */
