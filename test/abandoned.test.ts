@@ -80,7 +80,7 @@ const house = async (t: Test) => {
     ...{ models, routing: { retries: 0 }, ...unhurried },
     timeouts: patience,
     connections: { head: 800 },
-    sockets: { ping: 5_000 },
+    sockets: { ping: 30_000 },
     bodies: { inMemory: { key: bodyRoom } },
   }
   const it = await running(
