@@ -1,8 +1,11 @@
+import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A process with so many open consoles: each listens to Live, asks as often as Home and Models do, and lists teams and keys. */
 const { BASE: base = '', KEY: key = '', TABS: tabs = '0' } = process.env
 const count = Number(tabs)
+// Consoles run on the machines of their readers: what they do there takes no time from the gateway.
+setPriority(constants.priority.PRIORITY_LOW)
 const headers = { authorization: `Bearer ${key}` }
 
 /** Ms between two readings of a page, with what the page reads. */
