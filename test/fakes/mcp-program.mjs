@@ -1,11 +1,13 @@
 // A server of the official SDK on standard input and output. It tells who it is, what it finds, and what it can reach.
+import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
+const self = randomUUID()
 let calls = 0
 const tools = {
-  who: () => ({ user: process.getuid(), pid: process.pid, env: Object.keys(process.env).sort(), calls: ++calls }),
+  who: () => ({ user: process.getuid(), self, env: Object.keys(process.env).sort(), calls: ++calls }),
   reach: ({ port }) =>
     new Promise((resolve) =>
       connect(port, '127.0.0.1')
