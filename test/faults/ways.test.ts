@@ -124,20 +124,21 @@ const evenly: StartGateway = (faulty, dead, settings) => {
   })
 }
 
-const rounds = 3
+/** Rounds that are played, and how many where a scene still seems slower: other programs make single ones slow. */
+const [leastRounds, mostRounds] = [3, 8]
 /** Ms of a quiet machine by which a scene may take longer. */
 const spare = 100
 
 t.test('a fault of the first backend keeps a caller no longer straight than by the long way', async (t) => {
   const least = { straight: new Map<string, number>(), long: new Map<string, number>() }
-  for (let round = 0; round < rounds; round++)
+  const straightOf = (name: string): number => least.straight.get(name) ?? Infinity
+  const isSlower = ([name, ms]: [string, number]): boolean => straightOf(name) >= ms + spare * slowness()
+  for (let round = 0; round < leastRounds || (round < mostRounds && [...least.long].some(isSlower)); round++)
     for (const way of ['straight', 'long'] as const) {
       const { results } = await played(chat, environments[way], evenly, scenes)
       for (const { scene, sight } of results)
         if (sight !== null) least[way].set(scene.name, Math.min(sight.ms, least[way].get(scene.name) ?? Infinity))
     }
-  for (const [name, ms] of least.long) {
-    const straight = least.straight.get(name) ?? Infinity
-    t.ok(straight < ms + spare * slowness(), `${name}: ${Math.round(straight)} ms straight, ${Math.round(ms)} ms else`)
-  }
+  for (const [name, ms] of least.long)
+    t.notOk(isSlower([name, ms]), `${name}: ${Math.round(straightOf(name))} ms straight, ${Math.round(ms)} ms else`)
 })
