@@ -12,8 +12,9 @@ export interface Value extends Found {
   readonly kind: Kind
 }
 
-/** A private key as PEM, as far as it is there. */
-const pem = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,16384}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g
+/** A private key as PEM. The look for its end stops at the next beginning, so that many beginnings take no longer than one. */
+const pem =
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,16384}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g
 
 /** Keys of well-known services by their beginnings, and signed tokens. */
 const key = new RegExp(

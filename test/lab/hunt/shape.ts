@@ -17,7 +17,20 @@ const hexOf = (bytes: number) => '0a'.repeat(bytes)
 
 /** Among these is one for every leaf of every route; a new pattern may need another. */
 const leaves: readonly unknown[] = [
-  ...['a', 'chatting', '1', '30', 'aa', 'text/plain', '127.0.0.1', '2030-01-31', 'auto', 'https://example.com/'],
+  ...[
+    'a',
+    'chatting',
+    '1',
+    '30',
+    'aa',
+    'text/plain',
+    '127.0.0.1',
+    '2030-01-31',
+    'auto',
+    'https://example.com/',
+    'KEY',
+    '$KEY',
+  ],
   ...[8, 24, 32, 48, 64, 101, 1088, 1120].map(hexOf),
   'a'.repeat(43),
   'file_01a20254-881f-774b-bb9a-21a31b46e190',

@@ -6,6 +6,7 @@ import redact from '../../../plugins/guards/redact.ts'
 import { conform } from '../../contracts/contract.ts'
 import { guard as contract } from '../../contracts/guard.ts'
 import { chance } from '../../lab/hunt/damage.ts'
+import { slowness } from '../../slowness.ts'
 
 const guardOf = (settings: Parameters<typeof use<Guard, {}, NonNullable<typeof redact.settings>>>[1] = {}): Guard => {
   const container = new Container()
@@ -91,6 +92,14 @@ t.test('an answer without a placeholder to restore is not watched', async (t) =>
   await watch.request!(said('nothing here'), soon())
   t.equal(watch.answer!(), null)
   t.equal(guardOf().begin(call).answer!(), null)
+})
+
+t.test('many beginnings of keys take no longer than their text', async (t) => {
+  const beginnings = '-----BEGIN PRIVATE KEY-----\n'.repeat(40_000)
+  const began = process.cpuUsage()
+  t.equal(await redacted(beginnings), beginnings)
+  const { user } = process.cpuUsage(began)
+  t.ok(user < 400_000 * slowness(), `${user} µs`)
 })
 
 t.test('texts cut anywhere give what the whole text gives', async (t) => {
