@@ -8,7 +8,7 @@ import { addTime, quantileOf } from '../../../plugins/observers/traffic/counts.t
 import { Traffic, traffic } from '../../../plugins/observers/traffic/traffic.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { samplesOf } from '../../../plugins/surfaces/console/browser/prometheus.ts'
-import { running } from '../../environments.ts'
+import { running, unhurried } from '../../environments.ts'
 import { fitted } from '../../fitted.ts'
 
 const chat = 'POST /v1/chat/completions'
@@ -159,7 +159,7 @@ interface Figures {
 }
 
 t.test('the figures are those of the metrics, and an idle gateway has none', async (t) => {
-  const it = await running(t, memory())
+  const it = await running(t, memory(), unhurried)
   const authorization = `Bearer ${it.key}`
   const read = async () => {
     const answer = await it.call('GET', '/admin/traffic?by=model', undefined, { authorization })
@@ -196,7 +196,7 @@ t.test('the figures are those of the metrics, and an idle gateway has none', asy
     )
   t.match(sums, [{ name: 'rehearsal', requests: chats, errors: null }])
   t.match((await read()).marks, [{ what: 'start' }])
-  await it.gateway.renew({ settings: {} })
+  await it.gateway.renew({ settings: unhurried })
   t.match((await read()).marks, [{ what: 'start' }, { what: 'reload' }])
 })
 
