@@ -207,7 +207,7 @@ const figures = async (it: House): Promise<string> =>
   `places ${it.limiter.held()}, reservations ${it.limiter.open()}, requests ${await it.active()}, ` +
   `connections ${await it.connections()}, to backends ${await it.vendor.open()}`
 
-/** The key has its whole room for bodies: one that is under way takes half, and another one the rest. */
+/** The key has its whole room for bodies: a body that is under way takes half, and a second body takes the rest. */
 const hasRoom = async (t: Test, it: House, key: string): Promise<void> => {
   const half = JSON.stringify(chatOf('x'.repeat(bodyRoom / 2 - 1_000), false))
   const one = connect(Number(new URL(it.base).port), '127.0.0.1')

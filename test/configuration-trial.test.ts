@@ -10,7 +10,7 @@ import { backend } from './contracts/stage.ts'
 const path = '/admin/configuration/try'
 const typed = 'sk-typed-for-the-trial'
 
-/** A gateway that reads a file, with a backend that the file has and one that it has not. */
+/** A gateway that reads a file, and two backends: the file names the first alone. */
 const house = async (t: Test, opens = true) => {
   const answer = scripted(() => [{ say: 'yes' }])
   const own = await backend(t, answer)

@@ -20,7 +20,7 @@ import { Upstream, type ChatCall, type DecideCall, type Question } from '../core
 import type { SettingsInput } from '../core/settings.ts'
 import { refusal } from '../plugins/shared/decisions/probabilities.ts'
 import { type Running, running } from './environments.ts'
-import { mapsOf, oddValues } from './fakes/odd-values.ts'
+import { mapsOf, oddMembers, oddValues } from './fakes/odd-values.ts'
 import { quietClock, slowness } from './slowness.ts'
 import { until } from './until.ts'
 import { isWhole, seed } from './whole.ts'
@@ -838,12 +838,7 @@ t.test('no bad input is our fault', async (t) => {
       model: oddValues,
       state: oddValues,
       questions: oddValues,
-      images: oddValues,
-      videos: oddValues,
-      samples: oddValues,
-      steps: oddValues,
-      provider: oddValues,
-      stream: oddValues,
+      ...oddMembers('images', 'videos', 'samples', 'steps', 'provider', 'stream'),
     },
     { requiredKeys: [] },
   )

@@ -14,6 +14,10 @@ export const oddValues = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
+/** Members of a body with these names, each of which may hold any of those values. */
+export const oddMembers = (...names: readonly string[]): Readonly<Record<string, fc.Arbitrary<unknown>>> =>
+  Object.fromEntries(names.map((name) => [name, oddValues]))
+
 /** Names of members that mean something to JavaScript, and any others. */
 export const oddNames = fc.oneof(
   fc.constantFrom('10', '2', '__proto__', 'constructor', 'toString', '', 'a.b'),

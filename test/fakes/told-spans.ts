@@ -35,7 +35,7 @@ export const toldSpans = (): { readonly text: () => string; readonly spans: () =
   return { text: () => told.join('\n'), spans: () => spans }
 }
 
-/** An error is told with its message and its stack, as an exporter writes both. */
+/** A span tells an error by message and stack, as an exporter writes both. */
 const plainly = (_: string, value: unknown): unknown => {
   if (value instanceof Error) return [value.name, value.message, value.stack, value.cause]
   return value instanceof Map ? [...value] : value

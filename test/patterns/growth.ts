@@ -41,7 +41,7 @@ const timeOf = (pattern: RegExp, text: string): number => {
 
 const isSteep = (pattern: RegExp, adversary: Adversary): boolean => {
   const times: number[] = []
-  // A text behind one that was cut is longer, so that run would be cut too.
+  // Each text is longer than the text before, so the run behind a cut one would be cut too.
   for (const size of sizes) times.push(times.at(-1) === Infinity ? Infinity : timeOf(pattern, grown(adversary, size)))
   if ((times.at(-1) ?? 0) <= slow) return false
   return times.slice(1).filter((time, at) => time === Infinity || time >= steep * (times[at] ?? 0)).length >= 2

@@ -188,8 +188,8 @@ const advance = <T, A extends Ability>(course: Course<T, A>): void => {
 }
 
 /**
- * Whether the second round leaves the backend out: its fault is one that no time heals. For callers that retry by
- * themselves, the round also leaves out a backend that fails for other calls.
+ * Whether the second round leaves the backend out, since no time heals its fault. Callers that retry by themselves also
+ * skip a backend that fails for other calls.
  */
 const isLeftAlone = <T, A extends Ability>(
   { plan, turns, needs, hopeless }: Course<T, A>,

@@ -94,7 +94,7 @@ const insistOnScopes = (field: string, own: KeyRow, key: KeyRow): void => {
     })
 }
 
-/** A caller of a team gives that team alone, and every other caller an open team of the organisation. `kept` is one that is stored. */
+/** A caller of a team gives its own team alone; every other caller gives an open team. `kept` is the name of a stored team. */
 const openTeam = (team: string | null, own: KeyRow, settings: Settings, kept: string | null): void => {
   insist('team', own.team === null || team === own.team)
   const isTeam = (name: string) =>

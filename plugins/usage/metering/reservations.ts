@@ -58,6 +58,9 @@ interface Call<Truth> {
   readonly record: RequestRecord | undefined
 }
 
+/** A call before its model is looked at. */
+type AskedCall<Truth> = Pick<Call<Truth>, 'caller' | 'guess' | 'user' | 'record'>
+
 interface MeterNeeds {
   readonly limiter: RateLimiter
   readonly ledger: Ledger
@@ -178,13 +181,12 @@ const open = <Truth>(
 /** Opens a sealed call; the enclave tells its models where a budget holds. */
 const openSealed = <Truth>(
   till: Till,
-  caller: Caller,
+  asking: AskedCall<Truth>,
   models: SealedModels,
-  guess: Truth,
-  { record, user }: Pick<Call<Truth>, 'record' | 'user'>,
   ...rest: readonly [work: readonly Charge[], kind: Kind<Truth>]
 ): Soon<Reservation<Truth>> => {
-  const call = { caller, entry: null, mode: 'confidential', guess, user, record } as const
+  const { caller, user } = asking
+  const call = { ...asking, entry: null, mode: 'confidential' } as const
   const quotas = quotasOf(till, { caller, model: null, user })
   const isPaid = [...till.budgetsOf(caller, till.clock.now()), ...quotas].some(
     ({ allowance }) => allowance.concern === 'money',
@@ -196,16 +198,13 @@ const openSealed = <Truth>(
 /** Opens a call of a named model or of a sealed one. */
 const opened = <Truth>(
   till: Till,
-  caller: Caller,
+  asking: AskedCall<Truth>,
   billed: Billed,
-  guess: Truth,
-  { record, user }: Pick<Call<Truth>, 'record' | 'user'>,
-  work: readonly Charge[],
-  kind: Kind<Truth>,
+  ...rest: readonly [work: readonly Charge[], kind: Kind<Truth>]
 ): Soon<Reservation<Truth>> =>
   typeof billed === 'function'
-    ? openSealed(till, caller, billed, guess, { record, user }, work, kind)
-    : open(till, { caller, entry: billed, mode: 'standard', guess, user, record }, work, kind)
+    ? openSealed(till, asking, billed, ...rest)
+    : open(till, { ...asking, entry: billed, mode: 'standard' }, ...rest)
 
 const nothing = {}
 const none: readonly never[] = []
@@ -355,7 +354,8 @@ export const reservations = (needs: MeterNeeds): Meter => {
     reserve(caller, billed, estimate, record) {
       const { user, ...most } = estimate
       const guess = { ...most, estimated: true }
-      return opened<Consumption>(till, caller, billed, guess, { record, user }, workOf(till, caller, estimate), tokens)
+      const asking: AskedCall<Consumption> = { caller, guess, user, record }
+      return opened(till, asking, billed, workOf(till, caller, estimate), tokens)
     },
 
     book: (caller, entry, guess, record) =>
@@ -376,7 +376,7 @@ export const reservations = (needs: MeterNeeds): Meter => {
         allowance,
         amount: Math.min(allowance.most, seconds),
       }))
-      return opened(till, caller, billed, seconds, { record }, work, audio)
+      return opened(till, { caller, guess: seconds, record }, billed, work, audio)
     },
 
     dispose: () => till.rest(),

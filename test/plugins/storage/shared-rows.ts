@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { Unavailable } from '../../../core/errors.ts'
 import { kind, type MetadataStore } from '../../../core/ports/metadata-store.ts'
 
-/** The work fails as a fault of the infrastructure, with a cause that only the log is told. */
+/** The work fails as a fault of the infrastructure; its cause is for the log alone. */
 export const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp): Promise<void> => {
   const fault: unknown = await work.then(
     () => null,

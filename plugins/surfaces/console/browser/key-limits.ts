@@ -28,7 +28,7 @@ const limits: readonly LimitField[] = [
   { name: 'tokensPerDay', label: 'Tokens a day', hint: limitHint, isMoney: false },
 ]
 
-/** A limit in words; the name itself for one that no form has. */
+/** The label of a limit; a limit that no form has keeps its name. */
 export const limitLabel = (name: string): string => limits.find((limit) => limit.name === name)?.label ?? name
 
 const shown = ({ isMoney }: LimitField, value: number | null): string =>

@@ -38,7 +38,7 @@ import type {
 } from '../../../../core/ports/upstream.ts'
 import { decisionRoutes } from '../../../../plugins/surfaces/decision/decision.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
-import { mapsOf, oddNames, oddValues } from '../../../fakes/odd-values.ts'
+import { mapsOf, oddMembers, oddNames, oddValues } from '../../../fakes/odd-values.ts'
 import { made } from '../../../fitted.ts'
 import { quietClock } from '../../../slowness.ts'
 
@@ -500,12 +500,7 @@ t.test('parse', async (t) => {
         model: oddValues,
         state: oddValues,
         questions: fc.oneof(mapsOf(fc.oneof(...questions, spoilt, oddValues), 18), oddValues),
-        images: oddValues,
-        videos: oddValues,
-        samples: oddValues,
-        steps: oddValues,
-        provider: oddValues,
-        stream: oddValues,
+        ...oddMembers('images', 'videos', 'samples', 'steps', 'provider', 'stream'),
       },
       { requiredKeys: [] },
     )
