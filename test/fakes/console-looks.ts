@@ -14,9 +14,9 @@ export const looks = async (
     await tab.go(hash, heading)
     for (const [size, scheme, rules] of [
       [1440, 'light', undefined],
-      [1440, 'dark', ['color-contrast']],
+      [1440, 'dark', isWhole ? undefined : ['color-contrast']],
       // Its colours are those of the wide page; the night looks at all of it.
-      [390, 'light', null],
+      [390, 'light', isWhole ? undefined : null],
       [390, 'dark', isWhole ? undefined : ['target-size']],
       [768, 'light', isWhole ? undefined : null],
       [768, 'dark', isWhole ? undefined : null],
