@@ -169,6 +169,7 @@ const jumping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByRole('heading', { name: 'blue', level: 1 }).waitFor()
   t.match(page.url(), /#\/teams\/blue$/)
   await opened('globalThis')
+  await page.locator('dialog', { hasText: hostile.model }).waitFor()
   t.match(await page.innerText('dialog'), hostile.model, 'a hostile name is text')
   await page.keyboard.press('Escape')
   await page.waitForSelector('dialog', { state: 'detached' })
