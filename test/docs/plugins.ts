@@ -3,8 +3,7 @@ import * as v from 'valibot'
 import { type AnyPlugin, isPlugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
-import { families, descriptions } from './meanings.ts'
-import { pluginSettings } from './plugin-settings.ts'
+import { descriptions, families, pluginSettings } from './meanings.ts'
 import { cell, rowsOf } from './settings.ts'
 
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
