@@ -1,6 +1,7 @@
 import { usages } from '../plugins/usage/usage-rows.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import './fakes/unwatched.ts'
+import type { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { use } from '../core/plugin.ts'
@@ -143,38 +144,42 @@ t.test('a drill is for operators, and for what there is', async (t) => {
   t.equal(await status({ ...single, pace: 1 }), 400)
 })
 
-/** Threads of this process. */
-const threads = (): number => process.getActiveResourcesInfo().filter((it) => it === 'MessagePort').length
+/** Threads of this process that have not ended. */
+const threads = new Set<Worker>()
+process.on('worker', (thread: Worker) => {
+  threads.add(thread)
+  thread.once('exit', () => threads.delete(thread))
+})
 
 t.test('one drill plays at a time, and ends with its reader', async (t) => {
-  const it = await stage(t)
-  const before = threads()
+  // The silent scene takes 12 s, and the thread is looked for at most 6 s: it does not end by itself in that time.
+  const it = await stage(t, { timeouts: { firstToken: 120_000, idle: 120_000, total: 120_000 } })
   const leaving = new AbortController()
   const first = await it.drill({ model: 'single', scenes: ['S06'] }, it.key, leaving.signal)
   t.equal(first.status, 200)
   const reader = first.body!.getReader()
   await reader.read()
-  t.ok(await until(() => threads() > before), 'a thread plays')
+  t.ok(await until(() => threads.size === 1), 'a thread plays')
   const second = await it.drill({ model: 'single' })
   t.equal(second.status, 409)
   t.match(await second.json(), { error: 'A drill is under way in this process' })
   t.equal((await it.drill({ model: 'single' })).status, 409, 'a refusal frees no place')
   leaving.abort()
-  t.ok(await until(() => threads() === before), 'the thread is gone')
+  t.ok(await until(() => threads.size === 0, 6_000), 'the thread is gone')
   // The thread is gone a moment before its place is free.
   let third = second
   await until(async () => (third = await it.drill({ model: 'single', scenes: ['S02'] })).status !== 409)
   t.equal(third.status, 200, 'the place is free')
   t.match(eventsIn(await third.text()).at(-1), { event: 'ended' })
+  t.ok(await until(() => threads.size === 0), 'the thread of a whole drill is gone')
 })
 
 t.test('a gateway that drains ends its drill at once', async (t) => {
   const it = await stage(t)
-  const before = threads()
   const answer = await it.drill({ model: 'single', scenes: ['S06', 'S02'] })
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
   let heard = (await reader.read()).value ?? ''
-  t.ok(await until(() => threads() > before), 'a thread plays')
+  t.ok(await until(() => threads.size === 1), 'a thread plays')
   t.equal(await it.gateway.drain(60_000), 0)
   for (let it = await reader.read(); !it.done; it = await reader.read()) heard += it.value
   t.same(
@@ -182,7 +187,7 @@ t.test('a gateway that drains ends its drill at once', async (t) => {
     ['begins'],
     'no result was waited for',
   )
-  t.ok(await until(() => threads() === before), 'the thread is gone')
+  t.ok(await until(() => threads.size === 0), 'the thread is gone')
 })
 
 t.test('a gateway without a drill says so', async (t) => {

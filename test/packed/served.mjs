@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Starts a server, waits until it is ready, asks it something, and stops it. */
 export const served = async (cwd, program) => {
@@ -31,8 +32,11 @@ export const served = async (cwd, program) => {
 
 /** The console with all of its scripts, and the pages that are made from the code. */
 const shown = async (base) => {
+  // Somebody who reads faster than `limits.keyless` waits as long as the refusal says.
   const text = async (path) => {
     const answer = await fetch(base + path)
+    const wait = answer.status === 429 ? Number(answer.headers.get('retry-after')) : 0
+    if (wait > 0) return sleep(wait * 1000).then(() => text(path))
     if (answer.status !== 200) throw new Error(`no ${path}: ${answer.status}`)
     return answer.text()
   }
