@@ -10,7 +10,7 @@ export interface Keyset {
   readonly keys: readonly {
     /** 16 hex characters, derived from the key itself. */
     readonly enclaveKid: string
-    /** The name of the key encapsulation; `receipts` marks the hash of receipt keys, which open nothing. */
+    /** The name of the key encapsulation; another name marks the hash of keys that open nothing. */
     readonly kem: string
     /** In hex. */
     readonly public_key: string
@@ -18,8 +18,6 @@ export interface Keyset {
     readonly not_before: number
     readonly not_after: number
   }[]
-  /** The keys whose hashes the keyset names, in hex; absent from an enclave of 1.0.0. */
-  readonly receipt_keys?: readonly { readonly ed25519: string; readonly ml_dsa_65: string }[]
   /** Evidence over `keyset` and the challenge; over zeros where nobody asked with a challenge. */
   readonly evidence: Evidence
 }
@@ -113,7 +111,7 @@ export interface EnclaveFiles {
   keepIndex(id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 }
 
-/** All facts that the gateway learns about a sealed call. */
+/** All facts that every gateway learns about a sealed call. A plugin that knows its enclave may extend them. */
 export interface Trailer {
   /** The catalogue's id, never the caller's spelling. */
   readonly model: string | null
@@ -125,32 +123,7 @@ export interface Trailer {
   readonly audioSeconds: number | null
   /** The evidence under which this backend received the request; absent when none was required. */
   readonly proven?: BackendProof
-  /** The hash of the receipt, hex; absent where the request asked for none. */
-  readonly receipt?: string
 }
-
-/** A state of the log of receipts, and how it continues a state of `from` receipts. Hex. */
-export interface WantedHead {
-  /** The log's own name: 32 hex characters. */
-  readonly log: string
-  /** The number of receipts. */
-  readonly size: number
-  readonly root: string
-  readonly from: number
-  readonly path: readonly string[]
-}
-
-/** A state of the log as the enclave signed it. */
-export interface SignedHead {
-  readonly text: string
-  readonly ed25519: string
-  readonly ml_dsa_65: string
-  /** The name of the enclave, where there are several. */
-  readonly enclave?: string
-}
-
-/** `behind`: the size that the enclave signed last, from which the path has to lead. */
-export type HeadAnswer = SignedHead | { readonly behind: number }
 
 /** `body` is one sealed answer or a failure; `frames` is a sealed stream. */
 export type SealedReply =
@@ -200,8 +173,6 @@ export interface Enclave {
     /** For routes that work with stored files. */
     enclaveFiles?: EnclaveFiles,
   ): Promise<SealedReply>
-  /** Signs a state of the log of receipts that continues the state before. Throws BadRequest for any other state. */
-  signHead?(wanted: WantedHead): Promise<HeadAnswer>
   /** Signed lists of accepted releases; absent when the gateway has none. */
   signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
   /** Ends the connection to the enclave. The enclave's keys are lost with its process. */

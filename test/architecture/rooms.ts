@@ -93,7 +93,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   // The protocol of others, by a package that the rooms beside it may not name.
   'plugins/sealed/ehbp': ['plugins/sealed/wire'],
-  'plugins/sealed/log': ['core/ports', 'core', 'plugins/sealed/wire'],
+  'plugins/sealed/log': ['core/ports', 'core', 'plugins/sealed/log-signer.ts', 'plugins/sealed/wire'],
   'plugins/sealed/files': ['core/ports', 'core/dialects', 'core', 'plugins/shared', 'plugins/sealed/wire'],
   'plugins/sealed/evidence': ['plugins/sealed/wire/bytes.ts', 'plugins/sealed/wire/hex.ts'],
   'plugins/sealed/client': [

@@ -13,6 +13,7 @@ import { Clock } from '../../core/ports/platform.ts'
 import { Prover } from '../../core/ports/attester.ts'
 import { type ChatAnswer, type ChatCall, type Chunk, type Transcript, Upstream } from '../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../core/settings.ts'
+import { type LogSigner, logSignerOf } from '../../plugins/sealed/log-signer.ts'
 import { padded, utf8 } from '../../plugins/sealed/wire/bytes.ts'
 import { fromHex, toHex } from '../../plugins/sealed/wire/hex.ts'
 import { type Kem, encapsulate, kems } from '../../plugins/sealed/wire/kem.ts'
@@ -160,11 +161,11 @@ export const sealedStage = async (
   const changing = plugin({
     port: Enclave,
     name: 'changing',
-    create: (): Enclave => ({
+    create: (): Enclave & LogSigner => ({
       keys: (...it) => current.keys(...it),
       attest: (...it) => current.attest(...it),
       models: (...it) => current.models(...it),
-      signHead: async (wanted) => current.signHead!(wanted),
+      signHead: async (wanted) => logSignerOf(current)!.signHead(wanted),
       handle: (...it) => current.handle(...it),
       dispose: () => current.dispose?.(),
     }),

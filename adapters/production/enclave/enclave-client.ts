@@ -12,6 +12,7 @@ import {
   Unavailable,
 } from '../../../core/errors.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
+import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
 import { linesOf } from './read-lines.ts'
 import { lazy } from '../../../core/lazy.ts'
 import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
@@ -176,7 +177,7 @@ const handleOver =
   }
 
 /** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
-export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
+export const enclaveClient = (at: string, tls: Tls | null): Enclave & LogSigner => {
   const line = lineTo(at, tls)
   const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
     const read = await linesIn(await line.aside(method, path, null, signal))

@@ -1,6 +1,7 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
+import { type LogSigner, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import {
   type EnclaveHealth,
   type Member,
@@ -134,14 +135,18 @@ const handleIn =
  * Several enclave processes behind one port, each with its own keys. A request goes to the process that holds its key.
  * A silent enclave delays only the requests that already wait for it, and only for a short time.
  */
-export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
+export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave & LogSigner => {
   const health = enclaveHealth(lines, clock, log)
   let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
   return {
     keys: (name) => published(health, name, (line) => line.keys()),
     attest: (challenge, name) => published(health, name, (line) => line.attest(challenge)),
     async signHead(wanted) {
-      const [{ name }, answer] = await told(health, undefined, (line) => (line.signHead ?? missing)(wanted))
+      const [{ name }, answer] = await told(
+        health,
+        undefined,
+        (line) => logSignerOf(line)?.signHead(wanted) ?? missing(),
+      )
       return 'behind' in answer ? answer : { ...answer, enclave: name }
     },
     async models(signal) {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
-import { type Enclave, type Grant, type WantedHead, longestSealed } from '../../../core/ports/enclave.ts'
+import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
+import { type WantedHead, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
@@ -22,9 +23,9 @@ const questions = openQuestions(randomUUID)
  * Serves a gateway's calls. An answer consists of questions and a result as lines of JSON, or of frames, one per line,
  * and a trailer.
  */
-export const enclaveServer =
-  (enclave: Enclave, leave: ShutdownState): RequestListener =>
-  async (request, response) => {
+export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestListener => {
+  const signer = logSignerOf(enclave)
+  return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(left))
     const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
@@ -38,8 +39,8 @@ export const enclaveServer =
       else if (path === 'attest')
         say(await enclave.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
       else if (path === 'models') say(await enclave.models(gone.signal))
-      else if (path === 'head' && enclave.signHead !== undefined)
-        say(await enclave.signHead(JSON.parse(url.searchParams.get('wanted') ?? '{}') as WantedHead))
+      else if (path === 'head' && signer !== null)
+        say(await signer.signHead(JSON.parse(url.searchParams.get('wanted') ?? '{}') as WantedHead))
       else throw new Unavailable()
       response.end()
     } catch (error) {
@@ -74,6 +75,7 @@ export const enclaveServer =
       while (spoken !== null && !(await spoken.next()).done) continue
     }
   }
+}
 
 /** Made once: the stack of such an error tells nothing. */
 const left = new Error('The caller or the gateway left')

@@ -3,7 +3,7 @@ import { NotFound, Unavailable } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
 import { Clock } from '../../../core/ports/platform.ts'
-import type { Enclave, Evidence, Grant, Keyset, SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
+import type { Enclave, Evidence, Grant, SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
 import { type ModelUse, runErrand } from '../../shared/errand.ts'
 import type { QueueLimits } from '../../shared/errand.ts'
 import { type Shares, fairShares } from '../../shared/fair-shares.ts'
@@ -11,6 +11,7 @@ import { summedUses } from '../usage-scope.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { Reader } from '../../../core/ports/reader.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import type { LogSigner, SignerKeyset } from '../log-signer.ts'
 import { checks, lengths } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Kem, kems } from '../wire/kem.ts'
@@ -125,7 +126,7 @@ const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
 }
 
 /** The inside of the sealed path: route → open → run → seal. */
-export const enclave = (container: Container, settings: EnclaveSettings): Enclave => {
+export const enclave = (container: Container, settings: EnclaveSettings): Enclave & LogSigner => {
   const inside = insideOf(container, settings)
   const { epochs, clock, forChat, room } = inside
   const chapters = chaptersOf(inside)
@@ -226,7 +227,7 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
 /** Publishes the keys with their evidence. Evidence without a challenge is made once for a keyset. */
 const keysetPublisher = ({ epochs, prover }: Inside) => {
   let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
-  return async (challenge: Uint8Array): Promise<Keyset> => {
+  return async (challenge: Uint8Array): Promise<SignerKeyset> => {
     const body = epochs.keyset()
     const bytes = printKeyset(body)
     const keyset = toHex(bytes)

@@ -1,6 +1,6 @@
 import { BadRequest } from '../../../core/errors.ts'
-import type { HeadAnswer, WantedHead } from '../../../core/ports/enclave.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
+import type { HeadAnswer, WantedHead } from '../log-signer.ts'
 import { type HeadFacts, type LogState, isContinued } from '../wire/log.ts'
 import type { HeldSigner } from './epochs.ts'
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/ports/platform.ts'
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import type { ReceiptTrailer } from '../log-signer.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { headSigned } from '../wire/log.ts'
@@ -104,5 +105,6 @@ export const withReceipt = async (
   const receiptNonce = freshNonce()
   const printed = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
   const body = { ...reply.body, encryptedReceipt: toHex(printed), receiptNonce: toHex(receiptNonce) }
-  return { ...reply, body, trailer: { ...reply.trailer, receipt: entryOf(receipt) } }
+  const trailer: ReceiptTrailer = { ...reply.trailer, receipt: entryOf(receipt) }
+  return { ...reply, body, trailer }
 }

@@ -2,10 +2,11 @@ import { one } from '../../../core/container.ts'
 import { Unavailable } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { plugin } from '../../../core/plugin.ts'
-import { Enclave, type SealedReply, type SignedHead } from '../../../core/ports/enclave.ts'
+import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
 import { MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
+import { type ReceiptTrailer, type SignedHead, type SignerKeyset, logSignerOf } from '../log-signer.ts'
 
 /** A receipt, by the hash of its text. */
 interface ReceiptRow {
@@ -88,6 +89,7 @@ export const receiptLog = plugin({
   needs: { enclave: Enclave, rows: MetadataStore, clock: Clock, random: Random, log: Log },
   create: ({ enclave, rows, clock, random, log }): ReceiptLog => {
     const own = toHex(random.bytes(8))
+    const signer = logSignerOf(enclave)
     const growing = lazy(async () => {
       const [{ tilesIn }, { logTree }, { logLeaf }] = await hashing()
       const tiles = tilesIn(rows)
@@ -118,7 +120,7 @@ export const receiptLog = plugin({
       let from = 0
       for (let left = tries; left > 0; left--) {
         const path = printed(await tree.continued(from, size))
-        const answer = await enclave.signHead?.({ log: name, size, root, from, path })
+        const answer = await signer?.signHead({ log: name, size, root, from, path })
         if (answer === undefined) break
         if (!('behind' in answer)) return answer
         // The enclave signed a size that this log never had.
@@ -134,7 +136,7 @@ export const receiptLog = plugin({
     /** False when the keys that signed the head are gone with their enclave: a client could not check it. */
     const isOfLivingKeys = async (head: SignedHead): Promise<boolean> => {
       // An enclave that is gone has no keys.
-      const current = await enclave.keys(head.enclave).catch(() => null)
+      const current: SignerKeyset | null = await enclave.keys(head.enclave).catch(() => null)
       if (current === null) return false
       const { keyset, receipt_keys: keys = [] } = current
       if (checked?.text === head.text && checked.keyset === keyset) return checked.holds
@@ -192,7 +194,7 @@ export const receiptLog = plugin({
 
     /** A turn after `ms`, unless one comes earlier. */
     const soon = (ms: number): void => {
-      if (closed || enclave.signHead === undefined || due <= clock.now() + ms) return
+      if (closed || signer === null || due <= clock.now() + ms) return
       alarm?.off()
       due = clock.now() + ms
       alarm = clock.alarm(ms, ring)
@@ -202,7 +204,7 @@ export const receiptLog = plugin({
     /** The log with a head that clients can check: one of an enclave that is gone is signed anew first. */
     const standing = async (): Promise<LogRow | null> => {
       const found = await rows.get(logRows, logId)
-      if (found?.head == null || enclave.signHead === undefined || (await isOfLivingKeys(found.head))) return found
+      if (found?.head == null || signer === null || (await isOfLivingKeys(found.head))) return found
       await turning
       if (turning === null) ring()
       await turning
@@ -222,10 +224,10 @@ export const receiptLog = plugin({
 
     return {
       enter(organization, reply) {
-        if (enclave.signHead === undefined) return
-        const told = reply.kind === 'body' ? Promise.resolve(reply.trailer) : reply.trailer
+        if (signer === null) return
+        const trailer: Promise<ReceiptTrailer> = Promise.resolve(reply.trailer)
         // The end of a stream that nobody reads is never told, so a closing gateway does not wait for it.
-        void told.then(({ receipt }) => receipt !== undefined && entered(enter(organization, receipt)))
+        void trailer.then(({ receipt }) => receipt !== undefined && entered(enter(organization, receipt)))
       },
       head: async () => (await standing())?.head ?? null,
       async proof(organization, receipt) {
