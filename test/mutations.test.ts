@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import t from 'tap'
-import { mutants } from './plugins/sealed/evidence/mutants.ts'
-import { mutantRows, removalRows } from './plugins/sealed/evidence/mutants-page.ts'
-import { removals } from './plugins/sealed/evidence/removals.ts'
-import { equivalence, readRemoved } from './plugins/sealed/evidence/removed.ts'
+import { mutants } from './lab/mutations/evidence/mutants.ts'
+import { mutantRows, removalRows } from './lab/mutations/evidence/mutants-page.ts'
+import { removals } from './lab/mutations/evidence/removals.ts'
+import { equivalence, readRemoved } from './lab/mutations/evidence/removed.ts'
 import { mutations } from './lab/mutations.ts'
 
 t.test('every mutation stands once in its file, and names a test', async (t) => {

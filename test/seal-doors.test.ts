@@ -131,7 +131,11 @@ t.test('a sealed stream that breaks ends in an error of its dialect', async (t) 
   const asked = { model: 'quiet', stream: true }
   const parts = [{ role: 'user', parts: [{ text: 'x' }] }]
   for (const [path, body, last] of [
-    ['/v1/chat/completions', { ...asked, messages: hello }, { error: { code: 'upstream_failed', message: String } }],
+    [
+      '/v1/chat/completions',
+      { ...asked, messages: hello },
+      { error: { code: 'upstream_failed', type: 'upstream_error', message: String } },
+    ],
     ['/v1/responses', { ...asked, input: 'x' }, { type: 'response.failed', response: { error: { code: String } } }],
     ['/v1/messages', { ...asked, messages: hello, max_tokens: 9 }, { type: 'error', error: { type: 'api_error' } }],
     [
@@ -162,7 +166,8 @@ t.test('sealed streams wait for their turn', async (t) => {
     return { kind: 'chunks', chunks: chunks() }
   }
   const it = await sealedStage(t, { play })
-  const { openai } = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const args = ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev', '--streams', '1']
+  const { openai } = await sealing(t, args)
   const ask = (content: string, signal?: AbortSignal) =>
     openai.chat.completions.create(
       { model: 'quiet', stream: true, messages: [{ role: 'user', content }] },
@@ -186,6 +191,10 @@ t.test('sealed streams wait for their turn', async (t) => {
   for await (const _ of first);
   t.same(await Promise.all([second, third]), ['second', 'third'])
   t.notOk(begun.includes('left'), 'whoever leaves the queue is never asked for')
+  t.notOk(
+    it.logged.some(({ facts }) => facts['status'] === 429),
+    'the gateway refuses none of them',
+  )
 })
 
 t.test('signed thoughts come back to the backend that gave them', async (t) => {

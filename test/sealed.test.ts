@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { connect } from '../plugins/sealed/client/client.ts'
 import type { Fault } from '../plugins/sealed/client/error.ts'
-import { replayTables } from '../plugins/sealed/enclave/replay.ts'
 import { BadRequest, Unavailable, UpstreamFailed } from '../core/errors.ts'
 import type { Chunk, Completion } from '../core/ports/upstream.ts'
 import { padded, utf8 } from '../plugins/sealed/wire/bytes.ts'
@@ -317,22 +316,6 @@ t.test('keys: unknown, older, next, over', async (t) => {
   t.equal(status, 400, 'and then it is over')
   t.match(said.validator, { enclaveKid: String })
   t.equal((await send(first, false)).said.error, 'The request could not be decrypted')
-})
-
-t.test('a table of what was seen begins empty, whose memory ever it has', async (t) => {
-  const table = replayTables(4)
-  const items = [1, 2, 3].map((byte) => new Uint8Array([byte]))
-  for (const epoch of [1, 2, 3]) {
-    const it = table()
-    t.same(
-      items.map((item) => it.enter(item)),
-      ['fresh', 'fresh', 'fresh'],
-      `epoch ${epoch}`,
-    )
-    t.same([it.enter(items[0]!), it.enter(new Uint8Array([4]))], ['seen', 'full'])
-    it.close()
-    t.same([it.has(items[0]!), it.enter(items[0]!)], [false, 'full'], 'and is over when it was closed')
-  }
 })
 
 t.test('nothing runs twice', async (t) => {

@@ -16,6 +16,4 @@ export interface Mutant {
   readonly by: string
 }
 
-export const mutants = JSON.parse(
-  readFileSync('test/plugins/sealed/evidence/mutants.json', 'utf8'),
-) as readonly Mutant[]
+export const mutants = JSON.parse(readFileSync('test/lab/mutations/evidence/mutants.json', 'utf8')) as readonly Mutant[]

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Removal } from './removals.ts'
 
-const kept = 'test/plugins/sealed/evidence/removed.json'
+const kept = 'test/lab/mutations/evidence/removed.json'
 
 /** The last verdict on the removal of each check, by its mark: the test that noticed it, or LIVES. */
 export type Removed = ReadonlyMap<string, string>
