@@ -52,6 +52,12 @@ const ownPlace = {
   },
 }
 
+/** Data that modules import. */
+const data = {
+  name: 'data',
+  transform: (text, id) => (id.endsWith('.json') ? { code: `export default ${text}`, map: null } : null),
+}
+
 /** Shorter names of variables; an error is known by the name of its class. */
 const shortened = async (code) => {
   const format = { max_line_len: 160 }
@@ -80,7 +86,7 @@ const bundle = async (target) => {
     onwarn({ code, message }) {
       if (code !== 'THIS_IS_UNDEFINED' && code !== 'EMPTY_BUNDLE') throw new Error(message)
     },
-    plugins: [ownPlace],
+    plugins: [ownPlace, data],
   })
   const { output } = await modules.generate({
     format: 'es',

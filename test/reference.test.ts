@@ -85,8 +85,8 @@ const silent = (schema: Schema, at: string): readonly string[] => [
 t.test('every operation, parameter, property and error has a sentence', (t) => {
   t.ok(operations.length >= 60, `${operations.length} operations`)
   for (const { name, it } of operations) {
-    t.ok(it['summary'] && it['description'], `${name} is described: chapter.ts beside the routes`)
-    t.not(it['tags'][0], 'Other routes', `${name} stands in a chapter: chapter.ts beside the routes`)
+    t.ok(it['summary'] && it['description'], `${name} is described: chapter.json beside the routes`)
+    t.not(it['tags'][0], 'Other routes', `${name} stands in a chapter: chapter.json beside the routes`)
     for (const parameter of it['parameters'] ?? []) t.ok(parameter.description, `${name} ${parameter.name}`)
     const responses = Object.values<Schema>(it['responses']).map((one) => (one['$ref'] ? resolve(one['$ref']) : one))
     for (const { description } of responses as { description?: string }[]) t.ok(description, `${name} answers`)
@@ -101,7 +101,7 @@ t.test('every operation, parameter, property and error has a sentence', (t) => {
       ...schemas.flatMap(([name, schema]) => [...(schema['description'] ? [] : [name]), ...silent(schema, name)]),
     ],
     [],
-    'chapter.ts beside the routes has the sentences',
+    'chapter.json beside the routes has the sentences',
   )
   t.end()
 })

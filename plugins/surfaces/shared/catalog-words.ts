@@ -1,60 +1,7 @@
-/** A model as a catalog lists it, for examples. */
-export const listed = {
-  id: 1,
-  object: 'model',
-  created: 1700000000,
-  owned_by: 'sealgate',
-  model: 'use-lite',
-  name: 'use-lite',
-  description: 'A sentence encoder that decides offline.',
-  type: 'CHAT',
-  input_modalities: ['text'],
-  price_config: { standard: {} },
-  regions: [],
-  requires_auth: 1,
-  usage_mode: 'standard',
-  visible_in_dashboard: 1,
-  likes_count: 0,
-  dislikes_count: 0,
-  total_reviews: 0,
-  rating_percent: 0,
-}
+import written from './catalog-words.json' with { type: 'json' }
 
-/** What a catalog says of a model, in every chapter that lists models. */
-export const catalogWords = {
-  'answer.object': 'The word `list`.',
-  'answer.data': 'The models.',
-  'answer.data.id': 'The model as a number, which requests may send in place of its name.',
-  'answer.data.object': 'The word `model`.',
-  'answer.data.created': 'The time when the model was made, in Unix seconds.',
-  'answer.data.owned_by': 'The maker of the model.',
-  'answer.data.model': 'The name to send in requests.',
-  'answer.data.name': 'The name to show to people.',
-  'answer.data.description': 'What the model is, for people.',
-  'answer.data.type': 'What the model is for.',
-  'answer.data.input_modalities': 'The kinds of input that the model takes.',
-  'answer.data.price_config': 'Prices by plane and region. Absent members have no price.',
-  'answer.data.regions': 'The regions that serve the model.',
-  'answer.data.requires_auth': '1 where a key is needed.',
-  'answer.data.usage_mode': 'Whether the model serves in the clear, sealed, or both.',
-  'answer.data.visible_in_dashboard': '1 where a dashboard shows the model.',
-  'answer.data.likes_count': 'Votes for the model.',
-  'answer.data.dislikes_count': 'Votes against the model.',
-  'answer.data.total_reviews': 'Reviews of the model.',
-  'answer.data.rating_percent': 'The share of good votes, in percent.',
-  prompt_price_per_k: 'The price of 1,000 tokens of input.',
-  completion_price_per_k: 'The price of 1,000 tokens of output.',
-  reasoning_price_per_k: 'The price of 1,000 tokens of reasoning.',
-  cached_price_per_k: 'The price of 1,000 tokens that a backend’s cache has.',
-  cache_write_price_per_k: 'The price of 1,000 tokens that a backend’s cache keeps for minutes.',
-  cache_write_1h_price_per_k: 'The price of 1,000 tokens that a backend’s cache keeps for an hour.',
-  audio_prompt_price_per_k: 'The price of 1,000 tokens of sound in the input.',
-  audio_completion_price_per_k: 'The price of 1,000 tokens of sound in the output.',
-  character_price_per_k: 'The price of 1,000 characters that are spoken.',
-  audio_price_per_min: 'The price of a minute of sound.',
-  image_price: 'The price of one image.',
-  request_price: 'The price of one request.',
-} as const
+/** `listed` is a model as a catalog lists it, for examples; `catalogWords` are what a catalog says of a model. */
+export const { listed, catalogWords } = written
 
 /** An example of a catalog, for every chapter that lists models. */
 export const catalogSample = { object: 'list', data: [{ ...listed, model: 'rehearsal', name: 'rehearsal' }] }
