@@ -165,7 +165,7 @@ const isPassing = (answered: number | null): boolean =>
 export class HttpAlone extends GatewayError {
   override readonly status = 426
   constructor(facts?: Facts) {
-    super('This path is no WebSocket; use HTTP', facts)
+    super('This path speaks plain HTTP alone', facts)
   }
 }
 

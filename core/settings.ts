@@ -10,53 +10,10 @@ const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
 const mib = 1024 * 1024
 const gib = 1024 * mib
 
-/**
- * Prices in the currency of `prices.currency`, of 1,000 tokens or characters, a minute, a picture or a
- * request.
- */
-const price = v.strictObject({
-  prompt_price_per_k: v.optional(amount),
-  completion_price_per_k: v.optional(amount),
-  reasoning_price_per_k: v.optional(amount),
-  cached_price_per_k: v.optional(amount),
-  cache_write_price_per_k: v.optional(amount),
-  cache_write_1h_price_per_k: v.optional(amount),
-  audio_prompt_price_per_k: v.optional(amount),
-  audio_completion_price_per_k: v.optional(amount),
-  character_price_per_k: v.optional(amount),
-  audio_price_per_min: v.optional(amount),
-  image_price: v.optional(amount),
-  request_price: v.optional(amount),
-  /** What a call in a batch is multiplied by; 1 when absent. */
-  batch_factor: v.optional(amount),
-})
-
 /** What a model does. A type decides which routes may call the model. */
 export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
 
 const temperature = v.pipe(v.number(), v.gtValue(0))
-
-/** Between 0 and 1, both excluded: no number of cases proves either. */
-const share = v.pipe(v.number(), v.gtValue(0), v.ltValue(1))
-
-/** What `sealgate calibrate` fits. */
-const CalibrationShape = v.strictObject({
-  /** What diagnostics call it. */
-  id: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'up to 64 letters, digits, dots and dashes')),
-  /** For numbers of options without an own one. */
-  temperature,
-  byOptions: v.optional(
-    v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/, 'a number of options from 2 to 26')), temperature),
-    {},
-  ),
-  /** Of answers with at least this confidence, at most the share `errors` is wrong, as surely as `certainty` says. */
-  promise: v.optional(
-    v.strictObject({ confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), errors: share, certainty: share }),
-  ),
-})
-
-/** A calibration after the check. A temperature of 1 changes nothing. */
-export type Calibration = v.InferOutput<typeof CalibrationShape>
 
 /** A model that callers can name, with the backends that serve it. */
 export const ModelSettings = v.strictObject({
@@ -79,12 +36,9 @@ export const ModelSettings = v.strictObject({
   continues: v.optional(v.boolean(), false),
   /** What its log-probabilities are divided by before decisions are read off. */
   temperature: v.optional(temperature, 1),
-  /** What its answers go through before callers get them; as they are when absent. */
-  calibration: v.optional(CalibrationShape),
   /** Tokens of a prompt and its answer that its backends hold. */
   context_tokens: v.optional(count),
   regions: v.optional(v.array(v.string()), []),
-  price_config: v.optional(v.record(v.picklist(['standard', 'confidential']), v.record(v.string(), price)), {}),
   upstreams: v.pipe(
     v.array(
       v.strictObject({
@@ -155,13 +109,6 @@ export const SettingsShape = v.strictObject({
   operators: v.optional(v.array(v.string()), ['default']),
   /** By the name that callers send. Empty: every model that the providers list, under its own name. */
   models: v.optional(v.record(v.string(), ModelSettings), {}),
-  prices: v.optional(
-    v.strictObject({
-      /** Of all prices of this configuration. */
-      currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'three capital letters such as USD'))),
-    }),
-    {},
-  ),
   limits: v.optional(
     v.strictObject({
       key: limits(50, 100, 1_000_000, 2 * gib),
@@ -301,8 +248,11 @@ export interface SectionInputs {}
 /** What stands among the models and is none, by the names of sections. */
 export interface RowInputs {}
 
+/** What plugins take of each model: the file of a section declares its own members. */
+export interface MemberInputs {}
+
 /** A model as an operator writes it. */
-export type ModelInput = v.InferInput<typeof ModelSettings>
+export type ModelInput = v.InferInput<typeof ModelSettings> & MemberInputs
 
 /** The settings as an operator writes them: every field may be absent. */
 export type SettingsInput = Omit<v.InferInput<typeof SettingsShape>, 'models'> & {
@@ -330,14 +280,21 @@ const rowsIn = (sections: readonly Section[]): readonly Row[] => sections.flatMa
 const has = (value: unknown, member: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, member)
 
+/** The shape of one model, with the members that sections have in each. */
+export const modelWith = (sections: readonly Section[]) =>
+  v.strictObject(Object.assign({}, ModelSettings.entries, ...sections.map(({ members }) => members)) as ModelEntries)
+
+type ModelEntries = (typeof ModelSettings)['entries']
+
 /** The shape of the models by their names. A row that has the member of a section is one of that section. */
 export const modelsWith = (sections: readonly Section[]): v.GenericSchema => {
   const rows = rowsIn(sections)
-  const either = v.union([ModelSettings, ...rows.map(({ shape }) => shape)])
+  const model = modelWith(sections)
+  const either = v.union([model, ...rows.map(({ shape }) => shape)])
   const chosen: v.GenericSchema = {
     ...either,
     '~run': (dataset, config) =>
-      (rows.find(({ member }) => has(dataset.value, member))?.shape ?? ModelSettings)['~run'](dataset, config),
+      (rows.find(({ member }) => has(dataset.value, member))?.shape ?? model)['~run'](dataset, config),
   }
   return v.optional(v.record(v.string(), chosen), {})
 }

@@ -2,7 +2,7 @@ import { access, readFile, readdir } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { basename, dirname, join, normalize, relative } from 'node:path'
 import t from 'tap'
-import { mostLines, mostOfCore, mostRootFiles } from './architecture/bounds.ts'
+import { featureWords, mostLines, mostOfCore, mostRootFiles } from './architecture/bounds.ts'
 import { brokenHouses } from './architecture/broken.ts'
 import { guarded, isPluginFile, mayImportPart, only, roomOf, rooms } from './architecture/rooms.ts'
 import { oldWords } from './lint-comments.ts'
@@ -152,7 +152,7 @@ const boundFaults = (house: House): readonly string[] => {
   return faults
 }
 
-const featureWord = /console|mcp|drill|oidc|receipt/gi
+const featureWord = new RegExp(featureWords.join('|'), 'gi')
 
 /** Core names no feature. */
 const featureFaults = (house: House): readonly string[] =>

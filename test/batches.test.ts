@@ -1,89 +1,11 @@
-import Anthropic from '@anthropic-ai/sdk'
-import { once } from 'node:events'
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { request as httpRequest } from 'node:http'
 import OpenAI, { toFile } from 'openai'
 import t, { type Test } from 'tap'
-import { memory } from '../adapters/memory/index.ts'
-import { fetch as doors } from '../adapters/production/platform.ts'
-import type { Fitting } from '../core/container.ts'
 import { use } from '../core/plugin.ts'
-import type { Guard } from '../core/ports/guard.ts'
-import { MetadataStore } from '../core/ports/metadata-store.ts'
-import type { SettingsInput } from '../core/settings.ts'
 import words from '../plugins/guards/words.ts'
-import anthropic from '../plugins/providers/anthropic.ts'
-import openai from '../plugins/providers/openai.ts'
-import rehearsal from '../plugins/providers/rehearsal.ts'
 import { things } from '../plugins/surfaces/batches/rows.ts'
-import { running, unhurried } from './environments.ts'
-import { batchVendor } from './fakes/batch-vendor.ts'
+import { batchHouse, each, manyLines } from './fakes/batch-house.ts'
 import { until } from './until.ts'
-import { isWhole } from './whole.ts'
-
-const price = { standard: { eu: { prompt_price_per_k: 1, completion_price_per_k: 2, batch_factor: 0.5 } } }
-/** What one answer of the vendor costs: 1,000 tokens read and 100 written, at half the price. */
-const each = 0.6
-
-const house = async (t: Test, settings: SettingsInput = {}, guards: readonly Fitting<Guard>[] = []) => {
-  const vendor = await batchVendor(t)
-  const store = memory().metadataStore
-  let rows: MetadataStore | null = null
-  const it = await running(
-    t,
-    {
-      ...memory(),
-      metadataStore: { ...store, make: (supply) => (rows = store.make(supply)) },
-      fetch: use(doors),
-      guards,
-      upstreams: [
-        use(openai, { baseUrl: `${vendor.url}/v1`, apiKey: 'sk-house', batches: true }, 'vendor'),
-        use(anthropic, { baseUrl: vendor.url, apiKey: 'sk-ant-house', batches: true }, 'claude'),
-        use(openai, { baseUrl: `${vendor.url}/v1` }, 'plain'),
-        use(rehearsal),
-      ],
-    },
-    {
-      models: {
-        talk: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-own' }] },
-        vectors: { type: 'EMBEDDING', price_config: price, upstreams: [{ provider: 'vendor', model: 'embed-own' }] },
-        other: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-other' }] },
-        claude: { price_config: price, upstreams: [{ provider: 'claude', model: 'claude-own' }] },
-        plain: { upstreams: [{ provider: 'plain', model: 'gpt-own' }] },
-        rehearsal: { upstreams: [{ provider: 'rehearsal' }] },
-      },
-      ...unhurried,
-      ...settings,
-    },
-  )
-  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${it.base}/v1`, maxRetries: 0 })
-  const claudeOf = (apiKey: string) => new Anthropic({ apiKey, authToken: null, baseURL: it.base, maxRetries: 0 })
-  /** What is booked for a model, once so many requests are; the rows come in a moment. */
-  const usage = async (model: string, requests: number): Promise<any> => {
-    let found: any = {}
-    await until(async () => {
-      const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
-      found = data.usage.find((row: any) => row.model === model) ?? { requests: 0, cost: 0 }
-      return found.requests >= requests
-    })
-    return found
-  }
-  return {
-    ...it,
-    vendor,
-    usage,
-    rows: () => rows!,
-    clientOf,
-    claudeOf,
-    client: clientOf(it.key),
-    claude: claudeOf(it.key),
-    owner: async (user: string) => (await it.gateway.keys.create({ user })).credential,
-  }
-}
 
 const line = (custom_id: string, model = 'talk', more: object = {}, body: object = {}) =>
   JSON.stringify({
@@ -123,7 +45,7 @@ const request = (custom_id: string, model = 'claude') => ({
 })
 
 t.test('OpenAI’s own client runs a batch from its file to its results, which are booked once', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const { client } = it
   const input = await client.files.create({ file: await fileOf(line('one'), '', line('two'), line('bad')), purpose: 'batch' }) // prettier-ignore
   t.match(input, { object: 'file', purpose: 'batch' })
@@ -156,7 +78,7 @@ t.test('OpenAI’s own client runs a batch from its file to its results, which a
 })
 
 t.test('Anthropic’s own client runs a batch to its results, which are booked once', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const { claude } = it
   const batch = await claude.messages.batches.create({ requests: [request('one'), request('bad'), request('two')] })
   t.same(it.vendor.lines.map(({ params }) => params.model), ['claude-own', 'claude-own', 'claude-own']) // prettier-ignore
@@ -177,7 +99,7 @@ t.test('Anthropic’s own client runs a batch to its results, which are booked o
 })
 
 t.test('a list goes on behind its last id, and shows one’s own alone', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const theirs = it.clientOf(await it.owner('somebody'))
   const ours: string[] = []
   for (let at = 0; at < 5; at++) {
@@ -194,7 +116,7 @@ t.test('a list goes on behind its last id, and shows one’s own alone', async (
 })
 
 t.test('an id of another owner is not found, and its backend is not asked', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const batch = await begin(it.client, line('one'))
   const messages = await it.claude.messages.batches.create({ requests: [request('one')] })
   const before = it.vendor.asked.length
@@ -222,7 +144,7 @@ t.test('an id of another owner is not found, and its backend is not asked', asyn
 })
 
 t.test('results wait for a budget with room, and nothing is booked until then', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const key = async (costPerDay: number) =>
     it.clientOf((await it.gateway.keys.create({ limits: { costPerDay, tokensPerMinute: 10 } })).credential)
   const poor = await key(0.5)
@@ -245,7 +167,7 @@ t.test('results wait for a budget with room, and nothing is booked until then', 
 t.test(
   'OpenAI’s own client runs a batch of Responses, of which the vendor stores nothing and the gateway books all',
   async (t) => {
-    const it = await house(t)
+    const it = await batchHouse(t)
     const { client } = it
     const tools = [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: { type: 'object' } }]
     const lines = [asked('one'), asked('two', { tools, prompt_cache_key: 'k' }), asked('bad')]
@@ -270,7 +192,7 @@ t.test(
 )
 
 t.test('each wrong thing alone is refused, and no vendor keeps anything', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   const chat = { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }
   const wrong: readonly (readonly [string, number, object, ...string[]])[] = [
     ['no file', 400, { param: 'file' }, ''],
@@ -332,13 +254,13 @@ t.test('each wrong thing alone is refused, and no vendor keeps anything', async 
 
 t.test('a guard that looks at the model’s chats refuses a batch, which it could not see', async (t) => {
   const guard = use(words, { lists: { house: { words: ['secret'] } } })
-  const it = await house(t, {}, [guard])
+  const it = await batchHouse(t, {}, [guard])
   const file = await fileOf(line('one'))
   await refused(t, it.client.files.create({ file, purpose: 'batch' }), { status: 400, code: 'guard_refused' })
 })
 
 t.test('a vendor that fails, is silent or forgets is told as such, and keeps no owner', async (t) => {
-  const it = await house(t, { timeouts: { total: 2_000 } })
+  const it = await batchHouse(t, { timeouts: { total: 2_000 } })
   const upload = async () => it.client.files.create({ file: await fileOf(line('one')), purpose: 'batch' })
   const kept = async () => (await it.rows().list(things, {})).total
   it.vendor.instead = (request) => (request.socket.destroy(), true)
@@ -363,7 +285,7 @@ t.test('a vendor that fails, is silent or forgets is told as such, and keeps no 
 })
 
 t.test('a client that leaves in the midst of its file ends the vendor’s upload, and owns nothing', async (t) => {
-  const it = await house(t)
+  const it = await batchHouse(t)
   let left = false
   it.vendor.instead = (request) => {
     request.resume().on('error', () => (left = true))
@@ -377,78 +299,3 @@ t.test('a client that leaves in the midst of its file ends the vendor’s upload
   t.ok(await until(() => left), 'the vendor gets no whole file')
   t.equal((await it.rows().list(things, {})).total, 0)
 })
-
-/** So many lines of a file, piece by piece, in the form in which clients send it. */
-async function* manyLines(lines: number): AsyncGenerator<Uint8Array> {
-  const head = 'content-disposition: form-data; name='
-  yield Buffer.from(`--b\r\n${head}"purpose"\r\n\r\nbatch\r\n--b\r\n${head}"file"; filename="a"\r\n\r\n`)
-  for (let at = 0; at < lines; at += 500) {
-    const some = Array.from({ length: 500 }, (_, n) => `{"custom_id":"${at + n}","method":"POST","url":"/v1/embeddings","body":{"model":"vectors","input":"a"}}\n`) // prettier-ignore
-    yield Buffer.from(some.join(''))
-  }
-  yield Buffer.from('\r\n--b--\r\n')
-}
-
-/** The largest growth of what lives in memory, while the work goes on. */
-const watched = async (work: () => Promise<unknown>) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const held = () => {
-    collect()
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    return heapUsed + arrayBuffers
-  }
-  const base = held()
-  let most = base
-  const looking = setInterval(() => (most = Math.max(most, held())), 500)
-  await work()
-  clearInterval(looking)
-  return most - base
-}
-
-const mebibyte = 1024 * 1024
-
-t.test(
-  'as many lines as one likes pass in pieces, on their way to the vendor and back',
-  { timeout: 300_000 },
-  async (t) => {
-    const it = await house(t, {
-      limits: { ...unhurried.limits, key: { ...unhurried.limits!.key, bytesPerMinute: null } },
-    })
-    const lines = isWhole ? 1_000_000 : 50_000
-    let came = 0
-    it.vendor.instead = (request, response) => {
-      if (request.method !== 'POST') return false
-      request.on('data', (part: Buffer) => (came += part.length))
-      request.on('end', () => response.writeHead(200).end('{"id":"file-many"}'))
-      return true
-    }
-    const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'multipart/form-data; boundary=b' }
-    const up = await watched(async () => {
-      const sending = httpRequest(`${it.base}/v1/files`, { method: 'POST', headers })
-      const answered = once(sending, 'response') as Promise<[IncomingMessage]>
-      await pipeline(Readable.from(manyLines(lines)), sending)
-      const [answer] = await answered
-      t.equal(answer.statusCode, 200, await text(answer))
-    })
-    t.ok(came > 90 * lines, `${came} bytes at the vendor`)
-    // The client and the vendor run in this process too, and what is on the way between them counts.
-    t.ok(up < (isWhole ? 16 : 3) * mebibyte, `${Math.round(up / 1024)} KiB on the way in`)
-    const result =
-      '{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":10,"completion_tokens":0}}}}\n'
-    const piece = Buffer.from(result.repeat(500))
-    it.vendor.instead = (_, response) => {
-      void pipeline(Readable.from(Array.from({ length: lines / 500 }, () => piece)), response.writeHead(200)).catch(() => undefined) // prettier-ignore
-      return true
-    }
-    await it.rows().create(things, 'file-results', { ...(await it.rows().get(things, 'file-many'))!, booked: 0 })
-    let read = 0
-    const down = await watched(async () => {
-      const answer = await fetch(`${it.base}/v1/files/file-results/content`, { headers })
-      for await (const part of answer.body!) read += part.length
-    })
-    t.equal(read, piece.length * (lines / 500))
-    t.ok(down < 3 * mebibyte, `${Math.round(down / 1024)} KiB on the way back`)
-    t.match(await it.usage('vectors', lines), { requests: lines, input: 10 * lines, cost: (5 * lines) / 1_000 })
-  },
-)

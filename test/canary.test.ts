@@ -32,9 +32,9 @@ import { onWay } from './ways.ts'
 
 const pace = 0.02
 
-/** A quick machine sends more in a second than the usual allowance. */
-const allowance = { requestsPerSecond: 10_000 }
-const plenty = { key: allowance, organization: allowance, keyless: allowance }
+/** A quick machine sends more in a second, and asks for more tokens in a minute, than the usual allowance. */
+const allowance = { requestsPerSecond: 10_000, tokensPerMinute: null }
+const plenty = { key: allowance, organization: allowance, keyless: { requestsPerSecond: null } }
 
 /** Marks by what they were put into. */
 const marking = () => {

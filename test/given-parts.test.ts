@@ -50,6 +50,47 @@ t.test('a gateway boots without each of its surfaces, and without all of them', 
   await bare.close()
 })
 
+/** Paths by the plugin whose doors they are. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  decision: ['/v1/decisions', '/api/alpha/decisions'],
+  v1: ['/v1/responses', '/v1/responses/input_tokens', '/v1/rerank', '/v1/moderations'],
+  batches: ['/v1/batches', '/v1/files', '/v1/messages/batches'],
+  gemini: ['/v1beta/models/{model}:embedContent'],
+  mcp: ['/mcp'],
+}
+
+/** Parts that serve doors without paths of their own. */
+const partsOfDoors = ['model-rules', 'quotas', 'mcp-servers', 'opentelemetry', 'metrics', 'guards', 'budget-webhook']
+
+t.test('the paths of a door go with its plugin, and no other path', async (t) => {
+  const all = memory()
+  const pathsWithout = async (plugin: string | null): Promise<ReadonlySet<string>> => {
+    const gateway = createGateway({ ...all, surfaces: all.surfaces.filter(({ name }) => name !== plugin) })
+    const answer = await gateway.fetch(new Request('http://gateway/openapi.json'))
+    const { paths } = (await answer.json()) as { readonly paths: object }
+    await gateway.close()
+    return new Set(Object.keys(paths))
+  }
+  const whole = await pathsWithout(null)
+  for (const [plugin, paths] of Object.entries(doors)) {
+    const left = await pathsWithout(plugin)
+    for (const path of paths) t.ok(whole.has(path) && !left.has(path), `${path} goes with ${plugin}`)
+    for (const [other, theirs] of Object.entries(doors))
+      if (other !== plugin)
+        t.ok(
+          theirs.every((path) => left.has(path)),
+          `${other} stays without ${plugin}`,
+        )
+    t.same(
+      [...left].filter((path) => !whole.has(path)),
+      [],
+      'and nothing comes',
+    )
+  }
+  const names = all.parts.map(({ name }) => name)
+  for (const part of partsOfDoors) t.ok(names.includes(part), `${part} is one of the parts that are left out above`)
+})
+
 t.test('a route goes with the part that it needs', async (t) => {
   const all = memory()
   const gateway = createGateway({ ...all, parts: all.parts.filter(({ name }) => name !== 'metrics') })

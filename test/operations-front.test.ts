@@ -9,6 +9,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { plainModels } from '../adapters/production/config/config.ts'
 import { modeOf } from '../core/access/credential.ts'
+import { pricesOf } from '../plugins/shared/prices.ts'
 import { programs, startPostgres } from './fakes/postgres.ts'
 import { program } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
@@ -57,8 +58,8 @@ t.test('what Compose mounts is there', async (t) => {
 })
 
 t.test('every model has a price, and an organisation a budget', (t) => {
-  for (const [name, { price_config }] of Object.entries(plainModels(config.gateway)))
-    t.ok(price_config['standard']?.['eu']?.prompt_price_per_k !== undefined, name)
+  for (const [name, model] of Object.entries(plainModels(config.gateway)))
+    t.ok(pricesOf(model, 'standard')['eu']?.prompt_price_per_k !== undefined, name)
   t.ok(config.gateway.limits.organization.costPerMonth)
   t.end()
 })

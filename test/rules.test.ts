@@ -82,7 +82,7 @@ const watching = plugin({
     isWatching: () => true,
     begin: () => ({
       ...{ chose: ignored, broke: ignored, began: ignored, used: ignored, ended: ignored, asks: () => ignored },
-      ruled: (why) => void traced.push(why),
+      because: (why) => void traced.push(why),
     }),
   }),
 })

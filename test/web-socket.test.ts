@@ -26,7 +26,7 @@ const tried = async (base: string, path: string, headers: readonly string[] = []
 /** The only JSON of an answer, in one chunk or plain. */
 const bodyOf = (answer: string): any => JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
 
-const refusal = { error: { message: 'This path is no WebSocket; use HTTP', type: 'invalid_request_error' } }
+const refusal = { error: { message: 'This path speaks plain HTTP alone', type: 'invalid_request_error' } }
 
 t.test('a WebSocket where none is taken is refused as any request', async (t) => {
   const it = await running(t, memory())

@@ -5,6 +5,8 @@ import { metricsSettings } from '../../plugins/observers/prometheus/usage-metric
 import { fileSettings } from '../../plugins/sealed/files/settings.ts'
 import { decisionSettings } from '../../plugins/shared/decisions/settings.ts'
 import { keepsakeSettings } from '../../plugins/shared/dialects/keepsakes.ts'
+import type { CalibratedInput } from '../../plugins/shared/decisions/settings.ts'
+import { type PricedInput, priceSettings } from '../../plugins/shared/prices.ts'
 import { type RuleInput, rulesSettings } from '../../plugins/shared/rules/settings.ts'
 import { consoleSettings } from '../../plugins/surfaces/console/settings.ts'
 import { dashboardUrl } from '../../plugins/surfaces/docs/settings.ts'
@@ -18,6 +20,7 @@ const shipped = {
   console: consoleSettings,
   dashboardUrl,
   decision: decisionSettings,
+  prices: priceSettings,
   issuers: issuerSettings,
   betas,
   sockets,
@@ -34,6 +37,7 @@ export type ShippedSettings = {
 
 declare module '../../core/settings.ts' {
   interface SectionInputs extends ShippedSettings {}
+  interface MemberInputs extends CalibratedInput, PricedInput {}
   interface RowInputs {
     readonly rules: RuleInput
   }

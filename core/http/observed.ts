@@ -40,7 +40,7 @@ const joined = (traces: readonly Trace[]): Trace | null => {
   if (traces.length < 2) return first
   return {
     chose: (model) => traces.forEach((trace) => trace.chose(model)),
-    ruled: (why) => traces.forEach((trace) => trace.ruled?.(why)),
+    because: (why) => traces.forEach((trace) => trace.because?.(why)),
     asks(attempt) {
       const ends = traces.map((trace) => trace.asks(attempt))
       return (outcome, status) => ends.forEach((end) => end(outcome, status))

@@ -31,9 +31,6 @@ export interface DecideCall {
   readonly steps: number | null
 }
 
-/** Advises to `act` on an answer that keeps the promised error, and to `ask` a person about any other. */
-export type Advice = 'act' | 'ask'
-
 /** A backend's answer to one question. */
 export interface Distribution {
   /** In the order of options or levels; for noul first yes, then no. Sums to 1. */
@@ -46,8 +43,6 @@ export interface Distribution {
   readonly reads?: number
   readonly agreement?: number
   readonly stderr?: number
-  /** Whether the answer keeps the error that its calibration promises; absent without a calibration. */
-  readonly advice?: Advice
 }
 
 export interface Decided extends BackendAnswer {

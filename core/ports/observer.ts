@@ -63,8 +63,8 @@ export interface Counted {
 export interface Trace {
   /** The model that the request is for. */
   chose(model: string): void
-  /** A rule chose the model for this reason, in words of the configuration. */
-  ruled?(why: string): void
+  /** Why this model was chosen, where the caller did not name it; in words of the configuration. */
+  because?(why: string): void
   /** A backend is asked. */
   asks(attempt: AttemptStart): EndAttempt
   /** The stream of the answering backend broke. */

@@ -6,6 +6,8 @@ export interface Section<S extends v.GenericSchema = v.GenericSchema> {
   readonly shape: S
   /** Where the section has rows among the models: the member by which a row is known, and the shape of one. */
   readonly row?: { readonly member: string; readonly shape: v.GenericSchema }
+  /** Members that it has in each model, beside those of the core. */
+  readonly members?: v.ObjectEntries
   /** Paths that a gateway keeps for as long as it runs. */
   readonly fixed?: readonly string[]
   /** Names of models by their paths. A name that no model has stops the start: every request that rests on it would fail. */
@@ -18,7 +20,7 @@ export interface Section<S extends v.GenericSchema = v.GenericSchema> {
 export const section = <S extends v.GenericSchema>(
   name: string,
   shape: S,
-  more: Pick<Section<S>, 'row' | 'fixed' | 'models'> = {},
+  more: Pick<Section<S>, 'row' | 'members' | 'fixed' | 'models'> = {},
 ): Section<S> => ({
   ...{ name, shape, ...more },
   of: (settings) =>

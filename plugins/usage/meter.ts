@@ -7,7 +7,7 @@ import { Clock, Log } from '../../core/ports/platform.ts'
 import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Quotas } from './quotas/port.ts'
 import { Settings } from '../../core/settings.ts'
-import { PriceList } from '../../core/inference/metering/price-list.ts'
+import { PriceList, priceSettings } from '../shared/prices.ts'
 import { Meter } from '../../core/inference/metering/meter.ts'
 
 const reserving = lazy(() => import('./metering/reservations.ts'))
@@ -34,6 +34,7 @@ export const meter = plugin({
   port: Meter,
   name: 'meter',
   renewed: true,
+  sections: [priceSettings],
   needs,
   create: (supplied): Meter => {
     let made: Meter | null = null

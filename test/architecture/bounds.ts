@@ -2,15 +2,15 @@
 export const mostLines: Readonly<Record<string, number>> = {
   'adapters/drill': 1404,
   'adapters/local': 3354,
-  'adapters/memory': 882,
-  'adapters/production': 11362,
-  core: 1470,
+  'adapters/memory': 886,
+  'adapters/production': 11363,
+  core: 1427,
   'core/access': 713,
   'core/dialects': 1188,
   'core/generations': 363,
   'core/http': 3549,
-  'core/inference': 2336,
-  'core/ports': 2321,
+  'core/inference': 2300,
+  'core/ports': 2318,
   'plugins/backend-evidence': 375,
   'plugins/credentials': 895,
   'plugins/evidence': 176,
@@ -21,16 +21,16 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed': 148,
   'plugins/sealed/client': 3062,
   'plugins/sealed/ehbp': 223,
-  'plugins/sealed/enclave': 2914,
+  'plugins/sealed/enclave': 2916,
   'plugins/sealed/evidence': 4433,
   'plugins/sealed/files': 1199,
   'plugins/sealed/log': 386,
   'plugins/sealed/retrieval': 1607,
   'plugins/sealed/wire': 1363,
-  'plugins/shared': 11853,
+  'plugins/shared': 12011,
   'plugins/storage': 2689,
   'plugins/surfaces': 316,
-  'plugins/surfaces/admin': 2626,
+  'plugins/surfaces/admin': 2627,
   'plugins/surfaces/batches': 1485,
   'plugins/surfaces/chat': 64,
   'plugins/surfaces/console': 11146,
@@ -40,17 +40,24 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/files': 270,
   'plugins/surfaces/gemini': 414,
   'plugins/surfaces/index': 112,
-  'plugins/surfaces/mcp': 1450,
+  'plugins/surfaces/mcp': 1448,
   'plugins/surfaces/rvenc': 432,
   'plugins/surfaces/shared': 3478,
   'plugins/surfaces/tools': 233,
-  'plugins/surfaces/v1': 1174,
+  'plugins/surfaces/v1': 1141,
   'plugins/tools': 6856,
-  'plugins/usage': 2718,
+  'plugins/usage': 2723,
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 12_000
+export const mostOfCore = 11_900
 
 /** Files at the root of core. */
 export const mostRootFiles = 15
+
+/** Words of features and of their doors, which core never names. */
+export const featureWords = [
+  ...['console', 'mcp', 'drill', 'oidc', 'receipt', 'batch', 'rerank', 'moderation', 'web-?socket', 'escalat'],
+  ...['calibrat', 'redact', 'subscription', 'caller-?key', '\\bauto\\b', 'end[- ]?user', 'dashboard', 'grafana'],
+  ...['advice', 'opentelemetry', 'gen_ai\\b', 'embedContent', 'responses/input', 'price_config'],
+]

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import memoryCache from '../../adapters/memory/cache.ts'
 import metadataStore from '../../adapters/memory/metadata-store.ts'
 import memoryLimiter from '../../adapters/memory/rate-limiter.ts'
@@ -19,8 +18,9 @@ import { Clock, Log, Random } from '../../core/ports/platform.ts'
 import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import { Observer } from '../../core/ports/observer.ts'
-import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
+import { Settings, type SettingsInput } from '../../core/settings.ts'
 import { fitted } from '../fitted.ts'
+import { checkedSettings } from './checked-settings.ts'
 import { fakeClock } from './clock.ts'
 
 export const payer: Caller = {
@@ -65,7 +65,7 @@ export const metered = (
     limiter,
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
     use(plugin({ port: Observer, name: 'seen', create: () => observer })),
-    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Settings, name: 'settings', create: () => checkedSettings(settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
     use(

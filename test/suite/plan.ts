@@ -50,6 +50,7 @@ const longest: readonly string[] = [
 
 /** Files that take long: browsers, many processes, engines of tools, hunts. `npm run test:long` plays them, as CI and the night do. */
 const long: readonly string[] = [
+  'batches-million',
   'frameworks',
   'faults/ways',
   'hostile',

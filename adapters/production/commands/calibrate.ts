@@ -14,7 +14,7 @@ import {
 import type { Gateway } from '../../../core/gateway.ts'
 import { calibrated } from '../../../plugins/shared/decisions/calibration.ts'
 import { confidenceOf } from '../../../plugins/shared/decisions/decision-answer.ts'
-import type { Calibration } from '../../../core/settings.ts'
+import { type Calibration, calibrationOf } from '../../../plugins/shared/decisions/settings.ts'
 import { type Case, readCases } from './calibrate/cases.ts'
 import { plotOf } from './calibrate/plot.ts'
 import { replaceFile, withCalibration } from './calibrate/settings-file.ts'
@@ -127,7 +127,8 @@ const driftOf = async (
   wish: PromiseOptions,
 ) => {
   const { catalog } = gateway.supply(calibrationNeeds)
-  const inUse = (await catalog.find(model, new AbortController().signal))?.settings.calibration
+  const entry = await catalog.find(model, new AbortController().signal)
+  const inUse = entry === null ? undefined : calibrationOf(entry.settings)
   const scored = calibrated(answered, inUse).map(({ probabilities }, at): ScoredAnswer => {
     const answer = { ...answered[at]!, probabilities }
     return { confidence: confidenceOf(answer.question, answer), right: isRight(answer) }

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { RequestRecord } from '../../ports/observer.ts'
 import type { Soon } from '../../ports/soon.ts'
 import type { Entry } from '../models/catalog-entry.ts'
-import type { Consumption } from './price.ts'
+import type { Consumption } from './consumption.ts'
 import type { Estimate } from './tokens.ts'
 
 /** What is charged for; without its backends only the configuration can tell its price. */
@@ -11,8 +11,8 @@ export type BilledModel = Pick<Entry, 'name' | 'settings'> &
   Partial<Pick<Entry, 'candidates'>> & {
     /** What came beside the call and pays for it: a backend that takes it costs nothing. */
     readonly paidWith?: string
-    /** The calls go out in a batch, at its price. */
-    readonly batch?: boolean
+    /** The name of terms that change the price; the price is unknown where it does not name them. */
+    readonly terms?: string
   }
 
 /** What one call has taken from allowances and budgets until its true use is known. */

@@ -13,7 +13,7 @@ export const traceOf = (request: LiveRequest, now: () => number, changed: () => 
     request.model = model
     changed()
   },
-  ruled(why) {
+  because(why) {
     request.rule = why
     changed()
   },

@@ -1,5 +1,5 @@
 import { plugin } from '../../../core/plugin.ts'
-import { PriceList } from '../../../core/inference/metering/price-list.ts'
+import { PriceList } from '../../shared/prices.ts'
 import { shippedPrice } from './shipped-prices.ts'
 
 /** The prices that ship with this package. */

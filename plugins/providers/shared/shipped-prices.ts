@@ -1,4 +1,4 @@
-import type { Price } from '../../../core/inference/metering/price.ts'
+import type { Price } from '../../shared/prices.ts'
 
 /** What a vendor asks for its models in US dollars, as its pages were read on that day. */
 export interface PriceList {
@@ -15,7 +15,7 @@ const tokens = (input: number, output: number, cached?: number): Price => ({
   ...(cached !== undefined && { cached }),
 })
 
-const openai = (price: Price): Price => ({ ...price, batch: 0.5 })
+const openai = (price: Price): Price => ({ ...price, terms: { batch: 0.5 } })
 
 /** Longer prompts have other prices, which the table does not have. */
 const upTo = (above: number, price: Price): Price => openai({ ...price, long: { above } })
@@ -25,11 +25,11 @@ const claude = (input: number, output: number, reading = 0.1): Price => ({
   ...tokens(input, output, input * reading),
   written: input * 1.25,
   writtenHour: input * 2,
-  batch: 0.5,
+  terms: { batch: 0.5 },
   regions: { us: 1.1 },
 })
 
-const gemini = (price: Price): Price => ({ ...price, batch: 0.5 })
+const gemini = (price: Price): Price => ({ ...price, terms: { batch: 0.5 } })
 
 /** By the name of the provider's plugin, then by the model. */
 export const shipped: Readonly<Record<string, PriceList>> = {

@@ -14,11 +14,13 @@ import type { Upstream } from '../../../core/ports/upstream.ts'
 import { Settings, type SettingsInput, SettingsShape, modelsWith, sorted } from '../../../core/settings.ts'
 import { type InsideSettings, InsideShape } from '../enclave-settings.ts'
 import { sealedLength } from '../wire/file.ts'
+import { decisionSettings } from '../../shared/decisions/settings.ts'
+import { priceSettings } from '../../shared/prices.ts'
 import { rulesSettings } from '../../shared/rules/settings.ts'
 import { enclave } from './enclave.ts'
 
-/** What may stand among the models of a configuration. */
-const rows = [rulesSettings]
+/** What has rows or members among the models of a configuration. */
+const sections = [rulesSettings, decisionSettings, priceSettings]
 
 /** The parts of the enclave: its own providers, tools and doors, and no part of the gateway. */
 export interface EnclaveParts {
@@ -46,8 +48,8 @@ export const buildEnclave = (
   releaseDigest: Uint8Array,
 ): Enclave => {
   // Settings of the gateway's plugins concern no enclave.
-  const shape = v.object({ ...SettingsShape.entries, models: modelsWith(rows) })
-  const { timeouts, ...rest } = sorted(v.parse(shape, settings) as Settings, rows)
+  const shape = v.object({ ...SettingsShape.entries, models: modelsWith(sections) })
+  const { timeouts, ...rest } = sorted(v.parse(shape, settings) as Settings, sections)
   // A sealed stream may be silent for as long as callers are promised.
   const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()

@@ -1,5 +1,6 @@
 import type { Distribution, Question } from '../../../core/ports/upstream.ts'
-import type { Calibration } from '../../../core/settings.ts'
+import type { AdvisedDistribution } from './advice.ts'
+import type { Calibration } from './settings.ts'
 import { confidenceOf } from './decision-answer.ts'
 import { isRefused } from './probabilities.ts'
 
@@ -28,7 +29,7 @@ export const advised = (
   distributions: readonly Distribution[],
   questions: readonly Question[],
   calibration: Calibration | undefined,
-): readonly Distribution[] => {
+): readonly AdvisedDistribution[] => {
   if (calibration === undefined) return distributions
   const { confidence: least = Infinity } = calibration.promise ?? {}
   return distributions.map((distribution, at) => ({

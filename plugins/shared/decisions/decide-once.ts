@@ -9,6 +9,7 @@ import type { Inference } from '../../../core/inference/inference.ts'
 import type { Able, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
+import { calibrationOf } from './settings.ts'
 import { advised, calibrated, softened } from './calibration.ts'
 import { isRefused, refused } from './probabilities.ts'
 import { type Estimate, tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
@@ -87,7 +88,7 @@ export const opinionOf = async (
     const { answer: decided } = found
     backend = found.backend
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
-    const { calibration } = entry.settings
+    const calibration = calibrationOf(entry.settings)
     const given = advised(calibrated(decided.distributions, calibration), toAnswer, calibration)
     let at = 0
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))

@@ -1,6 +1,7 @@
 import type { Answer, Answered } from './typed-decision-answer.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { Distribution, Question, Usage } from '../../../core/ports/upstream.ts'
+import { namedCalibration } from './settings.ts'
 import { answerOf, confidenceOf, measure } from './decision-answer.ts'
 import { isRefused } from './probabilities.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
@@ -51,7 +52,7 @@ export const decide = async (
       reads,
       timing_ms: deciding.clock.now() - began,
       ...(ignored.length > 0 && { ignored }),
-      ...(entry.settings.calibration && { calibration: entry.settings.calibration.id }),
+      ...namedCalibration(entry.settings),
       ...(escalated && { escalated }),
       questions: measures,
     },
@@ -119,7 +120,7 @@ const bettered = async (
         model,
         engine: second.decided.engine,
         backend: second.backend,
-        ...(larger.entry.settings.calibration && { calibration: larger.entry.settings.calibration.id }),
+        ...namedCalibration(larger.entry.settings),
         questions: unsure.length,
         answers: new Map(
           unsure.map((index) => {

@@ -1,3 +1,4 @@
+import type { AdvisedDistribution } from './advice.ts'
 import type { Answer } from './typed-decision-answer.ts'
 import { badAnswer } from './probabilities.ts'
 import type { Distribution, OrderedJson, Question } from '../../../core/ports/upstream.ts'
@@ -22,7 +23,7 @@ export const checkDistribution = (question: Question, given: Distribution | unde
 }
 
 /** The answer in public form. The distribution must have passed `checkDistribution` before. */
-export const answerOf = (question: Question, { probabilities, advice }: Distribution): Answer => {
+export const answerOf = (question: Question, { probabilities, advice }: AdvisedDistribution): Answer => {
   const advising = advice === undefined ? {} : { advice }
   switch (question.type) {
     case 'choice': {

@@ -1,5 +1,5 @@
 import { BadRequest, type GatewayError } from '../../../core/errors.ts'
-import type { Advice } from '../../../core/ports/decide.ts'
+import type { Advice } from './advice.ts'
 import type { OrderedJson, Usage } from '../../../core/ports/upstream.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
 

@@ -5,6 +5,7 @@ import type { OrderedJson, Question } from '../../../core/ports/upstream.ts'
 import { Settings } from '../../../core/settings.ts'
 import { Inference } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { withoutCalibration } from './settings.ts'
 import { opinionOf } from './decide-once.ts'
 
 /** One question, as a calibration asks it. */
@@ -29,9 +30,8 @@ export const uncalibrated = async (
   if (found === null) throw new NotFound('The model does not exist', { code: 'model_not_found' })
   if (!found.settings.standard || !found.does.has('decide'))
     throw new BadRequest('The model does not decide in the clear')
-  const { calibration: _, ...rest } = found.settings
   const matter = {
-    entry: { ...found, settings: rest },
+    entry: { ...found, settings: withoutCalibration(found.settings) },
     provider: null,
     questions: [{ id: 'asked', question }],
     call: { state, images: [], samples, steps: null },

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ModelType } from '../../../core/ports/upstream.ts'
 import type { ModelSettings } from '../../../core/settings.ts'
-import type { Mode } from '../../../core/inference/metering/price.ts'
+import type { Mode } from '../../../core/inference/metering/consumption.ts'
+import { pricesOf } from '../prices.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 
 /** The types that a catalog may show. */
@@ -27,7 +28,7 @@ export const catalogEntryOf = ({ name, settings, candidates = [] }: Listed, mode
   description: settings.description,
   type: settings.type,
   input_modalities: settings.input_modalities ?? (settings.type === 'AUDIO_TRANSCRIPTION' ? ['audio'] : ['text']),
-  price_config: { standard: {}, confidential: {}, [mode]: settings.price_config[mode] ?? {} },
+  price_config: { standard: {}, confidential: {}, [mode]: pricesOf(settings, mode) },
   regions: settings.regions,
   requires_auth: 1,
   usage_mode: usageMode(settings),

@@ -5,6 +5,7 @@ import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Settings } from '../../../core/settings.ts'
+import { priceSettings } from '../../shared/prices.ts'
 
 const pricing = lazy(() => import('../../usage/metering/prices.ts'))
 
@@ -30,7 +31,7 @@ const read = route({
   async handle({ caller: { key, organization, user, team = null, scopes, models } }, { settings }) {
     const operator = settings.operators.includes(organization)
     const { areDollars } = await pricing()
-    const currency = areDollars(settings) ? 'USD' : (settings.prices.currency ?? null)
+    const currency = areDollars(settings) ? 'USD' : (priceSettings.of(settings).currency ?? null)
     return data({ key, organization, user, team, scopes, models, operator, currency })
   },
 })

@@ -3,7 +3,7 @@ import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { freePace } from '../../../core/dialects/loop-time.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { BilledModel, Reservation } from '../../../core/inference/metering/meter.ts'
 import { totalUsage } from '../../../core/inference/metering/tokens.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
@@ -62,7 +62,7 @@ const usageIn = async (
 export const billedBatch = (entry: Entry, provider: string): BilledModel => ({
   ...entry,
   candidates: entry.candidates.filter((candidate) => candidate.provider === provider),
-  batch: true,
+  terms: 'batch',
 })
 
 /** The model of a row. Throws NotFound where the configuration has it no more. */

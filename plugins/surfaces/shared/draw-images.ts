@@ -5,7 +5,7 @@ import { type Reply, type ServerEvent, events, json } from '../../../core/http/r
 import { Inference, type Task } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
-import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { Drawn, Picture, Usage } from '../../../core/ports/upstream.ts'

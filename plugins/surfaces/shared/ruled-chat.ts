@@ -43,7 +43,7 @@ export const begunByRule = async <B extends { readonly headers: Headers }>(
   const begun = async ({ model, why }: RuledModel): Promise<B> => {
     const call = await begin({ ...talk, model })
     const told = `${printable(model)}; ${why}`
-    for (const current of given.traces) current()?.ruled?.(told)
+    for (const current of given.traces) current()?.because?.(told)
     return { ...call, headers: { ...call.headers, 'x-sealgate-rule': told } }
   }
   return begun(chosen).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import type { Allowance, Charge } from '../../../core/ports/rate-limiter.ts'
-import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 
 /** What a call takes from an allowance before it goes out. Its prompt costs `question`, and all of it `cost` at most. */
 export const chargesFor = (

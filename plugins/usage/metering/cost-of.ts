@@ -1,19 +1,17 @@
-import type { Consumption, Price } from '../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
+import type { Price } from '../../shared/prices.ts'
 
 /** Circumstances that change a price. A null region and an absent one take the plain price. */
 export interface PriceTerms {
-  readonly batch?: boolean
+  /** Without a factor of this name the price is unknown. */
+  readonly terms?: string | undefined
   readonly region?: string | null
 }
 
 type Part = readonly [amount: number | undefined, price: number | undefined]
 
 /** Millionths of the currency, exact to a thousandth of one; null where a price that the call needs is unknown. */
-export const costOf = (
-  price: Price,
-  used: Consumption,
-  { batch = false, region = null }: PriceTerms = {},
-): number | null => {
+export const costOf = (price: Price, used: Consumption, { terms, region = null }: PriceTerms = {}): number | null => {
   const { long } = price
   const prices = long !== undefined && used.input > long.above ? long : price
   let cost = (prices.request ?? price.request ?? 0) * (used.calls ?? 1)
@@ -22,9 +20,9 @@ export const costOf = (
     if (each === undefined) return null
     cost += amount * each
   }
-  const factor = (region === null ? undefined : price.regions?.[region]) ?? 1
-  if (batch && price.batch === undefined) return null
-  return Math.round(cost * factor * (batch ? price.batch! : 1) * 1e3) / 1e3
+  const ofRegion = (region === null ? undefined : price.regions?.[region]) ?? 1
+  const ofTerms = terms === undefined ? 1 : price.terms?.[terms]
+  return ofTerms === undefined ? null : Math.round(cost * ofRegion * ofTerms * 1e3) / 1e3
 }
 
 const partsOf = (price: Price, used: Consumption): readonly Part[] => {

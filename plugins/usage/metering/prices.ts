@@ -1,11 +1,16 @@
 import type { ModelSettings, Settings } from '../../../core/settings.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import type { BilledModel } from '../../../core/inference/metering/meter.ts'
-import type { Consumption, Mode, Price } from '../../../core/inference/metering/price.ts'
-import type { PriceList } from '../../../core/inference/metering/price-list.ts'
+import type { Consumption, Mode } from '../../../core/inference/metering/consumption.ts'
+import {
+  type ConfiguredPrice,
+  type Price,
+  type PriceList,
+  isPriced,
+  priceSettings,
+  pricesOf,
+} from '../../shared/prices.ts'
 import { costOf } from './cost-of.ts'
-
-type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
 
 /** What calls cost: as configured for the model, and otherwise as a list says. */
 export interface Prices {
@@ -28,7 +33,7 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
   const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
     if (entry.paidWith !== undefined && candidate?.upstream.takes?.includes(entry.paidWith) === true) return 0
     const price = priceOf(entry, candidate, mode)
-    return price && costOf(price, used, { region: entry.settings.regions[0] ?? null, batch: entry.batch === true })
+    return price && costOf(price, used, { region: entry.settings.regions[0] ?? null, terms: entry.terms })
   }
 
   const mostOf = (entry: BilledModel, mode: Mode, used: Consumption): number | null => {
@@ -77,10 +82,10 @@ const listed = (lists: readonly PriceList[], { upstream: { vendor }, model }: Ca
 }
 
 /** Lists are in US dollars, and are not added to prices of an unknown currency. */
-export const areDollars = ({ prices: { currency }, models }: Settings): boolean =>
-  currency === undefined
-    ? Object.values(models).every(({ price_config }) => Object.keys(price_config).length === 0)
-    : currency === 'USD'
+export const areDollars = (settings: Settings): boolean => {
+  const { currency } = priceSettings.of(settings)
+  return currency === undefined ? Object.values(settings.models).every((model) => !isPriced(model)) : currency === 'USD'
+}
 
 /** What the configuration says of models, worked out once for each. */
 const known = {
@@ -95,14 +100,15 @@ const configured = (settings: ModelSettings, mode: Mode): Price | null => {
   return price
 }
 
-const priceIn = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
-  const table = price_config[mode] ?? {}
+const priceIn = (model: ModelSettings, mode: Mode): Price | null => {
+  const { regions } = model
+  const table = pricesOf(model, mode)
   const price = regions.map((region) => table[region]).find((price) => price !== undefined) ?? Object.values(table)[0]
   return price === undefined ? null : unitsOf(price)
 }
 
 /** What the configuration leaves out costs what the plainer kind does. */
-const unitsOf = (price: Configured): Price => {
+const unitsOf = (price: ConfiguredPrice): Price => {
   const input = times(price.prompt_price_per_k, 1e3)
   const output = times(price.completion_price_per_k, 1e3)
   const written = times(price.cache_write_price_per_k, 1e3) ?? input
@@ -119,7 +125,7 @@ const unitsOf = (price: Configured): Price => {
     second: times(price.audio_price_per_min, 1e6 / 60),
     image: times(price.image_price, 1e6),
     request: times(price.request_price, 1e6),
-    batch: price.batch_factor ?? 1,
+    terms: { batch: price.batch_factor ?? 1 },
   }
 }
 

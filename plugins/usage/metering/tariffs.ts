@@ -1,4 +1,4 @@
-import type { Consumption } from '../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { Counts } from '../../../core/ports/ledger.ts'
 
 /** How a kind of use is counted. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { flushFolder } from '../../../../plugins/storage/shared/fsync.ts'
-import type { Calibration } from '../../../../core/settings.ts'
+import type { Calibration } from '../../../../plugins/shared/decisions/settings.ts'
 import { type Parsed, parseJsonc } from '../../config/jsonc.ts'
 
 /** Null when the text does not name the model; an inherited name such as `constructor` does not count. */

@@ -1,6 +1,6 @@
 import { type Judged, mean } from '../../../../plugins/surfaces/console/browser/figures.ts'
 import { softened } from '../../../../plugins/shared/decisions/calibration.ts'
-import type { Calibration } from '../../../../core/settings.ts'
+import type { Calibration } from '../../../../plugins/shared/decisions/settings.ts'
 
 type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>
 

@@ -4,6 +4,7 @@ import type { BilledModel } from '../../../../core/inference/metering/meter.ts'
 import { type Passage, passageThrough } from '../../../../core/ports/chat-filter.ts'
 import type { Completion } from '../../../../core/ports/upstream.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
+import { pricedAt } from '../../../shared/prices.ts'
 import { settled } from '../../shared/settle.ts'
 import type { ClearNeeds } from '../offer.ts'
 import type { ServedTool, ToolResult } from '../served-tools.ts'
@@ -12,10 +13,7 @@ import { mcpSettings } from '../settings.ts'
 /** What a call is billed as: the server, at its price by the call. */
 const billedOf = (server: string, price: number): BilledModel => ({
   name: `mcp/${server}`,
-  settings: v.parse(ModelSettings, {
-    upstreams: [{ provider: server }],
-    price_config: { standard: { any: { request_price: price } } },
-  }),
+  settings: pricedAt(v.parse(ModelSettings, { upstreams: [{ provider: server }] }), { any: { request_price: price } }),
 })
 
 /** The result after the guards: they see it as what a tool answers in a chat. */

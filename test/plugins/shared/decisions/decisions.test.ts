@@ -37,7 +37,8 @@ import type {
   Upstream,
 } from '../../../../core/ports/upstream.ts'
 import { decisionRoutes } from '../../../../plugins/surfaces/decision/decision.ts'
-import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { type ModelInput, Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { checkedModel } from '../../../fakes/checked-settings.ts'
 import { made } from '../../../fitted.ts'
 import { quietClock } from '../../../slowness.ts'
 
@@ -153,14 +154,10 @@ const caller: Caller = {
   models: null,
   limits: {},
 }
-const model = (
-  name: string,
-  upstreams: readonly Upstream[],
-  given: Partial<v.InferInput<typeof ModelSettings>> = {},
-): Entry =>
+const model = (name: string, upstreams: readonly Upstream[], given: Partial<ModelInput> = {}): Entry =>
   entryOf(
     name,
-    v.parse(ModelSettings, { upstreams: upstreams.map(({ name }) => ({ provider: name })), ...given }),
+    checkedModel({ upstreams: upstreams.map(({ name }) => ({ provider: name })), ...given }),
     upstreams.map((upstream, index) => candidateOf(upstream, `${name}-there`, { priority: index + 1 })),
   )
 

@@ -1,5 +1,4 @@
 import t from 'tap'
-import * as v from 'valibot'
 import cache from '../../../../adapters/memory/cache.ts'
 import { Catalog } from '../../../../core/inference/models/catalog.ts'
 import { catalog } from '../../../../plugins/shared/models/catalog.ts'
@@ -7,7 +6,8 @@ import { isListed, catalogEntryOf } from '../../../../plugins/shared/models/list
 import { plugin, use } from '../../../../core/plugin.ts'
 import { Clock, Log } from '../../../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../../../core/ports/upstream.ts'
-import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { Settings, type SettingsInput } from '../../../../core/settings.ts'
+import { checkedSettings } from '../../../fakes/checked-settings.ts'
 import { fakeClock, type FakeClock } from '../../../fakes/clock.ts'
 import { made } from '../../../fitted.ts'
 
@@ -53,7 +53,7 @@ const fresh = (
     use(catalog, { inside }),
     use(cache),
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Settings, name: 'settings', create: () => checkedSettings(settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Log, name: 'log', create: () => log })),
   )

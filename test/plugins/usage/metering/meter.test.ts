@@ -14,6 +14,7 @@ import { chatRoutes } from '../../../../plugins/surfaces/chat/chat.ts'
 import { usageRoutes as usageRoute } from '../../../../plugins/surfaces/admin/usage.ts'
 import { SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../../../fakes/backends.ts'
+import { checkedSettings } from '../../../fakes/checked-settings.ts'
 import { settled } from '../../../fakes/clock.ts'
 import { metered, payer as caller } from '../../../fakes/metered.ts'
 
@@ -201,7 +202,7 @@ t.test('allowances', async (t) => {
     const entry = (await its.catalog.find('small', never))!
     await (await its.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
     await t.rejects(async () => its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
-    const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
+    const settings = checkedSettings({ ...small(), limits: { key: { tokensPerDay: 1000 } } })
     const raised = meter.create(
       {
         ...its,

@@ -1,16 +1,17 @@
 import { shippedList } from '../../../../plugins/providers/shared/shipped-list.ts'
 import t from 'tap'
-import * as v from 'valibot'
 import { usageOf } from '../../../../core/dialects/chat-completions.ts'
 import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
-import type { Consumption, Price } from '../../../../core/inference/metering/price.ts'
+import type { Consumption } from '../../../../core/inference/metering/consumption.ts'
+import type { Price } from '../../../../plugins/shared/prices.ts'
 import { costOf } from '../../../../plugins/usage/metering/cost-of.ts'
 import { pricesIn } from '../../../../adapters/production/prices-check.ts'
 import { prices } from '../../../../plugins/usage/metering/prices.ts'
 import { shipped, shippedPrice } from '../../../../plugins/providers/shared/shipped-prices.ts'
 import type { Upstream } from '../../../../core/ports/upstream.ts'
-import { ModelSettings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import type { SettingsInput } from '../../../../core/settings.ts'
 import { actor } from '../../../fakes/backends.ts'
+import { checkedModel, checkedSettings } from '../../../fakes/checked-settings.ts'
 
 const all: Price = {
   input: 2,
@@ -25,7 +26,7 @@ const all: Price = {
   second: 100,
   image: 40_000,
   request: 1_000,
-  batch: 0.5,
+  terms: { batch: 0.5 },
   regions: { eu: 1.1 },
 }
 
@@ -45,7 +46,7 @@ const lists = [shippedList.create({}, {}, 'shipped')]
 t.test('each kind of use has its own price, and no token is charged twice', async (t) => {
   const sum = 540 * 2 + 300 * 0.5 + 100 * 2.5 + 50 * 4 + 10 * 40 + 280 * 8 + 200 * 10 + 20 * 80 + 1_000
   t.equal(costOf(all, chat), sum)
-  t.equal(costOf(all, chat, { batch: true }), sum / 2)
+  t.equal(costOf(all, chat, { terms: 'batch' }), sum / 2)
   t.equal(costOf(all, chat, { region: 'eu' }), Math.round(sum * 1.1 * 1e3) / 1e3)
   t.equal(costOf(all, chat, { region: 'elsewhere' }), sum)
   t.equal(costOf(all, { input: 0, output: 0, images: 3 }), 121_000)
@@ -77,7 +78,7 @@ t.test('an unknown price is null for each kind of use, and never 0', async (t) =
     t.equal(costOf({ ...all, [name]: undefined }, used), null, `without ${name}`)
   }
   t.equal(costOf({ ...all, character: undefined, input: undefined }, { input: 1, output: 0, characters: 4 }), null)
-  t.equal(costOf({ ...all, batch: undefined }, chat, { batch: true }), null, 'no price for batches')
+  t.equal(costOf({ ...all, terms: { night: 0.5 } }, chat, { terms: 'batch' }), null, 'no price for batches')
 })
 
 t.test('a long prompt has its own prices for the whole call, or none', async (t) => {
@@ -110,8 +111,8 @@ t.test('the shipped table is dated, has its sources, and only prices above nothi
   for (const [vendor, { asOf, sources, models }] of Object.entries(shipped)) {
     t.match(asOf, /^20\d\d-\d\d-\d\d$/)
     t.ok(sources.length > 0 && sources.every((it) => it.startsWith('https://')), vendor)
-    for (const [name, { regions: _, long: __, ...price }] of Object.entries(models))
-      for (const [kind, each] of Object.entries(price)) t.ok((each as number) > 0, `${name} ${kind}`)
+    for (const [name, { regions: _, long: __, terms = {}, ...price }] of Object.entries(models))
+      for (const [kind, each] of Object.entries({ ...price, ...terms })) t.ok((each as number) > 0, `${name} ${kind}`)
   }
   t.equal(shippedPrice('openai', 'gpt-4.1-2025-04-14')?.input, 2, 'a dated version')
   t.equal(shippedPrice('anthropic', 'claude-haiku-4-5-20251001')?.writtenHour, 2)
@@ -123,7 +124,6 @@ const vendor = (name: string, of?: string): Upstream => ({
   ...actor(name, []),
   ...(of !== undefined && { vendor: of }),
 })
-const settingsOf = (it: SettingsInput) => v.parse(SettingsShape, it)
 const million = { input: 1_000_000, output: 0 }
 
 t.test('the configuration is before the table, and two currencies are never added', async (t) => {
@@ -132,19 +132,19 @@ t.test('the configuration is before the table, and two currencies are never adde
   const entryFor = (model: object, upstreams = [vendor('a', 'openai'), vendor('b')]) =>
     entryOf(
       'gpt-5',
-      v.parse(ModelSettings, model),
+      checkedModel(model),
       upstreams.map((it) => candidateOf(it, 'gpt-5')),
     )
-  const plain = prices(settingsOf({ models: { 'gpt-5': free } }), lists)
+  const plain = prices(checkedSettings({ models: { 'gpt-5': free } }), lists)
   t.equal(plain.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
   t.equal(plain.costOf(entryFor(free), 'b', 'standard', million), null, 'no vendor')
   t.equal(plain.mostOf(entryFor(free), 'standard', million), null, 'one of its backends has no price')
-  const other = prices(settingsOf({ models: { a: priced, 'gpt-5': free } }), lists)
+  const other = prices(checkedSettings({ models: { a: priced, 'gpt-5': free } }), lists)
   t.equal(other.costOf(entryFor(free), 'a', 'standard', million), null, 'nobody said that the prices are in dollars')
   t.equal(other.costOf(entryFor(priced), 'b', 'standard', million), 3_000_000)
-  const dollars = prices(settingsOf({ prices: { currency: 'USD' }, models: { a: priced, 'gpt-5': free } }), lists)
+  const dollars = prices(checkedSettings({ prices: { currency: 'USD' }, models: { a: priced, 'gpt-5': free } }), lists)
   t.equal(dollars.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
-  const euros = prices(settingsOf({ prices: { currency: 'EUR' }, models: { 'gpt-5': free } }), lists)
+  const euros = prices(checkedSettings({ prices: { currency: 'EUR' }, models: { 'gpt-5': free } }), lists)
   t.equal(euros.costOf(entryFor(free), 'a', 'standard', million), null)
   t.equal(dollars.mostOf(null, 'standard', million), 3_000_000, 'the dearest that is configured')
   t.equal(dollars.mostOf(null, 'confidential', million), null)
@@ -155,7 +155,7 @@ t.test('the check tells which served models have no price', async (t) => {
     'gpt-5': { confidential: true, upstreams: [{ provider: 'a' }, { provider: 'b' }] },
     drawer: { type: 'IMAGE', upstreams: [{ provider: 'b' }] },
   }
-  const settings = settingsOf({ models })
+  const settings = checkedSettings({ models })
   const entries = Object.entries(settings.models).map(([name, it]) =>
     entryOf(name, it, [
       ...(name === 'gpt-5' ? [candidateOf(vendor('a', 'openai'), name)] : []),

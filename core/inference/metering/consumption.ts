@@ -1,0 +1,14 @@
+import type { Usage } from '../../ports/usage.ts'
+
+/** All that a call may be charged for. */
+export interface Consumption extends Usage {
+  /** Characters that were spoken: these are charged instead of the tokens of the text. */
+  readonly characters?: number
+  readonly images?: number
+  readonly seconds?: number
+  /** How many calls these are together; 1 when absent. */
+  readonly calls?: number
+}
+
+/** Which column of the price table a call falls under. */
+export type Mode = 'standard' | 'confidential'
