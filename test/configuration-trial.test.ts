@@ -98,6 +98,19 @@ t.test('no variable of the gateway goes to an address of a trial', async (t) => 
     t.equal((await ask(wrong)).status, 400, JSON.stringify(wrong))
 })
 
+t.test('a trial takes 256 models, backends and settings of a guard', async (t) => {
+  const { ask } = await house(t)
+  const many = (count: number, part: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, part]))
+  const parts = (count: number) => [
+    { models: many(count, { upstreams: [{ provider: 'house' }] }) },
+    { providers: many(count, { use: 'xai', apiKey: '$HOUSE_KEY' }) },
+    { guards: { redact: many(count, 1) } },
+  ]
+  for (const [at, body] of parts(256).entries()) t.equal((await ask(body)).status, 200, String(at))
+  for (const [at, body] of parts(257).entries()) t.equal((await ask(body)).status, 400, String(at))
+})
+
 t.test('a trial finds nothing inside of a network', async (t) => {
   const { own, fresh, ask } = await house(t, false)
   const secrets = { FRESH_KEY: typed }

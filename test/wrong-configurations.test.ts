@@ -2,8 +2,10 @@ import './fakes/unwatched.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import * as v from 'valibot'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
 import { everyFault } from '../adapters/production/config/every-fault.ts'
+import { shapeFaultsOf } from '../adapters/production/config/faults.ts'
 import { faultLines, namedFile } from '../adapters/production/config/read-config.ts'
 import { operator } from '../core/access/audit.ts'
 import { soundConfiguration, wrongConfigurations } from './wrong/configurations.ts'
@@ -79,4 +81,34 @@ t.test('check, start and reload refuse a wrong plugin with the same sentence', a
     await writeFile(path, text)
     await expectSame(t, name, place(path), sentence)
   }
+})
+
+const many = (count: number, named: (at: number) => readonly [string, unknown]): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => named(at)))
+
+t.test('thousands of unknown settings are found in as few checks as one', async (t) => {
+  let checks = 0
+  const counted = v.pipe(
+    v.number(),
+    v.check(() => ++checks > 0),
+  )
+  const shape = v.strictObject({ own: counted, lists: v.record(v.string(), v.strictObject({ own: counted })) })
+  const lists = many(1_000, (at) => [`list${at}`, { own: 1, strange: 1 }])
+  const faults = shapeFaultsOf(shape, { own: 1, lists, ...many(5_000, (at) => [`strange${at}`, at]) })
+  t.equal(checks, 2 * 1_001, 'with the unknown keys, and without them')
+  t.equal(faults.length, 100, 'the first of them are told')
+  t.equal(faults[0]?.words, 'lists.list0.strange is not a known setting')
+  const few = shapeFaultsOf(shape, { own: 'wrong', lists: {}, one: 1, two: 2 })
+  t.same(
+    few.map(({ words }) => words),
+    ['one is not a known setting', 'two is not a known setting', 'own expected a number'],
+    'and what is wrong beside them',
+  )
+})
+
+t.test('the first of many unknown names have a hint', async (t) => {
+  const upstreams = Array.from({ length: 100 }, () => ({ provider: 'hous' }))
+  const faults = await everyFault({ ...soundConfiguration, models: { small: { upstreams } } }, env)
+  const hinted = faults.filter(({ words }) => words.endsWith('is not a provider; did you mean house?'))
+  t.same([faults.length, hinted.length], [100, 10])
 })

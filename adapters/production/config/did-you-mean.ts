@@ -1,8 +1,9 @@
 /** Each step asks for places within the table; 0 only satisfies the compiler. */
 const at = (row: readonly number[], place: number): number => row[place] ?? 0
 
-/** Changes of one letter, or of two neighbours' places, that lead from one word to the other. */
-const distance = (one: string, other: string): number => {
+/** Changes of one letter, or of two neighbours' places, that lead from one word to the other; `Infinity` beyond `most`. */
+const distance = (one: string, other: string, most: number): number => {
+  if (Math.abs(one.length - other.length) > most) return Infinity
   const rows = [Array.from({ length: other.length + 1 }, (_, place) => place)]
   for (let i = 1; i <= one.length; i++) {
     const [row, above, before] = [[i], rows[i - 1] ?? [], rows[i - 2]]
@@ -12,6 +13,7 @@ const distance = (one: string, other: string): number => {
       const least = Math.min(at(above, j) + 1, at(row, j - 1) + 1, at(above, j - 1) + same)
       row.push(swapped ? Math.min(least, at(before, j - 2) + 1) : least)
     }
+    if (Math.min(...above, ...row) > most) return Infinity
     rows.push(row)
   }
   return at(rows[one.length] ?? [], other.length)
@@ -26,7 +28,7 @@ const nearest = (word: string, known: readonly string[]): string | null => {
   const small = word.toLowerCase()
   const most = Math.max(1, Math.floor(small.length / 3))
   const ranked = known
-    .map((name) => ({ name, far: distance(small, name.toLowerCase()) }))
+    .map((name) => ({ name, far: distance(small, name.toLowerCase(), most) }))
     .sort((one, other) => one.far - other.far)
   const [best] = ranked
   if (best !== undefined && best.far <= most) return best.name
@@ -37,4 +39,13 @@ const nearest = (word: string, known: readonly string[]): string | null => {
 export const didYouMean = (word: string, known: readonly string[]): string => {
   const match = nearest(word, known)
   return match === null ? '' : `; did you mean ${match}?`
+}
+
+/** Names with a hint: whoever has more of them wrote another list than the one that is known. */
+const mostHints = 10
+
+/** The ends of several refusals. Only the first ones look for the nearest known word. */
+export const hintsAmong = (known: readonly string[]): ((word: string) => string) => {
+  let left = mostHints
+  return (word) => (left-- > 0 ? didYouMean(word, known) : '')
 }

@@ -32,15 +32,20 @@ export class FaultyConfiguration extends RefusedConfiguration {
 /** The largest number of reported unknown keys. */
 const mostUnknownKeys = 100
 
-/** The known keys of the schema at this path; empty when any key is accepted. */
-const known = (shape: Shape | undefined, path: readonly (string | number)[]): readonly string[] => {
-  if (shape === undefined) return []
+/** The largest number of checks of one value. Each check finds unknown keys of one option of a variant. */
+const mostChecks = 10
+
+/** The known keys of the schema at this path; null where the schema names no keys. */
+const known = (shape: Shape | undefined, path: readonly (string | number)[]): readonly string[] | null => {
+  if (shape === undefined) return null
   if (shape.wrapped !== undefined) return known(shape.wrapped, path)
   if (shape.pipe !== undefined && shape.pipe[0] !== shape) return known(shape.pipe[0], path)
-  if (shape.type === 'union' || shape.type === 'variant')
-    return (shape.options ?? []).flatMap((option) => known(option as Shape, path))
+  if (shape.type === 'union' || shape.type === 'variant') {
+    const named = (shape.options ?? []).map((option) => known(option as Shape, path)).filter((keys) => keys !== null)
+    return named.length === 0 ? null : named.flat()
+  }
   const [first, ...rest] = path
-  if (first === undefined) return Object.keys(shape.entries ?? {})
+  if (first === undefined) return shape.entries === undefined ? null : Object.keys(shape.entries)
   return known(shape.entries?.[first] ?? shape.value ?? shape.item, rest)
 }
 
@@ -49,7 +54,7 @@ const pathOf = (issue: v.BaseIssue<unknown>): readonly (string | number)[] =>
 
 /** The nearest known key or option as a question; empty when nothing is near. */
 const hintOf = (shape: Shape, issue: v.BaseIssue<unknown>, path: readonly (string | number)[]): string => {
-  if (issue.expected === 'never') return didYouMean(String(path.at(-1)), known(shape, path.slice(0, -1)))
+  if (issue.expected === 'never') return didYouMean(String(path.at(-1)), known(shape, path.slice(0, -1)) ?? [])
   const options = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, option]) => option!)
   return typeof issue.input === 'string' ? didYouMean(issue.input, options) : ''
 }
@@ -61,31 +66,57 @@ const faultOf = (shape: Shape, issue: v.BaseIssue<unknown>, place: Fault['path']
   return { path: [...place, ...within], words: start + flaw(issue) + hintOf(shape, issue, within) }
 }
 
-/** Copies a value without the part at this path. */
-const without = (value: unknown, [first, ...rest]: readonly (string | number)[]): unknown => {
-  if (typeof value !== 'object' || value === null || first === undefined) return value
-  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>
-  if (rest.length === 0) delete copy[first]
-  else copy[first] = without(copy[first], rest)
+type Cut = Record<string | number, unknown>
+
+const copied = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(copied)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copied(member)]))
+}
+
+/** A copy of a value without the parts at these paths. */
+const without = (value: unknown, paths: readonly Fault['path'][]): unknown => {
+  const copy = copied(value)
+  for (const path of paths) {
+    const parent = path.slice(0, -1).reduce<unknown>((part, key) => (part as Cut)[key], copy)
+    delete (parent as Cut)[path.at(-1)!]
+  }
   return copy
 }
 
-/** All faults in the shape of a value, in the order of the shape. */
+type Issue = v.BaseIssue<unknown>
+
+/** The issues of all unknown keys in the object of one that a check reports: a check reports one of each object. */
+const unknownIn = (shape: Shape, issue: Issue): readonly Issue[] => {
+  const path = pathOf(issue)
+  const names = known(shape, path.slice(0, -1))
+  const last = issue.path?.at(-1)
+  if (names === null || last === undefined) return [issue]
+  const [own, keys] = [path.at(-1), new Set(names)]
+  return Object.keys(last.input as object)
+    .filter((key) => key === own || !keys.has(key))
+    .map((key) => ({ ...issue, path: issue.path?.with(-1, { ...last, key } as v.IssuePathItem) as Issue['path'] }))
+}
+
+/** All faults in the shape of a value, in the order of the shape. Unknown keys beyond a bound are left out. */
 export const shapeFaultsOf = (shape: v.GenericSchema, value: unknown, place: Fault['path'] = []): readonly Fault[] => {
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   let rest = value
-  // Each check reports one unknown key per object.
-  for (let round = 0; round < mostUnknownKeys; round++) {
-    const { issues = [] } = v.safeParse(shape, rest)
-    const unknown = issues.filter(({ expected }) => expected === 'never')
-    for (const issue of unknown.length > 0 ? unknown : issues) {
-      faults.push(faultOf(shape as Shape, issue, place))
-      rest = unknown.length > 0 ? without(rest, pathOf(issue)) : rest
+  for (let check = 0; check < mostChecks; check++) {
+    const { issues: found = [] } = v.safeParse(shape, rest)
+    const unknown = found.filter(({ expected }) => expected === 'never')
+    if (unknown.length === 0) {
+      issues.push(...found)
+      break
     }
-    if (unknown.length === 0) break
+    const all = unknown.flatMap((issue) => unknownIn(shape as Shape, issue))
+    issues.push(...all.slice(0, mostUnknownKeys))
+    rest = without(rest, all.map(pathOf))
   }
+  const faults = issues.map((issue) => faultOf(shape as Shape, issue, place))
   // Two checks of one value may say the same.
-  return faults.filter(({ words }, at) => faults.findIndex((other) => other.words === words) === at)
+  const first = new Map(faults.toReversed().map((fault) => [fault.words, fault]))
+  return faults.filter((fault) => first.get(fault.words) === fault)
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -26,7 +26,8 @@ const look = (value: unknown, env: NodeJS.ProcessEnv): Looked => {
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
   const ready = withVariables(value, standing)
   const missing = unset.map(({ path, name }) => ({ path, words: `${dotted(path)}: $${name} is not set` }))
-  const isSet = ({ path }: Fault) => !missing.some((other) => dotted(other.path) === dotted(path))
+  const places = new Set(missing.map(({ path }) => dotted(path)))
+  const isSet = ({ path }: Fault) => !places.has(dotted(path))
   const shape = [...spelledSecrets(value), ...faultsOf(ready)]
   const sound = soundPartOf(ready, shape)
   return {

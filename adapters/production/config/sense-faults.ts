@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { type Config, plainModels } from './config.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean, hintsAmong } from './did-you-mean.ts'
 import { type Fault, dotted } from './faults.ts'
 import { nameIn } from './variables.ts'
 
@@ -29,12 +29,13 @@ const modelFaults = (config: Config): readonly Fault[] => {
   const { providers, enclave } = config
   const inside = Object.keys(enclave.providers ?? providers)
   const known = [...new Set([...Object.keys(providers), ...inside])]
+  const hint = hintsAmong(known)
   return Object.entries(plainModels(config)).flatMap(([model, { upstreams, confidential }]): readonly Fault[] => {
     const place = ['models', model, 'upstreams']
     const strangers = upstreams.flatMap(({ provider }, at) =>
       known.includes(provider)
         ? []
-        : [fault([...place, String(at), 'provider'], ` is not a provider${didYouMean(provider, known)}`)],
+        : [fault([...place, String(at), 'provider'], ` is not a provider${hint(provider)}`)],
     )
     if (strangers.length > 0) return strangers
     const homeless =

@@ -9,6 +9,9 @@ export const triedKinds = [
 
 /** A `$` would put a variable of the gateway into the parts that are tried. */
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.regex(/^[^$]/, 'a name and no variable'))
+/** Models, backends, or settings of a guard in one trial: the time of a trial grows with them. */
+const mostParts = 256
+
 const amount = v.optional(v.pipe(v.number(), v.minValue(0)))
 
 const link = v.strictObject({
@@ -32,13 +35,20 @@ const isVariable = (value: unknown): boolean =>
 
 const settings = v.pipe(
   v.record(v.string(), v.unknown()),
+  v.maxEntries(mostParts),
   v.check((given) => !isVariable(given), 'settings without a variable'),
 )
 
 /** What a trial takes: no variable of the gateway is read for a part of it. */
 export const triedParts = v.strictObject({
-  models: v.optional(v.record(name, v.strictObject({ upstreams: listOf(link, 1, 100) })), {}),
-  providers: v.optional(v.record(v.pipe(name, v.regex(/^[\w.-]+$/, 'a plain name')), provider), {}),
+  models: v.optional(
+    v.pipe(v.record(name, v.strictObject({ upstreams: listOf(link, 1, 100) })), v.maxEntries(mostParts)),
+    {},
+  ),
+  providers: v.optional(
+    v.pipe(v.record(v.pipe(name, v.regex(/^[\w.-]+$/, 'a plain name')), provider), v.maxEntries(mostParts)),
+    {},
+  ),
   guards: v.optional(v.strictObject({ redact: v.optional(settings), words: v.optional(settings) }), {}),
   secrets: v.optional(
     v.record(
