@@ -55,15 +55,22 @@ const untimed = (settings: SettingsInput): SettingsInput => ({
   timeouts: { ...settings.timeouts, firstToken: ages, idle: ages, stalled: ages },
 })
 
-/** Scenes at once: none may disturb another. Those whose backend or reader is silent play behind all others. */
+/** How slow the machine is just now, as far as the spare time of a drill follows it. */
+export const slowNow = (): number => Math.min(mostSlow, slowness())
+
+/**
+ * Scenes at once: none may disturb another. Those whose backend or reader is silent play behind all others. Two drills
+ * whose times are compared are as `slow` as each other.
+ */
 export const drill = async (
   start: StartGateway,
   pace = 1,
   tongue: Tongue = chat,
   played: readonly Scene[] = scenes,
   wordings?: readonly Wording[],
+  slow = slowNow(),
 ): Promise<readonly Result[]> => {
-  const silent = settingsFor(pace, Math.min(mostSlow, slowness()))
+  const silent = settingsFor(pace, slow)
   const acts: readonly Act[] = [
     { settings: untimed(silent), scenes: played.filter((scene) => scene.silent !== true) },
     { settings: silent, scenes: played.filter((scene) => scene.silent === true) },
