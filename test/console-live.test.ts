@@ -9,7 +9,12 @@ import { until } from './until.ts'
 const row = ({ page }: Tab, name: string) =>
   page.locator('tr', { has: page.getByRole('rowheader', { name, exact: true }) })
 
-const seesRow = (tab: Tab, words: string) => tab.page.locator('tbody tr', { hasText: words }).first().waitFor()
+/** Waits for a row with all of these words. */
+const seesRow = ({ page }: Tab, ...words: readonly string[]) =>
+  words
+    .reduce((rows, hasText) => rows.filter({ hasText }), page.locator('tbody tr'))
+    .first()
+    .waitFor()
 
 /** Asks once the page listens, and gives the id of the request. */
 const asks = async ({ base, key }: ConsoleStage, model: string): Promise<string> => {
@@ -82,12 +87,13 @@ const pausing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
 const losing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const answer = stage.holdNext()
   const call = asks(stage, 'unpriced')
-  await seesRow(tab, 'runs')
+  // The row of an earlier request may not tell its end yet.
+  await seesRow(tab, 'unpriced', 'runs')
   await tab.go('#/settings', 'Settings')
   answer()
   await call
   await tab.go('#/live', 'Live')
-  await seesRow(tab, 'end not seen')
+  await seesRow(tab, 'unpriced', 'end not seen')
   t.notMatch(await tab.page.innerText('tbody'), /\bruns\b/)
 }
 
