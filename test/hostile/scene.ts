@@ -22,8 +22,12 @@ export interface Scene {
   readonly stall?: number
   /** Bytes above the floor that each process may take; four times the bytes sent, or 32 MiB, when absent. */
   readonly memory?: number
-  /** Gives back how many bytes were sent, and what else was measured. */
-  play(stage: Stage, twin: Twin): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
+  /** Gives back how many bytes were sent, and what else was measured; by the clock too where the machine is quiet. */
+  play(
+    stage: Stage,
+    twin: Twin,
+    quiet: boolean,
+  ): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
 }
 
 export const mebibyte = 1024 * 1024
@@ -38,7 +42,7 @@ export const played = async (
 ): Promise<readonly Figure[]> => {
   const before = slowness()
   await stage.watch.begin()
-  const { sent, figures = [] } = await play(stage, twin)
+  const { sent, figures = [] } = await play(stage, twin, quiet)
   const fallen = stage.fallen()
   // A process that ended answers no probe any more.
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]

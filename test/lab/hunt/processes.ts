@@ -8,9 +8,20 @@ const readable = (path: string): string => {
   }
 }
 
-/** Ms that the main thread ran; zero for a process that is gone, or where the system does not tell. */
-export const spentBy = (pid: number): number =>
-  Number(readable(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[0]) / 1e6
+/** Ms that a thread ran, and ms that it could have run and had no core; zeros for one that is gone, or where the system does not tell. */
+const timesOf = (thread: string): readonly [ran: number, waited: number] => {
+  const [ran = 0, waited = 0] = readable(`/proc/${thread}/schedstat`).split(' ').map(Number)
+  return [ran / 1e6, waited / 1e6]
+}
+
+/** Ms that the main thread ran. */
+export const spentBy = (pid: number): number => timesOf(`${pid}/task/${pid}`)[0]
+
+/** Ms that the main thread could have run and had no core. */
+export const coreless = (pid: number): number => timesOf(`${pid}/task/${pid}`)[1]
+
+/** The same of the thread that asks. */
+export const corelessHere = (): number => timesOf('thread-self')[1]
 
 /** Bytes that are resident. */
 export const residentIn = (pid: number): number => Number(readable(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * 4096
@@ -32,8 +43,14 @@ export const forgetPeak = (pid: number): boolean => {
 export const childrenOf = (pid: number): readonly number[] =>
   readable(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
 
+const wordsOf = (pid: number): readonly string[] => readable(`/proc/${pid}/cmdline`).split('\0')
+
 /** The confidential process beside a gateway; null while there is none. */
 export const enclaveBeside = (gateway: number): number | null =>
-  childrenOf(gateway).find((pid) => readable(`/proc/${pid}/cmdline`).split('\0').includes('enclave')) ?? null
+  childrenOf(gateway).find((pid) => wordsOf(pid).includes('enclave')) ?? null
+
+/** The processes that serve for a gateway; none where it serves itself. */
+export const workersOf = (gateway: number): readonly number[] =>
+  childrenOf(gateway).filter((pid) => wordsOf(pid).includes('--workers'))
 
 export const running = (pid: number): boolean => readable(`/proc/${pid}/stat`) !== ''
