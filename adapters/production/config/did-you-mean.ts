@@ -41,7 +41,7 @@ export const didYouMean = (word: string, known: readonly string[]): string => {
   return match === null ? '' : `; did you mean ${match}?`
 }
 
-/** Names with a hint: whoever has more of them wrote another list than the one that is known. */
+/** Names with a hint: more of them are no slips of the hand. */
 const mostHints = 10
 
 /** The ends of several refusals. Only the first ones look for the nearest known word. */
