@@ -1,13 +1,15 @@
 import './fakes/unwatched.ts'
+import { createClient } from '@keyv/redis'
 import OpenAI, { toFile } from 'openai'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import cachePlugin from '../adapters/memory/cache.ts'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
-import { clock as clockPlugin, random } from '../adapters/memory/platform.ts'
+import { clock as clockPlugin, log as silence, random } from '../adapters/memory/platform.ts'
 import limiterPlugin from '../adapters/memory/rate-limiter.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
+import redisLimiter from '../adapters/production/redis/rate-limiter.ts'
 import { Keyring, keyring } from '../core/access/keyring.ts'
 import { TooMany } from '../core/errors.ts'
 import type { Adapters } from '../core/gateway.ts'
@@ -27,6 +29,7 @@ import { running } from './environments.ts'
 import { batchVendor } from './fakes/batch-vendor.ts'
 import { type FakeClock, fakeClock } from './fakes/clock.ts'
 import { house as issuing, issued, issuerKey, signed } from './fakes/issuer.ts'
+import { type RedisServer, startRedis } from './fakes/redis.ts'
 import { fitted, made } from './fitted.ts'
 
 const second = 1_000
@@ -34,6 +37,14 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 const jumps = [-400 * day, -day, -hour, hour, day, 400 * day]
+
+const redis = await startRedis()
+t.teardown(() => redis?.close())
+
+let prefixes = 0
+/** A limiter in Redis whose patience outlasts a busy machine. */
+const redisOf = ({ url }: RedisServer) =>
+  use(redisLimiter, { url, prefix: `jump-${process.pid}-${prefixes++}`, patience: 5_000 })
 
 const of = (clock: FakeClock) => use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock }))
 const limiterOf = (clock: FakeClock) => made(RateLimiter, use(limiterPlugin), of(clock))
@@ -148,33 +159,45 @@ t.test('a copy ends by its time, and at once where the clock jumps over its time
   }
 })
 
-t.test('a jump forwards ends sessions and links, and a new session is good after every jump', async (t) => {
+/** The sessions of a console by this clock, and a link that was taken. */
+const signedIn = async (clock: FakeClock) => {
+  const rows = plugin({ port: MetadataStore, name: 'rows', create: () => metadataStore.create({}, {}, 'rows') })
+  const settings = plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })
+  const fittings = [use(keyring), use(consoleSessions), use(random), use(rows), use(settings), of(clock)]
+  const { keys, sessions } = fitted(...fittings).supply({ keys: Keyring, sessions: ConsoleSessions })
+  const { credential } = await keys.create({ name: 'first' })
+  const taken = await sessions.take(await sessions.link(credential))
+  if (taken === null) throw new Error('The link is not taken')
+  return { sessions, credential, taken }
+}
+
+t.test('every jump ends sessions and links, and a new session is good after it', async (t) => {
   for (const jump of jumps) {
     const clock = fakeClock()
-    const rows = plugin({ port: MetadataStore, name: 'rows', create: () => metadataStore.create({}, {}, 'rows') })
-    const settings = plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })
-    const fittings = [use(keyring), use(consoleSessions), use(random), use(rows), use(settings), of(clock)]
-    const { keys, sessions } = fitted(...fittings).supply({ keys: Keyring, sessions: ConsoleSessions })
-    const { credential } = await keys.create({ name: 'first' })
+    const { sessions, credential, taken } = await signedIn(clock)
     const link = await sessions.link(credential)
-    const taken = await sessions.take(await sessions.link(credential))
-    if (taken === null) throw new Error('The link is not taken')
     const session = await sessions.open(taken, hour, hour)
     t.ok(await sessions.find(session.credential))
     clock.set(jump)
-    if (jump > 0) {
-      t.equal(await sessions.find(session.credential), null, `${jump}: the session is over`)
-      t.equal(await sessions.renew(session.secret, hour), null, `${jump}: and stays so`)
-      t.equal(await sessions.take(link), null, `${jump}: the link is over`)
-    } else {
-      const renewed = await sessions.renew(session.secret, hour)
-      t.ok(renewed && renewed.expires_at <= clock.now() + hour, `${jump}: a renewed session ends by the new time`)
-    }
+    t.equal(await sessions.find(session.credential), null, `${jump}: the session is over`)
+    t.equal(await sessions.renew(session.secret, hour), null, `${jump}: and stays so`)
+    t.equal(await sessions.take(link), null, `${jump}: the link is over`)
     const anew = await sessions.open(taken, hour, hour)
     t.ok(await sessions.find(anew.credential), `${jump}: a new session is good`)
     await clock.pass(hour)
     t.equal(await sessions.find(anew.credential), null, `${jump}: and ends by its time`)
   }
+})
+
+t.test('a session lasts where the clocks of two processes differ by less than a minute', async (t) => {
+  const clock = fakeClock()
+  const { sessions, taken } = await signedIn(clock)
+  const session = await sessions.open(taken, 2 * hour, hour)
+  clock.set(1 - minute)
+  t.ok(await sessions.find(session.credential))
+  t.ok(await sessions.renew(session.secret, hour), 'the other process renews it')
+  clock.set(-minute)
+  t.equal(await sessions.find(session.credential), null, 'a minute is a jump')
 })
 
 t.test('a login is good within the times of its token alone', async (t) => {
@@ -221,24 +244,50 @@ const house = async (t: Test, settings: SettingsInput, more: Partial<Adapters> =
   }
 }
 
-t.test('a quota that is used up is neither free nor shut for longer than its window', async (t) => {
-  const windows = { minute, hour, day, week: 7 * day, month: 31 * day }
-  for (const [per, longest] of Object.entries(windows)) {
-    for (const jump of [-longest, -day, -hour]) {
-      const it = await house(t, { quotas: { windows: [{ of: 'key', requests: 1, per: per as keyof typeof windows }] } })
-      t.equal((await it.chat()).status, 200)
-      t.equal((await it.chat()).status, 429)
-      it.set(jump)
-      const refused = await it.chat()
-      t.equal(refused.status, 429, `${per} ${jump}: nothing is free`)
-      const ends = Date.parse(refused.headers.get('x-sealgate-window-reset') ?? '')
-      t.ok(ends > it.now() && ends - it.now() <= longest, `${per} ${jump}: until ${ends - it.now()} ms from now`)
-      it.set(ends - it.now())
-      t.equal((await it.chat()).status, 200, `${per} ${jump}: the next window is open`)
-      t.equal((await it.chat()).status, 429, `${per} ${jump}: for what it holds`)
+/** Where what was used is counted. Redis has a clock of its own, which no jump of a gateway moves. */
+const limiters: Readonly<Record<string, () => Partial<Adapters>>> = {
+  memory: () => ({}),
+  ...(redis !== null && { Redis: () => ({ rateLimiter: redisOf(redis) }) }),
+}
+
+for (const [name, limiter] of Object.entries(limiters))
+  t.test(`${name}: a quota that is used up is neither free nor shut for longer than its window`, async (t) => {
+    const windows = { minute, hour, day, week: 7 * day, month: 31 * day }
+    for (const [per, longest] of Object.entries(windows)) {
+      for (const jump of [-longest, -day, -hour]) {
+        const window = { of: 'key' as const, requests: 1, per: per as keyof typeof windows }
+        const it = await house(t, { quotas: { windows: [window] } }, limiter())
+        t.equal((await it.chat()).status, 200)
+        t.equal((await it.chat()).status, 429)
+        it.set(jump)
+        const refused = await it.chat()
+        t.equal(refused.status, 429, `${per} ${jump}: nothing is free`)
+        const ends = Date.parse(refused.headers.get('x-sealgate-window-reset') ?? '')
+        t.ok(ends > it.now() && ends - it.now() <= longest, `${per} ${jump}: until ${ends - it.now()} ms from now`)
+        it.set(ends - it.now())
+        t.equal((await it.chat()).status, 200, `${per} ${jump}: the next window is open`)
+        t.equal((await it.chat()).status, 429, `${per} ${jump}: for what it holds`)
+      }
     }
-  }
-})
+  })
+
+if (redis !== null)
+  t.test('Redis remembers a window for as long as it is open by the clock of the gateway', async (t) => {
+    const clock = fakeClock(Date.now())
+    const limiter = made(RateLimiter, redisOf(redis), use(silence), of(clock))
+    t.teardown(() => limiter.dispose?.())
+    const client = await createClient({ url: redis.url }).connect()
+    t.teardown(() => client.destroy())
+    // The window ended by the clock of Redis, and the gateway was set back into it.
+    const allowance: Allowance = { name: 'a', concern: 'tokens', most: 10, per: day, until: clock.now() - hour }
+    clock.set(-day)
+    const rest = day - hour
+    t.match(await limiter.spend([{ allowance, amount: 8 }]), { ok: true, left: [2] })
+    const keys = await client.keys(`{jump-${process.pid}-${prefixes - 1}:spend}*`)
+    t.equal(keys.length, 2)
+    for (const key of keys) t.ok((await client.pTTL(key)) > rest, 'kept to the end of the window')
+    t.match(await limiter.spend([{ allowance, amount: 3 }]), { ok: false, wait: rest })
+  })
 
 t.test('tokens of a calendar day are the same after a jump backwards', async (t) => {
   const it = await house(t, { limits: { days: 'calendar', key: { tokensPerDay: 30 } } })

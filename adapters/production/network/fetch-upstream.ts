@@ -248,8 +248,29 @@ export const openUpstream = (): PushingLine => {
   }
 }
 
-/** Rejects with the signal's reason when the signal has fired before, and sends nothing then. */
+/** Codes of a connection that ended without an answer. */
+const ended = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+const endedEarly = (reason: unknown): boolean =>
+  reason instanceof UpstreamFailed &&
+  reason.answered === null &&
+  reason.cause instanceof Error &&
+  'code' in reason.cause &&
+  ended.has(reason.cause.code as string)
+
+/**
+ * Rejects with the signal's reason when the signal has fired before, and sends nothing then. A connection that rested
+ * may end in the moment in which a call takes it. A request that may be repeated is sent once more then; POST may not be.
+ */
 export const send = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promise<Answer> =>
+  ask.method === 'POST' || ask.stream !== undefined
+    ? sendOnce(agent, url, ask)
+    : sendOnce(agent, url, ask).catch((reason: unknown) => {
+        if (!endedEarly(reason)) throw reason
+        return sendOnce(agent, url, ask)
+      })
+
+const sendOnce = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promise<Answer> =>
   new Promise((resolve, reject) => {
     if (ask.signal.aborted) return reject(ask.signal.reason)
     let where: ReturnType<typeof place>

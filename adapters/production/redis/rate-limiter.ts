@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
-import { Log } from '../../../core/ports/platform.ts'
+import { Clock, Log } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
 import { connectRedis, type Client } from './redis.ts'
 
@@ -48,19 +48,24 @@ if not over or tonumber(over) <= now then return 0 end${keep}`)
 const grace = 3_600_000
 
 /**
- * A bucket is "<left> <when>" and is removed when it is full. A second key holds its `most`, since processes of 1.0.0
- * read only the bucket. ARGV: spend or settle, then for each bucket most, per, amount, until (0 for none) and soft.
+ * A bucket is "<left> <when>" and is removed when it is full. A second key holds "<most> <until>", since processes of
+ * 1.0.0 read only the bucket. ARGV: spend or settle, the caller's time, then for each bucket most, per, amount, until
+ * (0 for none) and soft. The caller names a window by its own clock, so that clock alone measures the rest of a window.
  */
 const spend = script(`${now}
 local n = #KEYS / 2
-local level, left, refused, wait = {}, {}, 0, 0
+local here = tonumber(ARGV[2])
+local level, ends, left, refused, wait = {}, {}, {}, 0, 0
 for i = 1, n do
-  local key, at = KEYS[i], 5 * i - 3
+  local key, at = KEYS[i], 5 * i - 2
   local most, per, amount, till = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   if not level[key] then
     local was, when = string.match(redis.call('GET', key) or '', '^(%S+) (%S+)$')
     if was then
-      local of = tonumber(redis.call('GET', KEYS[n + i]) or most)
+      local of, ended = string.match(redis.call('GET', KEYS[n + i]) or '', '^(%S+) ?(%S*)$')
+      of, ends[key] = tonumber(of or most), tonumber(ended)
+      -- The name of an ended window comes again where the clock was set back.
+      if till > here and (ends[key] or math.huge) <= here then was = of end
       local more = till > 0 and 0 or math.max(0, now - when) * of / per
       level[key] = math.min(of, was + more) + most - of
     else
@@ -70,22 +75,23 @@ for i = 1, n do
   level[key] = math.min(most, level[key] - amount)
   left[i] = string.format('%.17g', level[key])
   if ARGV[1] == 'spend' and level[key] < -1e-9 and ARGV[at + 4] ~= '1' then
-    local fits = till > 0 and math.max(1, math.ceil(till - now)) or math.ceil(-level[key] * per / most)
+    local fits = till > 0 and math.max(1, math.ceil(till - here)) or math.ceil(-level[key] * per / most)
     if amount > most then fits = math.huge end
     if fits > wait then refused, wait = i, fits end
   end
 end
 if refused > 0 then return {'', refused, string.format('%.17g', wait)} end
 for i = 1, n do
-  local key, at = KEYS[i], 5 * i - 3
+  local key, at = KEYS[i], 5 * i - 2
   local most, per, till = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 3])
   if level[key] >= most then
     redis.call('DEL', key, KEYS[n + i])
   else
-    local whole = till > 0 and math.max(1, till - now) + ${grace} or (most - level[key]) * per / most
+    local whole = till > 0 and math.max(1, till - here) + ${grace} or (most - level[key]) * per / most
     local px = string.format('%.0f', math.ceil(whole))
     redis.call('SET', key, string.format('%.17g %.17g', level[key], now), 'PX', px)
-    redis.call('SET', KEYS[n + i], string.format('%.17g', most), 'PX', px)
+    local ended = till > here and till or ends[key] or till
+    redis.call('SET', KEYS[n + i], string.format('%.17g %.17g', most, ended), 'PX', px)
   end
 end
 return left`)
@@ -108,8 +114,8 @@ export default plugin({
     /** In ms: after this time without an answer, Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
   }),
-  needs: { log: Log },
-  create: ({ log }, { url, prefix, whenDown, patience }): RateLimiter => {
+  needs: { clock: Clock, log: Log },
+  create: ({ clock, log }, { url, prefix, whenDown, patience }): RateLimiter => {
     const redis = connectRedis({ url, patience, prefix, use: 'limits', log }, (client) => client)
 
     /** The result while Redis is down: `free` when all concerns are open, otherwise the error. */
@@ -126,6 +132,7 @@ export default plugin({
         ['', 'most:'].flatMap((of) => charges.map(({ allowance }) => `{${prefix}:spend}:${of}${allowance.name}`)),
         [
           step,
+          String(clock.now()),
           ...charges.flatMap(({ allowance: { most, per, until = 0, soft = false } }, i) =>
             [most, per, amounts[i], until, soft ? 1 : 0].map(String),
           ),

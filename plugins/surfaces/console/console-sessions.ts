@@ -12,6 +12,8 @@ import type { Lent } from '../../shared/login-codes-port.ts'
 interface StandIn {
   /** The hash under which the key is stored. */
   readonly key: string
+  /** When it was made or renewed. */
+  readonly since: number
   readonly expires_at: number
 }
 
@@ -65,6 +67,9 @@ export const ConsoleSessions = one<ConsoleSessions>('ConsoleSessions')
 /** Ms in which a link can be taken. */
 const linkMs = 300_000
 
+/** Ms by which clocks of processes may differ. A clock that is further behind was set back. */
+const skewMs = 60_000
+
 /** The secret names its credential, and no credential names its secret. */
 const credentialBehind = (secret: string): string =>
   newCredential('console', { bytes: () => hash('sha256', `sealgate console ${secret}`, 'buffer'), fraction: () => 0 })
@@ -78,7 +83,8 @@ const livingIn = async <T extends StandIn>(
   now: number,
 ): Promise<T | null> => {
   const row = await rows.get(kind, credentialHash(secret))
-  return row !== null && now < row.expires_at ? row : null
+  // A clock that was set back would lengthen it.
+  return row !== null && now > row.since - skewMs && now < row.expires_at ? row : null
 }
 
 /** Sessions in the store, so a session that one process opened is good at every other. */
@@ -93,7 +99,7 @@ export const consoleSessions = plugin({
       const [secret, now] = [newSecret(), clock.now()]
       const credential = credentialBehind(secret)
       const [ends_at, expires_at] = [now + ms, now + Math.min(ms, idleMs)]
-      await rows.create(sessions, credentialHash(credential), { key, expires_at, ends_at })
+      await rows.create(sessions, credentialHash(credential), { key, since: now, expires_at, ends_at })
       return { credential, expires_at, secret }
     }
 
@@ -106,8 +112,8 @@ export const consoleSessions = plugin({
       open,
 
       async link(key) {
-        const secret = newSecret()
-        const row = { key: credentialHash(key), expires_at: clock.now() + linkMs }
+        const [secret, since] = [newSecret(), clock.now()]
+        const row = { key: credentialHash(key), since, expires_at: since + linkMs }
         await rows.create(links, credentialHash(secret), row)
         return secret
       },
@@ -128,11 +134,11 @@ export const consoleSessions = plugin({
       },
 
       async renew(secret, idleMs) {
-        const credential = credentialBehind(secret)
-        const session = await livingIn(rows, sessions, credential, clock.now())
+        const [credential, since] = [credentialBehind(secret), clock.now()]
+        const session = await livingIn(rows, sessions, credential, since)
         if (session === null || (await keyring.held(session.key)) === null) return null
-        const expires_at = Math.min(session.ends_at, clock.now() + idleMs)
-        const renewed = await rows.update(sessions, credentialHash(credential), { expires_at })
+        const expires_at = Math.min(session.ends_at, since + idleMs)
+        const renewed = await rows.update(sessions, credentialHash(credential), { since, expires_at })
         return renewed && { credential, expires_at }
       },
 

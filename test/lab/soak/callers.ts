@@ -20,9 +20,12 @@ export interface Callers {
   close(): Promise<void>
 }
 
+/** Ms that a line of a caller rests: the gateway closes it after 65 seconds, and may do so while a call is on its way. */
+const restMs = 30_000
+
 /** One of each key, of another user, with keys of its own and a client that knows the enclave by itself. */
 export const callersOf = (base: string, keys: readonly string[]): Callers => {
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: Infinity })
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: Infinity, timeout: restMs })
   const dispatcher = new Agent({ connections: null })
   let late = 0
 

@@ -22,8 +22,6 @@ export interface Findings {
   readonly share: number
   readonly sockets: {
     readonly before: Sockets
-    /** What may stand at rest. */
-    readonly resting: Sockets
     readonly loaded: Sockets
     readonly after: Sockets
     /** Whether there was time to wait for those that are kept a while. */
@@ -107,7 +105,7 @@ export const flawsOf = (it: Findings): readonly string[] => {
     ...(tells ? grows('kept').map((name) => `what is kept grows in the ${name}`) : []),
     ...(tells ? grows('rss').map((name) => `resident memory grows in the ${name}`) : []),
     ...processes
-      .filter((name) => sockets.judged && sockets.after[name] > sockets.resting[name])
+      .filter((name) => sockets.judged && sockets.after[name] > sockets.before[name])
       .map((name) => `sockets leak in the ${name}`),
     ...Object.entries(rest)
       .filter(([, count]) => count > 0)

@@ -17,8 +17,8 @@ export interface Stage {
   readonly enclave: Enclave
   /** Puts another enclave in the place of the second one. Nothing may be under way. */
   renew(): Promise<void>
-  /** Names of the keys that the first one has published by now. */
-  keys(): Promise<readonly string[]>
+  /** Names of the keys that one of the enclaves has published by now. */
+  keys(name: 'e0' | 'e1'): Promise<readonly string[]>
   /** Files that the gateway has stored. */
   stored(): Promise<number>
   /** What lies in the gateway's folder and the enclaves' and belongs to nothing. */
@@ -68,9 +68,9 @@ export const stage = async (traffic: readonly Traffic[], callers: number, life: 
       await other.stop()
       other = await startEnclave(inside, renewed, pace)
     },
-    async keys() {
+    async keys(name) {
       const headers = { authorization: `Bearer ${gateway.keys[0]}`, connection: 'close' }
-      const { keys } = (await (await fetch(`${gateway.base}/rvenc/keys?enclave=e0`, { headers })).json()) as {
+      const { keys } = (await (await fetch(`${gateway.base}/rvenc/keys?enclave=${name}`, { headers })).json()) as {
         readonly keys: readonly { readonly kem: string; readonly enclaveKid: string }[]
       }
       return keys.filter(({ kem }) => kem === 'x-wing').map(({ enclaveKid }) => enclaveKid)

@@ -198,3 +198,23 @@ t.test('no file makes ffmpeg read another one or ask an address', { skip: withou
   t.equal(door.sockets.length, before, 'nobody is asked')
   t.same(await readdir(work), [], 'no file stays')
 })
+
+t.test('no video is sampled from another file', { skip: withoutDecoder }, async (t) => {
+  const folder = await open(t)
+  const [file, list, sampled] = ['bright.mp4', 'list', 'sampled.jpg'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'color=white:s=64x64:d=1', '-pix_fmt', 'yuv420p', file])
+  await chmod(file, 0o644)
+  const [picture] = await framesAt(await readFile(file), [0], soon())
+  t.ok((picture?.length ?? 0) > 100, 'a video of its own is sampled')
+
+  const files = naming(file, 9)
+  await writeFile(list, files['a playlist of a file']!)
+  await run('ffmpeg', ['-v', 'error', '-protocol_whitelist', 'file', '-i', list, '-frames:v', '1', sampled])
+  t.ok((await readFile(sampled)).length > 100, 'ffmpeg itself reads the other file')
+  for (const [name, text] of Object.entries(files))
+    await t.rejects(framesAt(Buffer.from(text), [0], soon()), BadRequest, name)
+})

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import cachePlugin from '../../../../adapters/production/redis/cache.ts'
 import limiterPlugin from '../../../../adapters/production/redis/rate-limiter.ts'
+import { clock } from '../../../../adapters/memory/platform.ts'
 import type { Fitting, Port } from '../../../../core/container.ts'
 import { Unavailable } from '../../../../core/errors.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
@@ -35,7 +36,7 @@ const note = (event: string) => void events.push(event)
 const log = use(plugin({ port: Log, name: 'noted', create: () => ({ info: note, warn: note, error: note }) }))
 
 const on = <T>(t: Test, port: Port<T, false>, fitting: Fitting<T>): T => {
-  const container = fitted(fitting, log)
+  const container = fitted(fitting, log, use(clock))
   t.teardown(() => container.dispose())
   return container.supply({ it: port }).it as T
 }
@@ -284,7 +285,7 @@ t.test('a line that was still sought when all was closed is no loss', async (t) 
   await once(mute, 'listening')
   t.teardown(() => mute.close())
   const url = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`
-  const container = fitted(use(limiterPlugin, { url }), log)
+  const container = fitted(use(limiterPlugin, { url }), log, use(clock))
   const [[socket]] = await Promise.all([once(mute, 'connection'), container.supply({ it: RateLimiter })])
   await container.dispose()
   socket.destroy()
@@ -337,7 +338,7 @@ t.test('the log has the reason for being down, without the address', async (t) =
   const { port } = new URL(server.url)
   const why = async (url: string) => {
     told.length = 0
-    const container = fitted(use(limiterPlugin, { url }), log)
+    const container = fitted(use(limiterPlugin, { url }), log, use(clock))
     container.supply({ it: RateLimiter })
     await until(async () => told.length > 0)
     await container.dispose()
