@@ -5,7 +5,8 @@ import t from 'tap'
 import { nameMatcher } from '../adapters/local/mcp/glob.ts'
 import { wordsPattern } from '../plugins/guards/words/pattern.ts'
 import { steepText } from './patterns/growth.ts'
-import { type Found, patternsIn } from './patterns/patterns-in.ts'
+import { type Found, checkedNames, patternsIn } from './patterns/patterns-in.ts'
+import { readsBeginning } from './patterns/read-pattern.ts'
 
 /** How many patterns of a file may be steep, and what keeps their texts short or honest. */
 const bounded: Readonly<Record<string, readonly [most: number, why: string]>> = {
@@ -31,21 +32,36 @@ const open: Readonly<Record<string, string>> = {
   'plugins/surfaces/console/browser/sealed/attacks.ts': 'the name of a member',
 }
 
+/** Files whose schemas check texts of an operator, as long as a file of settings. */
+const ofOperators = [
+  'adapters/production/config/collateral.ts',
+  'adapters/production/redis/cache.ts',
+  'adapters/production/redis/rate-limiter.ts',
+  'core/settings.ts',
+  'plugins/providers/bedrock.ts',
+  'plugins/providers/vertex.ts',
+  'plugins/shared/dialects/betas-settings.ts',
+  'plugins/storage/redis.ts',
+  'plugins/storage/s3.ts',
+]
+
 /** Of the built code of core, plugins and adapters, by the paths of its sources. */
-const allPatterns = async (): Promise<readonly Found[]> => {
+const allPatterns = async () => {
   const files = await Promise.all(
     ['core', 'plugins', 'adapters'].map(async (top) =>
       (await readdir(join('dist', top), { recursive: true })).map((file) => join(top, file)),
     ),
   )
   const built = files.flat().filter((file) => file.endsWith('.js'))
-  const found = built.map(async (file) =>
-    patternsIn(file.replace(/js$/, 'ts'), await readFile(join('dist', file), 'utf8')),
-  )
-  return (await Promise.all(found)).flat()
+  const read = built.map(async (file) => {
+    const [source, code] = [file.replace(/js$/, 'ts'), await readFile(join('dist', file), 'utf8')]
+    return { found: patternsIn(source, code), names: checkedNames(source, code) }
+  })
+  const all = await Promise.all(read)
+  return { found: all.flatMap(({ found }) => found), names: new Set(all.flatMap(({ names }) => names)) }
 }
 
-const found = await allPatterns()
+const { found, names } = await allPatterns()
 
 /** Where a pattern stands in its source; a made one has the line of the built code. */
 const placeOf = async ({ file, line, pattern }: Found): Promise<string> => {
@@ -73,6 +89,27 @@ t.test('the time of no pattern grows faster than its text', async (t) => {
     t.ok(length > 0 && length <= most, `${file}: ${length} see ${why}`)
   }
 })
+
+t.test(
+  'a schema reads a bounded beginning of a text by its pattern, since no length before it keeps it away',
+  async (t) => {
+    t.ok(
+      readsBeginning('^a{1,9}(?:b|c{2})$') &&
+        !readsBeginning('^a+$') &&
+        !readsBeginning('a$') &&
+        !readsBeginning('^(?:a{2}){1,}$'),
+    )
+    const isNamed = (file: string, name: string) => names.has(name) || names.has(`${file} ${name}`)
+    const checks = found.filter(({ file, checks }) => (typeof checks === 'string' ? isNamed(file, checks) : checks))
+    t.ok(checks.length > 50, `${checks.length} patterns`)
+    const long = checks.filter(({ pattern }) => pattern === null || !readsBeginning(pattern.source))
+    t.same(await Promise.all(long.filter(({ file }) => !ofOperators.includes(file)).map(placeOf)), [])
+    t.same(
+      ofOperators.filter((file) => !long.some((it) => it.file === file)),
+      [],
+    )
+  },
+)
 
 t.test('no file but these makes a pattern of what is no constant', (t) => {
   const files = new Set(found.filter(({ isOpen }) => isOpen).map(({ file }) => file))

@@ -18,7 +18,7 @@ const mostContent = Math.ceil(mostFileBytes * 1.4)
 /** In bytes of JSON: the longest escape of one character. */
 const mostEscaped = 6
 
-const mimeType = /^\s*([a-z0-9][\w!#$&^.+-]{0,63}\/[\w!#$&^.+-]{1,63})\s*(?:;[^\r\n]{0,200})?$/i
+const mimeType = /^\s{0,40}([a-z0-9][\w!#$&^.+-]{0,63}\/[\w!#$&^.+-]{1,63})\s{0,40}(?:;[^\r\n]{0,200})?$/i
 
 const params = v.object({
   fileName: v.pipe(v.string(), v.maxLength(1_000), v.description('With or without its extension')),

@@ -8,6 +8,8 @@ export interface Found {
   readonly pattern: RegExp | null
   /** Whether a part comes from elsewhere than a constant of the code. */
   readonly isOpen: boolean
+  /** Where a schema checks a text by it: true, or the name of the constant that it may be. */
+  readonly checks: boolean | string
 }
 
 interface Text {
@@ -74,6 +76,28 @@ const madeOf = (
   return { pattern: new RegExp(source.text, flags.text), isOpen: source.isOpen || flags.isOpen }
 }
 
+/** A call such as `v.regex(…)`. */
+const isCheck = (node: ts.Node): node is ts.CallExpression =>
+  ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && node.expression.name.text === 'regex'
+
+/** Constants by which schemas of a file check texts: with their file where they are its own, else by the name of an import. */
+export const checkedNames = (path: string, code: string): readonly string[] => {
+  const file = ts.createSourceFile(path, code, ts.ScriptTarget.ES2023, true)
+  const constants = constantsOf(file)
+  const names: string[] = []
+  const visit = (node: ts.Node): void => {
+    const [pattern] = isCheck(node) ? node.arguments : []
+    if (pattern !== undefined && ts.isIdentifier(pattern)) {
+      const { text } = pattern
+      if (constants.has(text)) names.push(`${path} ${text}`)
+      else if (new RegExp(`import[^;]*\\b${text}\\b`).test(code)) names.push(text)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return names
+}
+
 /** Every regular expression that a file writes or makes. */
 export const patternsIn = (path: string, code: string): readonly Found[] => {
   const file = ts.createSourceFile(path, code, ts.ScriptTarget.ES2023, true)
@@ -81,7 +105,9 @@ export const patternsIn = (path: string, code: string): readonly Found[] => {
   const found: Found[] = []
   const add = (node: ts.Node, made: Pick<Found, 'pattern' | 'isOpen'>): void => {
     const line = file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1
-    found.push({ file: path, line, ...made })
+    const { parent } = node
+    const checks = ts.isVariableDeclaration(parent) ? parent.name.getText(file) : isCheck(parent)
+    found.push({ file: path, line, ...made, checks })
   }
   const visit = (node: ts.Node): void => {
     if (ts.isRegularExpressionLiteral(node)) add(node, { pattern: literalOf(node.text), isOpen: false })

@@ -80,3 +80,10 @@ export const readPattern = (source: string): readonly (readonly Part[])[] => {
   }
   return alternatives()
 }
+
+/** Whether the pattern reads no more than a bounded beginning of a text. */
+export const readsBeginning = (source: string): boolean => {
+  const isBounded = (ways: Part['ways']): boolean =>
+    ways.flat().every(({ most, ways }) => most < Infinity && isBounded(ways))
+  return source.startsWith('^') && isBounded(readPattern(source))
+}

@@ -15,8 +15,7 @@ export interface Found {
 }
 
 /** Numbers that pass the check of Luhn, made of whole groups. */
-export const cardsIn = (text: string, start: number): readonly Found[] => {
-  const found: Found[] = []
+export function* cardsIn(text: string, start: number): Generator<Found, undefined> {
   for (const { 0: row, index: at } of matchesFrom(groups, text, start)) {
     if (row.length < shortestCard) continue
     const parts = [...row.matchAll(group)].map(({ 0: digits, index }) => ({ digits, from: at + index }))
@@ -24,11 +23,10 @@ export const cardsIn = (text: string, start: number): readonly Found[] => {
       const last = lastOf(parts, first, text)
       if (last === null) continue
       const { digits, from } = parts[last]!
-      found.push({ from: parts[first]!.from, to: from + digits.length })
+      yield { from: parts[first]!.from, to: from + digits.length }
       first = last
     }
   }
-  return found
 }
 
 /** The last group of the longest card that begins with this group; null when none does. */

@@ -43,52 +43,79 @@ const ipv4 = new RegExp(`(?<![\\w.])${byte}(?:\\.${byte}){3}(?![\\w]|\\.\\d)`, '
 const maybeIpv6 = /(?<![\w:.])[0-9A-Fa-f:]{3,39}(?:\.\d{1,3}){0,3}(?![\w:])/g
 const maybeIban = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?= ?[A-Za-z0-9])/g
 
-type Find = (text: string, start: number) => readonly Found[]
+type Find = (text: string, start: number) => Iterator<Found, undefined>
 
-const spans =
-  (pattern: RegExp): Find =>
-  (text, start) =>
-    matchesFrom(pattern, text, start).map(({ 0: found, index: from }) => ({ from, to: from + found.length }))
+const spans = (pattern: RegExp) =>
+  function* (text: string, start: number): Generator<Found, undefined> {
+    for (const { 0: found, index: from } of matchesFrom(pattern, text, start)) yield { from, to: from + found.length }
+  }
 
-const finders: Readonly<Record<Kind, Find>> = {
-  card: cardsIn,
-  iban: (text, start) =>
-    spans(maybeIban)(text, start).flatMap(({ from }) => {
-      const to = ibanEnd(text, from)
-      return to === null ? [] : [{ from, to }]
-    }),
-  key: (text, start) => [...spans(pem)(text, start), ...spans(key)(text, start)],
-  email: spans(email),
-  // A word such as `a::b` is an address only with a digit.
-  ip: (text, start) => [
-    ...spans(ipv4)(text, start),
-    ...spans(maybeIpv6)(text, start).filter(({ from, to }) => {
-      const found = text.slice(from, to)
-      return /\d/.test(found) && isIPv6(found)
-    }),
-  ],
+function* ibansIn(text: string, start: number): Generator<Found, undefined> {
+  for (const { from } of spans(maybeIban)(text, start)) {
+    const to = ibanEnd(text, from)
+    if (to !== null) yield { from, to }
+  }
 }
 
-/** Values in their order. Of two overlapping values the earlier counts, and of two that begin together the longer. */
+/** A word such as `a::b` is an address only with a digit. */
+function* ipv6In(text: string, start: number): Generator<Found, undefined> {
+  for (const { from, to } of spans(maybeIpv6)(text, start)) {
+    const found = text.slice(from, to)
+    if (/\d/.test(found) && isIPv6(found)) yield { from, to }
+  }
+}
+
+/** Of two values of the same characters the kind that stands first here counts. */
+const finders: readonly (readonly [Kind, Find])[] = [
+  ['card', cardsIn],
+  ['iban', ibansIn],
+  ['key', spans(pem)],
+  ['key', spans(key)],
+  ['email', spans(email)],
+  ['ip', spans(ipv4)],
+  ['ip', ipv6In],
+]
+
+/** The next value of one kind in a text. */
+interface NextValue {
+  readonly kind: Kind
+  readonly find: Find
+  search: Iterator<Found, undefined>
+  /** Undefined behind the last one. */
+  found: Found | undefined
+}
+
+/** Goes on to a value that begins behind `end`. Only a value that lies over `end` may hide one behind it. */
+const passOn = (next: NextValue, text: string, end: number): void => {
+  while (next.found !== undefined && next.found.from < end) {
+    if (next.found.to > end) next.search = next.find(text, end)
+    next.found = next.search.next().value
+  }
+}
+
+const isBefore = (one: Found, other: Found): boolean =>
+  one.from < other.from || (one.from === other.from && one.to > other.to)
+
+/**
+ * Values in their order. Of two overlapping values the earlier counts, and of two that begin together the longer. Each
+ * kind is looked for once over the text, so that many overlaps take no longer than none.
+ */
 export const valuesIn = (text: string, start: number, wanted: ReadonlySet<Kind>): readonly Value[] => {
+  const all = finders
+    .filter(([kind]) => wanted.has(kind))
+    .map(([kind, find]): NextValue => {
+      const search = find(text, start)
+      return { kind, find, search, found: search.next().value }
+    })
   const values: Value[] = []
-  for (let at: number | null = start; at !== null;) {
-    const all = kinds
-      .filter((kind) => wanted.has(kind))
-      .flatMap((kind) => finders[kind](text, at!).map((found): Value => ({ kind, ...found })))
-      .sort((one, other) => one.from - other.from || other.to - one.to)
-    at = takeUpToOverlap(all, values)
+  for (let end = start; ; end = values.at(-1)?.to ?? end) {
+    let first: Value | null = null
+    for (const next of all) {
+      passOn(next, text, end)
+      const { kind, found } = next
+      if (found !== undefined && (first === null || isBefore(found, first))) first = { kind, ...found }
+    }
+    if (first === null) return values
+    values.push(first)
   }
-  return values
-}
-
-/** The end of a value that lies over the next one: behind it the search begins anew. Null when none overlap. */
-const takeUpToOverlap = (all: readonly Value[], into: Value[]): number | null => {
-  let end = 0
-  for (const value of all) {
-    if (value.from < end) return end
-    into.push(value)
-    end = value.to
-  }
-  return null
 }

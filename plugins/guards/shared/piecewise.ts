@@ -25,19 +25,26 @@ export interface Pieces {
   end(): string
 }
 
-/** The matches that begin at `start` or later. Lookbehinds see what is in front of it. */
-export const matchesFrom = (pattern: RegExp, text: string, start: number): readonly RegExpExecArray[] => {
+/** The matches that begin at `start` or later, each looked for when it is taken. Lookbehinds see what is in front. */
+export const matchesFrom = (pattern: RegExp, text: string, start: number): IterableIterator<RegExpExecArray> => {
   pattern.lastIndex = start
-  const all = [...text.matchAll(pattern)]
+  const all = text.matchAll(pattern)
   pattern.lastIndex = 0
   return all
 }
+
+/** Characters that are held back and still looked at with each piece. */
+const shortHeld = 1024
+/** By this factor a longer text grows between two looks: a look at each piece would cost its whole length. */
+const growth = 17 / 16
 
 /** Replaces what a search finds, also when it is cut across pieces. Only the undecided end of a text is held back. */
 export const piecewise = ({ undecided, find }: Search): Pieces => {
   /** The last character that went on, for the edge of a word, and behind it what is held back. */
   let text = ''
   let start = 0
+  /** The length at which the text is looked at again. */
+  let awaited = 0
 
   const upTo = (open: number): string => {
     let words = ''
@@ -59,14 +66,17 @@ export const piecewise = ({ undecided, find }: Search): Pieces => {
   return {
     take(piece) {
       text += piece
-      return upTo(undecided(text))
+      if (text.length < awaited) return ''
+      const words = upTo(undecided(text))
+      awaited = text.length > shortHeld ? growth * text.length : 0
+      return words
     },
     end: () => upTo(text.length),
   }
 }
 
 /** Characters that are searched in one turn of the loop; a longer text would stall every other call. */
-const turn = 64 * 1024
+const turn = 16 * 1024
 
 /** The same for a whole text. */
 export const wholly = async (search: Search, text: string, signal: AbortSignal): Promise<string> => {

@@ -52,7 +52,7 @@ export const namesOf = () => {
     restored: {
       undecided: undecidedPlaceholder,
       find: (text, start) =>
-        matchesFrom(written, text, start).flatMap(({ 0: name, index: from }) => {
+        [...matchesFrom(written, text, start)].flatMap(({ 0: name, index: from }) => {
           const value = byName.get(name)
           return value === undefined ? [] : [{ from, to: from + name.length, by: () => value }]
         }),

@@ -28,7 +28,7 @@ export const searchOf = (given: readonly string[]): ((heard: (word: string) => s
   return (heard) => ({
     undecided,
     find: (text, start) =>
-      matchesFrom(pattern, text, start).map(({ 0: word, index: from }) => ({
+      [...matchesFrom(pattern, text, start)].map(({ 0: word, index: from }) => ({
         from,
         to: from + word.length,
         by: () => heard(word),

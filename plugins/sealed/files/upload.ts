@@ -79,7 +79,7 @@ const empty = () => new BadRequest('Validation failed', { validator: { [big]: 'E
 
 /** Accepts both cases and stores lower case. */
 const hex = (most: number) =>
-  v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})+$/i, 'lower-case hex'), v.maxLength(most), v.toLowerCase())
+  v.pipe(v.string(), v.maxLength(most), v.regex(/^(?:[0-9a-f]{2}){1,512}$/i, 'lower-case hex'), v.toLowerCase())
 
 /** Booleans and numbers are text in a form. */
 const flag = v.union([

@@ -46,7 +46,7 @@ export const triedParts = v.strictObject({
     {},
   ),
   providers: v.optional(
-    v.pipe(v.record(v.pipe(name, v.regex(/^[\w.-]+$/, 'a plain name')), provider), v.maxEntries(mostParts)),
+    v.pipe(v.record(v.pipe(name, v.regex(/^[\w.-]{1,256}$/, 'a plain name')), provider), v.maxEntries(mostParts)),
     {},
   ),
   guards: v.optional(v.strictObject({ redact: v.optional(settings), words: v.optional(settings) }), {}),

@@ -40,7 +40,7 @@ export const decisionRequest = v.looseObject({
   model: ModelName,
   state: v.unknown(),
   questions: v.record(v.string(), question),
-  images: one(/^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i),
+  images: one(/^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]{0,100}){0,10};base64,/i),
   videos: one(/^data:video\/mp4;base64,/),
   samples: countUpTo(32),
   steps: countUpTo(8),

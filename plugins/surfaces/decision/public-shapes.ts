@@ -5,7 +5,7 @@ import { rendering } from '../shared/dialect-route.ts'
 import { ModelName } from '../../../core/dialects/model-name.ts'
 import { advice, decisionRequest, escalate, typedAnswer } from './decision-shape.ts'
 
-const image = /^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i
+const image = /^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]{0,100}){0,10};base64,/i
 
 const part = v.variant('type', [
   v.looseObject({ type: v.picklist(['input_text', 'output_text']), text: v.string() }),

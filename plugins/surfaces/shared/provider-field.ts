@@ -3,7 +3,7 @@ import * as v from 'valibot'
 const name = v.pipe(
   v.string(),
   v.maxLength(64),
-  v.regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
+  v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
 )
 
 /** The field that pins a request to one of the model's backends. */

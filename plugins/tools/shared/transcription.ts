@@ -10,7 +10,7 @@ export const transcriptionParams = v.object({
       v.maxLength(100),
       v.description('The language that is spoken, as its code or its English name'),
       v.transform(languageCode),
-      v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'a language'),
+      v.regex(/^[A-Za-z0-9]{1,35}(-[A-Za-z0-9]{1,35}){0,17}$/, 'a language'),
       v.maxLength(35),
     ),
   ),
