@@ -27,11 +27,7 @@ export const ChatRequest = v.looseObject({
   /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(
     v.union([
-      v.pipe(
-        v.string(),
-        v.maxLength(64),
-        v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
-      ),
+      v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens')),
       v.record(v.string(), v.unknown()),
     ]),
   ),

@@ -1,10 +1,6 @@
 import * as v from 'valibot'
 
-const name = v.pipe(
-  v.string(),
-  v.maxLength(64),
-  v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
-)
+const name = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens'))
 
 /** The field that pins a request to one of the model's backends. */
 export const provider = v.nullish(name)
