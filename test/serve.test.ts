@@ -1,15 +1,19 @@
 import './fakes/unwatched.ts'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { basename, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { fromConfig } from '../adapters/production/index.ts'
 import { commandRunner } from './fakes/command-runner.ts'
+import { listening } from './fakes/listening.ts'
 import { aloneIn, program as main, served } from './fakes/served.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
@@ -177,6 +181,70 @@ t.test('every doubt about the configuration stops the boot and names its place',
   })
   await t.rejects(fromConfig('nope.json'), { message: "nope.json: can't be read (ENOENT)" })
   await t.rejects(started(t, { SEALGATE_DATA: folder, PORT: 'eighty' }), { message: /server\.port/ })
+})
+
+t.test('a connection that came before the port closes is answered', async (t) => {
+  const folder = t.testdir()
+  const [stands, goes, stander] = [join(folder, 'stands'), join(folder, 'goes'), join(folder, 'stander.mjs')]
+  // The process stands still until shortly after the time at which its port closes.
+  await writeFile(
+    stander,
+    `import { existsSync, writeFileSync } from 'node:fs'
+    const stand = () => {
+      writeFileSync(${JSON.stringify(stands)}, '')
+      for (const late = Date.now() + 20_000; !existsSync(${JSON.stringify(goes)}) && Date.now() < late;);
+    }
+    process.on('SIGTERM', () => setTimeout(stand, 100))`,
+  )
+  const env = aloneIn(folder)
+  await writeFile(env.SEALGATE_CONFIG, JSON.stringify({ enclave: null, server: { linger: 120 } }))
+  const it = await started(t, { ...env, NODE_OPTIONS: `--import=${pathToFileURL(stander).href}` })
+  const ended = it.stop('SIGTERM')
+  t.ok(await until(() => existsSync(stands), 20_000), 'it stands')
+  const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write('GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  await sleep(100)
+  await writeFile(goes, '')
+  t.match(await text(socket), /^HTTP\/1\.1 200 /)
+  t.equal(await ended, 0)
+})
+
+t.test('a stream that begins while load balancers notice the end goes on to its own', async (t) => {
+  let goOn = (): void => {}
+  const going = new Promise<void>((resolve) => (goOn = resolve))
+  const event = (content: string, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`
+  const backend = createHttpServer(async (request, response) => {
+    await text(request)
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event('first '))
+    await going
+    response.end(`${event('last', 'stop')}data: [DONE]\n\n`)
+  })
+  const { port } = await listening(t, backend, '127.0.0.1')
+  const env = aloneIn(t.testdir())
+  const providers = { house: { use: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'x' } }
+  const models = { small: { upstreams: [{ provider: 'house' }] } }
+  await writeFile(
+    env.SEALGATE_CONFIG,
+    JSON.stringify({ enclave: null, providers, models, server: { linger: 1_500, drain: 60_000 } }),
+  )
+  const it = await started(t, env)
+  const { base, key } = it
+  const ended = it.stop('SIGTERM')
+  const isLeaving = async () => (await fetch(`${base}/health/ready`)).status === 503
+  t.ok(await until(isLeaving), 'nothing is under way')
+  const body = JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'a' }] })
+  const answer = await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers: as(key), body })
+  const isShut = () =>
+    fetch(`${base}/health/live`).then(
+      () => false,
+      () => true,
+    )
+  t.ok(await until(isShut), 'the port is closed')
+  goOn()
+  t.match(await answer.text(), /first [^]*last[^]*\[DONE\]/)
+  t.equal(await ended, 0)
 })
 
 t.test('the server in code serves', async (t) => {

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, createServer, request } from
 import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { until } from '../until.ts'
 import { listening } from './listening.ts'
 
 export interface Balancer {
@@ -11,21 +12,29 @@ export interface Balancer {
   ready(): number
 }
 
-const interval = 100
+/** Ms between two questions to a replica, and ms after a question for which its answer counts: a busy machine asks late. */
+const [interval, fresh] = [100, 500]
 
-/** Sends each request, once, to the next replica that said it was ready when it was last asked; keeps no connection to any. */
+/** Sends each request, once, to the next replica that said shortly ago that it was ready; keeps no connection to any. */
 export const balancer = async (t: Test): Promise<Balancer> => {
-  const replicas = new Map<string, boolean>()
+  /** When each replica was asked, to which it answered that it is ready; null where it is not. */
+  const replicas = new Map<string, number | null>()
+  const ready = (): readonly string[] =>
+    [...replicas].flatMap(([base, asked]) => (asked !== null && performance.now() - asked < fresh ? [base] : []))
   let turn = 0
-  const next = (): string => {
-    const ready = [...replicas].filter(([, ready]) => ready)
-    if (ready.length === 0) throw new Error('No replica is ready')
-    return ready[turn++ % ready.length]![0]
+  const next = async (): Promise<string> => {
+    let able = ready()
+    if (!(await until(() => (able = ready()).length > 0, 30_000))) throw new Error('No replica is ready')
+    return able[turn++ % able.length]!
   }
 
-  const pass = (asked: IncomingMessage, answer: ServerResponse): void => {
+  const pass = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method, headers } = asked
-    const on = request(next() + asked.url, { method, headers: { ...headers, connection: 'close' }, agent: false })
+    const on = request((await next()) + asked.url, {
+      method,
+      headers: { ...headers, connection: 'close' },
+      agent: false,
+    })
     on.once('response', (said) => {
       const { connection: _, 'transfer-encoding': __, ...rest } = said.headers
       answer.writeHead(said.statusCode!, rest)
@@ -39,21 +48,26 @@ export const balancer = async (t: Test): Promise<Balancer> => {
   let open = true
   const probe = async (base: string): Promise<void> => {
     while (open) {
+      const asked = performance.now()
       const told = await fetch(`${base}/health/ready`, { headers: { connection: 'close' } }).catch(() => null)
       await told?.body?.cancel()
-      replicas.set(base, told?.status === 200)
+      replicas.set(base, told?.status === 200 ? asked : null)
       await sleep(interval)
     }
   }
 
-  const { port } = await listening(t, createServer(pass), '127.0.0.1')
+  const { port } = await listening(
+    t,
+    createServer((asked, answer) => void pass(asked, answer)),
+    '127.0.0.1',
+  )
   t.teardown(() => void (open = false))
   return {
     base: `http://127.0.0.1:${port}`,
     add(base) {
-      replicas.set(base, false)
+      replicas.set(base, null)
       void probe(base)
     },
-    ready: () => [...replicas.values()].filter(Boolean).length,
+    ready: () => ready().length,
   }
 }

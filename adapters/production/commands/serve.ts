@@ -3,7 +3,7 @@ import { ConsoleSessions } from '../../../plugins/surfaces/console/console-sessi
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
 import type { Gateway } from '../../../core/gateway.ts'
@@ -76,7 +76,8 @@ const shown = async (
 }
 
 /**
- * Lingers first, so that load balancers notice, and cuts what is left after the time for running requests.
+ * Lingers first, so that load balancers notice, and cuts what is left after the time for running requests. Requests that
+ * come meanwhile have that time, too.
  */
 const drained = async (
   gateway: Gateway,
@@ -84,11 +85,15 @@ const drained = async (
   { drain, linger }: Config['server'],
   lingers: boolean,
 ): Promise<void> => {
-  const over = gateway.drain(drain)
-  if (lingers) await sleep(linger)
+  const lingering = lingers ? linger : 0
+  await gateway.drain(0)
+  await sleep(lingering)
+  // A closed port cuts connections that a busy process has not taken yet. One turn takes them, and the next their requests.
+  await nextTurn()
+  await nextTurn()
   server.close()
   server.closeIdleConnections()
-  await over
+  await gateway.drain(Math.max(0, drain - lingering))
   server.closeAllConnections()
   // Aborted requests are counted as usage, too.
   await gateway.drain(1_000)
