@@ -10,8 +10,8 @@ import { readsBeginning } from './patterns/read-pattern.ts'
 
 /** How many patterns of a file may be steep, and what keeps their texts short or honest. */
 const bounded: Readonly<Record<string, readonly [most: number, why: string]>> = {
-  'plugins/guards/redact/undecided.ts': [2, 'the end of a text, no longer than an IBAN'],
-  'plugins/readers/data/data-parquet-cells.ts': [1, 'nine digits of a second'],
+  'plugins/guards/redact.ts': [2, 'the end of a text, no longer than an IBAN'],
+  'plugins/readers/data/data-parquet.ts': [1, 'nine digits of a second'],
   'plugins/sealed/evidence/services/nvidia.ts': [1, 'a certificate of at most 8,192 characters'],
   'plugins/shared/charset.ts': [1, 'the first 4,096 bytes of a page'],
   'plugins/shared/redact-sentence.ts': [5, 'the first 2,000 characters of a sentence of a backend'],

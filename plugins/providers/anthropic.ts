@@ -6,11 +6,10 @@ import { generationOf } from './shared/messages/generations.ts'
 import { messagesBody, unsampled } from './shared/messages/messages.ts'
 import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
 import { callerKey } from '../shared/caller-key.ts'
-import { callersFault, withoutKey } from './shared/messages/caller-key.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
 import { printJson } from './shared/print-json.ts'
 import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
-import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
+import { BadRequest, UpstreamFailed, Forbidden, Unauthorized } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { type ChatCall, type Model, type Native, Upstream } from '../../core/ports/upstream.ts'
@@ -183,3 +182,22 @@ export default plugin({
     }
   },
 })
+
+/** A call that brings no credential to a backend that has none of its own. */
+const withoutKey = (): Unauthorized =>
+  new Unauthorized({
+    code: 'caller_key_missing',
+    validator: {
+      authorization: 'Expected the caller’s own credential at the vendor, beside the key in x-sealgate-key',
+    },
+  })
+
+/** A vendor that refuses the caller's own credential says nothing of the backend, so no other backend is asked. */
+const callersFault = (fault: unknown): unknown => {
+  if (!(fault instanceof UpstreamFailed)) return fault
+  const facts = { code: 'caller_key_refused', cause: fault.cause }
+  if (fault.answered === 401) return new Unauthorized(facts)
+  if (fault.answered === 402 || fault.answered === 403 || fault.answered === 404)
+    return new Forbidden('The vendor refused the call under the caller’s own credential', facts)
+  return fault
+}

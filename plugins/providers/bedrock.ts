@@ -6,14 +6,23 @@ import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
-import { Upstream, type ChatBody, type ChatCall, type Model } from '../../core/ports/upstream.ts'
+import {
+  Upstream,
+  type ChatBody,
+  type ChatCall,
+  type Model,
+  type CountCall,
+  type TokenCount,
+  type EmbedCall,
+  type Embedded,
+} from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { claudeBody, claudeEvents } from './bedrock/claude.ts'
-import { claudeInput, converseInput, countOf } from './bedrock/count-tokens.ts'
+import { tokensIn } from './shared/tokens-in.ts'
 import { completionOf, converseEvents } from './bedrock/converse-answers.ts'
 import { converseBody } from './bedrock/converse.ts'
 import { mustBeFrames } from './bedrock/event-frames.ts'
-import { embeddingsOf } from './bedrock/embeddings.ts'
+import { vectorsOf } from './shared/media-answers.ts'
 import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
 import { signedDoor } from './bedrock/signed-door.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
@@ -186,3 +195,56 @@ const meant = (fault: unknown): unknown =>
   fault instanceof UpstreamFailed && fault.answered === 424
     ? new UpstreamFailed(undefined, { again: true, answered: 424, cause: fault.cause })
     : fault
+
+/** Members of a Converse request that decide its tokens. */
+const counted: ReadonlySet<string> = new Set(['messages', 'system', 'toolConfig', 'additionalModelRequestFields'])
+
+/** The prompt of Claude, in its own dialect. Claude takes no request without a limit, which changes no count. */
+const claudeInput = async (call: CountCall): Promise<JsonObject> => {
+  const limit = { max_tokens: generationOf(call.model).maxTokens }
+  const body = await printJson({ ...limit, ...claudeBody({ ...call, stream: false }).body })
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
+  return { invokeModel: { body: bytes.toString('base64') } }
+}
+
+/** The prompt of a model that converses. */
+const converseInput = (call: CountCall): JsonObject => {
+  const body = converseBody(call)
+  return { converse: Object.fromEntries(Object.entries(body).filter(([name]) => counted.has(name))) }
+}
+
+/** The count that Bedrock tells. */
+const countOf = async (answer: Answer): Promise<TokenCount> => ({
+  tokens: tokensIn(await readObject(answer), 'inputTokens', answer),
+})
+
+/** Sends a body to a model. */
+type Invoke = (model: string, body: object) => Promise<Answer>
+
+/** Texts of one request to a model of Cohere. */
+const most = 96
+
+/** Vectors of the models by Amazon and Cohere; each vendor has a form of its own. Throws BadRequest for another model. */
+const embeddingsOf = async ({ model, texts, dimensions, extra }: EmbedCall, invoke: Invoke): Promise<Embedded> => {
+  if (/titan-embed/.test(model)) {
+    const body = (inputText: string) => ({ ...extra, inputText, ...(dimensions !== undefined && { dimensions }) })
+    const answers: Record<string, unknown>[] = []
+    for (const text of texts) answers.push(await readObject(await invoke(model, body(text))))
+    const input = answers.reduce((sum, { inputTextTokenCount: count }) => sum + Number(count ?? 0), 0)
+    return { vectors: vectorsOf(answers, texts.length), usage: { input, output: 0 } }
+  }
+  if (!/cohere\.embed/.test(model)) throw new BadRequest('The model gives no vectors')
+  const vectors: Float32Array[] = []
+  let input = 0
+  for (let from = 0; from < texts.length; from += most) {
+    const some = texts.slice(from, from + most)
+    const wanted = dimensions === undefined ? {} : { output_dimension: dimensions, embedding_types: ['float'] }
+    const answer = await invoke(model, { input_type: 'search_document', ...extra, texts: some, ...wanted })
+    const { embeddings } = await readObject(answer)
+    const rows = Array.isArray(embeddings) ? embeddings : (embeddings as { float?: unknown } | null)?.float
+    const told = Array.isArray(rows) ? rows.map((embedding: unknown) => ({ embedding })) : null
+    vectors.push(...vectorsOf(told, some.length))
+    input += Number(answer.header('x-amzn-bedrock-input-token-count') ?? 0)
+  }
+  return { vectors, usage: { input, output: 0 } }
+}

@@ -1,16 +1,18 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../shared/backend.ts'
+import { BaseUrl, garbled, readObject, readKept } from '../shared/backend.ts'
 import { batchRelay, usedOfOpenai } from './shared/batch-relay.ts'
 import { chatBackend, createdAt } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import { drawFields, transcriptFormat, typeOf } from './shared/openai-models.ts'
 import { RequestChange } from './shared/request-change.ts'
-import { moderationBackend } from './shared/moderation-backend.ts'
-import { countInput } from './shared/responses/count-input.ts'
+import type { MoreAbilities } from '../shared/more-abilities.ts'
+import { type JsonRoute, postedJson } from './shared/posted-json.ts'
+import { tokensIn } from './shared/tokens-in.ts'
+import { responsesBody } from './shared/responses/responses-request.ts'
 import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Log } from '../../core/ports/platform.ts'
-import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { Upstream, type Model, type CountCall, type TokenCount } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
@@ -108,3 +110,28 @@ export default plugin({
     }
   },
 })
+
+/** The route by which OpenAI judges contents. */
+const moderationBackend =
+  (route: JsonRoute): NonNullable<MoreAbilities['moderate']> =>
+  async ({ model, input }, signal) => {
+    const answer = await postedJson(route, { model, input }, signal)
+    const body = await readObject(answer)
+    if (!Array.isArray(body['results'])) throw garbled('The answer judges nothing', answer.status)
+    return { body }
+  }
+
+/** Members that the route counts; it refuses others. */
+const counted: ReadonlySet<string> = new Set(['model', 'input', 'instructions', 'parallel_tool_calls', 'reasoning', 'text', 'tool_choice', 'tools', 'truncation']) // prettier-ignore
+
+/** The count of a prompt by the server of Responses that would answer it. */
+const countInput = async (route: JsonRoute, call: CountCall, signal: AbortSignal): Promise<TokenCount> => {
+  const whole = responsesBody({ ...call, stream: false })
+  const fields = Object.fromEntries(Object.entries(whole).filter(([name]) => counted.has(name)))
+  const answer = await postedJson(route, fields, signal)
+  const told = await readKept(answer)
+  const tokens = tokensIn(told, 'input_tokens', answer)
+  return call.native?.dialect === 'responses'
+    ? { tokens, native: { dialect: 'responses', body: told, headers: {} } }
+    : { tokens }
+}

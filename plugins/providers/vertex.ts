@@ -4,18 +4,27 @@ import { printJson } from './shared/print-json.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
-import { type ChatCall, Upstream, type Model } from '../../core/ports/upstream.ts'
+import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
+import {
+  type ChatCall,
+  Upstream,
+  type Model,
+  type EmbedCall,
+  type Embedded,
+  type ChatWire,
+} from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { bare } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant } from './shared/generate-content/generate-content-backend.ts'
 import { generationOf } from './shared/messages/generations.ts'
-import { unsampled } from './shared/messages/messages.ts'
+import { unsampled, messagesBody } from './shared/messages/messages.ts'
 import { signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
-import { claudeBackend, claudeCounter, type ClaudePost, claudeWire, isClaude } from './vertex/claude.ts'
-import { embeddingsOf } from './vertex/embeddings.ts'
+import { countBody, countOf } from './shared/messages/count-messages.ts'
+import { completionOf, messagesEvents } from './shared/messages/messages-answers.ts'
+import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
+import { vectorsOf } from './shared/media-answers.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
 
 const none: ReadonlySet<string> = new Set()
@@ -158,3 +167,96 @@ export default plugin({
     }
   },
 })
+
+type Post = (model: string, body: Readonly<Record<string, unknown>>) => Promise<Answer>
+
+interface Prediction {
+  readonly embeddings?: { readonly values?: unknown; readonly statistics?: { readonly token_count?: number } }
+}
+
+/** Texts of one request; Gemini's models take one. */
+const mostOf = (model: string): number => (/^gemini-/.test(model) ? 1 : 100)
+
+/** Vectors of Google's models, by predictions. */
+const embeddingsOf = async ({ model, texts, dimensions }: EmbedCall, post: Post): Promise<Embedded> => {
+  const vectors: Float32Array[] = []
+  let input = 0
+  const most = mostOf(model)
+  for (let from = 0; from < texts.length; from += most) {
+    const instances = texts.slice(from, from + most).map((content) => ({ content }))
+    const parameters = dimensions === undefined ? {} : { parameters: { outputDimensionality: dimensions } }
+    const { predictions } = await readObject(await post(model, { instances, ...parameters }))
+    if (!Array.isArray(predictions)) throw garbled('No vectors in the answer')
+    const told = (predictions as readonly Prediction[]).map(({ embeddings }) => embeddings)
+    vectors.push(
+      ...vectorsOf(
+        told.map((prediction) => ({ embedding: prediction?.values })),
+        instances.length,
+      ),
+    )
+    input += told.reduce((sum, prediction) => sum + (prediction?.statistics?.token_count ?? 0), 0)
+  }
+  return { vectors, usage: { input, output: 0 } }
+}
+
+/** Sends a body to an act of a Claude model. Resolves with an answer of 2xx alone. */
+type ClaudePost = (
+  model: string,
+  act: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<Answer>
+
+/** The version of Anthropic's format that Vertex takes. */
+const version = 'vertex-2023-10-16'
+
+type Headers = Readonly<Record<string, string>>
+type Line = Pick<ChatWire, 'url' | 'headers' | 'push'>
+
+/** The betas that a native request names. */
+const betasOf = ({ native }: Pick<ChatCall, 'native'>): Headers => {
+  const betas = native?.dialect === 'messages' ? native.headers['anthropic-beta'] : undefined
+  return betas === undefined ? {} : { 'anthropic-beta': betas }
+}
+
+const isClaude = (model: string): boolean => /^claude-/.test(model)
+
+const actOf = ({ stream }: ChatCall): string => (stream ? 'streamRawPredict' : 'rawPredict')
+
+const wired = (call: ChatCall, clock: Clock): WiredChat => {
+  const { body, request } = messagesBody(call, generationOf(call.model))
+  const { model: _, ...rest } = body
+  const isNative = call.native?.dialect === 'messages'
+  return {
+    body: { anthropic_version: version, ...rest },
+    isNative,
+    whole: (answer) => completedBy(completionOf(answer, request, clock), answer, isNative ? 'messages' : null),
+    events: (status) => messagesEvents(request, clock, status),
+  }
+}
+
+/** Claude on Vertex: the Messages dialect, with the model in the address and the version in the body. */
+const claudeBackend =
+  (clock: Clock, post: ClaudePost): NonNullable<Upstream['chat']> =>
+  async (call, signal) => {
+    if (call.prefix !== undefined) {
+      throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
+    }
+    const chat = wired(call, clock)
+    return answerBy(chat, await post(call.model, actOf(call), chat.body, betasOf(call), signal), call.stream, clock)
+  }
+
+/** The same by calls in place of promises. */
+const claudeWire =
+  (clock: Clock, line: (model: string, act: string, headers: Headers) => Line, meant: ChatWire['meant']) =>
+  (call: ChatCall): ChatWire =>
+    wireBy(wired(call, clock), line(call.model, actOf(call), betasOf(call)), meant)
+
+/** Tokens of Claude on Vertex. One address counts for all models, and the body names the model. */
+const claudeCounter =
+  (post: ClaudePost): NonNullable<Upstream['countTokens']> =>
+  async (call, signal) => {
+    const body = { anthropic_version: version, ...countBody(call, generationOf(call.model)) }
+    return countOf(await post('count-tokens', 'rawPredict', body, betasOf(call), signal), call)
+  }

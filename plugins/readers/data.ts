@@ -1,7 +1,8 @@
 import { plugin } from '../../core/plugin.ts'
 import type { Data } from '../../core/ports/file-content.ts'
-import { Reader } from '../../core/ports/reader.ts'
-import { readData } from './data/data.ts'
+import { Reader, type FileToRead } from '../../core/ports/reader.ts'
+import { runApart } from '../shared/run-apart.ts'
+import type { ContentLimits } from './shared/content-cutter.ts'
 import { kindOf } from './shared/file-kind.ts'
 import { defaultLimits } from './shared/default-limits.ts'
 
@@ -31,3 +32,10 @@ const textOf = (data: Data): string => {
 
 const line = (value: unknown): string =>
   value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Numbers that JSON cannot hold are text. Throws Unreadable, and Unconfigured when a compression needs a package. */
+export const readData = (
+  { name, mime, bytes }: FileToRead,
+  signal: AbortSignal,
+  most: ContentLimits = defaultLimits,
+): Promise<Data> => runApart<Data>('readers/data/data-job', { name, mime, bytes, most }, signal)

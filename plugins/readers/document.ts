@@ -1,7 +1,8 @@
 import { plugin } from '../../core/plugin.ts'
-import { Reader } from '../../core/ports/reader.ts'
+import { Reader, type FileToRead } from '../../core/ports/reader.ts'
 import { cutSections } from '../shared/cut-sections.ts'
-import { readDocument } from './document/document.ts'
+import type { Document } from '../../core/ports/file-content.ts'
+import { runApart, type JobBounds } from '../shared/run-apart.ts'
 import { kindOf } from './shared/file-kind.ts'
 
 /** Documents: docx, odt, rtf, doc, html, epub, Markdown, plain text, and mails (eml, msg). Reads any file without a reader as text. */
@@ -22,3 +23,10 @@ export default plugin({
     },
   }),
 })
+
+/** The text of a document, at most 2,000,000 characters. The bytes decide the format first. Throws Unreadable. */
+export const readDocument = (
+  { name, mime, bytes }: FileToRead,
+  signal: AbortSignal,
+  bounds: JobBounds = {},
+): Promise<Document> => runApart<Document>('readers/document/document-job', { name, mime, bytes }, signal, bounds)

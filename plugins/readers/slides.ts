@@ -1,9 +1,9 @@
 import { plugin } from '../../core/plugin.ts'
 import type { Slides } from '../../core/ports/file-content.ts'
-import { Reader } from '../../core/ports/reader.ts'
+import { Reader, type FileToRead } from '../../core/ports/reader.ts'
 import { cutSlides } from '../shared/cut-slides.ts'
 import { kindOf } from './shared/file-kind.ts'
-import { readSlides } from './slides/slides.ts'
+import { runApart, type JobBounds } from '../shared/run-apart.ts'
 
 /** Presentations: pptx, odp and ppt. */
 export default plugin({
@@ -30,3 +30,7 @@ const sectionsOf = ({ slides }: Slides) =>
     heading: title,
     page: number,
   }))
+
+/** The slides of a pptx, odp or ppt in order of the show, at most 2,000,000 characters. Throws Unreadable. */
+export const readSlides = (file: FileToRead, signal: AbortSignal, bounds: JobBounds = {}): Promise<Slides> =>
+  runApart<Slides>('readers/slides/slides-job', { name: file.name, mime: file.mime, bytes: file.bytes }, signal, bounds)

@@ -1,8 +1,11 @@
 import { plugin } from '../../core/plugin.ts'
-import { Reader } from '../../core/ports/reader.ts'
+import { Reader, type FileToRead, type SheetPart } from '../../core/ports/reader.ts'
 import { kindOf } from './shared/file-kind.ts'
 import { defaultLimits } from './shared/default-limits.ts'
-import { readSheets } from './spreadsheet/sheets.ts'
+import type { Sheets } from '../../core/ports/file-content.ts'
+import { runApart } from '../shared/run-apart.ts'
+import type { ContentLimits } from './shared/content-cutter.ts'
+import type { SheetsJob } from './spreadsheet/sheets-job.ts'
 
 /** Spreadsheets: xlsx, xlsb, xls, ods, csv and tsv. */
 export default plugin({
@@ -26,3 +29,14 @@ export default plugin({
     },
   }),
 })
+
+/** The cells of a file; a large one gives the beginning of every sheet. Throws Unreadable for no such file, or a password. */
+export const readSheets = (
+  { name, mime, bytes }: FileToRead,
+  signal: AbortSignal,
+  most: ContentLimits = defaultLimits,
+  part: SheetPart = {},
+): Promise<Sheets> => {
+  const job: SheetsJob = { name, mime, bytes, most, part }
+  return runApart<Sheets>('readers/spreadsheet/sheets-job', job, signal)
+}

@@ -6,10 +6,7 @@ export interface FrameLimits {
   readonly memory: number
 }
 
-/**
- * A value as pieces for a pipe: the number of pieces, their lengths, the values, and each piece of memory without a
- * copy.
- */
+/** A value as pieces for a pipe: their number and lengths, the values, and memory without a copy. */
 export const packFrame = (value: unknown): readonly Uint8Array[] => {
   const views: Uint8Array[] = []
   const writer = new Packing(views)

@@ -1,5 +1,4 @@
 import type { Spoken, Transcript } from '../../core/ports/upstream.ts'
-import { subtitles } from './subtitles.ts'
 import { type TranscriptFormat, toldMembers } from './transcript-names.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 
@@ -97,3 +96,25 @@ const letter = (speaker: number): string =>
 /** True when the transcript names its speakers. */
 export const tellsSpeakers = ({ segments }: Transcript): boolean =>
   segments.length > 0 && segments.every(({ speaker }) => speaker !== undefined)
+
+/** The segments as numbered (SubRip) or plain (WebVTT) cues; one cue over all where the backend gave no segments. */
+const subtitles = ({ text, duration, segments }: Transcript, form: 'srt' | 'vtt'): string => {
+  const cues = segments.length > 0 ? segments : [{ text, start: 0, end: duration ?? 0 }]
+  const comma = form === 'srt' ? ',' : '.'
+  const lines = cues.map(({ text, start, end }, index) => {
+    const span = `${stamp(start, comma)} --> ${stamp(end, comma)}`
+    // An arrow in the text would begin another cue.
+    const words = text
+      .trim()
+      .replaceAll('-->', '->')
+      .replace(/\n{2,}/g, '\n')
+    return form === 'srt' ? `${index + 1}\n${span}\n${words}\n` : `${span}\n${words}\n`
+  })
+  return (form === 'vtt' ? 'WEBVTT\n\n' : '') + lines.join('\n')
+}
+
+const stamp = (seconds: number, comma: string): string => {
+  const ms = Math.round(seconds * 1000)
+  const part = (value: number, digits = 2) => String(Math.floor(value)).padStart(digits, '0')
+  return `${part(ms / 3_600_000)}:${part((ms / 60_000) % 60)}:${part((ms / 1000) % 60)}${comma}${part(ms % 1000, 3)}`
+}

@@ -4,7 +4,7 @@ import { Unavailable } from '../../core/errors.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
-import { privateFile } from './shared/private-file.ts'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { openReader } from './sqlite/reader.ts'
 import type { ReportConnection } from './sqlite/reports.ts'
 import {
@@ -63,10 +63,7 @@ export default plugin({
       if (over) throw new Unavailable()
       return (opened ??= openReports(file, patienceMs))
     }
-    /**
-     * Indexes by kind, made or in the making. A failed making is forgotten, so that the next call tries
-     * again.
-     */
+    /** Indexes by kind, made or in the making. A failed making is forgotten, so that the next call tries again. */
     const indexed = new Map<string, Promise<unknown>>()
 
     const ensureIndexes = async <T>(kind: Kind<T>): Promise<void> => {
@@ -167,3 +164,19 @@ export default plugin({
     }
   },
 })
+
+/** Others than the owner may do nothing with it. */
+const tighten = (file: string): void => {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found !== undefined && (found.mode & 0o077) !== 0) chmodSync(file, found.mode & 0o700)
+}
+
+/**
+ * Makes a file when it isn't there, and keeps it and those of the same name and one of these endings for its owner alone.
+ * Throws the system's error.
+ */
+const privateFile = (file: string, endings: readonly string[]): string => {
+  closeSync(openSync(file, 'a', 0o600))
+  for (const each of [file, ...endings.map((ending) => file + ending)]) tighten(each)
+  return file
+}

@@ -11,10 +11,7 @@ const undecidedPlaceholder = (text: string): number => {
   return at >= 0 && begun.test(text.slice(at)) ? at : text.length
 }
 
-/**
- * The placeholders of one call. They are numbered in the order of the values, so a conversation that grows keeps the
- * placeholders of its beginning.
- */
+/** The placeholders of one call, numbered in the order of the values: a longer conversation keeps its own. */
 export const namesOf = () => {
   const byValue = new Map<string, string>()
   const byName = new Map<string, string>()

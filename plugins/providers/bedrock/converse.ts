@@ -119,9 +119,7 @@ const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message):
   return typeof text === 'string' && text !== '' ? [{ reasoningContent: { reasoningText: { text } } }] : []
 }
 
-/**
- * An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object.
- */
+/** An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object. */
 const blocksOf = (message: Message): readonly JsonObject[] => {
   const { role, content, tool_calls = [], tool_call_id } = message
   const blocks = partsOf(content).flatMap(blockOf)

@@ -11,9 +11,7 @@ export interface Frame {
 
 /** Bytes of one frame; Amazon's own limit for a payload, and some room for headers. */
 const largest = 17 * 1024 * 1024
-/**
- * In bytes: two lengths and their checksum in front of each frame, and the checksum of the frame behind it.
- */
+/** In bytes: two lengths and their checksum in front of each frame, and the checksum of the frame behind it. */
 const prelude = 12
 const trailer = 4
 

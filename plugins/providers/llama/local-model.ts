@@ -46,10 +46,7 @@ export interface Chat {
   ): Promise<{ readonly metadata: { readonly stopReason: string } }>
 }
 
-/**
- * A prompt up to the place where the answer begins. A model that thinks is done with that there, whether or not its own
- * template says so.
- */
+/** A prompt up to the place where the answer begins. A model that thinks is done with that there. */
 export const promptOf = (text: string, model: Model, { chatWrapper }: Chat): Token[] => {
   const render = (response: readonly (string | object)[]) => {
     const chatHistory: Turn[] = [

@@ -185,10 +185,7 @@ const speakBody = (
   ...extra,
   model,
   input: text,
-  ...(voice !== undefined && { voice }),
-  ...(instructions !== undefined && { instructions }),
-  ...(format !== undefined && { response_format: format }),
-  ...(speed !== undefined && { speed }),
+  ...{ voice, instructions, response_format: format, speed },
 })
 
 const drawFields = (backend: MediaBackend, { model, prompt, count, size, extra }: DrawCall): JsonObject => ({

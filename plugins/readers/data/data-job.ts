@@ -8,9 +8,8 @@ import { readParquet } from './data-parquet.ts'
 import { describeRecords, isRecords } from './data-records.ts'
 import { readText } from '../shared/data-text.ts'
 import { isDelimited } from '../shared/tables-csv.ts'
-import { parseToml } from './data-toml.ts'
+import { optionalPackage } from '../../shared/optional-package.ts'
 import { parseXml } from '../shared/data-xml.ts'
-import { parseYaml } from './data-yaml.ts'
 import type { Data } from '../../../core/ports/file-content.ts'
 import type { FileToRead } from '../../../core/ports/reader.ts'
 
@@ -73,4 +72,38 @@ const described = (format: DataFormat, value: unknown, most: ContentLimits): Dat
   const cut = contentCutter(most)
   const fitted = cut.fit(value, most.characters)
   return { format, kind: 'tree', outline: outlineOf(value), truncated: cut.cut(), value: fitted }
+}
+
+/** Throws when the text is not TOML. Dates and times are objects that print as written. */
+const parseToml = async (text: string): Promise<unknown> => {
+  const { parse } = await optionalPackage('smol-toml', () => import('smol-toml'))
+  return parse(text, { integersAsBigInt: 'asNeeded' })
+}
+
+/** The library compares every alias with all earlier anchors and aliases: this many comparisons are fast. */
+const mostLooks = 20_000_000
+
+/** The documents of a text. Throws for what is not YAML, for aliases that multiply, and for too many. */
+const parseYaml = async (text: string): Promise<readonly unknown[]> => {
+  const { isAlias, isNode, parseAllDocuments, visit } = await optionalPackage('yaml', () => import('yaml'))
+  const documents = [
+    ...parseAllDocuments(text, {
+      intAsBigInt: true,
+      merge: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    }),
+  ]
+  for (const document of documents) {
+    if (document.errors[0]) throw document.errors[0]
+    let [aliases, named] = [0, 0]
+    visit(document, (_, node) => {
+      if (isAlias(node)) aliases++
+      if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined)) named++
+      if (aliases * named > mostLooks) throw new Unreadable()
+    })
+  }
+  // An alias is the same object again, so that many plain aliases cost little.
+  return documents.map((document) => document.toJS({ maxAliasCount: 10_000 }) as unknown)
 }

@@ -11,9 +11,7 @@ export const outlineOf = (value: unknown): string => {
   return lines.join('\n')
 }
 
-/**
- * Describes one place by all values that stand there. A question mark follows a key that some objects lack.
- */
+/** Describes one place by all values that stand there. A question mark follows a key that some objects lack. */
 const describe = (label: string, samples: readonly unknown[], depth: number, lines: string[]): void => {
   if (lines.length >= outlineLimits.lines) return
   const indent = '  '.repeat(depth)

@@ -152,9 +152,7 @@ const beginItem = (reading: Reading, value: string | undefined): void => {
   writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
 }
 
-/**
- * A link of the page in superscript is a reference to a note, which brackets keep apart from the word before.
- */
+/** A link of the page in superscript is a reference to a note, which brackets keep apart from the word before. */
 const raise = ({ raised, writing }: Reading, name: string): void => {
   if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
 }

@@ -3,7 +3,6 @@ import { optionalPackage } from '../../shared/optional-package.ts'
 import { besideOf, outlineOf, type PdfBeside } from './pdf-beside.ts'
 import { binaryData, type Fonts } from './pdf-cmaps.ts'
 import { joinItems } from './pdf-lines.ts'
-import { isTrusted, tidyText } from './pdf-text.ts'
 
 /** What the process of the parser gets. */
 export interface PdfJob {
@@ -145,4 +144,28 @@ const boundBuffers = (): void => {
     scope[name] = bounded
   }
   for (const name of ['DecompressionStream', 'fetch']) delete scope[name]
+}
+
+/** Removes invisible characters and repeated empty lines. */
+const tidyText = (text: string): string =>
+  text
+    .replace(hidden, '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+
+/** Control characters except tab and line feed, and noncharacters. */
+const hidden = /[\0-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]/g
+/** Characters that fonts use for glyphs without a known character. */
+const unknown = /[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd-\uffff\ue000-\uf8ff]/g
+
+/** The largest share of unknown glyphs in a trusted text: bullets and logos are such glyphs. */
+const mostUnknown = 0.1
+
+/** True when the characters of a text layer match the visible page. */
+const isTrusted = (raw: string): boolean => {
+  const seen = raw.replace(/\s+/g, '').length
+  return (raw.match(unknown)?.length ?? 0) <= seen * mostUnknown
 }

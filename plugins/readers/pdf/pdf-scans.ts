@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { Unreadable } from '../../../core/errors.ts'
 import type { Page } from './pdf-job.ts'
 import { readPictures, type Reading } from '../../shared/pictures/ocr.ts'
-import { drawPage } from './raster-page.ts'
+import { runDecoder } from '../../shared/pictures/raster.ts'
 
 /** The pages per start of the engine, and in ms the time for all pages of a file. */
 const together = 4
@@ -85,4 +85,24 @@ const headLength = (picture: Uint8Array): number => {
   let at = 0
   for (let line = 0; line < 3; line++) at = picture.indexOf(10, at) + 1
   return at
+}
+
+/** In pixels, for the longer side: enough for small print on A4, and not more for a poster. */
+const mostPixels = 3400
+const leastPixels = 1000
+/** Pixels of an inch, which is 72 points. */
+const perInch = 200
+
+/** A PDF page as a grey PGM, by its longer side in points. Throws Unreadable, or Unconfigured without poppler. */
+const drawPage = (
+  pdf: Uint8Array,
+  page: { readonly number: number; readonly longest: number },
+  signal: AbortSignal,
+): Promise<Uint8Array> => {
+  const pixels = Math.round(Math.min(mostPixels, Math.max(leastPixels, (page.longest / 72) * perInch)))
+  const given = [
+    ...['-q', '-f', `${page.number}`, '-l', `${page.number}`, '-singlefile'],
+    ...['-gray', '-scale-to', `${pixels}`, '-'],
+  ]
+  return runDecoder({ program: 'pdftoppm', given, input: pdf, most: mostPixels * mostPixels + 100 }, signal)
 }

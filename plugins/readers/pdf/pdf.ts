@@ -93,10 +93,7 @@ const unlessMissing = (error: unknown): null => {
   throw error
 }
 
-/**
- * Prefers OCR to a text layer with much less text, or with unknown characters. Uncertain OCR never replaces a text
- * layer.
- */
+/** OCR replaces a text layer with much less text, or with unknown characters; uncertain OCR never does. */
 const joined = ({ number, text, trusted }: Page, reading: Scan | null): PdfPage => {
   const sure = reading !== null && reading.confidence >= leastSure
   const language = reading?.language

@@ -8,9 +8,7 @@ export interface Compound {
   stream(path: string): Buffer | null
 }
 
-/**
- * An entry of the directory: a stream or a folder. `left`, `right` and `child` are numbers of other entries.
- */
+/** An entry of the directory: a stream or a folder. `left`, `right` and `child` are numbers of other entries. */
 interface Entry {
   readonly name: string
   readonly isStream: boolean

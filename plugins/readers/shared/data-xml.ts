@@ -18,10 +18,7 @@ export const parseXml = (whole: string): unknown => {
 /** A DOCTYPE that declares nothing inside. */
 const namedType = /^<!DOCTYPE\s[^<>[\]]{0,2000}>/i
 
-/**
- * The position after blanks, comments and instructions. A single pattern would overflow on long ones, so a loop walks
- * them.
- */
+/** The position after blanks, comments and instructions. A loop walks them: a pattern would overflow. */
 const afterProlog = (text: string): number => {
   const spoken = /\S/g
   for (let at = 0; ;) {

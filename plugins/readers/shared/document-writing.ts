@@ -39,10 +39,7 @@ export const mostText = 2_000_000
 /** In characters: a longer heading counts as a paragraph, and a longer title is cut. */
 const longestHeading = 500
 
-/**
- * A text in the making: finished lines, the pieces of the current line, and the mark in front of the next
- * line.
- */
+/** A text in the making: finished lines, the pieces of the current line, and the mark in front of the next line. */
 interface Frame {
   readonly lines: string[]
   readonly line: string[]

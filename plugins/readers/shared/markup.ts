@@ -1,9 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { decodePage } from '../../shared/charset.ts'
 
-/**
- * An attribute of an element by its name without prefix. When two attributes share this name, the prefixed one counts.
- */
+/** An attribute by its name without prefix. Where two share this name, the prefixed one counts. */
 export type Attribute = (name: string) => string | null
 
 /** What a format takes from its XML; absent methods take nothing. */
@@ -35,10 +33,7 @@ const definesInside = (text: string): boolean => {
   return /<!ENTITY/i.test(prolog) || (start >= 0 && prolog.slice(start).split('>', 1)[0]!.includes('['))
 }
 
-/**
- * Reads XML once from start to end and stores nothing. Throws Unreadable when the text is not well-formed or nested too
- * deep.
- */
+/** Reads XML from start to end and stores nothing. Throws Unreadable for malformed or too deep text. */
 export const scanXml = (bytes: Uint8Array, markup: MarkupEvents, doctype: Doctype = 'none'): void => {
   const text = decodePage(bytes, '')
   guardMarkup(text, doctype)

@@ -32,10 +32,7 @@ export interface Options {
   readonly signal?: AbortSignal
   /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
   readonly answered?: (requestId: string | null) => void
-  /**
-   * Asks for a receipt and receives it after it is checked: before a whole answer, or at the end of a stream. The call
-   * fails without a valid receipt.
-   */
+  /** Receives the checked receipt: before a whole answer, or at the end of a stream. Without one the call fails. */
   readonly receipt?: (receipt: CheckedReceipt) => void
 }
 
@@ -52,9 +49,7 @@ export const completions = (send: SendSealed): Completions => ({
   }) as Completions['create'],
 })
 
-/**
- * Chunks in their order. The stream ends normally only after the final frame, even when the connection closes cleanly.
- */
+/** Chunks in their order. The stream ends well only after the final frame, however the connection closes. */
 async function* chunksOf(
   { request, answer }: SentRequest,
   signal: AbortSignal | null = null,

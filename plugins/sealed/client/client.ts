@@ -29,9 +29,7 @@ export interface ConnectOptions {
   readonly kek?: string
   /** The retrieval key, wrapped with the KEK, as `newRagDek` makes it. */
   readonly wrappedRagDek?: string
-  /**
-   * Keeps the latest state of each file. Without it, the client cannot notice that a gateway returns an older state.
-   */
+  /** The latest state of each file. Without it, no client notices that a gateway returns an older one. */
   readonly memory?: MemoryStore
   /** Accepts only bound files. Files of literal and older clients are not bound. */
   readonly requireBound?: boolean

@@ -39,10 +39,7 @@ export type FileType = (typeof fileTypes)[number]
 export interface SealedFile extends FileRecord {
   readonly name: string
   readonly mime: string
-  /**
-   * True when the KEK's owner vouches for id, key and content together. An unbound file may be another file of the same
-   * owner.
-   */
+  /** True when the KEK's owner vouches for id, key and content together. An unbound file may be another one. */
   readonly bound: boolean
 }
 
@@ -87,10 +84,7 @@ export interface ListOptions {
 /** One page of files. */
 export interface FileList {
   readonly files: readonly SealedFile[]
-  /**
-   * Records that this client refuses: under another KEK, damaged, older than remembered, or unbound where binding is
-   * required.
-   */
+  /** Records that this client refuses: of another KEK, damaged, older than remembered, or wrongly unbound. */
   readonly locked: readonly FileRecord[]
   /** Counts all pages. */
   readonly total: number

@@ -50,10 +50,7 @@ export interface Keys {
 /** 32 random bytes as 64 hex characters. The caller must keep them: nobody can restore a lost KEK. */
 export const newKek = (): string => toHex(randomBytes(32))
 
-/**
- * A fresh retrieval key, wrapped with the KEK. One key serves all files of a client; the client keeps it beside the
- * KEK.
- */
+/** A fresh retrieval key, wrapped with the KEK. One key serves all files; the client keeps it beside the KEK. */
 export const newRagDek = (kek: string): string => toHex(wrapKey(ragWrapKey(kekOf(kek)), randomBytes(32)))
 
 /** The same retrieval key, wrapped with another KEK. */

@@ -15,9 +15,7 @@ export interface CheckedRecord {
 
 /** What the client demands of a record before it uses anything in it. */
 export interface RecordChecks {
-  /**
-   * Throws when the record belongs to another client, is unbound where it must be bound, or is older than remembered.
-   */
+  /** Throws for a record of another client, unbound where it must be bound, or older than remembered. */
   check(record: FileRecord): Promise<CheckedRecord>
   /** Checks many records. Each result is a checked record, or the error that `check` throws. */
   checkAll(records: readonly FileRecord[]): Promise<readonly (CheckedRecord | SealgateError)[]>

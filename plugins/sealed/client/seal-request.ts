@@ -1,11 +1,10 @@
 import { randomBytes } from '@noble/hashes/utils.js'
 import { fromHex, toHex } from '../wire/hex.ts'
-import { kems } from '../wire/kem.ts'
+import { kems, type Kem, encapsulate } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
 import { requestDigest } from '../wire/receipt.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
 import type { Pair } from '../wire/signature.ts'
-import { agreeAhead } from './agree-ahead.ts'
 import { SealgateError } from './error.ts'
 import { type ReceiptRequest, namedSigners } from './receipts.ts'
 import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
@@ -143,9 +142,7 @@ export const sealingKeys = (at: Connection): SealingKeys => {
   }
 }
 
-/**
- * Seals parameters and parts for one route, with a new encapsulation and new nonces. `id` stays the same over retries.
- */
+/** Seals parameters and parts for one route, under a new encapsulation. `id` stays the same over retries. */
 export const sealRequest = (
   key: SealingKey,
   route: string,
@@ -244,4 +241,28 @@ export const clearRefusal = (answer: Response): SealgateError => {
     retryAfter: Number.isFinite(after) ? after : null,
     requestId: answer.headers.get('x-request-id'),
   })
+}
+
+type Agreed = ReturnType<typeof encapsulate>
+
+/** By public key: the secret for the next request. */
+const ready = new WeakMap<Uint8Array, Agreed>()
+/** Keys whose next secret is being made; one at a time, so that many requests start no queue of them. */
+const begun = new WeakSet<Uint8Array>()
+
+/**
+ * A new shared secret with the owner of a public key. The next secret is made while the client waits for an answer, since
+ * an agreement takes longer than the rest of a seal. No secret is given twice.
+ */
+export const agreeAhead = (kem: Kem, publicKey: Uint8Array): Agreed => {
+  const agreed = ready.get(publicKey) ?? encapsulate(kem, publicKey)
+  ready.delete(publicKey)
+  if (!begun.has(publicKey)) {
+    begun.add(publicKey)
+    setTimeout(() => {
+      begun.delete(publicKey)
+      ready.set(publicKey, encapsulate(kem, publicKey))
+    }, 0)
+  }
+  return agreed
 }

@@ -1,11 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { type Verdict, platformOf } from '../evidence/appraise.ts'
+import { type Verdict, platformOf, appraise } from '../evidence/appraise.ts'
 import { type PlatformPolicy, PolicyError } from '../evidence/policy.ts'
 import { same } from '../wire/bytes.ts'
 import { fromHex } from '../wire/hex.ts'
 import { type KeysetBody, parseKeyset, reportData } from '../wire/keyset.ts'
 import { SealgateError } from './error.ts'
-import { provePlatform } from './platform.ts'
+import { newChecks } from '../evidence/checks.ts'
+import { Refusal } from '../evidence/reasons.ts'
 
 /** The evidence of an answer, before anything of it is believed. */
 export interface Evidence {
@@ -101,4 +102,24 @@ export const verify = async (
         policy.releases.some((release: string) => same(body.releaseDigest, fromHex(release, 32) ?? none))))
   if (!trusted) throw new SealgateError('unverified')
   return { body, verdict: null }
+}
+
+/** Checks a platform's evidence over these keys. Throws `SealgateError` with the reason, or `PolicyError`. */
+const provePlatform = async (
+  keyset: Uint8Array,
+  { releaseDigest }: KeysetBody,
+  evidence: unknown,
+  challenge: Uint8Array,
+  policy: PlatformPolicy,
+  now: number,
+): Promise<Verdict> => {
+  const checks = newChecks()
+  const keysetHash = reportData(keyset, challenge).subarray(0, 32)
+  try {
+    return await appraise(evidence, policy, { keysetHash, challenge, releaseDigest, now }, checks)
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause
+    const { reason, detail } = cause
+    throw new SealgateError('unverified', { reason, detail, checks: checks.done, cause })
+  }
 }

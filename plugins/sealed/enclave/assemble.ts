@@ -37,10 +37,7 @@ export interface EnclaveParts {
   readonly guards?: readonly Fitting<Guard>[]
 }
 
-/**
- * Builds a complete enclave. Without named models, all models of its providers are served: the providers serve only the
- * enclave.
- */
+/** Builds a complete enclave. Without named models, all models of its providers are served. */
 export const buildEnclave = (
   enclaveParts: EnclaveParts,
   settings: SettingsInput,

@@ -149,9 +149,7 @@ export const confidentialModel = async (
   return entry
 }
 
-/**
- * Removes usage unless the caller asked for it. Returns the same stream where possible: this code runs for every token.
- */
+/** Removes usage unless the caller asked for it. The stream stays the same where possible, for its speed. */
 const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
   usage ? chunks : withoutCounts(chunks)
 
@@ -164,9 +162,7 @@ async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chun
 
 type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
 
-/**
- * The last frame tells whether the answer is complete. With a receipt, it carries the receipt of all earlier frames.
- */
+/** The last frame tells whether the answer is complete. It carries a receipt of all earlier frames. */
 async function* framed(
   chunks: AsyncIterable<PacedStream>,
   key: Uint8Array,

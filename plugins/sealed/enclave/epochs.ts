@@ -89,10 +89,7 @@ export class Epochs {
     return { epoch: number, sign: signer.signHead }
   }
 
-  /**
-   * The keys of one kind that may open a request: the current key, older keys and the published next key. Null when the
-   * kind is disabled.
-   */
+  /** Keys of one kind that may open a request: current, older, and the published next. Null when disabled. */
   candidates(kem: Kem): readonly HeldKey[] | null {
     if (!this.#settings.kems.includes(kem.name)) return null
     const now = this.#turn()

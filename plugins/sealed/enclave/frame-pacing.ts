@@ -126,10 +126,7 @@ const wholeChunk = (chunk: Chunk): Chunk => ({ ...chunk, choices: chunk.choices.
 /** True when a choice has ended. */
 const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 
-/**
- * True when a finish reason separates two chunks. The chunk with the finish reason carries no text, but may carry
- * usage.
- */
+/** Whether a finish reason separates two chunks. Its chunk carries no text, but may carry usage. */
 const parts = (one: Chunk, next: Chunk): boolean => ends(one) !== ends(next) && next.choices.length > 0
 
 /** Splits a chunk with text and a finish reason: the text comes first. */

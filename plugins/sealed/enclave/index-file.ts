@@ -18,10 +18,7 @@ export interface RagRow {
 /** In bytes: rows are padded to a multiple of this, so that their lengths tell little of the text. */
 const bucket = 512
 
-/**
- * A stored index: the number of rows, then each row after its length. A row opens only at its own place in its own
- * file.
- */
+/** A stored index: the number of rows, then each row after its length. A row opens only at its own place. */
 export async function* sealRows(
   ragDek: Uint8Array,
   fileId: string,

@@ -48,9 +48,7 @@ export interface OuterFields {
   readonly big?: { readonly field: string; readonly most: number }
 }
 
-/**
- * One sentence for a wrong key, changed bytes and a replay: an attacker learns nothing from the difference.
- */
+/** One sentence for a wrong key, changed bytes and a replay: an attacker learns nothing from the difference. */
 const undecryptable = 'The request could not be decrypted'
 
 /** Sealed bytes with their nonce. */

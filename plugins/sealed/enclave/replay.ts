@@ -20,19 +20,13 @@ export interface Replay {
   close(): void
 }
 
-/**
- * Makes tables one after the other. A closed table's memory serves the next table: repeated allocation of 16 MiB
- * fragments the heap.
- */
+/** Makes tables one after the other. A closed table's memory serves the next: fresh 16 MiB fragment the heap. */
 export const replayTables = (size = slots): (() => Replay) => {
   const spare: BigUint64Array[] = []
   return () => replayTable(size, spare)
 }
 
-/**
- * Stores tags of 8 bytes under a secret of the table, so that no caller can aim at a slot. The 16 MiB are allocated at
- * first use.
- */
+/** Tags of 8 bytes under a secret of the table, so that no caller aims at a slot. The first use takes 16 MiB. */
 const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
   const secret = randomBytes(32)
   let table: BigUint64Array | null = null

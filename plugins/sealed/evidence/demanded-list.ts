@@ -1,7 +1,7 @@
 import { clockSkewMs } from './chain.ts'
 import type { ReleaseKeys } from './policy.ts'
 import { type Reason, demand, readable } from './reasons.ts'
-import type { Reader } from './shape.ts'
+import { type Reader, oneOf, text, whole } from './shape.ts'
 import { checkSigned } from './signed.ts'
 
 /** A signed list without which the policy refuses all evidence. */
@@ -11,8 +11,6 @@ interface DemandedList<List> {
   readonly format: string
   /** The reason of a refusal where no list is at hand, and what that refusal names. */
   readonly absent: readonly [Reason, string]
-  /** In ms: a list that claims to hold for longer is refused. */
-  readonly longestLifeMs: number
   readonly read: Reader<List>
 }
 
@@ -21,9 +19,23 @@ interface Dated {
   readonly ends: number
 }
 
+/** In ms: a list for longer than 90 days would hide what became known meanwhile. */
+export const longestLifeMs = 90 * 86_400_000
+
+export const time = whole(0, Number.MAX_SAFE_INTEGER)
+
+/** The members that every signed list has. */
+export const listHead = (format: string) => ({
+  format: oneOf(format),
+  name: text(1, 128),
+  serial: time,
+  issued: time,
+  ends: time,
+})
+
 /** Reads the list that the policy demands. Throws unless enough keys signed the list and the list is current. */
 export const readDemanded = async <List extends Dated>(
-  { name, format, absent, longestLifeMs, read }: DemandedList<List>,
+  { name, format, absent, read }: DemandedList<List>,
   keys: ReleaseKeys,
   now: number,
 ): Promise<List> => {

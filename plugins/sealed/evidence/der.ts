@@ -45,9 +45,7 @@ export interface Cursor {
 
 const malformed = (what: string): never => refuse('evidence_malformed', `der ${what}`)
 
-/**
- * A length has one form, and three bytes at most: a second spelling could hide bytes from one of two readers.
- */
+/** A length has one form, and three bytes at most: a second spelling could hide bytes from one of two readers. */
 const readItem = (bytes: Uint8Array, at: number): Item => {
   const tag = bytes[at]
   const first = bytes[at + 1]

@@ -1,22 +1,14 @@
-import { readDemanded } from './demanded-list.ts'
+import { listHead, readDemanded } from './demanded-list.ts'
 import type { ReleaseKeys } from './policy.ts'
 import type { Rules } from './rules.ts'
-import { hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { hexOf, list, object, optional, text } from './shape.ts'
 
 const format = 'sealgate-machines/1'
-/** In ms: a list for longer than 90 days would keep a machine enrolled that was sold meanwhile. */
-const longestLifeMs = 90 * 86_400_000
-
-const time = whole(0, Number.MAX_SAFE_INTEGER)
 const about = optional(text(1, 256))
 
 /** The one form of the file. An unknown member is refused, so that no demand is overlooked. */
 const document = object({
-  format: oneOf(format),
-  name: text(1, 128),
-  serial: time,
-  issued: time,
-  ends: time,
+  ...listHead(format),
   'sev-snp': optional(list(object({ chip: hexOf(8, 64), about }), 0, 65_536)),
   tdx: optional(list(object({ ppid: hexOf(16), about }), 0, 65_536)),
 })
@@ -27,13 +19,7 @@ export type Enrolment = ReturnType<typeof document>
 /** Reads the list that the policy demands. Throws unless enough keys signed it and it is current. */
 export const readEnrolment = (keys: ReleaseKeys, now: number): Promise<Enrolment> =>
   readDemanded(
-    {
-      name: 'machines',
-      format,
-      absent: ['chip_not_allowed', 'no list of machines is at hand'],
-      longestLifeMs,
-      read: document,
-    },
+    { name: 'machines', format, absent: ['chip_not_allowed', 'no list of machines is at hand'], read: document },
     keys,
     now,
   )

@@ -1,5 +1,6 @@
 import { concat, utf8 } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
+import type { TdxRegisters } from './finding.ts'
 import { digest } from './keys.ts'
 
 const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<string> =>
@@ -9,14 +10,9 @@ const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<stri
 const zeros = new Uint8Array(48)
 
 /** One measurement of a trust domain, in hex. Registers that a release leaves out are zero. */
-export const tdxMeasurement = (registers: {
-  readonly mrtd: Uint8Array
-  /** Four registers. */
-  readonly rtmr: readonly Uint8Array[]
-  readonly configId?: Uint8Array
-  readonly owner?: Uint8Array
-  readonly ownerConfig?: Uint8Array
-}): Promise<string> =>
+export const tdxMeasurement = (
+  registers: Pick<TdxRegisters, 'mrtd' | 'rtmr'> & Partial<TdxRegisters>,
+): Promise<string> =>
   hashed('sealgate-tdx/1\0', [
     registers.mrtd,
     ...registers.rtmr,

@@ -1,24 +1,16 @@
-import { readDemanded } from './demanded-list.ts'
+import { listHead, readDemanded } from './demanded-list.ts'
 import type { ReleaseKeys } from './policy.ts'
 import type { Rules } from './rules.ts'
-import { hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { hexOf, list, object, oneOf, optional, whole } from './shape.ts'
 import { type Product, type Tcb, highestTcb } from './snp-tcb.ts'
 
 const format = 'sealgate-notices/1'
-/** In ms: a list for longer than 90 days would let an old list hide new facts. */
-const longestLifeMs = 90 * 86_400_000
-
-const time = whole(0, Number.MAX_SAFE_INTEGER)
 const level = whole(0, 255)
 const components = { bootloader: level, tee: level, snp: level, microcode: level }
 
 /** The one form of the file. An unknown member is refused, so that no demand is overlooked. */
 const document = object({
-  format: oneOf(format),
-  name: text(1, 128),
-  serial: time,
-  issued: time,
-  ends: time,
+  ...listHead(format),
   floors: optional(
     object({ Genoa: optional(object(components)), Turin: optional(object({ fmc: level, ...components })) }),
   ),
@@ -32,11 +24,7 @@ export type Notices = ReturnType<typeof document>
 
 /** Reads the notices that the policy demands. Throws unless enough keys signed them and they are current. */
 export const readNotices = (keys: ReleaseKeys, now: number): Promise<Notices> =>
-  readDemanded(
-    { name: 'notices', format, absent: ['collateral_missing', 'notices'], longestLifeMs, read: document },
-    keys,
-    now,
-  )
+  readDemanded({ name: 'notices', format, absent: ['collateral_missing', 'notices'], read: document }, keys, now)
 
 /** Applies the notices to the rules. Notices only tighten rules, except for a product without a floor. */
 export const tightenedRules = (

@@ -81,10 +81,7 @@ export interface PlatformPolicy {
   readonly measurements?: readonly string[]
   /** Signed lists, or release digests in hex. */
   readonly releases?: ReleaseKeys | readonly string[]
-  /**
-   * Signed notices of higher floors, refused products and withdrawn releases. Without current notices, all evidence is
-   * refused.
-   */
+  /** Signed notices of floors, products and withdrawn releases. Without current ones, all evidence is refused. */
   readonly notices?: ReleaseKeys
   /** The signed list of enrolled machines, which alone are accepted. Without a current list, all evidence is refused. */
   readonly machines?: ReleaseKeys

@@ -1,5 +1,6 @@
 import { fromHex } from '../wire/hex.ts'
 import { clockSkewMs } from './chain.ts'
+import { listHead, longestLifeMs, time } from './demanded-list.ts'
 import { nitroMeasurement, tdxMeasurement } from './measurement.ts'
 import type { ReleaseKeys, SignedText } from './policy.ts'
 import { demand, readable } from './reasons.ts'
@@ -8,8 +9,6 @@ import { checkSigned } from './signed.ts'
 
 /** The name of the format is signed, too, so that no notice passes as a list of releases. */
 export const releasesFormat = 'sealgate-releases/1'
-/** In ms: an old list may still name a release that was withdrawn since. */
-const longestLifeMs = 90 * 86_400_000
 const mostText = 262_144
 
 /** `accepted`: still allowed beside the current release. `withdrawn`: refused. */
@@ -48,15 +47,10 @@ export interface Releases {
   readonly releases: readonly Release[]
 }
 
-const time = whole(0, Number.MAX_SAFE_INTEGER)
 const register = hexOf(48)
 
 const document = object({
-  format: oneOf(releasesFormat),
-  name: text(1, 128),
-  serial: whole(0, Number.MAX_SAFE_INTEGER),
-  issued: time,
-  ends: time,
+  ...listHead(releasesFormat),
   releases: list(
     object({
       version: text(1, 64),

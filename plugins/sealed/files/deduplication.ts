@@ -2,10 +2,7 @@ import type { Clock } from '../../../core/ports/platform.ts'
 import { type MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { type FileRow, type Owner, files } from './record.ts'
 
-/**
- * The file that owns a content hash. The claim is a lease while the record is being written, and final (null)
- * afterwards.
- */
+/** The file that owns a content hash: a lease while the record is written, and final (null) afterwards. */
 interface Claim {
   readonly file: string
   readonly until: number | null

@@ -5,9 +5,7 @@ import type { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
 
-/**
- * The enclave's access to one owner's files. Only an indexing can write an index. `made` is the type of a tool's file.
- */
+/** The enclave's access to one owner's files. Only an indexing writes an index. `made` is the type of tools' files. */
 export const enclaveFilesOf = (
   { organization, user }: Owner,
   {

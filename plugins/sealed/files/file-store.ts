@@ -34,10 +34,7 @@ export interface Rewrapping {
   readonly binding?: string | null | undefined
 }
 
-/**
- * Sealed files with their records. The bytes are durable before a record becomes visible, and are removed after the
- * record.
- */
+/** Sealed files with their records. A record is visible only while its bytes are durable. */
 export interface FileStore {
   /** Stores an upload. `keys` are present when the client wants the file indexed at once. */
   receive(
@@ -45,10 +42,7 @@ export interface FileStore {
     parts: AsyncIterable<FlatPart>,
     signal: AbortSignal,
   ): Promise<StoredFile & { readonly duplicate: boolean; readonly keys: IndexKeys | null }>
-  /**
-   * Throws BadRequest when the id is not a client's recent choice or already has a record. `field` is its place in the
-   * request.
-   */
+  /** Throws BadRequest when the id is no recent choice of a client or has a record. `field` names its place. */
   admit(id: string, field: string): Promise<void>
   /** Stores a tool's file under the caller's id or a new id. */
   keep(

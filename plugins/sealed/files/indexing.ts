@@ -31,10 +31,7 @@ export interface IndexBegun {
 
 /** Indexes files for retrieval. The enclave does the work; the gateway keeps the lease and the path of the index. */
 export interface Indexing {
-  /**
-   * Begins files whose keys share one encapsulation. Resolves after the enclave has opened or refused the keys; the
-   * records show the result.
-   */
+  /** Begins files of one encapsulation. Resolves once the enclave opened or refused the keys; records tell the rest. */
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
   /** Marks a record as waiting for its indexing. */
   announce(id: string): Promise<void>

@@ -5,9 +5,7 @@ export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'gen
 export type FileType = (typeof fileTypes)[number]
 
 const ragStatuses = ['none', 'pending', 'running', 'completed', 'failed'] as const
-/**
- * `pending`: waits for its indexing. `running`: the enclave has begun. `failed`: an index made before stays.
- */
+/** `pending`: waits for its indexing. `running`: the enclave has begun. `failed`: an index made before stays. */
 export type RagStatus = (typeof ragStatuses)[number]
 
 /** The owner of a file. To other owners, the file does not exist. */
@@ -120,9 +118,7 @@ const prefix = 'file_'
 /** The id of a file that the gateway names itself. */
 export const idOf = (uuid: string): string => `${prefix}${uuid}`
 
-/**
- * The name of stored bytes. It begins with the client's chosen id. An id that is sent twice never names the same bytes.
- */
+/** The name of stored bytes. It begins with the client's id, and is never the same for two uploads. */
 export const nameOf = (uuid: string, id: string | null): string =>
   id === null ? `${uuid}.enc` : `${id.slice(prefix.length)}.${uuid}.enc`
 

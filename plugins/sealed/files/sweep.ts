@@ -53,9 +53,7 @@ export const sweep = plugin({
       }
     }
 
-    /**
-     * Bytes whose record does not name them. Young bytes may belong to an upload whose record comes later.
-     */
+    /** Bytes whose record does not name them. Young bytes may belong to an upload whose record comes later. */
     const orphans = async (prefix: string, grace: number): Promise<number> => {
       let count = 0
       for await (const path of blobs.list(prefix)) {

@@ -1,8 +1,6 @@
 import { folded } from './fold.ts'
 
-/**
- * Languages with endings and common words of their own, by ISO 639-1. Other languages are read as English.
- */
+/** Languages with endings and common words of their own, by ISO 639-1. Other languages are read as English. */
 export type Language = 'en' | 'de' | 'nl' | 'fr' | 'es' | 'it' | 'pt' | 'ru' | 'ar'
 
 /** Folded, since words are compared folded. */

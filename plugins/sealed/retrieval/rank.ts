@@ -41,16 +41,11 @@ const lengthWeightOfFile = 0.3
 const fileWeight = 0.2
 /** The weight of a vector beside the words, at the largest distance from the mean. */
 const vectorWeight = 0.4
-/**
- * In standard deviations over the mean cosine: where a vector begins to count, and how many more give the full weight.
- */
+/** In standard deviations over the mean cosine: where a vector begins to count, and the way to full weight. */
 const ordinary = 2
 const outstanding = 3
 
-/**
- * Ranks passages by the words of the passage and its file (BM25). A vector adds its distance from the mean of all
- * vectors.
- */
+/** Ranks passages by words (BM25). A vector adds its distance from the mean of all vectors. */
 export const rank = (
   indexedFiles: readonly IndexedFile[],
   vocabulary: Vocabulary,

@@ -66,10 +66,7 @@ const joined = (earlier: Passage, one: string, later: Passage, other: string): s
   return `${one}${other.includes(' | ') ? '\n' : ' '}${other}`
 }
 
-/**
- * The part of a text with most of the query's words, from the start of a sentence where possible. Without any of the
- * words, the beginning of the text.
- */
+/** The part of a text with most of the query's words, from the start of a sentence; else its beginning. */
 export const snippetOf = (
   text: string,
   worth: (word: string) => number,
@@ -113,10 +110,7 @@ const densest = (heard: readonly Heard[], most: number): { readonly start: numbe
   return best
 }
 
-/**
- * The start of a window that contains `start` to `end`: at their sentence when it fits, otherwise with them in the
- * middle.
- */
+/** The start of a window that contains `start` to `end`: at their sentence, else with them in the middle. */
 const beginning = (text: string, start: number, end: number, most: number): number => {
   const latest = text.length - most
   const sentence = [...text.slice(0, start).matchAll(/[.!?]\s+|[。！？\n]/g)].at(-1)

@@ -11,9 +11,7 @@ export interface Unit {
   readonly header: string | null
 }
 
-/**
- * Splits paragraphs into sentences, or into lines where lines have a meaning. No unit is longer than `most` characters.
- */
+/** Parts paragraphs into sentences, or into meaningful lines. No unit is longer than `most` characters. */
 export function* unitsOf(text: string, most: number): Generator<Unit> {
   for (const block of blocksOf(text)) {
     const lines = linesOf(text, block)

@@ -1,6 +1,4 @@
-/**
- * Unit vectors with one byte per dimension, in sequence. This form needs a quarter of the memory and keeps clear ranks.
- */
+/** Unit vectors with one byte per dimension, in sequence: a quarter of the memory, with clear ranks. */
 export interface Vectors {
   readonly size: number
   readonly values: Int8Array

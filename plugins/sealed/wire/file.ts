@@ -101,10 +101,7 @@ export async function* openContent(dek: Uint8Array, sealed: AsyncIterable<Uint8A
 
 const damaged = () => new Error('The content is damaged')
 
-/**
- * Cuts a stream into pieces of `length`, with a first piece of `head`, and marks the last piece. An empty stream gives
- * one empty last piece.
- */
+/** Cuts a stream into pieces of `length` behind a first one of `head`, and marks the last, which may be empty. */
 async function* pieces(
   source: AsyncIterable<Uint8Array>,
   length: number,

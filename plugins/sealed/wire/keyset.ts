@@ -45,10 +45,7 @@ export const printKeyset = ({ epoch, releaseDigest, keys }: KeysetBody): Uint8Ar
       ),
   )
 
-/**
- * Null unless the bytes are the one valid form of a keyset: order, duplicates, lengths and trailing bytes are checked.
- * Keys of unknown kinds are kept.
- */
+/** Null unless the bytes are the one valid form of a keyset. Keys of unknown kinds are kept. */
 export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
   let at = 0
   const take = (length: number): Uint8Array | null => {
@@ -91,10 +88,7 @@ export const reportData = (keyset: Uint8Array, challenge: Uint8Array): Uint8Arra
 /** In ms: 25 hours, the longest validity of a key. */
 const day = 25 * 3_600_000
 
-/**
- * The valid key of this kind with the latest start; null when there is none. A key with more than 25 hours of validity
- * is refused.
- */
+/** The valid key of this kind with the latest start, or null. More than 25 hours of validity are refused. */
 export const newest = ({ keys }: KeysetBody, kem: Kem, now: number): EnclaveKey | null =>
   keys
     .filter(

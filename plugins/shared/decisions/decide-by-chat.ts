@@ -11,7 +11,7 @@ import type {
   Upstream,
   Usage,
 } from '../../../core/ports/upstream.ts'
-import { fanOut } from './fan-out.ts'
+import pLimit from 'p-limit'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
@@ -64,10 +64,7 @@ interface Reading {
   readonly lessons: Map<string, number>
 }
 
-/**
- * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
- * calls `spent`.
- */
+/** Decisions of a chat model, one question a prompt. `temperature` divides log-probabilities. */
 export const decideByChat = async (
   upstream: Chats,
   call: DecideCall,
@@ -169,10 +166,7 @@ const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal)
 
 type Grouped = Odds & { readonly order: Order }
 
-/**
- * More labels than one read can show: each group by itself, then the groups' winners against each other, which sets the
- * groups in proportion.
- */
+/** More labels than one read can show: each group by itself, then the winners, which set the proportions. */
 const readGroups = async (
   order: Order,
   read: (order: Order, signal: AbortSignal) => Promise<Odds>,
@@ -200,4 +194,27 @@ const readGroups = async (
     ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
     truncated: parts.some(({ truncated }) => truncated === true),
   }
+}
+
+/** Asks for all of them, `most` at a time and in order; the first failure ends the rest and is what the caller sees. */
+const fanOut = async <T, R>(
+  items: readonly T[],
+  most: number,
+  ask: (item: T, signal: AbortSignal) => Promise<R>,
+  signal: AbortSignal,
+): Promise<R[]> => {
+  const failed = new AbortController()
+  const limit = pLimit(most)
+  const one = async (item: T): Promise<R> => {
+    // A signal of its own for each, since many listeners on one look like a leak.
+    const either = AbortSignal.any([signal, failed.signal])
+    either.throwIfAborted()
+    try {
+      return await ask(item, either)
+    } catch (error) {
+      failed.abort(error)
+      throw error
+    }
+  }
+  return Promise.all(items.map((item) => limit(one, item)))
 }

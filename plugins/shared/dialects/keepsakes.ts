@@ -37,10 +37,7 @@ const tags = 16
 /** Bytes of a fresh salt. */
 type Bytes = (length: number) => Uint8Array
 
-/**
- * AES-256-GCM under keys of HKDF. Without a configured secret, a restart makes every older keepsake
- * unreadable.
- */
+/** AES-256-GCM under keys of HKDF. Without a configured secret, a restart makes every older keepsake unreadable. */
 export const keepsakes = plugin({
   port: Keepsakes,
   name: 'keepsakes',

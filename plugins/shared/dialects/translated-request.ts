@@ -26,8 +26,5 @@ export const droppedMembers = () => {
   }
 }
 
-/**
- * Notes the path of a member that is left out. A path appears once, and beyond 32 paths `others` stands for
- * the rest.
- */
+/** Notes the path of a member that is left out, once. Beyond 32 paths `others` stands for the rest. */
 export type Drop = ReturnType<typeof droppedMembers>['drop']

@@ -15,10 +15,7 @@ const isOurs = (settings: ModelSettings, inside: boolean) => (inside ? settings.
 
 const refused = (path: string, words: string) => new RefusedConfiguration(path + words, [path])
 
-/**
- * Throws for a provider that is not there, and for settings that could serve no call: at a start and at a
- * reload.
- */
+/** Throws for a provider that is not there, and for settings that could serve no call: at a start and at a reload. */
 export const catalog = plugin({
   port: Catalog,
   name: 'catalog',

@@ -16,9 +16,7 @@ const longestPixels = 3400
 /** The number of pages per start of the engine. */
 const together = 4
 
-/**
- * The words on the first page of an image. Throws Unreadable, or Unconfigured when the engine or a decoder is missing.
- */
+/** The words on the first page of an image. Throws Unreadable, or Unconfigured without engine or decoder. */
 export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise<Reading> => {
   const [reading] = await readImagePages(openImage(bytes), signal, 1)
   if (reading === undefined) throw new Unreadable()

@@ -1,7 +1,4 @@
-/**
- * The sentences of a text, each at most `most` characters. A longer sentence is cut between words, and a longer word
- * anywhere.
- */
+/** The sentences of a text in at most `most` characters. A longer sentence is cut between words. */
 export const sentencesOf = (text: string, most: number): readonly string[] => {
   const sentences: string[] = []
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {

@@ -21,10 +21,7 @@ export { soundFormats } from './speech-bounds.ts'
 /** Encodes a whole sound. Rejects with Unreadable when ffmpeg fails. */
 export type Packing = (sound: Sound, signal: AbortSignal) => Promise<PackedSound>
 
-/**
- * Throws BadRequest for a format outside `soundFormats`. The result throws Unconfigured when its format needs ffmpeg
- * and ffmpeg is missing.
- */
+/** Throws BadRequest for a format outside `soundFormats`. The result throws Unconfigured without ffmpeg. */
 export const packingOf = (format: string): Packing => {
   if (format === 'wav') return async (sound) => ({ mime: 'audio/wav', bytes: wavOf(sound) })
   if (format === 'pcm') {

@@ -11,9 +11,7 @@ export interface Sound {
 export const secondsOf = ({ rate, channels, bits, samples }: Sound): number =>
   samples.length / (rate * channels * (bits / 8))
 
-/**
- * The header has 44 bytes. Throws RangeError for sounds of 4 GiB and more, whose length has no room there.
- */
+/** The header has 44 bytes. Throws RangeError for sounds of 4 GiB and more, whose length has no room there. */
 export const wavOf = ({ rate, channels, bits, samples }: Sound): Uint8Array => {
   const frame = channels * (bits / 8)
   const bytes = Buffer.alloc(44 + samples.length)
@@ -33,10 +31,7 @@ export const wavOf = ({ rate, channels, bits, samples }: Sound): Uint8Array => {
   return bytes
 }
 
-/**
- * The sound of a WAV file, also when the file was streamed without a length. Null when the bytes are no WAV file or are
- * compressed.
- */
+/** The sound of a WAV file, streamed ones included. Null when the bytes are none, or compressed. */
 export const soundOf = (wav: Uint8Array): Sound | null => {
   const bytes = Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength)
   if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'RIFF') return null

@@ -15,10 +15,7 @@ export const encodeJson = (value: unknown): string =>
     code ? `\\u0001${code.replace(/^000/, '')}` : all,
   )
 
-/**
- * The value of a stored text, with the characters that `encodeJson` replaced. Throws SyntaxError for other
- * texts.
- */
+/** The value of a stored text, with the characters that `encodeJson` replaced. Throws SyntaxError for other texts. */
 export const decodeJson = <T>(json: string): T =>
   JSON.parse(
     json.replace(/\\(?:u0001([01]|d[\da-f]{3})|.)/g, (all, code?: string) =>

@@ -13,20 +13,14 @@ export interface Connection {
 /** A refusal that does not concern the connection. */
 const refusal = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
 
-/**
- * `patience` in ms limits the connecting. The client neither reconnects nor queues: `connection` decides
- * both.
- */
+/** `patience` in ms limits the connecting. The client neither reconnects nor queues: `connection` decides both. */
 const dial = (url: string, patience: number) => {
   const socket = { connectTimeout: patience, reconnectStrategy: false } as const
   const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })
   return { client, up: client.connect() }
 }
 
-/**
- * One connection for all calls. When it breaks or is silent for `patience` ms, a new connection sends the script once
- * more.
- */
+/** One connection for all calls. After `patience` ms of silence a new one sends the script once more. */
 export const connection = (clock: Clock, url: string, patience: number): Connection => {
   type Line = ReturnType<typeof dial>
   let line: Line | null = null

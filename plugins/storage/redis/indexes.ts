@@ -31,9 +31,7 @@ export const indexStates = (
   fill: <T>(kind: Kind<T>) => Promise<void>,
   onFault: (cause: unknown) => void,
 ): IndexStates => {
-  /**
-   * The states by kind. A kind is forgotten after its filling, so that the next call asks for the new states.
-   */
+  /** The states by kind. A kind is forgotten after its filling, so that the next call asks for the new states. */
   const known = new Map<string, Promise<Indexes>>()
   let filling: Promise<unknown> = Promise.resolve()
 

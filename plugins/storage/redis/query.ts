@@ -25,9 +25,7 @@ const lowestValue = '\u0002'
 
 /** An index without fields holds all rows by their ids. */
 const namesOf = (index: string): readonly string[] => index.split(',').filter(Boolean)
-/**
- * Each key ends with U+0000, which no key contains. A shorter value therefore sorts before its continuations.
- */
+/** Each key ends with U+0000, which no key contains. A shorter value therefore sorts before its continuations. */
 const joined = (names: readonly string[], row: RowFields): string =>
   names.map((name) => `${sortKey(row[name])}\0`).join('')
 

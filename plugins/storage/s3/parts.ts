@@ -26,10 +26,7 @@ const enlarged = (room: Buffer, size: number, needed: number, isFirst: boolean):
   return Buffer.concat([room.subarray(0, size)], bytes)
 }
 
-/**
- * Cuts a source into parts in two alternating buffers. A part is valid until the caller asks for the part after the
- * next.
- */
+/** Cuts a source into parts in two alternating buffers. A part is valid until the next but one is asked for. */
 export const cutIntoParts = async function* (
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,

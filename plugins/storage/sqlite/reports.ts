@@ -6,9 +6,7 @@ import type { Page } from './reader.ts'
 import { searchOf } from './search.ts'
 import { from, orderBy } from './statement.ts'
 
-/**
- * Reports reject with Overdue after their time, and with Unavailable when the thread fails or too many wait.
- */
+/** Reports reject with Overdue after their time, and with Unavailable when the thread fails or too many wait. */
 export interface ReportConnection {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
   sums(question: Report): Promise<readonly Sum[]>
@@ -107,10 +105,7 @@ const fault = (answer: Reported): Error =>
         cause: new Error('A report failed', { cause: answer.kind === 'failed' && answer.code }),
       })
 
-/**
- * Reports on a thread of its own: the main thread reads in steps of microseconds. `patience` in ms is the wait for other
- * processes.
- */
+/** Reports on a thread of its own: the main thread reads in microseconds. `patience` is in ms. */
 export const openReports = (file: string, patience: number): ReportConnection => {
   const { reported, close } = reportThread(file, patience)
   return {

@@ -37,10 +37,7 @@ type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 /** The fault of the database stays in the cause. */
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
-/**
- * Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. True where
- * the disk had no room.
- */
+/** Runs the writes in one transaction, each with its own result. True where the disk had no room. */
 const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean> => {
   const outcomes: (() => void)[] = []
   let full = false
@@ -71,10 +68,7 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean
 
 const hasNoRoom = (fault: unknown): boolean => fault instanceof Error && 'code' in fault && fault.code === 'SQLITE_FULL'
 
-/**
- * The only writing connection. Commits wait for the disk on another thread. `patience` in ms is the wait for other
- * processes.
- */
+/** The only writing connection. Commits wait for the disk on another thread. `patience` is in ms. */
 export const openWriter = (file: string, patience: number): Writer => {
   const db = new AsyncDatabase(file, { timeout: patience }) as Connection
   const statements = new Map<string, Statement>()
@@ -84,10 +78,7 @@ export const openWriter = (file: string, patience: number): Writer => {
   let isClosed = false
   let isFull = false
 
-  /**
-   * Set once, before the first commit. `fullfsync` is for macOS, where `fsync` leaves bytes in the drive's
-   * cache.
-   */
+  /** Set once, before the first commit. `fullfsync` is for macOS, where `fsync` leaves bytes in the drive's cache. */
   const makeDurable = async (): Promise<void> => {
     if (isDurable) return
     await db.exec('pragma synchronous = full; pragma fullfsync = on')

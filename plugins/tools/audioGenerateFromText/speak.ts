@@ -42,10 +42,7 @@ const endings: Readonly<Record<string, string>> = {
   'audio/flac': 'flac',
 }
 
-/**
- * A named model counts without a look at the catalog, so that its absence is a fault and no silent change of
- * voice.
- */
+/** A named model counts without a look at the catalog, so that its absence is a fault and no silent change of voice. */
 const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: SpeechSettings, signal: AbortSignal) =>
   model !== undefined || (await catalog.list(signal)).some((entry) => entry.does.has('speak') && mayWork(entry))
 

@@ -1,7 +1,4 @@
-/**
- * Text that every format can hold: without controls, halves of characters, and the marks that turn the order in which
- * a line is read.
- */
+/** Text that every format can hold: without controls, halves of characters, and marks that turn lines. */
 export const clean = (text: string): string =>
   text
     .normalize('NFC')

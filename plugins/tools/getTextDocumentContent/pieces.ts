@@ -23,9 +23,7 @@ export const piecesOf = (sections: readonly DocumentSection[]): readonly Piece[]
   return pieces
 }
 
-/**
- * Behind the last line end in the second half of a piece, else at its bound; a surrogate pair is never split.
- */
+/** Behind the last line end in the second half of a piece, else at its bound; a surrogate pair is never split. */
 const endOf = (text: string, at: number): number => {
   if (text.length - at <= mostPieceCharacters) return text.length
   const line = text.lastIndexOf('\n', at + mostPieceCharacters - 1) + 1

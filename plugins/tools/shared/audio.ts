@@ -1,10 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { giveFilesTo, helperUser } from '../../shared/limited-process.ts'
-import { Unreadable } from '../../../core/errors.ts'
+import { giveFilesTo, helperUser, type LimitedProcess, startLimited, endOf } from '../../shared/limited-process.ts'
+import { Unreadable, Unconfigured } from '../../../core/errors.ts'
 import { soundLanes } from '../../shared/job-lanes.ts'
-import { outputOf } from './audio-process.ts'
 
 /** In samples per second of all decoded sound. */
 export const sampleRate = 16_000
@@ -48,10 +47,7 @@ export interface Decoded {
   blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void>
 }
 
-/**
- * The facts of a file's sound track. Throws Unreadable when there is none, or when the file claims more than four
- * hours.
- */
+/** The facts of a file's sound track. Throws Unreadable without one, and for a claim of over four hours. */
 export const probeAudio = (bytes: Uint8Array, signal: AbortSignal): Promise<AudioFacts> =>
   soundLanes.run(() => onDisk(bytes, (laid) => factsOf(bytes, laid, signal)), signal)
 
@@ -173,10 +169,7 @@ interface Laid {
   remove(): Promise<void>
 }
 
-/**
- * On the disk, since decoders seek. Another user of the system may own the file while helpers run as that
- * user.
- */
+/** On the disk, since decoders seek. Another user of the system may own the file while helpers run as that user. */
 const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
   const user = helperUser()
   const folder = await mkdtemp(join(tmpdir(), 'sound-'))
@@ -190,4 +183,32 @@ const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
     throw error
   }
   return { source, user, remove }
+}
+
+/** In seconds of work, for one process. */
+const work = 300
+
+/**
+ * The output of ffmpeg or ffprobe as it arrives. A slow reader slows the process, and a reader that leaves ends it.
+ * Other output is dropped. Throws Unreadable when the process fails or exceeds `patience` in ms, and Unconfigured when
+ * it is not installed.
+ */
+async function* outputOf(
+  { program, ...rest }: Omit<LimitedProcess, 'program' | 'work'> & { readonly program: 'ffmpeg' | 'ffprobe' },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  signal.throwIfAborted()
+  const child = startLimited({ program, ...rest, work }, ['ignore', 'pipe', 'ignore'], signal)
+  const ended = endOf(child, signal)
+  ended.catch(() => {})
+  try {
+    for await (const bytes of child.stdout ?? []) yield bytes as Uint8Array
+    const end = await ended
+    if (end === 'missing') throw new Unconfigured({ validator: { [program]: 'Expected to be installed' } })
+    if (end === 'failed') throw new Unreadable()
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    child.kill('SIGKILL')
+  }
 }

@@ -48,9 +48,7 @@ interface Attributed {
   readonly guess?: Guess
 }
 
-/**
- * Throws Unconfigured where several voices speak and the model tells no times: nothing would match the two.
- */
+/** Throws Unconfigured where several voices speak and the model tells no times: nothing would match the two. */
 const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: AbortSignal): Promise<Attributed> => {
   if (parts.some(tellsSpeakers)) {
     const { turns } = parts.length > 1 ? await tellSpeakers(bytes, signal) : { turns: [] }

@@ -1,6 +1,5 @@
 import { optionalPackage } from '../../shared/optional-package.ts'
 import { decodePage } from '../../shared/charset.ts'
-import { pageParser } from './page-document.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
 import { bounded, plainText, type PlainText } from './page-text.ts'
 
@@ -75,4 +74,30 @@ const distinct = (links: readonly Link[]): readonly Link[] => {
   const found = new Map<string, Link>()
   for (const link of links) if (!found.get(link.url)?.text) found.set(link.url, link)
   return [...found.values()]
+}
+
+type Parse = (source: string) => Document
+
+/** A page as a browser parses it: `html`, `head` and `body` are there, also where the page leaves them out. */
+const pageParser = (): Promise<Parse> => (loading ??= load())
+
+let loading: Promise<Parse> | null = null
+
+const load = async (): Promise<Parse> => {
+  const { createDocument } = await optionalPackage('domino', () => import('domino'))
+  letIterate(createDocument('', true).querySelectorAll('p'))
+  // The library does not know the base of a page. Under this one, addresses stay as they are written.
+  const baseURI = { value: 'about:blank' }
+  return (source) => Object.defineProperties(createDocument(source, true), { baseURI })
+}
+
+/**
+ * The library answers simple selectors with a live list, which has no iterator. It gets one over the elements of that
+ * moment, since the search of the article removes some while it iterates.
+ */
+const letIterate = (list: NodeListOf<Element>): void => {
+  const value = function (this: ArrayLike<Element>) {
+    return Array.prototype.slice.call(this)[Symbol.iterator]()
+  }
+  Object.defineProperty(Object.getPrototypeOf(list), Symbol.iterator, { value })
 }

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core'
-import { watchMemory } from './browser-memory.ts'
+import { readdirSync, readFileSync } from 'node:fs'
 import { unwantedOptions, offlineOptions, removeInterfaces } from './chromium.ts'
 import { optionalPackage } from '../../shared/optional-package.ts'
 
@@ -162,9 +162,7 @@ const work = async (given: RenderJob): Promise<void> => {
   process.disconnect()
 }
 
-/**
- * The number of the browser's process, which also names its group; null where the browser does not tell it.
- */
+/** The number of the browser's process, which also names its group; null where the browser does not tell it. */
 const processOf = async (browser: Browser): Promise<number | null> => {
   const session = await browser.newBrowserCDPSession()
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')
@@ -187,3 +185,44 @@ process.once('message', (given: RenderJob) => {
   })
   void work(given)
 })
+
+/** In bytes, for all processes of one browser together. */
+const most = 1024 * 1024 * 1024
+/** In ms, between two looks. */
+const pace = 100
+
+/** Calls `outgrown` once when a group of processes has more memory of its own than a browser may have. Call the result to stop. */
+const watchMemory = (group: number, outgrown: () => void): (() => void) => {
+  const look = (): void => {
+    if (memoryOf(group) <= most) return
+    clearInterval(watch)
+    outgrown()
+  }
+  const watch = setInterval(look, pace)
+  return () => clearInterval(watch)
+}
+
+/** In bytes: what the processes of a group wrote, without the files that they read. 0 where the system tells nothing. */
+const memoryOf = (group: number): number => {
+  const processes = read(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name))) ?? []
+  return processes.map((process) => ownMemory(process, group)).reduce((sum, bytes) => sum + bytes, 0)
+}
+
+const ownMemory = (process: string, group: number): number => {
+  const stat = read(() => readFileSync(`/proc/${process}/stat`, 'latin1')) ?? ''
+  // The name of a program stands in brackets, and may hold spaces.
+  const [, , owner] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (Number(owner) !== group) return 0
+  const status = read(() => readFileSync(`/proc/${process}/status`, 'latin1')) ?? ''
+  const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)].map(([, count]) => Number(count))
+  return kilobytes.reduce((sum, count) => sum + count * 1024, 0)
+}
+
+/** Null for a process that has just ended. */
+const read = <T>(work: () => T): T | null => {
+  try {
+    return work()
+  } catch {
+    return null
+  }
+}

@@ -9,8 +9,9 @@ import { fencesFor } from '../../shared/fences.ts'
 import { browserLanes } from '../../shared/job-lanes.ts'
 import type { Door } from '../../../core/ports/platform.ts'
 import { findChromium } from './chromium.ts'
-import { pageNotLoaded, type LoadedPage } from './page.ts'
-import { answerBrowser } from './browser-requests.ts'
+import { pageNotLoaded, type LoadedPage, isHtml } from './page.ts'
+import pLimit from 'p-limit'
+import { fetchBounded } from './fetch-bounded.ts'
 import type { RenderJob, BrowserAnswer, RenderMessage, BrowserRequest } from './render-process.ts'
 
 /** A browser for foreign pages, without a network of its own. */
@@ -41,10 +42,7 @@ export interface Browsing {
   readonly tool: string
 }
 
-/**
- * Starts a browser for each page, and a driving process before it. That process, and not this one, reads all output
- * that a page provokes.
- */
+/** Starts a browser for each page, behind a driving process that reads all output a page provokes. */
 export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer => {
   const setting = `tools.${tool}.chromium`
   const over = new AbortController()
@@ -146,3 +144,50 @@ const unlessStopped = <T>(work: Promise<T>, stop: AbortSignal): Promise<T> =>
     stop.addEventListener('abort', leave, { once: true })
     work.then(resolve, reject).finally(() => stop.removeEventListener('abort', leave))
   })
+
+/** Requests of one page beside the page itself, and bytes of all their answers together. */
+const mostRequests = 100
+const mostBytes = 20 * 1024 * 1024
+/** Types that a browser posts to another origin without a preflight request. */
+const plain = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)(;|$)/i
+
+/** Answers the requests of a browser: first with the loaded page, then through the door within limits. */
+export const answerBrowser = (page: LoadedPage, door: Door, signal: AbortSignal) => {
+  const hands = pLimit(6)
+  let first: LoadedPage | null = page
+  let requests = 0
+  let left = mostBytes
+  let cut = page.cut
+
+  /** Null for a request that the browser may not make. */
+  const have = async ({ page, url, method, headers, body }: BrowserRequest): Promise<BrowserAnswer['answer']> => {
+    if (page && first) {
+      const answer = first
+      first = null
+      return answer
+    }
+    if (needsLeave(url, headers)) return null
+    if (++requests > mostRequests) {
+      cut = true
+      return null
+    }
+    const fits = (bytes: number) => (left -= bytes) >= 0
+    const ask = { method, headers, signal, ...(body && { body }) }
+    const came = await hands(() => fetchBounded(door, url, ask, fits)).catch(() => null)
+    cut ||= left < 0
+    // Half a script is useless, and the browser would follow a redirect without any check.
+    if (!came || came.cut || (came.status >= 300 && came.status < 400)) return null
+    if (page) return isHtml(came.headers) ? came : null
+    // The browser would count the answer as the requested origin's, and let the page read it.
+    const moved = new URL(came.url).origin !== new URL(url).origin
+    return moved && came.headers['access-control-allow-origin'] !== '*' ? null : came
+  }
+  return { have, wasCut: () => cut }
+}
+
+/** True when a browser would first send a preflight. The gateway sends none, and then no request either. */
+const needsLeave = (url: string, headers: BrowserRequest['headers']): boolean => {
+  const { origin, authorization, 'content-type': type, 'x-requested-with': by } = headers
+  if (origin === undefined || (URL.canParse(url) && new URL(url).origin === origin)) return false
+  return authorization !== undefined || by !== undefined || (type !== undefined && !plain.test(type))
+}

@@ -1,8 +1,8 @@
 import '../../fakes/unwatched.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { readDocument } from '../../../plugins/readers/document/document.ts'
-import { readSheets } from '../../../plugins/readers/spreadsheet/sheets.ts'
+import { readDocument } from '../../../plugins/readers/document.ts'
+import { readSheets } from '../../../plugins/readers/spreadsheet.ts'
 import { decodeBytes } from '../../../plugins/shared/charset.ts'
 
 const folder = 'test/vectors/files/encodings'

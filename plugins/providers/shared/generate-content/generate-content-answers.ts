@@ -165,9 +165,7 @@ const headOf = ({ responseId, modelVersion }: Said, { model, clock, random }: Re
 
 const refused = (reason: string): JsonObject => ({ finish_reason: 'content_filter', native_finish_reason: reason })
 
-/**
- * A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates.
- */
+/** A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates. */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
   const answer = saidOf(body)
   const candidates = answer.candidates ?? []

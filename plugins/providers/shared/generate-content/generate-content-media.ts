@@ -50,10 +50,7 @@ export const speakBody = (
   }
 }
 
-/**
- * Raw samples become WAV unless the caller wants them raw. Throws BadRequest when a filter stopped the
- * answer.
- */
+/** Raw samples become WAV unless the caller wants them raw. Throws BadRequest when a filter stopped the answer. */
 export const speechOf = (body: JsonObject, format: string | undefined): Media => {
   const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
   if (sounds.length === 0) throw garbled('No speech in the answer')
@@ -154,10 +151,7 @@ export const drawnOf = (answers: readonly JsonObject[]): Drawn => {
   return Object.assign(answers.flatMap(imagesOf), input_tokens > 0 && { about: { usage } })
 }
 
-/**
- * The images of an answer. Thoughts may contain drafts, which are left out. Throws UpstreamFailed without
- * images.
- */
+/** The images of an answer. Thoughts may contain drafts, which are left out. Throws UpstreamFailed without images. */
 export const imagesOf = (body: JsonObject): readonly Media[] => {
   const images = given(saidOf(body)).flatMap(({ inlineData, thought }) =>
     inlineData?.data && !thought ? inlineData : [],
@@ -251,9 +245,7 @@ const ignoredBy = (call: TranscribeCall): readonly TranscribeOption[] => {
 /** "1.250s". */
 const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 0)) || 0
 
-/**
- * Throws BadRequest when a filter stopped the answer, and UpstreamFailed for an answer without a transcript.
- */
+/** Throws BadRequest when a filter stopped the answer, and UpstreamFailed for an answer without a transcript. */
 export const transcriptOf = (body: JsonObject, call: TranscribeCall): Transcript => {
   const parts = given(saidOf(body))
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')

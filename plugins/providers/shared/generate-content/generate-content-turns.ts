@@ -109,9 +109,7 @@ const signatureOf = (part: JsonObject): string | null => {
   return typeof signature === 'string' ? signature : null
 }
 
-/**
- * The signature of a text returns with its last part. Of parallel calls only the first must bear a signature.
- */
+/** The signature of a text returns with its last part. Of parallel calls only the first must bear a signature. */
 const saidIn = (message: Message, signs: boolean): JsonObject[] => {
   const parts = partsOf(message.content)
   const signature = signatureOf(message)

@@ -10,10 +10,7 @@ const reasons: Readonly<Record<string, string>> = { length: 'MAX_TOKENS', conten
 export const reasonOf = (finish: string | null, native: unknown): string =>
   typeof native === 'string' && /^[A-Z_]+$/.test(native) ? native : (reasons[finish ?? ''] ?? 'STOP')
 
-/**
- * The counts of the dialect. Its candidates leave thoughts out, which the common format has within the
- * output.
- */
+/** The counts of the dialect. Its candidates leave thoughts out, which the common format has within the output. */
 export const usageOf = (usage: WireUsage | null): JsonObject => {
   if (usage === null) return {}
   const count = (details: unknown, name: string) => (details as JsonObject | null | undefined)?.[name]

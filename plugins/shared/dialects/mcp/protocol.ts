@@ -29,9 +29,7 @@ export interface CallContext {
 
 /** The revision without a handshake. Calls name it in `_meta`. */
 export const latestRevision = '2026-07-28'
-/**
- * Revisions with a handshake, the newest first. A client that asks for another one gets the first of these.
- */
+/** Revisions with a handshake, the newest first. A client that asks for another one gets the first of these. */
 export const earlierRevisions: readonly string[] = ['2025-11-25', '2025-06-18']
 /** The member of `_meta` in which a call names its revision. */
 export const versionKey = 'io.modelcontextprotocol/protocolVersion'

@@ -23,9 +23,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * Codes of JSON-RPC 2.0, behind them those of MCP, and `refused` of the range that servers may use freely.
- */
+/** Codes of JSON-RPC 2.0, behind them those of MCP, and `refused` of the range that servers may use freely. */
 export const rpcErrorCodes = {
   parse: -32700,
   request: -32600,

@@ -81,9 +81,7 @@ export const messageEvents = (model: string, seal: Seal) => {
 
 const none: readonly never[] = []
 
-/**
- * One chunk may bring several kinds of content. Their order here is the order of the dialect's own answers.
- */
+/** One chunk may bring several kinds of content. Their order here is the order of the dialect's own answers. */
 const takeChoice = (writing: Writing, into: EventSink, choice: ChunkChoice): void => {
   const { delta } = choice
   const calls = (delta.tool_calls ?? none) as readonly (ToolCallPart & JsonObject)[]
@@ -113,10 +111,7 @@ const event = (into: EventSink, type: string, fields: JsonObject): void =>
 const grow = (into: EventSink, index: number, delta: JsonObject): void =>
   event(into, 'content_block_delta', { index, delta })
 
-/**
- * Ends the block that grows. Thoughts get their keepsake as a signature, so the caller sends them back
- * unchanged.
- */
+/** Ends the block that grows. Thoughts get their keepsake as a signature, so the caller sends them back unchanged. */
 const close = (writing: Writing, into: EventSink): void => {
   if (writing.open === null) return
   const { kind, index } = writing.open

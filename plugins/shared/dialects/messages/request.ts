@@ -86,9 +86,7 @@ const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: Se
   }
 }
 
-/**
- * The caller's own tools. Tools that a vendor runs exist at no other backend, so they are left out and told.
- */
+/** The caller's own tools. Tools that a vendor runs exist at no other backend, so they are left out and told. */
 const toolsOf = (request: MessagesRequest, drop: Drop, serverTools: ServerTools): JsonObject => {
   const { tools, tool_choice: choice } = request
   const offered = (tools ?? []).filter((tool, at) => {

@@ -58,10 +58,7 @@ export const messagesOf = (turn: Turn, path: string, telling: TurnsContext): rea
 const plain = (parts: readonly Part[]): string | readonly Part[] =>
   parts.length === 1 && parts[0]!.type === 'text' ? parts[0]!.text! : parts
 
-/**
- * A block of the user in the common format. A kind that no backend of another dialect knows is left out and
- * told.
- */
+/** A block of the user in the common format. A kind that no backend of another dialect knows is left out and told. */
 const partsOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
   const { drop } = telling
   tellOf(block, 'messages.content', drop)

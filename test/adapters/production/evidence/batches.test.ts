@@ -2,7 +2,7 @@ import t from 'tap'
 import { batchedAttest, treeOf } from '../../../../adapters/production/evidence/batches.ts'
 import { TooMany, Unavailable } from '../../../../core/errors.ts'
 import type { Keyset } from '../../../../core/ports/enclave.ts'
-import { checkReportData } from '../../../../plugins/sealed/evidence/report-data.ts'
+import { checkReportData } from '../../../../plugins/sealed/evidence/appraise.ts'
 import { refusal } from '../../../plugins/sealed/evidence/samples.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Contents } from '../../../../core/ports/file-content.ts'
 import document from '../../../../plugins/readers/document.ts'
 import { unquoted } from '../../../../plugins/readers/document/quoted-printable.ts'
-import { unpackRtf } from '../../../../plugins/readers/document/msg-rtf.ts'
+import { unpackRtf } from '../../../../plugins/readers/document/msg.ts'
 import { compoundOf } from '../../../fakes/compound.ts'
 import { file, made, soon, stored } from '../tried.ts'
 

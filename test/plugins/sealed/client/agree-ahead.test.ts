@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { agreeAhead } from '../../../../plugins/sealed/client/agree-ahead.ts'
+import { agreeAhead } from '../../../../plugins/sealed/client/seal-request.ts'
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { kems, opener, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
 

@@ -6,7 +6,7 @@ import { completing } from '../../../../adapters/production/evidence/completing.
 import { readRecording } from '../../../../adapters/production/evidence/recording.ts'
 import { appraise } from '../../../../plugins/sealed/evidence/appraise.ts'
 import { type ServiceQuestion, judgeService } from '../../../../plugins/sealed/evidence/services/judge.ts'
-import { rawMembers } from '../../../../plugins/sealed/evidence/services/raw-member.ts'
+import { rawMembers } from '../../../../plugins/sealed/evidence/services/tinfoil.ts'
 import { type ServiceLists, parseServicePolicy } from '../../../../plugins/sealed/evidence/services/service-policy.ts'
 import type { Service } from '../../../../plugins/sealed/evidence/services/machine.ts'
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'

@@ -10,7 +10,7 @@ import { openImage } from '../../../../plugins/shared/pictures/image.ts'
 import { readImage, readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
 import { drawImage } from '../../../../plugins/shared/pictures/raster-image.ts'
 import { greyOf, pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
-import { turned } from '../../../../plugins/shared/pictures/quarter-turns.ts'
+import { turned } from '../../../../plugins/shared/pictures/ocr-upright.ts'
 import { quietClock } from '../../../slowness.ts'
 
 const folder = 'test/vectors/files/image'

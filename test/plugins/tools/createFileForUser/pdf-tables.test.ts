@@ -1,5 +1,5 @@
 import t from 'tap'
-import { columnWidths } from '../../../../plugins/tools/createFileForUser/pdf-tables.ts'
+import { columnWidths } from '../../../../plugins/tools/createFileForUser/pdf.ts'
 
 const rowOf = (...cells: readonly string[]) => cells.map((text) => [{ text }])
 
