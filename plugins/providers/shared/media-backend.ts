@@ -185,7 +185,10 @@ const speakBody = (
   ...extra,
   model,
   input: text,
-  ...{ voice, instructions, response_format: format, speed },
+  ...(voice !== undefined && { voice }),
+  ...(instructions !== undefined && { instructions }),
+  ...(format !== undefined && { response_format: format }),
+  ...(speed !== undefined && { speed }),
 })
 
 const drawFields = (backend: MediaBackend, { model, prompt, count, size, extra }: DrawCall): JsonObject => ({
