@@ -51,6 +51,8 @@ export interface Grant {
   readonly length?: number
   /** Null means every model. */
   readonly models: readonly string[] | null
+  /** Models that have no room for the call, for so many ms; absent where every model has room. */
+  readonly full?: readonly { readonly model: string; readonly wait: number }[] | undefined
 }
 
 /** A stored file for the enclave, with sealed labels. */

@@ -27,6 +27,8 @@ export interface Errand {
   readonly queue: QueueLimits
   /** Models that may work for it; null for all. */
   readonly models: readonly string[] | null
+  /** Models that have no room for it now; none when absent. */
+  readonly full?: readonly string[]
   /** Models write here what they took. */
   readonly uses: ModelUse[]
 }

@@ -26,8 +26,8 @@ export interface ModelResult<T> {
 
 /** Whether the key that the errand is for may use the model. */
 export const mayWork = ({ name }: Entry): boolean => {
-  const models = currentErrand()?.models ?? null
-  return models === null || models.includes(name)
+  const { models = null, full = [] } = currentErrand() ?? {}
+  return (models === null || models.includes(name)) && !full.includes(name)
 }
 
 /**

@@ -15,10 +15,18 @@ export type BilledModel = Pick<Entry, 'name' | 'settings'> &
     readonly terms?: string
   }
 
+/** A model that has no room for a call, for so many ms. */
+export interface FullModel {
+  readonly model: string
+  readonly wait: number
+}
+
 /** What one call has taken from allowances and budgets until its true use is known. */
 export interface Reservation<Truth> {
   /** `x-ratelimit-{limit,remaining,reset}-tokens`; empty without a limit. */
   readonly headers: Readonly<Record<string, string>>
+  /** Models that a sealed call may not ask for; absent where every model has room. */
+  readonly full?: readonly FullModel[] | undefined
   /** The first token of a stream has come. */
   began(): void
   /**

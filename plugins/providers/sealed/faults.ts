@@ -38,6 +38,7 @@ const codes: Readonly<Record<string, Meaning | undefined>> = {
   model_not_found: { status: 404, sentence: 'The backend does not have the model' },
   insufficient_quota: { status: 429, sentence: 'The quota of the backend is used up' },
   guard_refused: { status: 400, sentence: 'A guard of the enclave refuses the call' },
+  window_used_up: { status: 429, sentence: 'A window of the model is used up' },
   busy: { status: 429, sentence: 'The enclave is busy; try again later' },
   backend_unverified: { status: 502, sentence: 'The backend of the enclave could not be verified' },
   upstream_failed: { status: 502, sentence: 'The backend of the enclave failed' },

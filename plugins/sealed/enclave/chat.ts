@@ -146,6 +146,8 @@ export const confidentialModel = async (
   if (entry === null && !catalog.isWhole()) throw new Refusal('unavailable', 'model')
   const granted = entry !== null && (grant.models === null || grant.models.includes(entry.name))
   if (!granted || !entry.settings.confidential || !entry.does.has(ability)) throw new Refusal('unknown_model', 'model')
+  const found = grant.full?.find(({ model }) => model === entry.name)
+  if (found !== undefined) throw new Refusal('window_used_up', 'model', { retryAfter: found.wait })
   return entry
 }
 

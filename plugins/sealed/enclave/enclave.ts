@@ -282,7 +282,8 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
   try {
     if (!chapter.errand) return await withReceipt(await run(), wish, opened.secret, clock)
     const { organization, key, models } = grant
-    const reply = await runErrand({ organization, key, queue: settings.queue, models, uses }, run)
+    const full = (grant.full ?? []).map(({ model }) => model)
+    const reply = await runErrand({ organization, key, queue: settings.queue, models, full, uses }, run)
     const counted =
       reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
     return await withReceipt(counted, wish, opened.secret, clock)

@@ -20,6 +20,7 @@ export const refusalTexts = {
   unreadable_file: { status: 400, message: 'The file could not be read' },
   not_configured: { status: 400, message: 'This deployment is not set up for it' },
   too_large: { status: 400, message: 'The result is too large' },
+  window_used_up: { status: 429, message: 'Too many requests' },
   busy: { status: 429, message: 'Too many requests' },
   insufficient_quota: { status: 429, message: 'Too many requests' },
   upstream_failed: { status: 502, message: 'Upstream service failed' },

@@ -109,7 +109,7 @@ export const answeredChat = async (
     reservation.settle(trailer.usage, trailer.backend, await billedModel(enclave, trailer))
   try {
     const sealed = concat(number(key.length, 2), key, chunks)
-    const reply = await callEnclave(supplied, ehbpRoute, sealed, grantOf(id, caller), either)
+    const reply = await callEnclave(supplied, ehbpRoute, sealed, grantOf(id, caller, reservation.full), either)
     if (reply.kind === 'body') {
       void settled(reply)
       return wholeReply(reply, reservation.headers)

@@ -91,7 +91,7 @@ const chat = route({
         supplied,
         'rvenc/chat/completions',
         input,
-        { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
+        { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) },
         either,
       )
       if (reply.kind === 'body') {
@@ -130,7 +130,7 @@ const decision = route({
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 16, user: sealedUser(headers) }
     const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
-    const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+    const grant = { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) }
     const call = ['rvenc/decision', input, grant, signal] as const
     return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
   },
@@ -148,7 +148,7 @@ const embeddings = route({
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 0, user: sealedUser(headers) }
     const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
-    const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+    const grant = { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) }
     const call = ['rvenc/embeddings', input, grant, signal] as const
     return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
   },
@@ -213,7 +213,11 @@ const audio = (
       if (length > mostAudio) throw new TooLarge('The file is too large')
       const seconds = Math.ceil(secondsOf(length / 2))
       const reservation = await supplied.meter.spendAudio(caller, sealedModels(supplied.enclave), seconds, record)
-      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) }
+      const grant = {
+        ...grantOf(id, caller, reservation.full),
+        ...hinted(headers['x-enclave-kid']),
+        length: Math.ceil(length / 2),
+      }
       const call = [`rvenc/audio/${verb}`, bounded(bytes, mostAudio), grant, signal] as const
       const reply = await settledBody(supplied, reservation, ({ audioSeconds }) => audioSeconds, call)
       return reply.failure === null

@@ -108,11 +108,18 @@ const execute = route({
     if (!(sealed instanceof Uint8Array) && typeof sealed['fileId'] === 'string')
       await fileStore.admit(sealed['fileId'], 'fileId')
     const enclaveFiles = enclaveFilesOf(caller, { fileStore, blobs, rows }, tool.makes)
-    const pay = await paying(meter, caller, sealedModels(enclave), record, tool.takes)
+    const { pay, full } = await paying(meter, caller, sealedModels(enclave), record, tool.takes)
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
       const stop = tool.takes === undefined ? signal : new AbortController().signal
-      const reply = await callEnclave(supplied, `tools/${tool.name}`, sealed, grantOf(id, caller), stop, enclaveFiles)
+      const reply = await callEnclave(
+        supplied,
+        `tools/${tool.name}`,
+        sealed,
+        grantOf(id, caller, full),
+        stop,
+        enclaveFiles,
+      )
       if (reply.kind !== 'body') throw new Unavailable()
       void billedModel(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
       return reply.failure === null
@@ -138,7 +145,7 @@ const soundBeside = async (first: Reservation<unknown> | null, reserve: () => So
   }
 }
 
-/** Reserves the cost of the models that work for a tool. The returned function settles it and hands the rest back. */
+/** Reserves the cost of the models that work for a tool. `pay` settles it and hands the rest back. */
 const paying = async (
   meter: Meter,
   caller: Caller,
@@ -150,7 +157,7 @@ const paying = async (
   const sound = takes.includes('audio')
     ? await soundBeside(words, () => meter.spendAudio(caller, models, guess.seconds, record))
     : null
-  return (trailer: Trailer | null, served: BilledModel | null): void => {
+  const pay = (trailer: Trailer | null, served: BilledModel | null): void => {
     const one = <T>(reservation: Reservation<T> | null, truth: T | null | undefined) =>
       void (truth == null || trailer === null
         ? reservation?.cancel()
@@ -158,6 +165,7 @@ const paying = async (
     one(words, trailer?.usage)
     one(sound, trailer?.audioSeconds)
   }
+  return { pay, full: words?.full ?? sound?.full }
 }
 
 /** The list needs no key: names and schemas of tools are the same for all. */

@@ -1,12 +1,7 @@
 import type { Caller } from '../../../core/access/caller.ts'
+import { lazy } from '../../../core/lazy.ts'
 import type { Ledger } from '../../../core/ports/ledger.ts'
-import {
-  type CurrentTrace,
-  type Observer,
-  type RequestRecord,
-  type Trace,
-  withHook,
-} from '../../../core/ports/observer.ts'
+import { type CurrentTrace, type Observer, type Trace, withHook } from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
 import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
@@ -18,48 +13,19 @@ import { allowances } from './allowances.ts'
 import { chargesFor } from './charges.ts'
 import { refuse } from './refuse.ts'
 import { budgetWarnings } from './budget-warnings.ts'
-import { type Budget, budgets, unknownPrice } from './budgets.ts'
+import { budgets, unknownPrice } from './budgets.ts'
 import type { Billed, BilledModel, Meter, Reservation, SealedModels } from '../../../core/inference/metering/meter.ts'
-import type { Consumption, Mode } from '../../../core/inference/metering/consumption.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { PriceList } from '../../shared/prices.ts'
+import type { AskedCall, Call, Payment } from './paid-call.ts'
 import { placeOf } from './places.ts'
 import { prices } from './prices.ts'
 import { guessedCounts, type Tariff, tariffOfAudio, tariffOfTokens, unansweredCall } from './tariffs.ts'
 import { allowanceHeaders, tightestHeaders } from './token-headers.ts'
 
+const windowing = lazy(() => import('./model-windows.ts'))
+
 type Granted = Spent & { readonly ok: true }
-
-/** What a call is paid with. */
-interface Payment {
-  /** Of tokens or seconds. */
-  readonly work: readonly Charge[]
-  readonly budgets: readonly Budget[]
-  /** What is taken from each of the budgets. */
-  readonly money: readonly Charge[]
-  readonly quotas: readonly Quota[]
-  /** All of it: of the work, then of the budgets, then of the quotas. */
-  readonly charges: readonly Charge[]
-}
-
-/** One call to be paid. A null entry is a sealed call, whose model is known only afterwards. */
-interface Call<Truth> {
-  readonly caller: Caller
-  readonly entry: BilledModel | null
-  readonly mode: Mode
-  readonly guess: Truth
-  /** Whom the caller answers. */
-  readonly user?: string | undefined
-  /** The models that a sealed call may ask for; absent where no budget holds. */
-  readonly sealed?: readonly BilledModel[]
-  /** True for calls that were answered before: windows of tokens and requests are not theirs. */
-  readonly isPast?: boolean
-  /** True where the caller keeps the ledger's lines by itself. */
-  readonly keepsLater?: boolean
-  readonly record: RequestRecord | undefined
-}
-
-/** A call before its model is looked at. */
-type AskedCall<Truth> = Pick<Call<Truth>, 'caller' | 'guess' | 'user' | 'record'>
 
 interface MeterNeeds {
   readonly limiter: RateLimiter
@@ -139,7 +105,7 @@ const payment = (
 }
 
 const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
-  quotas.length === 0 ? none : quotas.flatMap((of) => of(call, clock.now()))
+  quotas.length === 0 ? none : quotas.flatMap((each) => each.of(call, clock.now()))
 
 /**
  * Takes all charges in one step, or none of them. Throws TooMany for the first that does not fit. Null for a
@@ -178,7 +144,7 @@ const open = <Truth>(
   return soon(spend(till, paid, kind), (spent) => new Reserved(till, call, paid, kind, spent))
 }
 
-/** Opens a sealed call; the enclave tells its models where a budget holds. */
+/** Opens a sealed call; the enclave tells its models where a budget or a window of a model holds. */
 const openSealed = <Truth>(
   till: Till,
   asking: AskedCall<Truth>,
@@ -187,12 +153,16 @@ const openSealed = <Truth>(
 ): Soon<Reservation<Truth>> => {
   const { caller, user } = asking
   const call = { ...asking, entry: null, mode: 'confidential' } as const
-  const quotas = quotasOf(till, { caller, model: null, user })
-  const isPaid = [...till.budgetsOf(caller, till.clock.now()), ...quotas].some(
-    ({ allowance }) => allowance.concern === 'money',
-  )
-  if (!isPaid) return open(till, call, ...rest)
-  return soon(models(), (sealed) => open(till, { ...call, sealed }, ...rest))
+  const budgets = [...till.budgetsOf(caller, till.clock.now()), ...quotasOf(till, { caller, model: null, user })]
+  const isPaid = budgets.some(({ allowance }) => allowance.concern === 'money')
+  const hasWindows = till.quotas.some(({ models }) => models.length > 0)
+  if (!isPaid && !hasWindows) return open(till, call, ...rest)
+  return soon(models(), async (sealed) => {
+    if (!hasWindows) return open(till, { ...call, sealed }, ...rest)
+    const used = rest[1].tariff.consumptionOf(asking.guess)
+    const windows = await (await windowing()).modelWindows(till, { caller, user, used, sealed }, amountWithin)
+    return open(till, { ...call, ...(isPaid && { sealed }), windows }, ...rest)
+  })
 }
 
 /** Opens a call of a named model or of a sealed one. */
@@ -212,6 +182,7 @@ const none: readonly never[] = []
 /** A call that is paid for. A class: each call of a model makes one. */
 class Reserved<Truth> implements Reservation<Truth> {
   readonly headers: Readonly<Record<string, string>>
+  readonly full: Reservation<Truth>['full']
   readonly #till: Till
   readonly #call: Call<Truth>
   readonly #paid: Payment
@@ -234,6 +205,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     const { caller, entry, mode, guess, sealed, record } = call
     this.#till = till
     this.#call = call
+    this.full = call.windows?.full
     this.#paid = paid
     this.#tariff = tariff
     this.#limit = limit
@@ -277,7 +249,14 @@ class Reserved<Truth> implements Reservation<Truth> {
     ledger.settle(this.#opened, place, this.#tariff.countsOf(truth, cost))
     this.#keep()
     this.#tell(place.model, used, cost, backend)
-    return this.#pay(this.#tariff.amountOf(truth), cost)
+    const amount = this.#tariff.amountOf(truth)
+    const { windows } = this.#call
+    if (windows === undefined || served === null) return this.#pay(amount, cost)
+    const actual = { tokens: this.#limit === 'tokens' ? amount : 0, money: cost ?? 0, requests: 1 }
+    return soon(
+      this.#till.settling(() => windows.settle(served.name, actual)),
+      () => this.#pay(amount, cost),
+    )
   }
 
   #tell(

@@ -6,7 +6,7 @@ import type { Allowance } from '../../../core/ports/rate-limiter.ts'
 /** A call of a model that is about to go out. */
 export interface QuotaCall {
   readonly caller: Caller
-  /** Null for a sealed call. */
+  /** Null for a sealed call, as long as nobody outside knows its model. */
   readonly model: string | null
   /** Whom the caller answers, as its request names the user. */
   readonly user: string | undefined
@@ -20,7 +20,14 @@ export interface Quota {
 }
 
 /** The allowances of a call beyond those of its key and organisation. */
-export type QuotasOf = (call: QuotaCall, now: number) => readonly Quota[]
+export interface QuotasOf {
+  /** All of them; without a model, those that hold for every model. */
+  of(call: QuotaCall, now: number): readonly Quota[]
+  /** Those that hold for the model alone. */
+  ofModel(call: QuotaCall, now: number): readonly Quota[]
+  /** Models with allowances of their own. */
+  readonly models: readonly string[]
+}
 
 /** Further allowances, whose code the first call loads. */
 export interface Quotas {

@@ -95,15 +95,20 @@ const refusalOf =
 /** The windows that hold a call. */
 export const windowsOf = ({ windows, userSecret = '' }: QuotaSettings, timeZone: string): QuotasOf => {
   const windowAt = windowsIn(timeZone)
-  return (call, now) =>
-    windows.flatMap((row): readonly Quota[] => {
-      const whose = whoseOf(row, call, userSecret)
-      if (whose === null) return []
-      const { of, per, model = '' } = row
-      const amount = amountOf(row)
-      const { name, until } = windowAt[per](now)
-      const bucket = ['quota', amount.concern, of, whose, encodeURIComponent(model), per, name].join('/')
-      const allowance = { name: bucket, ...amount, per: lengths[per], until }
-      return [{ allowance, refused: refusalOf(row, amount.concern, until) }]
-    })
+  const quotaOf = (row: QuotaRow, call: QuotaCall, now: number): readonly Quota[] => {
+    const whose = whoseOf(row, call, userSecret)
+    if (whose === null) return []
+    const { of, per, model = '' } = row
+    const amount = amountOf(row)
+    const { name, until } = windowAt[per](now)
+    const bucket = ['quota', amount.concern, of, whose, encodeURIComponent(model), per, name].join('/')
+    const allowance = { name: bucket, ...amount, per: lengths[per], until }
+    return [{ allowance, refused: refusalOf(row, amount.concern, until) }]
+  }
+  const ofModels = windows.filter(({ model }) => model !== undefined)
+  return {
+    of: (call, now) => windows.flatMap((row) => quotaOf(row, call, now)),
+    ofModel: (call, now) => ofModels.flatMap((row) => quotaOf(row, call, now)),
+    models: [...new Set(ofModels.map(({ model }) => model!))],
+  }
 }
