@@ -1,6 +1,6 @@
 import { Agent, type RequestOptions, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
-import { forgetPeak, peakOf, residentIn, spentBy } from './processes.ts'
+import { corelessHere, forgetPeak, peakOf, residentIn, spentBy } from './processes.ts'
 
 /** One process, and what it answers at once whenever its loop is free. */
 export interface Probed {
@@ -55,7 +55,7 @@ const lane = ({ pid, options, body }: Probed) => {
     })
 
   const probe = async () => {
-    const before = spentBy(pid)
+    const [before, coreless] = [spentBy(pid), corelessHere()]
     asked = performance.now()
     isNew = !isNew
     const well = await answers()
@@ -65,7 +65,8 @@ const lane = ({ pid, options, body }: Probed) => {
       const stall = Math.min(silence, spentBy(pid) - before)
       seen.stall = Math.max(seen.stall, stall)
       seen.silence = Math.max(seen.silence, silence)
-      seen.works.push(stall)
+      // While this thread has no core, an answer may lie here, and the process works for others.
+      seen.works.push(Math.max(0, stall - (corelessHere() - coreless)))
       seen.waits.push(silence)
     }
     answered()
