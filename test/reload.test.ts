@@ -8,6 +8,7 @@ import { enclaveWithin } from '../adapters/memory/enclave.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { operator } from '../core/access/audit.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
+import type { SealgateError } from '../plugins/sealed/client/error.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { Renewal } from '../core/generations/reload.ts'
@@ -238,5 +239,41 @@ t.test('the command reads its file again', async (t) => {
     await until(async () => Math.abs((await priced()) - 2 * (a.calls() - 1) - 6 * b.calls()) < 0.5),
     'counted by the price that each began with',
   )
+  t.equal(await it.stop(), 0)
+})
+
+t.test('an enclave learns the names of new rules at a reload, and goes on where a rule only changes', async (t) => {
+  const upstreams = [{ provider: 'rehearsal', model: 'rehearsal' }]
+  const config = (rules: object) => ({
+    providers: { rehearsal: { use: 'rehearsal' } },
+    models: {
+      ...{ small: { upstreams }, judge: { type: 'DECISION', upstreams } },
+      secret: { confidential: true, standard: false, upstreams },
+      ...rules,
+    },
+  })
+  const rule = (below: number) => ({
+    auto: { decide: { with: 'judge', below }, routes: [{ when: 'easy', model: 'small' }] },
+  })
+  const it = await command(t, config({}))
+  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const codeOf = async (model: string) =>
+    client.chat.completions.create({ ...asked(model), stream: false }).then(
+      () => null,
+      ({ code }: SealgateError) => code,
+    )
+  const reloaded = async (rules: object) => {
+    await it.write(config(rules))
+    t.equal((await it.call('POST', '/admin/reload')).status, 200)
+  }
+  const keyset = async () => ((await (await it.call('GET', '/rvenc/keys')).json()) as any).keyset
+  t.equal(await codeOf('secret'), null)
+  t.equal(await codeOf('auto'), 'unknown_model')
+  await reloaded(rule(0))
+  t.ok(await until(async () => (await codeOf('auto')) === 'model_is_rule'), 'the refusal says why')
+  t.equal(await codeOf('secret'), null, 'the same client goes on')
+  const keys = await keyset()
+  await reloaded(rule(0.5))
+  t.equal(await keyset(), keys, 'another threshold concerns no enclave')
   t.equal(await it.stop(), 0)
 })

@@ -32,14 +32,16 @@ export const isSameEnclave = (one: Config, other: Config): boolean =>
   isDeepStrictEqual(concerning(one), concerning(other))
 
 /**
- * The parts of the configuration that matter inside: confidential models, and the gateway's providers only when the
- * enclave has none of its own.
+ * The parts of the configuration that matter inside: confidential models, names that rules have, and the gateway's
+ * providers only when the enclave has none of its own.
  */
 const concerning = (config: Config) => {
   const { providers, models: _, ...rest } = enclaveConfig(config)
-  const named = Object.entries(plainModels(config))
+  const plain = plainModels(config)
+  const named = Object.entries(plain)
   return {
     ...rest,
+    rules: Object.keys(config.models).filter((name) => !Object.hasOwn(plain, name)),
     providers: config.enclave.providers ?? providers,
     lists: named.length === 0,
     models: named.filter(([, { confidential }]) => confidential),
