@@ -184,6 +184,7 @@ t.test('an example that does not fit is found', (t) => {
   t.equal(of({ a: 'x', b: null }), 0)
   for (const wrong of [{}, { a: 1 }, { a: 'xyz' }, { a: 'x', b: 1.5 }, { a: 'x', c: 1 }, [], null])
     t.ok(of(wrong) > 0, JSON.stringify(wrong))
+  t.same(misfits({ a: 1, b: 2 }, { type: 'object', maxProperties: 1 }, resolve), [': out of bounds'])
   t.throws(() => misfits(1, { not: {} }, resolve), 'a word that nobody checks')
   t.end()
 })

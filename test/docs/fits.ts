@@ -5,7 +5,7 @@ export type Misfit = string
 
 const known = new Set([
   ...['$ref', 'type', 'enum', 'const', 'anyOf', 'oneOf', 'properties', 'required', 'additionalProperties', 'items'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'prefixItems', 'propertyNames'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'prefixItems', 'propertyNames', 'maxProperties'],
   ...['description', 'title', 'default', 'format', 'examples', 'example'],
 ])
 
@@ -15,8 +15,12 @@ const typeOf = (value: unknown): string =>
 const isOfType = (value: unknown, type: string): boolean =>
   type === 'integer' ? Number.isInteger(value) : typeOf(value) === type
 
-const sizeOf = (value: unknown): number | null =>
-  typeof value === 'string' || Array.isArray(value) ? value.length : null
+/** What bounds of a schema count, by the ending of their names. */
+const sizeOf = (value: unknown): readonly [kind: string, size: number] | null => {
+  if (typeof value === 'string') return ['Length', value.length]
+  if (Array.isArray(value)) return ['Items', value.length]
+  return typeof value === 'object' && value !== null ? ['Properties', Object.keys(value).length] : null
+}
 
 /** Whether a bound of the schema holds; one that the schema does not have holds. */
 const within = (schema: Schema, least: string, most: string, size: number): boolean =>
@@ -25,9 +29,9 @@ const within = (schema: Schema, least: string, most: string, size: number): bool
 const boundsHold = (value: unknown, schema: Schema): boolean => {
   if (typeof value === 'number')
     return value > Number(schema['exclusiveMinimum'] ?? -Infinity) && within(schema, 'minimum', 'maximum', value)
-  const size = sizeOf(value)
-  if (size === null) return true
-  const kind = typeof value === 'string' ? 'Length' : 'Items'
+  const counted = sizeOf(value)
+  if (counted === null) return true
+  const [kind, size] = counted
   return within(schema, `min${kind}`, `max${kind}`, size)
 }
 
