@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import cache from '../adapters/memory/cache.ts'
 import { clock, fetch, log, random } from '../adapters/memory/platform.ts'
@@ -8,6 +9,7 @@ import { buildEnclave } from '../plugins/sealed/enclave/assemble.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Enclave } from '../core/ports/enclave.ts'
 import { Upstream } from '../core/ports/upstream.ts'
+import type { SettingsInput } from '../core/settings.ts'
 import dev from '../plugins/evidence/dev.ts'
 import audioGenerateFromText from '../plugins/tools/audioGenerateFromText.ts'
 import generateImage from '../plugins/tools/generateImage.ts'
@@ -24,7 +26,7 @@ const models = {
 } as const
 
 /** A gateway with an enclave whose one backend notes which model was asked. */
-const stage = async (t: Test, drawing: { readonly model?: string } = {}) => {
+const stage = async (t: Test, drawing: { readonly model?: string } = {}, more: SettingsInput = {}) => {
   const asked: string[] = []
   const sound = { mime: 'audio/wav', bytes: Buffer.from('RIFF') }
   const studio: Upstream = {
@@ -47,7 +49,7 @@ const stage = async (t: Test, drawing: { readonly model?: string } = {}) => {
     create: (): Enclave => buildEnclave(within, { models }, { retrieval: { model: 'vectors' } }, new Uint8Array(32)),
   })
   const adapters = { ...memory(), upstreams: [backend], tools, enclave: use(enclave) }
-  const it = await running(t, adapters, { ...unhurried, models })
+  const it = await running(t, adapters, { ...unhurried, models, ...more })
   return {
     /** A client whose key may use these models, and which models were asked for it. */
     async client(models: readonly string[] | null) {
@@ -111,4 +113,16 @@ t.test('vectors for an index and a search are made by a model that the key may u
     t.match(await search(), { results: [{ fileId: id }] }, 'words alone find it, too')
     t.same(await employed(search), expected, `${models}: searched`)
   }
+})
+
+t.test('a model whose window has no room works for no tool, and the next one does', async (t) => {
+  const quotas: SettingsInput['quotas'] = { windows: [{ of: 'key', model: 'brush', requests: 1, per: 'day' }] }
+  const { client } = await stage(t, {}, { quotas })
+  const { draw } = await client(null)
+  t.same(await draw(), ['brush'])
+  t.ok(await until(async () => isDeepStrictEqual(await draw(), ['pen'])))
+  const narrow = await client(['brush'])
+  t.same(await narrow.draw(), ['brush'], 'another key has a window of its own')
+  const refused = { code: 'busy', field: null }
+  t.ok(await until(async () => isDeepStrictEqual(await narrow.draw(), refused)), 'a key without another model waits')
 })

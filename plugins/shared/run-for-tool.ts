@@ -1,6 +1,6 @@
 import type { Supplied } from '../../core/container.ts'
 import { type ModelUse, currentErrand } from './errand.ts'
-import { Unconfigured } from '../../core/errors.ts'
+import { TooMany, Unconfigured } from '../../core/errors.ts'
 import { provenBy } from '../../core/inference/proven.ts'
 import { type Ability, type Candidate, type Entry, entryOf } from '../../core/inference/models/catalog-entry.ts'
 import type { workNeeds } from './work-needs.ts'
@@ -26,13 +26,13 @@ export interface ModelResult<T> {
 
 /** Whether the key that the errand is for may use the model. */
 export const mayWork = ({ name }: Entry): boolean => {
-  const { models = null, full = [] } = currentErrand() ?? {}
-  return (models === null || models.includes(name)) && !full.includes(name)
+  const models = currentErrand()?.models ?? null
+  return models === null || models.includes(name)
 }
 
 /**
  * Has a model do a tool's work, with the routing, retries and deadlines of every other call, on the bill of the tool's
- * caller. Throws Unconfigured when the caller may use no such model, and where every embedding model pretends.
+ * caller. Throws TooMany where no model has room, Unconfigured when the caller may use no such model, and where every embedding model pretends.
  */
 export const runForTool = async <T, A extends Ability>(
   { catalog, inference }: Supplied<typeof workNeeds>,
@@ -46,7 +46,9 @@ export const runForTool = async <T, A extends Ability>(
   const able = ({ does, settings }: Entry) =>
     does.has(ability) && (modality === undefined || settings.input_modalities?.includes(modality) === true)
   const entries = model === undefined ? await catalog.list(signal) : [await catalog.find(model, signal)]
-  const fit = entries.filter((entry): entry is Entry => entry !== null && able(entry) && mayWork(entry))
+  const allowed = entries.filter((entry): entry is Entry => entry !== null && able(entry) && mayWork(entry))
+  const fit = allowed.filter(({ name }) => currentErrand()?.full?.includes(name) !== true)
+  if (fit.length < allowed.length && fit.length === 0) throw new TooMany('Window used up')
   const entry = earnest(fit, able) ?? (ability === 'embed' ? undefined : fit[0])
   if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
   const { answer, backend } = await inference.run({ entry, ability }, ask, signal)
