@@ -10,7 +10,7 @@ const skip = forgetPeak(process.pid) ? false : 'the system does not tell what a 
 let stage: Stage | null = null
 t.teardown(() => stage?.close())
 
-for (const scene of scenes.filter(({ short, bench }) => !short && bench === undefined)) {
+for (const scene of scenes.filter(({ only }) => only === 'long')) {
   t.test(scene.name, { skip }, async (t) => {
     stage ??= await openStage()
     const own = stage

@@ -22,9 +22,6 @@ const bounds = async (): Promise<readonly Bound[]> => {
   })
 }
 
-/** Bounds of a whole process, and one whose cost `bodies.inMemory` bounds. */
-const elsewhere = ['bodies.audio', 'connections.most', 'connections.head']
-
 t.test('each bound of the page on security is the default of its setting', async (t) => {
   const defaults = new Map(configurationRows().map(({ path, byDefault }) => [path, byDefault]))
   const told = await bounds()
@@ -34,7 +31,7 @@ t.test('each bound of the page on security is the default of its setting', async
   const settings = [...defaults]
     .filter(([path, byDefault]) => /^(?:bodies|connections)\./.test(path) && /^`\d+`$/.test(byDefault))
     .map(([path]) => path)
-  t.same(named.map(({ name }) => name).sort(), settings.filter((path) => !elsewhere.includes(path)).sort())
+  t.same(named.map(({ name }) => name).sort(), settings.sort())
   t.ok(told.some(({ name }) => name === `nesting (${deepestNesting})`))
 })
 

@@ -2,7 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Door } from './attacks.ts'
 import { type AttackName, attacks } from './besieged.ts'
 
-/** A thread of attackers, each of whom sends the same again and again between a word to begin and one to end. */
+/**
+ * A thread of attackers, each of whom sends the same again and again between a word to begin and one to end. Each word is
+ * answered with the bytes of all bodies that were sent.
+ */
 const { door, attack, count } = workerData as {
   readonly door: Door
   readonly attack: AttackName
@@ -11,14 +14,18 @@ const { door, attack, count } = workerData as {
 
 let isAttacking = false
 let attacking: readonly Promise<void>[] = []
-const { send } = attacks[attack]
+let bodies = 0
+const { send, bytes } = attacks[attack]
 
 parentPort!.on('message', async (begins: boolean) => {
   isAttacking = begins
   if (begins)
     attacking = Array.from({ length: count }, async () => {
-      while (isAttacking) await send(door)
+      while (isAttacking) {
+        bodies++
+        await send(door)
+      }
     })
   else await Promise.all(attacking)
-  parentPort!.postMessage(null)
+  parentPort!.postMessage(bodies * bytes)
 })

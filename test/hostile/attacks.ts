@@ -52,9 +52,9 @@ export const postSealed = async (door: Door, path: string, plain: Buffer, envelo
 }
 
 /** An open connection to the gateway that takes whatever comes back. */
-export const connected = async (door: Door): Promise<Socket> => {
-  const { hostname, port } = new URL(door.base)
-  const socket = connect({ host: hostname, port: Number(port) })
+export const connected = async ({ base }: Pick<Door, 'base'>, localAddress?: string): Promise<Socket> => {
+  const { hostname, port } = new URL(base)
+  const socket = connect({ host: hostname, port: Number(port), ...(localAddress && { localAddress }) })
   socket.on('error', () => undefined)
   await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
   return socket

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Scene, mebibyte } from './scene.ts'
+import type { Scene } from './scene.ts'
 
 const head = [
   '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n',
@@ -17,18 +17,8 @@ async function* formOf(line: (at: number) => string, count: number): AsyncGenera
 }
 
 /** Uploads so many lines in one form, and demands this status. */
-const uploading = (
-  name: string,
-  short: boolean,
-  count: number,
-  line: (at: number) => string,
-  status: number,
-): Scene => ({
+const uploading = (name: string, count: number, line: (at: number) => string, status: number): Scene => ({
   name,
-  short,
-  // A million lines take more than 64 MiB of a fresh gateway.
-  ...(!short && { bench: true }),
-  memory: 64 * mebibyte,
   async play({ base, key }) {
     let sent = 0
     const form = async function* () {
@@ -52,7 +42,7 @@ const asking = (at: number): string =>
   `{"custom_id":"${at}","method":"POST","url":"/v1/embeddings","body":{"model":"embedding","input":"a"}}\n`
 
 export const batches: readonly Scene[] = [
-  uploading('a batch of 50,000 lines', true, 50_000, asking, 200),
-  uploading('a batch of a million lines', false, 1_000_000, asking, 200),
-  uploading('a batch of 16 million empty lines', true, 16_000_000, () => '\n', 400),
+  uploading('a batch of 50,000 lines', 50_000, asking, 200),
+  uploading('a batch of a million lines', 1_000_000, asking, 200),
+  uploading('a batch of 16 million empty lines', 16_000_000, () => '\n', 400),
 ]

@@ -14,13 +14,14 @@ export type Twin = () => Promise<Stage>
 /** What somebody does to a gateway, and what it may come to. */
 export interface Scene {
   readonly name: string
-  /** Whether it is short enough for the suite. */
-  readonly short: boolean
-  /** True where the bench alone plays it: it comes near a bound, or depends on how many cores are free. */
-  readonly bench?: true
+  /**
+   * Where alone it is played: with the long tests, or in the bench where it comes near a bound or depends on how many cores
+   * are free. The suite plays the others.
+   */
+  readonly only?: 'long' | 'bench'
   /** Ms that a loop may stand still; 200 when absent. */
   readonly stall?: number
-  /** Bytes above the floor that each process may take; four times the bytes sent, or 32 MiB, when absent. */
+  /** Bytes above the floor that each process may take, where they are fewer than four times the bytes on the wire. */
   readonly memory?: number
   /** Gives back how many bytes were sent, and what else was measured; by the clock too where the machine is quiet. */
   play(
@@ -31,6 +32,7 @@ export interface Scene {
 }
 
 export const mebibyte = 1024 * 1024
+/** Bytes that each process may take whatever was sent. */
 const room = 32 * mebibyte
 
 /** Plays it. Silences by the clock on the wall are judged on a quiet machine alone; stalls by how busy the machine is. */
@@ -48,7 +50,7 @@ export const played = async (
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]
   const seen = await stage.watch.end()
   const longest = stall * (quiet ? 1 : Math.max(before, slowness()))
-  const most = (memory ?? Math.max(4 * sent, room)) / mebibyte
+  const most = Math.min(memory ?? Infinity, Math.max(4 * sent, room)) / mebibyte
   const sides = (['gateway', 'enclave'] as const).flatMap((side) => [
     { name: `${side} stall, ms`, value: seen[side].stall, most: longest },
     ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: longest }] : []),

@@ -85,7 +85,6 @@ const figureOf = (by: keyof Waited, { besieged, alone }: Seen, floor: number): F
  */
 const beside = (attack: AttackName, visit: VisitName): Scene => ({
   name: `${attack}, ${count} at once beside a ${visit}`,
-  short: true,
   // Bodies that ended are still in memory until the next collection.
   memory: Math.max(192 * mebibyte, 4 * count * attacks[attack].bytes),
   async play(stage: Stage, twin, quiet) {
@@ -95,6 +94,7 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
     ) as [Worker, Worker]
     await told(victim, warmMs)
     const seen: Seen = { besieged: [], alone: [] }
+    let sent = 0
     const floor = attack.includes('chunks') ? leastOfChunks : least
     const figures = () =>
       (['work', ...(quiet ? ['clock' as const] : [])] as const).map((by) => figureOf(by, seen, floor))
@@ -105,10 +105,11 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
       ] as const) {
         await told(attackers, true)
         waits.push(p99Of((await told(victim, roundMs)) as readonly Waited[]))
-        await told(attackers, false)
+        const bytes = (await told(attackers, false)) as number
+        if (attackers === own) sent = bytes
       }
     await Promise.all([victim, own, other].map((thread) => thread.terminate()))
-    return { sent: 0, figures: figures() }
+    return { sent, figures: figures() }
   },
 })
 

@@ -6,16 +6,8 @@ import { type Scene, mebibyte } from './scene.ts'
 import { unknownKeys } from './besieged.ts'
 
 /** Plays on connections of its own, which end with the scene; how many of them the gateway left open is counted. */
-const onPeers = (
-  name: string,
-  count: number,
-  most: number,
-  act: (peer: RawPeer) => Promise<number>,
-  more: Pick<Scene, 'memory'> = {},
-): Scene => ({
+const onPeers = (name: string, count: number, most: number, act: (peer: RawPeer) => Promise<number>): Scene => ({
   name,
-  short: true,
-  ...more,
   async play(stage: Stage) {
     const ends: (() => void)[] = []
     const peers = Array.from({ length: count }, () => rawPeer({ teardown: (end) => ends.push(end) }, stage))
@@ -41,18 +33,12 @@ export const webSockets: readonly Scene[] = [
     for (let at = 0; at < 1_000; at++) peer.send(opcodes.text, turn('a'))
     return 1_000 * turn('a').length
   }),
-  onPeers(
-    'pings on ten WebSockets whose answers nobody reads',
-    10,
-    0,
-    async (peer) => {
-      peer.socket.pause()
-      const all = 200_000
-      for (let at = 0; at < all && !peer.socket.destroyed; at++)
-        if (!peer.send(opcodes.ping, 'x'.repeat(125)))
-          await Promise.race([once(peer.socket, 'drain').catch(() => null), until(peer.isClosed)])
-      return 8 * mebibyte
-    },
-    { memory: 64 * mebibyte },
-  ),
+  onPeers('pings on ten WebSockets whose answers nobody reads', 10, 0, async (peer) => {
+    peer.socket.pause()
+    const all = 200_000
+    for (let at = 0; at < all && !peer.socket.destroyed; at++)
+      if (!peer.send(opcodes.ping, 'x'.repeat(125)))
+        await Promise.race([once(peer.socket, 'drain').catch(() => null), until(peer.isClosed)])
+    return 8 * mebibyte
+  }),
 ]

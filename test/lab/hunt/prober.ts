@@ -1,6 +1,6 @@
 import { Agent, type RequestOptions, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
-import { corelessHere, forgetPeak, peakOf, residentIn, spentBy } from './processes.ts'
+import { corelessHere, forgetPeak, peakOf, residentIn, spentBy, workersOf } from './processes.ts'
 
 /** One process, and what it answers at once whenever its loop is free. */
 export interface Probed {
@@ -16,7 +16,7 @@ export interface Seen {
   readonly silence: number
   /** Ms that its main thread worked during one such silence: other work of a busy machine is no part of it. */
   readonly stall: number
-  /** Bytes resident at most above those when the watch began. */
+  /** Bytes resident at most above those when the watch began; of a process with workers those of the one that took most. */
   readonly peak: number
   /** Bytes resident when the watch began. */
   readonly floor: number
@@ -38,7 +38,7 @@ const lane = ({ pid, options, body }: Probed) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const none = () => ({ stall: 0, silence: 0, refused: [] as number[], works: [] as number[], waits: [] as number[] })
   let seen = none()
-  let begun = { floor: 0, ran: 0 }
+  let begun = { floors: new Map([[pid, 0]]), ran: 0 }
   let asked = 0
   let isNew = false
   let answered = () => {}
@@ -77,15 +77,16 @@ const lane = ({ pid, options, body }: Probed) => {
   return {
     begin() {
       seen = none()
-      forgetPeak(pid)
-      begun = { floor: residentIn(pid), ran: spentBy(pid) }
+      const all = [pid, ...workersOf(pid)]
+      all.forEach(forgetPeak)
+      begun = { floors: new Map(all.map((each) => [each, residentIn(each)])), ran: spentBy(pid) }
     },
     /** Resolves once a question was answered that was asked after this. */
     async end(): Promise<Seen> {
       const now = performance.now()
       while (asked < now) await new Promise<void>((resolve) => (answered = resolve))
-      const peak = Math.max(0, peakOf(pid) - begun.floor)
-      return { ...seen, peak, floor: begun.floor, ran: spentBy(pid) - begun.ran }
+      const peak = Math.max(0, ...[...begun.floors].map(([each, floor]) => peakOf(each) - floor))
+      return { ...seen, peak, floor: begun.floors.get(pid) ?? 0, ran: spentBy(pid) - begun.ran }
     },
   }
 }
