@@ -2,10 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Door } from './attacks.ts'
 import { type AttackName, attacks } from './besieged.ts'
 
-/**
- * A thread of attackers, each of whom sends the same again and again between a word to begin and one to end. Each word is
- * answered with the bytes of all bodies that were sent.
- */
+/** A thread of attackers, each of whom sends the same again and again between a word to begin and one to end. */
 const { door, attack, count } = workerData as {
   readonly door: Door
   readonly attack: AttackName
@@ -14,18 +11,14 @@ const { door, attack, count } = workerData as {
 
 let isAttacking = false
 let attacking: readonly Promise<void>[] = []
-let bodies = 0
-const { send, bytes } = attacks[attack]
+const { send } = attacks[attack]
 
 parentPort!.on('message', async (begins: boolean) => {
   isAttacking = begins
   if (begins)
     attacking = Array.from({ length: count }, async () => {
-      while (isAttacking) {
-        bodies++
-        await send(door)
-      }
+      while (isAttacking) await send(door)
     })
   else await Promise.all(attacking)
-  parentPort!.postMessage(bodies * bytes)
+  parentPort!.postMessage(null)
 })

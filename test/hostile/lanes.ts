@@ -1,6 +1,6 @@
 import { type Client, connect, newKek } from '../../plugins/sealed/client/client.ts'
 import type { Stage } from '../lab/hunt/stage.ts'
-import { type Figure, type Scene, mebibyte } from './scene.ts'
+import type { Figure, Scene } from './scene.ts'
 
 export const clientOf = (baseUrl: string, apiKey: string): Client =>
   connect({ baseUrl, apiKey, policy: { allowInsecureDev: true }, kek: newKek() })
@@ -23,7 +23,6 @@ const yaml = (bytes: number): Buffer => Buffer.alloc(bytes, '- a: {b: [1, 2, {c:
 
 const beside = (name: string, calls: number, bytes: number): Scene => ({
   name,
-  memory: 1024 * mebibyte,
   async play(stage: Stage) {
     const [ours, theirs] = [clientOf(stage.base, stage.key), clientOf(stage.base, await stage.keyOf('quiet'))]
     const hostile = await reading(ours, 'getDataFileContent', 'large.yaml', yaml(bytes))
@@ -47,7 +46,6 @@ const beside = (name: string, calls: number, bytes: number): Scene => ({
 const large = (calls: number, bytes: number): Scene => ({
   name: `${calls} calls of a tool on one file of ${bytes / 1_000_000} MB`,
   only: 'long',
-  memory: 6 * bytes,
   async play(stage: Stage) {
     const call = await reading(
       clientOf(stage.base, stage.key),

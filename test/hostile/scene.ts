@@ -21,7 +21,7 @@ export interface Scene {
   readonly only?: 'long' | 'bench'
   /** Ms that a loop may stand still; 200 when absent. */
   readonly stall?: number
-  /** Bytes above the floor that each process may take, where they are fewer than four times the bytes on the wire. */
+  /** Bytes above the floor that each process may take; four times the bytes on the wire, or 32 MiB, when absent. */
   readonly memory?: number
   /** Gives back how many bytes were sent, and what else was measured; by the clock too where the machine is quiet. */
   play(
@@ -50,7 +50,7 @@ export const played = async (
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]
   const seen = await stage.watch.end()
   const longest = stall * (quiet ? 1 : Math.max(before, slowness()))
-  const most = Math.min(memory ?? Infinity, Math.max(4 * sent, room)) / mebibyte
+  const most = (memory ?? Math.max(4 * sent, room)) / mebibyte
   const sides = (['gateway', 'enclave'] as const).flatMap((side) => [
     { name: `${side} stall, ms`, value: seen[side].stall, most: longest },
     ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: longest }] : []),

@@ -48,6 +48,8 @@ const search: Envelope = {
 
 const firstLook = (path: string): Scene => ({
   name: `the first look at ${path}, twelve times at once`,
+  // The code that makes it is loaded with the first look.
+  memory: 48 * mebibyte,
   async play({ base }) {
     const looks = Array.from({ length: 12 }, async () => (await fetch(base + path)).bytes())
     const documents = await Promise.all(looks)
@@ -85,6 +87,7 @@ const faults: readonly Scene[] = [
 /** The bytes of one key hold two of them at once; the third is told so. */
 const threeLong: Scene = {
   name: 'three sealed chats of 24 MB at once from one program',
+  only: 'long',
   async play({ base, key }) {
     const bytes = 24_000_000
     const { chat } = clientOf(base, key)
