@@ -21,7 +21,7 @@ const watched = async (work: () => Promise<unknown>) => {
   }
   const base = held()
   let most = base
-  const looking = setInterval(() => (most = Math.max(most, held())), 500)
+  const looking = setInterval(() => (most = Math.max(most, held())), 2_000)
   await work()
   clearInterval(looking)
   return most - base

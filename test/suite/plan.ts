@@ -46,6 +46,7 @@ const longest: readonly string[] = [
   'soak',
   'hunt-files',
   'usage-kills',
+  'batches-million',
   'suite',
 ]
 
