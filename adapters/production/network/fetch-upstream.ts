@@ -253,7 +253,6 @@ const ended = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 const endedEarly = (reason: unknown): boolean =>
   reason instanceof UpstreamFailed &&
-  reason.answered === null &&
   reason.cause instanceof Error &&
   'code' in reason.cause &&
   ended.has(reason.cause.code as string)
