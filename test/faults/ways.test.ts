@@ -83,9 +83,9 @@ for (const tongue of tongues)
       for (const { scene, mark, note } of results) t.equal(mark, 'pass', `${scene.name} ${scene.title} ${note}`)
     for (const [at, result] of straight.results.entries())
       t.strictSame(told(result), told(long.results[at]!), `${result.scene.name} ${result.scene.title}`)
-    // A body goes the long way where the breaker of its backend is open.
+    // A body goes the long way where the breaker of its backend is open, and a chat whose key is looked up again after 5 s.
     t.same(
-      [...straight.counted.long.keys()].filter((why) => why !== 'body'),
+      [...straight.counted.long.keys()].filter((why) => why !== 'body' && why !== 'key'),
       [],
       'every chat that may goes straight',
     )
@@ -130,7 +130,7 @@ const evenly: StartGateway = (faulty, dead, settings) => {
 }
 
 /** Rounds that are played, and how many where a scene still seems slower: other programs make single ones slow. */
-const [leastRounds, mostRounds] = [3, 8]
+const [leastRounds, mostRounds] = [2, 8]
 /** Ms of a quiet machine by which a scene may take longer. */
 const spare = 100
 
