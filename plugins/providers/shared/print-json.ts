@@ -2,8 +2,8 @@ import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../../core/dialects/json-text.ts'
 
-/** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1. */
-const oneTurnCost = 512 * 1024
+/** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1, about a nanosecond. */
+const oneTurnCost = 1024 * 1024
 /** What a member costs beside its characters. */
 const memberCost = 128
 
@@ -63,7 +63,7 @@ interface Printing {
 
 const printInTurns = async (value: unknown): Promise<Uint8Array> => {
   await freeTurn()
-  const bytes = gatheredBytes(Math.ceil(1.05 * textsIn(value)) + oneTurnCost)
+  const bytes = gatheredBytes(Math.ceil(1.05 * textsIn(value)) + 4 * atOnceCost)
   const printing: Printing = { cost: 0 }
   await freeTurn()
   let text = ''
