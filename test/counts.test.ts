@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import t from 'tap'
 import { start } from './lab/bench/measure.ts'
-import { type Sent, costOf, counted } from './counts/counted.ts'
+import { connect } from '../plugins/sealed/client/client.ts'
+import { eagerly } from './lab/bench/pace.ts'
+import { type Counted, type Play, type Sent, atOnce, costOf, counted, sending } from './counts/counted.ts'
 import { program } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
 
@@ -92,15 +94,14 @@ t.test(
     }
     const ours = await counted(program, env)
     t.teardown(() => ours.stop())
-    const bareFile = fileURLToPath(new URL('./lab/bench/subjects/proxy-bare.js', import.meta.url))
-    const bare = await counted(bareFile, { UPSTREAM: upstream.base }, async (child) => {
-      const [port] = (await once(child, 'message')) as [number]
-      return `http://127.0.0.1:${port}`
-    })
+    const bare = await sendingPort('./lab/bench/subjects/proxy-bare.js', { UPSTREAM: upstream.base })
     t.teardown(() => bare.stop())
-    const whole = await costOf(bare, chat('/v1/chat/completions')(false), answers)
+    const whole = await costOf(bare, sending(chat('/v1/chat/completions')(false)), answers)
     for (const [door, sent] of Object.entries(doors)) {
-      const [its, ofStream] = [await costOf(ours, sent(false), answers), await costOf(ours, sent(true), streams)]
+      const [its, ofStream] = [
+        await costOf(ours, sending(sent(false)), answers),
+        await costOf(ours, sending(sent(true)), streams),
+      ]
       const most = bounds[door]
       if (most === undefined) throw new Error(`${door} has no bounds`)
       const answer = { ...its, garbage: its.bytes / 1000, systemCalls: its.systemCalls - whole.systemCalls }
@@ -110,6 +111,42 @@ t.test(
       for (const name of ['promises', 'garbage'] as const)
         t.ok(event[name] <= most.event[name], `${door}: ${event[name].toFixed(2)} ${words[name]} an event`)
     }
+  },
+)
+
+/** A program that sends its port. */
+const sendingPort = (file: string, env: Readonly<Record<string, string>>): Promise<Counted> =>
+  counted(fileURLToPath(new URL(file, import.meta.url)), env, async (child) => {
+    const [port] = (await once(child, 'message')) as [number]
+    return `http://127.0.0.1:${port}`
+  })
+
+const sealedBody = { model: 'bench', messages }
+
+/** Sealed chats, each whole or as a stream. */
+const sealing =
+  (stream: boolean): Play =>
+  async (baseUrl, times) => {
+    const { create } = connect({ baseUrl, apiKey: key, policy: { allowInsecureDev: true } }).chat.completions
+    const chat = async () => {
+      if (!stream) return void (await create({ ...sealedBody, stream }))
+      for await (const _ of await create({ ...sealedBody, stream })) continue
+    }
+    await eagerly(chat, atOnce, times)
+  }
+
+t.test(
+  'what an event of a sealed stream takes beyond a sealed answer, in gateway and enclave',
+  { skip: process.platform !== 'linux', timeout: 170_000 },
+  async (t) => {
+    const upstream = await start('upstream')
+    t.teardown(() => upstream.stop())
+    const ours = await sendingPort('./counts/sealed-gateway.js', { UPSTREAM: upstream.base, KEY: key })
+    t.teardown(() => ours.stop())
+    const [whole, stream] = [await costOf(ours, sealing(false), 24), await costOf(ours, sealing(true), 24)]
+    const promises = (stream.promises - whole.promises) / events
+    t.ok(whole.promises <= 300, `${whole.promises.toFixed(0)} promises a sealed answer`)
+    t.ok(promises <= 0.2, `${promises.toFixed(2)} promises an event of a sealed stream`)
   },
 )
 

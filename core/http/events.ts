@@ -3,7 +3,7 @@ import type { Alarm } from '../ports/platform.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import { framesOf } from './frames.ts'
 import { printEvent } from '../dialects/event.ts'
-import type { PromptIterator } from '../ports/prompt-iterator.ts'
+import { type Flow, flowOf, takeAll } from '../ports/flow.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
 /** How fast a stream has to be read, and how it is written. */
@@ -18,9 +18,9 @@ export interface Pace extends ReaderPatience {
 const mostTogether = 8 * 1024
 
 /** The text of an event, and of those behind it that are there: what one read brought goes on in one write. */
-const withReady = (text: string, source: PromptIterator<ServerEvent>): string => {
+const withReady = (text: string, source: Flow<ServerEvent>): string => {
   while (text.length < mostTogether) {
-    const event = source.ready?.() ?? null
+    const event = source.ready()
     if (event === null) return text
     text += printEvent(event)
   }
@@ -40,7 +40,7 @@ export const sendEvents = async (
   broken: (error: unknown) => ServerEvent | null,
   pace: Pace,
 ): Promise<void> => {
-  const source: PromptIterator<ServerEvent> = events[Symbol.asyncIterator]()
+  const source = flowOf(events)
   const frames = framesOf(response, pace.ownChunks)
   const begin = (): void => {
     if (response.headersSent) return
@@ -58,26 +58,20 @@ export const sendEvents = async (
       beat = beating(say)
     })
   let beat = quiet === null ? null : beating(quiet)
-  let ended = false
   try {
-    for (let silent = true; ; silent = false) {
-      const { done, value } = await source.next()
-      if (silent) beat?.off()
-      ended = done === true
-      if (ended || response.destroyed) break
+    await takeAll(source, (event) => {
+      beat?.off()
+      if (response.destroyed) return true
       begin()
-      const full = handOn(response, frames.frame(withReady(printEvent(value), source)), pace)
-      if (full !== null) await full
-    }
-    begin()
+      return handOn(response, frames.frame(withReady(printEvent(event), source)), pace) ?? undefined
+    })
+    if (!response.destroyed) begin()
   } catch (error) {
-    ended = true
     if (!response.headersSent) throw error
     const last = broken(error)
     if (last !== null && !response.destroyed) response.write(framed(last))
   } finally {
     beat?.off()
-    if (!ended) await source.return?.()
   }
   await endAnswer(response, frames.last ?? undefined, pace)
 }

@@ -1,4 +1,5 @@
 import { type CurrentTrace, type Observer, type Saw, withHook } from '../ports/observer.ts'
+import { leaveQuietly } from '../ports/flow.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { ChatCall, Completion, TokenCount, Upstream } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
@@ -6,7 +7,7 @@ import { returnController } from '../abort.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
 import { type Ability, type Candidate, dialectOf } from './models/catalog-entry.ts'
 import { resilientStream } from './routing/resilient-stream.ts'
-import { leaveSource, openStream, type OpenedStream } from './routing/open-stream.ts'
+import { openStream, type OpenedStream } from './routing/open-stream.ts'
 import type { BrokenStream, StreamPlan, StreamState } from './routing/stream-plan.ts'
 import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
 import { onceBegun, withEnds } from './media/ongoing.ts'
@@ -212,7 +213,7 @@ const stream = async (
         const chunks = answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
         return { ...(await openStream(chunks)), ...provenBy(answer) }
       },
-      drop: ({ source }) => leaveSource(source),
+      drop: ({ source }) => leaveQuietly(source),
       told: (backend, attempt) => live.notes.push(`attempt ${attempt} by ${backend}`),
     })
 

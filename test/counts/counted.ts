@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { heard } from '../fakes/served.ts'
+import { eagerly } from '../lab/bench/pace.ts'
 
 /** What a process has used since its start. */
 interface Used {
@@ -73,24 +74,30 @@ export interface Cost {
 }
 
 /** Requests at once, as many callers send them. */
-const atOnce = 8
+export const atOnce = 8
 
-const play = async (base: string, { path, headers, body }: Sent, times: number): Promise<void> => {
-  const dispatcher = new Agent({ connections: atOnce, pipelining: 1 })
-  let left = times
-  const caller = async () => {
-    while (left-- > 0) {
-      const answer = await request(base + path, {
-        ...{ method: 'POST', body, dispatcher },
-        headers: { 'content-type': 'application/json', ...headers },
-      })
-      const text = await answer.body.text()
-      if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`)
-    }
+/** So many requests, each sent by itself. */
+export type Play = (base: string, times: number) => Promise<void>
+
+/** Sends a request again and again. */
+export const sending =
+  ({ path, headers, body }: Sent): Play =>
+  async (base, times) => {
+    const dispatcher = new Agent({ connections: atOnce, pipelining: 1 })
+    await eagerly(
+      async () => {
+        const answer = await request(base + path, {
+          ...{ method: 'POST', body, dispatcher },
+          headers: { 'content-type': 'application/json', ...headers },
+        })
+        const text = await answer.body.text()
+        if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`)
+      },
+      atOnce,
+      times,
+    )
+    await dispatcher.close()
   }
-  await Promise.all(Array.from({ length: atOnce }, caller))
-  await dispatcher.close()
-}
 
 /** Rounds of which the least counts: the work of the process itself falls into some of them. */
 const rounds = 2
@@ -98,13 +105,13 @@ const rounds = 2
 const tries = 8
 
 /** Null for a round in which garbage was collected, since what was made is no longer there. */
-const roundOf = async (subject: Counted, sent: Sent, requests: number): Promise<Cost | null> => {
+const roundOf = async (subject: Counted, play: Play, requests: number): Promise<Cost | null> => {
   const before = await subject.used('collect')
-  await play(subject.base, sent, requests)
+  await play(subject.base, requests)
   const after = await subject.used()
   if (after.collections > before.collections) return null
   const hooked = await subject.used('hook')
-  await play(subject.base, sent, requests)
+  await play(subject.base, requests)
   const last = await subject.used('unhook')
   return {
     promises: (last.promises - hooked.promises) / requests,
@@ -114,14 +121,14 @@ const roundOf = async (subject: Counted, sent: Sent, requests: number): Promise<
 }
 
 /** Plays the request until its code has run in, then counts; promises come last, since their hook makes garbage of its own. */
-export const costOf = async (subject: Counted, sent: Sent, requests: number): Promise<Cost> => {
-  await play(subject.base, sent, 3 * requests)
+export const costOf = async (subject: Counted, play: Play, requests: number): Promise<Cost> => {
+  await play(subject.base, 3 * requests)
   const clean: Cost[] = []
   for (let round = 0; clean.length < rounds && round < tries; round++) {
-    const cost = await roundOf(subject, sent, requests)
+    const cost = await roundOf(subject, play, requests)
     if (cost !== null) clean.push(cost)
   }
-  if (clean.length === 0) throw new Error(`${sent.path}: garbage was collected in each round`)
+  if (clean.length === 0) throw new Error('Garbage was collected in each round')
   const least = (name: keyof Cost) => Math.min(...clean.map((cost) => cost[name]))
   return { promises: least('promises'), systemCalls: least('systemCalls'), bytes: least('bytes') }
 }

@@ -11,6 +11,7 @@ import {
   TooMany,
   Unavailable,
 } from '../../../core/errors.ts'
+import { type End, Flow } from '../../../core/ports/flow.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
 import { linesOf } from './read-lines.ts'
@@ -94,7 +95,7 @@ const lineTo = (at: string, tls: Tls | null): Line => {
 }
 
 /** The lines of an answer. Throws the enclave's refusal. */
-const linesIn = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
+const linesIn = async (answer: IncomingMessage): Promise<Flow<string>> => {
   const read = linesOf(answer)
   if (answer.statusCode === 200) return read
   const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as RefusalFacts & {
@@ -151,20 +152,28 @@ const handleOver =
     signal.throwIfAborted()
     const { request, answered } = open('POST', `handle/${route}`, { headers })
     const cut = () => void request.destroy()
+    // Answers to the enclave's questions end with the call.
+    const over = enclaveFiles === undefined ? null : new AbortController()
     // A signal may outlive the call, so its listeners are removed.
     const uncut = () => {
       signal.removeEventListener('abort', cut)
-      over.abort(new Unavailable())
+      over?.abort(new Unavailable())
     }
-    // Answers to the enclave's questions end with the call.
-    const over = new AbortController()
     signal.addEventListener('abort', cut, { once: true })
     sendBody(sealed, request)
     try {
       const read = await linesIn(await answered)
-      const reply = await firstIn(read, aside, enclaveFiles, AbortSignal.any([signal, over.signal]))
+      const reply = await firstIn(
+        read,
+        aside,
+        enclaveFiles,
+        over === null ? signal : AbortSignal.any([signal, over.signal]),
+      )
       // An unread stream is ended by its signal.
-      if (reply.kind === 'frames') return framesOf(read, request, uncut, signal)
+      if (reply.kind === 'frames') {
+        const frames = new LineFrames(read, request, uncut, signal)
+        return { kind: 'frames', frames, trailer: frames.trailer }
+      }
       uncut()
       request.end()
       await read.next()
@@ -196,78 +205,108 @@ export const enclaveClient = (at: string, tls: Tls | null): Enclave & LogSigner 
 }
 
 /**
- * The gateway keeps its half of the line open while it wants frames. One line on it starts the frames, and its end
- * stops them. The trailer is read in any case.
+ * The frames of one answer. The gateway keeps its half of the line open while it wants frames. One line on it starts the
+ * frames, and its end stops them. The trailer is read in any case.
  */
-const framesOf = (
-  read: AsyncIterator<string>,
-  request: ClientRequest,
-  begun: () => void,
-  signal: AbortSignal,
-): SealedReply => {
-  const { trailer, next, rest } = framesThenTrailer(read, request)
+class LineFrames extends Flow<string> {
+  readonly trailer: Promise<Trailer>
+  readonly #lines: Flow<string>
+  readonly #request: ClientRequest
+  readonly #begun: () => void
+  readonly #signal: AbortSignal
+  #tell: (trailer: Trailer) => void = () => {}
+  #isBegun = false
+  #isTold = false
+  #end: End | null = null
+  #late: NodeJS.Timeout | null = null
 
-  async function* frames() {
-    let over = false
-    let late: NodeJS.Timeout | null = null
-    // A silent enclave does not react to the end of the line either.
-    const stop = () => {
-      request.end()
-      late ??= setTimeout(() => request.destroy(), usageMs)
-    }
-    try {
-      signal.addEventListener('abort', stop, { once: true })
-      if (signal.aborted) throw new Aborted()
-      begun()
-      request.write('begin\n')
-      for (;;) {
-        const frame = await next()
-        over = frame === null
-        if (signal.aborted) throw new Aborted()
-        if (frame === null) return
-        yield frame
-      }
-    } catch (fault) {
-      // The reason of the abort says more than the broken line.
-      throw signal.aborted && signal.reason instanceof GatewayError ? signal.reason : fault
-    } finally {
-      signal.removeEventListener('abort', stop)
-      if (!over) {
-        request.end()
-        void rest()
-      }
-      if (late !== null) clearTimeout(late)
-    }
+  constructor(lines: Flow<string>, request: ClientRequest, begun: () => void, signal: AbortSignal) {
+    super()
+    this.trailer = new Promise((resolve) => (this.#tell = resolve))
+    this.#lines = lines
+    this.#request = request
+    this.#begun = begun
+    this.#signal = signal
   }
-  return { kind: 'frames', frames: frames(), trailer }
-}
 
-/** The lines of a stream. `rest` waits for the trailer of an abandoned stream, at most `usageMs` ms. */
-const framesThenTrailer = (read: AsyncIterator<string>, request: ClientRequest) => {
-  let tell: (trailer: Trailer) => void = () => {}
-  const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
-  const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
-
-  /** Null at the end of the frames. Throws when the line breaks before the trailer. */
-  const next = async (): Promise<string | null> => {
-    const { done, value } = await read.next()
-    if (done) throw new Unavailable()
-    if (!value.startsWith('{')) return value
-    tell((JSON.parse(value) as { trailer: Trailer }).trailer)
-    request.end()
-    await read.next()
+  ready(): string | null {
+    const line = this.#end === null ? this.#lines.ready() : null
+    if (line === null) return null
+    if (line.startsWith('{')) this.#tells(line)
+    else if (this.#signal.aborted) this.#ends(new Aborted())
+    else return line
     return null
   }
-  const rest = async () => {
-    const late = setTimeout(() => request.destroy(), usageMs)
-    try {
-      while ((await next()) !== null) continue
-    } catch {
-      tell(lost)
-    } finally {
-      clearTimeout(late)
-    }
+
+  ended(): End | null {
+    // The connection is free for the next call behind the last byte alone.
+    const end = this.#end === null ? this.#lines.ended() : null
+    if (end !== null) this.#ends(end.fault ?? (this.#isTold ? null : new Unavailable()))
+    return this.#end
   }
 
-  return { trailer, next, rest }
+  wait(go: () => void): void {
+    if (!this.#isBegun) this.#begin()
+    if (this.#end === null) this.#lines.wait(go)
+    else go()
+  }
+
+  leave(): void {
+    if (this.#end === null) this.#ends(null)
+  }
+
+  #begin(): void {
+    this.#isBegun = true
+    if (this.#signal.aborted) return this.#ends(new Aborted())
+    this.#signal.addEventListener('abort', this.#stop, { once: true })
+    this.#begun()
+    this.#request.write('begin\n')
+  }
+
+  /** A silent enclave does not react to the end of the line either. */
+  readonly #stop = (): void => {
+    this.#request.end()
+    this.#late ??= setTimeout(() => this.#request.destroy(), usageMs)
+  }
+
+  #tells(line: string): void {
+    this.#isTold = true
+    this.#tell(trailerIn(line))
+    this.#request.end()
+  }
+
+  /** The reason of an abort says more than the broken line. */
+  #ends(fault: unknown): void {
+    const { aborted, reason } = this.#signal as { readonly aborted: boolean; readonly reason: unknown }
+    const told = aborted && fault === null ? new Aborted() : fault
+    this.#end = { fault: told !== null && aborted && reason instanceof GatewayError ? reason : told }
+    this.#signal.removeEventListener('abort', this.#stop)
+    if (this.#late !== null) clearTimeout(this.#late)
+    if (!this.#isTold) void this.#rest()
+  }
+
+  /** Waits for the trailer of an abandoned stream, at most `usageMs` ms. */
+  async #rest(): Promise<void> {
+    this.#request.end()
+    const late = setTimeout(() => this.#request.destroy(), usageMs)
+    try {
+      for await (const line of this.#lines) if (line.startsWith('{')) this.#tells(line)
+    } catch {
+      // The trailer of a broken line is lost.
+    } finally {
+      clearTimeout(late)
+      this.#tell(lost)
+    }
+  }
 }
+
+const trailerIn = (line: string): Trailer => {
+  try {
+    return (JSON.parse(line) as { readonly trailer: Trailer }).trailer
+  } catch {
+    return lost
+  }
+}
+
+/** Of a line that broke before its trailer. */
+const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }

@@ -1,5 +1,6 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type LogSigner, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import {
@@ -188,10 +189,5 @@ const kidOf = (sealed: Parameters<Enclave['handle']>[1]): unknown => {
 const lowered = (kid: unknown): unknown => (typeof kid === 'string' ? kid.toLowerCase() : kid)
 
 /** Calls `over` after the last frame, and also when the reader leaves early. */
-async function* ending(frames: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
-  try {
-    yield* frames
-  } finally {
-    over()
-  }
-}
+const ending = (frames: AsyncIterable<string>, over: () => void): Flow<string> =>
+  through<string, string>(frames, { take: (frame, into) => void into.push(frame), over })

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
 import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
 import { type WantedHead, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
+import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
@@ -64,9 +65,9 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
         let over = false
         const stop = () => over || gone.abort(left)
         spoken!.next().then(stop, stop)
-        for await (const frame of reply.frames) {
-          if (!response.write(`${frame}\n`) && !response.destroyed) await onDrain(response)
-        }
+        await takeAll(flowOf(reply.frames), (frame) =>
+          response.write(`${frame}\n`) || response.destroyed ? false : onDrain(response),
+        )
         say({ trailer: await reply.trailer })
         over = true
       }
@@ -91,7 +92,7 @@ const one = async (lines: AsyncIterator<string>): Promise<string> => {
 interface Incoming {
   readonly sealed: Parameters<Enclave['handle']>[1]
   /** The gateway's lines beside the body; null when the body occupies its half of the line. */
-  readonly spoken: AsyncGenerator<string, undefined> | null
+  readonly spoken: Flow<string> | null
 }
 
 /** A body on the first line, as bytes before the lines, or as a stream. */

@@ -1,36 +1,81 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../../../core/errors.ts'
+import { type End, Flow, cleanEnd, through } from '../../../core/ports/flow.ts'
 
-/** Lines as they arrive. An early end of the reading leaves the message open. */
-export const linesOf = (message: IncomingMessage): AsyncGenerator<string, undefined> => {
-  message.setEncoding('utf8')
-  return linesIn(message.iterator({ destroyOnReturn: false }) as AsyncIterable<string>)
+/** The parts of a message, as they arrive. An early end of the reading leaves the message open. */
+class MessageParts<Part extends string | Buffer> extends Flow<Part> {
+  readonly #message: IncomingMessage
+  #end: End | null = null
+  #go: (() => void) | null = null
+
+  constructor(message: IncomingMessage) {
+    super()
+    this.#message = message
+    message.on('readable', this.#wake)
+    message.once('end', () => this.#ends(cleanEnd))
+    message.on('error', (fault) => this.#ends({ fault }))
+    message.once('close', () => this.#ends({ fault: new Unavailable() }))
+  }
+
+  ready(): Part | null {
+    return this.#end === null ? (this.#message.read() as Part | null) : null
+  }
+
+  ended(): End | null {
+    return this.#end
+  }
+
+  wait(go: () => void): void {
+    if (this.#end === null) this.#go = go
+    else go()
+  }
+
+  leave(): void {
+    this.#ends(cleanEnd)
+  }
+
+  #ends(end: End): void {
+    this.#end ??= end
+    this.#message.off('readable', this.#wake)
+    this.#wake()
+  }
+
+  readonly #wake = (): void => {
+    const go = this.#go
+    this.#go = null
+    go?.()
+  }
 }
 
-async function* linesIn(parts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+/** Lines as they arrive. An early end of the reading leaves the message open. */
+export const linesOf = (message: IncomingMessage): Flow<string> => {
+  message.setEncoding('utf8')
+  return linesIn(new MessageParts<string>(message))
+}
+
+const linesIn = (parts: AsyncIterable<string>): Flow<string> => {
   let held = ''
-  for await (const part of parts) {
-    let from = 0
-    for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', from)) {
-      yield held + part.slice(from, at)
-      held = ''
-      from = at + 1
-    }
-    held += part.slice(from)
-  }
+  return through<string, string>(parts, {
+    take(part, into) {
+      const lines = part.split('\n')
+      lines[0] = held + lines[0]
+      held = lines.pop() ?? ''
+      into.push(...lines)
+    },
+  })
 }
 
 /** The first bytes of a message, and the lines after them. Throws Unavailable when the message ends early. */
 export const bytesThenLines = async (
   message: IncomingMessage,
   length: number,
-): Promise<{ readonly bytes: Uint8Array; readonly lines: AsyncGenerator<string, undefined> }> => {
-  const parts = message.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
+): Promise<{ readonly bytes: Uint8Array; readonly lines: Flow<string> }> => {
+  const parts = new MessageParts<Buffer>(message)
   const bytes = new Uint8Array(length)
   let rest: Buffer = Buffer.alloc(0)
   for (let size = 0; size < length;) {
     const { done, value } = await parts.next()
-    if (done) throw new Unavailable()
+    if (done === true) throw new Unavailable()
     const taken = value.subarray(0, length - size)
     bytes.set(taken, size)
     size += taken.length

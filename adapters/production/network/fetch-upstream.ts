@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door, Push } from '../../../core/ports/platform.ts'
-import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
+import { type End, Flow, cleanEnd } from '../../../core/ports/flow.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
 const pauseAtBytes = 64 * 1024
@@ -43,21 +43,11 @@ interface Head {
   reject(reason: unknown): void
 }
 
-/** The one reader that waits for a chunk. */
-interface Waiting {
-  resolve(result: IteratorResult<Uint8Array, undefined>): void
-  reject(reason: unknown): void
-}
-
-const end = { done: true, value: undefined } as const
-
 /**
  * One call between undici's handler and an Answer. undici's own `request` builds a stream for each call, which costs
  * more.
  */
-class Exchange
-  implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array, undefined>, PromptIterator<Uint8Array>
-{
+class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
   #head: Head | null
   #patience: NodeJS.Timeout | undefined
@@ -65,11 +55,12 @@ class Exchange
   #status: number | null = null
   #chunks: Uint8Array[] = []
   #held = 0
-  #waiting: Waiting | null = null
-  #over = false
-  #fault: { readonly reason: unknown } | null = null
+  /** Tells the reader that waits. */
+  #go: (() => void) | null = null
+  #end: End | null = null
 
   constructor(ask: Ask, head: Head) {
+    super()
     this.#signal = ask.signal
     this.#head = head
     ask.signal.addEventListener('abort', this)
@@ -84,7 +75,7 @@ class Exchange
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The call was aborted while the connection was being made.
-    if (this.#fault) controller.abort(this.#fault.reason as Error)
+    if (this.#end?.fault != null) controller.abort(this.#end.fault as Error)
   }
 
   onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
@@ -103,26 +94,22 @@ class Exchange
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    const waiting = this.#waiting
-    if (waiting) {
-      this.#waiting = null
-      return waiting.resolve({ done: false, value: chunk })
-    }
     this.#chunks.push(chunk)
     this.#held += chunk.length
+    // One read of the socket may bring many chunks, which the reader takes together.
+    if (this.#go !== null && this.#chunks.length === 1) process.nextTick(this.#wake)
     if (this.#held >= pauseAtBytes) controller.pause()
   }
 
-  /** Resolves after the socket is free, so that the next call can reuse it. */
+  /** The end comes after the socket is free, so that the next call can reuse it. */
   onResponseEnd(): void {
     queueMicrotask(this.#rest)
   }
 
   onResponseError(_: unknown, error: Error): void {
-    this.#close({ reason: failed(error, this.#status) })
+    this.#close({ fault: failed(error, this.#status) })
   }
 
-  /** One read of the socket may bring many chunks. */
   ready(): Uint8Array | null {
     const chunk = this.#chunks.shift()
     if (chunk === undefined) return null
@@ -131,21 +118,23 @@ class Exchange
     return chunk
   }
 
-  next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    const chunk = this.ready()
-    if (chunk !== null) return Promise.resolve({ done: false, value: chunk })
-    if (this.#fault) return Promise.reject(this.#fault.reason)
-    if (this.#over) return Promise.resolve(end)
-    return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }))
+  ended(): End | null {
+    return this.#end
   }
 
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+  wait(go: () => void): void {
+    if (this.#chunks.length > 0 || this.#end !== null) go()
+    else this.#go = go
+  }
+
+  leave(): void {
     this.#cut(failed(new Error('The answer was left early'), this.#status))
-    return end
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  readonly #wake = (): void => {
+    const go = this.#go
+    this.#go = null
+    go?.()
   }
 
   readonly #impatient = (): void => {
@@ -156,31 +145,28 @@ class Exchange
     setImmediate(this.#done)
   }
 
-  readonly #done = (): void => this.#close(null)
+  readonly #done = (): void => this.#close(cleanEnd)
 
   /** Closes the socket. Earlier chunks are dropped. */
-  #cut(reason: unknown): void {
+  #cut(fault: unknown): void {
     this.#chunks = []
     this.#held = 0
-    if (this.#over) return
+    if (this.#end !== null) return
     const controller = this.#controller
-    this.#close({ reason })
-    controller?.abort(reason as Error)
+    this.#close({ fault })
+    controller?.abort(fault as Error)
   }
 
-  #close(fault: { readonly reason: unknown } | null): void {
-    if (this.#over) return
-    this.#over = true
-    this.#fault = fault
+  #close(end: End): void {
+    if (this.#end !== null) return
+    this.#end = end
     clearTimeout(this.#patience)
     this.#signal.removeEventListener('abort', this)
     const head = this.#head
-    const waiting = this.#waiting
     // An object that outlives the call may refer to this one; its memory must still be freed.
-    this.#head = this.#waiting = this.#controller = null
-    if (!fault) return waiting?.resolve(end)
-    head?.reject(fault.reason)
-    waiting?.reject(fault.reason)
+    this.#head = this.#controller = null
+    if (end.fault !== null) head?.reject(end.fault)
+    this.#wake()
   }
 }
 

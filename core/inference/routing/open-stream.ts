@@ -1,11 +1,11 @@
 import { UpstreamFailed } from '../../errors.ts'
 import type { BackendProof } from '../../ports/backend-evidence.ts'
 import type { Chunk } from '../../ports/upstream.ts'
-import type { PromptIterator } from '../../ports/prompt-iterator.ts'
+import { type Flow, flowOf } from '../../ports/flow.ts'
 
 /** A stream whose first token is there. */
 export interface OpenedStream {
-  readonly source: PromptIterator<Chunk>
+  readonly source: Flow<Chunk>
   /** What came up to the first token, in order. */
   readonly held: readonly Chunk[]
   readonly proven?: BackendProof
@@ -13,7 +13,7 @@ export interface OpenedStream {
 
 /** Waits for the first token, so that whatever breaks before it can be tried elsewhere without the caller seeing anything. */
 export const openStream = async (chunks: AsyncIterable<Chunk>): Promise<OpenedStream> => {
-  const source = chunks[Symbol.asyncIterator]()
+  const source = flowOf(chunks)
   const held: Chunk[] = []
   for (;;) {
     const { done, value } = await source.next()
@@ -31,9 +31,4 @@ export const speaks = ({ choices }: Chunk): boolean => {
     for (const name in delta) if (name !== 'role' && delta[name] != null && delta[name] !== '') return true
   }
   return false
-}
-
-/** Stops reading without waiting for a source that is slow to close. */
-export const leaveSource = (source: AsyncIterator<Chunk>): void => {
-  source.return?.().catch(() => {})
 }

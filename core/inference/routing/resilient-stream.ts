@@ -1,7 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
-import type { PromptIterator } from '../../ports/prompt-iterator.ts'
+import { type End, Flow, cleanEnd, leaveQuietly } from '../../ports/flow.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
@@ -14,306 +14,266 @@ import {
   type WeaveChunk,
 } from './continue-stream.ts'
 import type { Search } from './failover.ts'
-import { leaveSource, type OpenedStream } from './open-stream.ts'
+import type { OpenedStream } from './open-stream.ts'
 import type { BrokenStream, StreamPlan } from './stream-plan.ts'
 
 /** The stream of one backend, from its first token to its end. */
 interface Leg {
-  readonly source: PromptIterator<Chunk>
+  readonly source: Flow<Chunk>
   readonly candidate: Candidate<'chat'>
   readonly controller: AbortController
   readonly breaker: Breaker
   /** The time of its first token, by the clock. */
   readonly since: number
   pass: Pass
-  /** What `next` of the source leads to. Made once for a leg: it runs for every chunk. */
-  took(result: IteratorResult<Chunk>): void
-  broke(reason: unknown): void
-}
-
-/** The state of one answer, over all of its legs. */
-interface Run {
-  readonly plan: StreamPlan
-  search: Search<OpenedStream, 'chat'> | null
-  leg: Leg | null
-  /** Chunks of the leg up to its first token, and how many of them are read. */
-  queue: readonly Chunk[]
-  queued: number
-  woven: WeaveChunk | null
-  /** The usage of earlier legs. */
-  before: WireUsage | null
-  rescues: number
-  /** Finish reasons that have yet to come. */
-  unfinished: number
-  begun: boolean
-  over: boolean
-  /** The fault that the next `next` throws. */
-  fault: unknown
-  watch: Alarm | null
-  limit: Alarm | null
-  /** The reader that waits; null while none does. */
-  give: ((result: IteratorResult<Chunk>) => void) | null
-  refuse: ((reason: unknown) => void) | null
-  /** Listens to the signal of the plan. */
-  readonly aborted: () => void
 }
 
 /**
- * The one iterator between a provider's chunks and the route. It connects on the first `next`, watches the pauses, goes on
- * elsewhere when a stream breaks that can be rescued, and ends the upstream the moment the reader or the signal does.
+ * The one flow between a provider's chunks and the route, over all legs of one answer. It connects when its first chunk is
+ * waited for, watches the pauses, goes on elsewhere when a stream breaks that can be rescued, and ends the upstream the
+ * moment the reader or the signal does.
  */
-export const resilientStream = (plan: StreamPlan): AsyncIterable<Chunk> & PromptIterator<Chunk> => {
-  const run: Run = {
-    plan,
-    search: null,
-    leg: null,
-    queue: [],
-    queued: 0,
-    woven: null,
-    before: null,
-    rescues: 0,
-    unfinished: plan.choices,
-    begun: false,
-    over: false,
-    fault: null,
-    watch: null,
-    limit: null,
-    give: null,
-    refuse: null,
-    aborted: () => stop(run, plan.signal.reason, plan.signal.reason),
+class ResilientStream extends Flow<Chunk> {
+  readonly #plan: StreamPlan
+  #search: Search<OpenedStream, 'chat'> | null = null
+  #leg: Leg | null = null
+  /** Chunks of the leg up to its first token, and how many of them are read. */
+  #queue: readonly Chunk[] = []
+  #queued = 0
+  #woven: WeaveChunk | null = null
+  /** The usage of earlier legs. */
+  #before: WireUsage | null = null
+  #rescues = 0
+  /** Finish reasons that have yet to come. */
+  #unfinished: number
+  #begun = false
+  #end: End | null = null
+  /** The pause while a reader waits, and the longest time of all. */
+  #watch: Alarm | null = null
+  #limit: Alarm | null = null
+  /** Tells the reader that waits; null while none does. */
+  #go: (() => void) | null = null
+  /** The chunk that a waiting reader gets. */
+  #next: Chunk | null = null
+
+  constructor(plan: StreamPlan) {
+    super()
+    this.#plan = plan
+    this.#unfinished = plan.choices
   }
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next() {
-      if (run.over) {
-        const { fault } = run
-        run.fault = null
-        return fault === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(fault)
-      }
-      return new Promise((resolve, reject) => {
-        run.give = resolve
-        run.refuse = reject
-        if (run.begun) pull(run)
-        else begin(run)
-      })
-    },
-    ready: () => ready(run),
-    async return() {
-      stop(run, new Aborted(), null)
-      return { value: undefined, done: true }
-    },
+
+  ready(): Chunk | null {
+    const next = this.#next
+    this.#next = null
+    return next ?? (this.#go === null ? this.#taken() : null)
   }
-}
 
-/** Connects with the first `next`, so a stream that nobody reads costs no backend anything. */
-const begin = (run: Run): void => {
-  const { signal, clock, longest } = run.plan
-  run.begun = true
-  if (signal.aborted) return run.aborted()
-  signal.addEventListener('abort', run.aborted, { once: true })
-  run.limit = clock.alarm(longest, () => {
-    const reason = new UpstreamFailed('The answer took too long')
-    stop(run, reason, reason)
-  })
-  const { broken, given } = run.plan
-  if (broken === undefined) return look(run, null)
-  if (broken.fault instanceof UpstreamFailed && given !== null && canGoOn(run, given))
-    rescue(run, { candidate: broken.candidate, given })
-  else end(run, broken.fault)
-}
-
-/** Searches for a backend: the first one, or with `broken` the next. */
-const look = (run: Run, broken: BrokenStream | null): void => {
-  run.search = run.plan.search(broken)
-  run.search.found.then(
-    (found) => attach(run, found),
-    (reason) => {
-      if (!run.over) end(run, reason)
-    },
-  )
-}
-
-/** Makes the found backend the source of the stream. A probe has proved its backend with the first token. */
-const attach = (run: Run, { answer, candidate, controller, pass }: Found<OpenedStream, 'chat'>): void => {
-  const { breakerOf, clock, live } = run.plan
-  const leg: Leg = {
-    source: answer.source,
-    candidate,
-    controller,
-    breaker: breakerOf(candidate.id),
-    since: clock.now(),
-    pass,
-    took: (result) => took(run, leg, result),
-    broke: (reason) => broke(run, leg, reason),
+  ended(): End | null {
+    return this.#end
   }
-  // The reader may have left between the first token and now.
-  if (run.over) {
-    leg.breaker.left(pass)
-    return close(leg, new Aborted())
+
+  wait(go: () => void): void {
+    if (this.#end !== null) return go()
+    this.#go = go
+    if (this.#begun) this.#pull()
+    else this.#begin()
   }
-  if (pass === 'probe') {
-    leg.breaker.ok(pass)
-    leg.pass = 'plain'
+
+  leave(): void {
+    this.#stop(new Aborted(), cleanEnd)
   }
-  run.search = null
-  run.leg = leg
-  run.queue = answer.held
-  run.queued = 0
-  live.backend = candidate.provider
-  live.by = candidate.id
-  live.proven = answer.proven
-  if (run.woven !== null) live.notes.push(`continued by ${candidate.provider}`)
-  pull(run)
-}
 
-/** The next chunk that came up to the first token; null behind the last one. */
-const fromQueue = (run: Run): Chunk | null => {
-  while (run.queued < run.queue.length) {
-    const held = run.queue[run.queued++]
-    const chunk = held === undefined ? null : made(run, held)
-    if (chunk !== null) return chunk
+  readonly #aborted = (): void => {
+    const { reason } = this.#plan.signal as { readonly reason: unknown }
+    this.#stop(reason, { fault: reason })
   }
-  return null
-}
 
-/** The next chunk of those that are there; null where a reader waits already, or has to. */
-const ready = (run: Run): Chunk | null => {
-  if (run.over || run.give !== null || run.leg === null) return null
-  const held = fromQueue(run)
-  if (held !== null) return held
-  const { source } = run.leg
-  for (;;) {
-    const next = source.ready?.() ?? null
-    if (next === null) return null
-    const chunk = made(run, next)
-    if (chunk !== null) return chunk
+  /** A stream that nobody reads costs no backend anything. */
+  #begin(): void {
+    const { signal, clock, longest, broken, given } = this.#plan
+    this.#begun = true
+    if (signal.aborted) return this.#aborted()
+    signal.addEventListener('abort', this.#aborted, { once: true })
+    this.#limit = clock.alarm(longest, () => {
+      const fault = new UpstreamFailed('The answer took too long')
+      this.#stop(fault, { fault })
+    })
+    if (broken === undefined) return this.#look(null)
+    if (broken.fault instanceof UpstreamFailed && given !== null && this.#canGoOn(given))
+      this.#rescue({ candidate: broken.candidate, given })
+    else this.#close({ fault: broken.fault })
   }
-}
 
-/** Gives the next chunk to the reader that waits. The pause is measured from here. */
-const pull = (run: Run): void => {
-  const { leg, plan } = run
-  const held = fromQueue(run)
-  if (held !== null) return hand(run, held)
-  if (run.watch === null) run.watch = plan.clock.alarm(plan.idle, () => late(run))
-  else run.watch.again()
-  leg?.source.next().then(leg.took, leg.broke)
-}
-
-const hand = (run: Run, chunk: Chunk): void => {
-  const { give } = run
-  run.give = run.refuse = null
-  give?.({ value: chunk, done: false })
-}
-
-/** The chunk as the caller gets it, or null when there is nothing in it to give. */
-const made = (run: Run, chunk: Chunk): Chunk | null => {
-  const { woven, before } = run
-  let given: Chunk | null = chunk
-  if (woven !== null) given = woven(chunk)
-  if (given !== null && before !== null && given.usage != null)
-    given = { ...given, usage: sumUsage(before, given.usage) }
-  if (given !== null) note(run, given)
-  return given
-}
-
-/** Takes note of a chunk as the caller gets it, for the bill and for a rescue. */
-const note = (run: Run, chunk: Chunk): void => {
-  const { live, given } = run.plan
-  for (const { delta, finish_reason } of chunk.choices) {
-    live.size += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
-    if (finish_reason != null) run.unfinished--
+  /** Searches for a backend: the first one, or with `broken` the next. */
+  #look(broken: BrokenStream | null): void {
+    this.#search = this.#plan.search(broken)
+    this.#search.found.then(
+      (found) => this.#attach(found),
+      (fault: unknown) => {
+        if (this.#end === null) this.#close({ fault })
+      },
+    )
   }
-  if (chunk.usage != null) live.usage = chunk.usage
-  if (given !== null) rememberChunk(given, chunk)
-}
 
-/** A result of a leg that was left meanwhile is ignored. */
-const took = (run: Run, leg: Leg, result: IteratorResult<Chunk>): void => {
-  if (run.leg !== leg) return
-  if (result.done) {
-    run.leg = null
-    leg.breaker.ok(leg.pass)
-    return end(run, null)
+  /** Makes the found backend the source of the stream. A probe has proved its backend with the first token. */
+  #attach({ answer, candidate, controller, pass }: Found<OpenedStream, 'chat'>): void {
+    const { breakerOf, clock, live } = this.#plan
+    const breaker = breakerOf(candidate.id)
+    const leg: Leg = { source: answer.source, candidate, controller, breaker, since: clock.now(), pass }
+    // The reader may have left between the first token and now.
+    if (this.#end !== null) {
+      breaker.left(pass)
+      return closeLeg(leg, new Aborted())
+    }
+    if (pass === 'probe') {
+      breaker.ok(pass)
+      leg.pass = 'plain'
+    }
+    this.#search = null
+    this.#leg = leg
+    this.#queue = answer.held
+    this.#queued = 0
+    live.backend = candidate.provider
+    live.by = candidate.id
+    live.proven = answer.proven
+    if (this.#woven !== null) live.notes.push(`continued by ${candidate.provider}`)
+    this.#pull()
   }
-  const chunk = made(run, result.value)
-  if (chunk === null) pull(run)
-  else hand(run, chunk)
-}
 
-/** The backend was silent for `idle` ms while a reader waited. */
-const late = (run: Run): void => {
-  // A reader that is slow to ask is not the backend's fault.
-  if (run.give !== null && run.leg !== null)
-    run.leg.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
-  else run.watch = null
-}
+  /** The next chunk of those that are there: what came up to the first token, then what the leg has. */
+  #taken(): Chunk | null {
+    for (;;) {
+      const chunk = this.#queue[this.#queued++] ?? this.#leg?.source.ready() ?? null
+      if (chunk === null) return null
+      const given = this.#made(chunk)
+      if (given !== null) return given
+    }
+  }
 
-/** The leg broke: the stream is rescued, or its reader learns the reason. */
-const broke = (run: Run, leg: Leg, reason: unknown): void => {
-  if (run.leg !== leg) return
-  const { clock, saw, given } = run.plan
-  const now = clock.now()
-  judgeFault(leg.breaker, leg.pass, reason, now)
-  const { provider, model } = leg.candidate
-  saw(provider, 'broke', now - leg.since, statusOf(reason), { model, streams: true, cause: null })
-  run.leg = null
-  close(leg, reason)
-  // A failure after the finish reason does not affect the answer.
-  if (run.unfinished <= 0) return end(run, null)
-  if (reason instanceof UpstreamFailed && given !== null && canGoOn(run, given))
-    rescue(run, { candidate: leg.candidate, given })
-  else end(run, reason)
-}
+  /** Gives the next chunk to the reader that waits. The pause is measured from here. */
+  #pull(): void {
+    const leg = this.#leg
+    this.#next = this.#taken()
+    if (this.#next !== null) return this.#wake()
+    if (leg === null) return
+    const end = leg.source.ended()
+    if (end !== null) return end.fault === null ? this.#finished(leg) : this.#broke(leg, end.fault)
+    const { clock, idle } = this.#plan
+    if (this.#watch === null) this.#watch = clock.alarm(idle, () => this.#late())
+    else this.#watch.again()
+    leg.source.wait(() => {
+      // What comes of a leg that was left meanwhile is ignored.
+      if (this.#leg === leg) this.#pull()
+    })
+  }
 
-/** Thoughts and an empty text are no prefix that another backend could go on from. */
-const canGoOn = ({ rescues, plan }: Run, { spoiled, thinking, text }: StreamedSoFar): boolean =>
-  !spoiled && !thinking && text !== '' && rescues < plan.rescues
+  #wake(): void {
+    const go = this.#go
+    this.#go = null
+    go?.()
+  }
 
-/** Keeps the usage so far for the bill, and searches for a backend that goes on from the text. */
-const rescue = (run: Run, broken: BrokenStream): void => {
-  const { live } = run.plan
-  const { given } = broken
-  run.rescues++
-  run.watch?.off()
-  run.watch = null
-  run.before = live.usage ?? (run.before ? sumUsage(run.before, lostUsage(given)) : lostUsage(given))
-  live.usage = null
-  run.woven = weaveContinuation(given)
-  look(run, broken)
+  /** The chunk as the caller gets it, or null when there is nothing in it to give. */
+  #made(chunk: Chunk): Chunk | null {
+    const before = this.#before
+    let given = this.#woven === null ? chunk : this.#woven(chunk)
+    if (given !== null && before !== null && given.usage != null)
+      given = { ...given, usage: sumUsage(before, given.usage) }
+    if (given !== null) this.#note(given)
+    return given
+  }
+
+  /** Takes note of a chunk as the caller gets it, for the bill and for a rescue. */
+  #note(chunk: Chunk): void {
+    const { live, given } = this.#plan
+    for (const { delta, finish_reason } of chunk.choices) {
+      live.size += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
+      if (finish_reason != null) this.#unfinished--
+    }
+    if (chunk.usage != null) live.usage = chunk.usage
+    if (given !== null) rememberChunk(given, chunk)
+  }
+
+  #finished({ breaker, pass }: Leg): void {
+    this.#leg = null
+    breaker.ok(pass)
+    this.#close(cleanEnd)
+  }
+
+  /** The backend was silent for `idle` ms while a reader waited. */
+  #late(): void {
+    const leg = this.#leg
+    // A reader that is slow to ask is not the backend's fault.
+    if (this.#go !== null && leg !== null)
+      this.#broke(leg, new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+    else this.#watch = null
+  }
+
+  /** The leg broke: the stream is rescued, or its reader learns the reason. */
+  #broke(leg: Leg, fault: unknown): void {
+    const { clock, saw, given } = this.#plan
+    const now = clock.now()
+    judgeFault(leg.breaker, leg.pass, fault, now)
+    const { provider, model } = leg.candidate
+    saw(provider, 'broke', now - leg.since, statusOf(fault), { model, streams: true, cause: null })
+    this.#leg = null
+    closeLeg(leg, fault)
+    // A failure after the finish reason does not affect the answer.
+    if (this.#unfinished <= 0) return this.#close(cleanEnd)
+    if (fault instanceof UpstreamFailed && given !== null && this.#canGoOn(given))
+      this.#rescue({ candidate: leg.candidate, given })
+    else this.#close({ fault })
+  }
+
+  /** Thoughts and an empty text are no prefix that another backend could go on from. */
+  #canGoOn({ spoiled, thinking, text }: StreamedSoFar): boolean {
+    return !spoiled && !thinking && text !== '' && this.#rescues < this.#plan.rescues
+  }
+
+  /** Keeps the usage so far for the bill, and searches for a backend that goes on from the text. */
+  #rescue(broken: BrokenStream): void {
+    const { live } = this.#plan
+    const { given } = broken
+    this.#rescues++
+    this.#watch?.off()
+    this.#watch = null
+    const lost = lostUsage(given)
+    this.#before = live.usage ?? (this.#before ? sumUsage(this.#before, lost) : lost)
+    live.usage = null
+    this.#woven = weaveContinuation(given)
+    this.#look(broken)
+  }
+
+  /** Ends the stream before its own end; `end` is what a waiting reader learns. */
+  #stop(reason: unknown, end: End): void {
+    if (this.#end !== null) return
+    const leg = this.#leg
+    this.#search?.stop(reason)
+    this.#leg = null
+    if (leg !== null) {
+      leg.breaker.left(leg.pass)
+      closeLeg(leg, reason)
+    }
+    this.#close(end)
+  }
+
+  /** After this nothing is asked, watched or given any more; a waiting reader learns how the stream ended. */
+  #close(end: End): void {
+    this.#end = end
+    this.#queue = []
+    this.#next = null
+    this.#watch?.off()
+    this.#limit?.off()
+    this.#plan.signal.removeEventListener('abort', this.#aborted)
+    this.#wake()
+  }
 }
 
 /** Ends a leg at once. Its connection is closed, since the rest of the stream is of no use. */
-const close = ({ controller, source }: Leg, reason: unknown): void => {
+const closeLeg = ({ controller, source }: Leg, reason: unknown): void => {
   controller.abort(reason)
-  leaveSource(source)
+  leaveQuietly(source)
 }
 
-/** Ends the stream before its own end; `answer` is what a waiting reader learns, null for an end without a fault. */
-const stop = (run: Run, reason: unknown, answer: unknown): void => {
-  if (run.over) return
-  const { search, leg } = run
-  run.over = true
-  search?.stop(reason)
-  run.leg = null
-  if (leg !== null) {
-    leg.breaker.left(leg.pass)
-    close(leg, reason)
-  }
-  end(run, answer)
-}
-
-/** After this nothing is asked, watched or given any more; a waiting reader learns how it ended. */
-const end = (run: Run, reason: unknown): void => {
-  const { give, refuse, plan } = run
-  run.over = true
-  run.watch?.off()
-  run.limit?.off()
-  plan.signal.removeEventListener('abort', run.aborted)
-  run.give = run.refuse = null
-  if (reason === null) give?.({ value: undefined, done: true })
-  else if (refuse !== null) refuse(reason)
-  else run.fault = reason
-}
+/** The answer of one chat, whichever backends give it. */
+export const resilientStream = (plan: StreamPlan): Flow<Chunk> => new ResilientStream(plan)

@@ -10,6 +10,7 @@ import type {
   Model,
   Upstream,
 } from '../../../core/ports/upstream.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 import { parsePolicy } from '../../sealed/evidence/policy.ts'
 import type { Door } from '../../../core/ports/platform.ts'
 import { type Faults, faultsFor } from './faults.ts'
@@ -149,15 +150,14 @@ const spoken = <T extends object>(piece: T): T =>
   Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null)) as T
 
 /** Gives the place back with the last chunk, a fault, or the reader's end. */
-async function* untilLeft(chunks: AsyncIterable<Chunk>, leave: () => void, faults: Faults): AsyncGenerator<Chunk> {
-  try {
-    for await (const chunk of chunks) yield saying(chunk)
-  } catch (error) {
-    throw faults(error)
-  } finally {
-    leave()
-  }
-}
+const untilLeft = (chunks: AsyncIterable<Chunk>, leave: () => void, faults: Faults): Flow<Chunk> =>
+  through<Chunk, Chunk>(chunks, {
+    take: (chunk, into) => void into.push(saying(chunk)),
+    end(_, fault) {
+      if (fault !== null) throw faults(fault)
+    },
+    over: leave,
+  })
 
 const modelOf = ({ model, type = 'CHAT', description, created, input_modalities }: Listed): Model => ({
   id: model,

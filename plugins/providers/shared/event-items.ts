@@ -2,7 +2,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
 import { sseUnpacker, type SseEvent } from '../../shared/sse.ts'
-import { unpack } from '../../shared/unpack.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */
 type Read<T> = (event: SseEvent, into: T[]) => boolean
@@ -94,10 +94,14 @@ export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () 
   itemsBy(answer, clock, unpackedEvents(read, cut))
 
 /** The items of an answer, as the reader finds them in its bytes. Closes the bytes when it is left early. */
-export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): AsyncIterable<T> =>
-  unpack<T>(answer.body, (bytes, into) => reader.read(bytes, into), {
-    cut: () => reader.cut(),
-    over: (reads) => finish(reads, answer, clock),
+export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): Flow<T> =>
+  through(answer.body, {
+    take: (bytes, into: T[]) => reader.read(bytes, into),
+    end(_, fault) {
+      if (fault !== null) throw fault
+      reader.cut()
+    },
+    rest: (reads) => finish(reads, answer, clock),
   })
 
 /** The chunks of a stream of events. Throws UpstreamFailed when the answer says of itself that it is no event stream. */

@@ -1,31 +1,22 @@
-import { finish, garbled, parseObject, toldFault } from '../../shared/backend.ts'
-import { sseUnpacker } from '../../shared/sse.ts'
+import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { TranscriptEvent } from '../../../core/ports/upstream.ts'
+import { itemsOf } from './event-items.ts'
 
 /** Events of the common audio format; throws for a stream that ends before `transcript.text.done`. */
-export async function* transcriptStream(answer: Answer, clock: Clock): AsyncGenerator<TranscriptEvent, void> {
-  const reads = answer.body[Symbol.asyncIterator]()
-  const unpack = sseUnpacker()
-  const events: Parameters<typeof unpack>[1] = []
-  let done = false
-  try {
-    while (!done) {
-      const { done: ended, value } = await reads.next()
-      if (ended) throw garbled('The transcript is cut off', answer.status)
-      unpack(value, events)
-      for (const { data } of events.splice(0)) {
-        const event = eventOf(data)
-        done = event.type === 'transcript.text.done'
-        yield event
-        if (done) return
-      }
-    }
-  } finally {
-    if (done) finish(reads, answer, clock)
-    else answer.discard()
-  }
-}
+export const transcriptStream = (answer: Answer, clock: Clock): AsyncIterable<TranscriptEvent> =>
+  itemsOf<TranscriptEvent>(
+    answer,
+    clock,
+    ({ data }, into) => {
+      const event = eventOf(data)
+      into.push(event)
+      return event.type === 'transcript.text.done'
+    },
+    () => {
+      throw garbled('The transcript is cut off', answer.status)
+    },
+  )
 
 const eventOf = (data: string): TranscriptEvent => {
   const event = parseObject(data)

@@ -10,8 +10,10 @@ import { provenBy } from '../../../core/inference/proven.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
 import type { Supplied } from '../../../core/container.ts'
 import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 import { Guard } from '../../../core/ports/guard.ts'
 import { Clock } from '../../../core/ports/platform.ts'
+import { type Soon, isLater } from '../../../core/ports/soon.ts'
 import { Settings } from '../../../core/settings.ts'
 import type { ChatAnswer, ChatBody, Chunk, Dialect, Message, Usage } from '../../../core/ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
@@ -31,7 +33,7 @@ export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock,
 export type ChatResult =
   | { readonly kind: 'whole'; readonly value: unknown; readonly trailer: Trailer }
   | { readonly kind: 'refused'; readonly error: unknown; readonly trailer: Trailer }
-  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<PacedStream>; counted(): Trailer }
+  | { readonly kind: 'stream'; readonly chunks: Flow<PacedStream>; counted(): Trailer }
 
 /** Decrypted parameters → inference. Throws every other failure; the caller seals it. */
 export const answeredChat = async (
@@ -113,12 +115,12 @@ const marksOf = (passage: Passage): { readonly guards?: readonly string[] } => {
 }
 
 /** The marks of guards stand in the chunk that ends the answer. */
-async function* marked(chunks: AsyncIterable<Chunk>, passage: Passage): AsyncGenerator<Chunk> {
-  for await (const chunk of passage.chunks(chunks)) {
-    const isLast = chunk.choices.some(({ finish_reason }) => finish_reason != null)
-    yield isLast ? { ...chunk, ...marksOf(passage) } : chunk
-  }
-}
+const marked = (chunks: AsyncIterable<Chunk>, passage: Passage): Flow<Chunk> =>
+  through<Chunk, Chunk>(passage.chunks(chunks), {
+    take: (chunk, into) => void into.push(ends(chunk) ? { ...chunk, ...marksOf(passage) } : chunk),
+  })
+
+const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 
 /** Signed thoughts go only to backends of their own kind; another backend would refuse the field. */
 const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined) => { readonly body: ChatBody } } => {
@@ -155,49 +157,53 @@ export const confidentialModel = async (
 const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
   usage ? chunks : withoutCounts(chunks)
 
-async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
-  for await (const chunk of chunks) {
-    const kept = withoutUsage(chunk)
-    if (kept !== null) yield kept
-  }
-}
+const withoutCounts = (chunks: AsyncIterable<Chunk>): Flow<Chunk> =>
+  through(chunks, {
+    take(chunk, into) {
+      const kept = withoutUsage(chunk)
+      if (kept !== null) into.push(kept)
+    },
+  })
 
 type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
 
 /** The last frame tells whether the answer is complete. It carries a receipt of all earlier frames. */
-async function* framed(
-  chunks: AsyncIterable<PacedStream>,
-  key: Uint8Array,
-  ended: () => void,
-  receiptFor: ReceiptFor,
-): AsyncGenerator<string> {
+const framed = (chunks: Flow<PacedStream>, key: Uint8Array, over: () => void, receiptFor: ReceiptFor): Flow<string> => {
   const sealer = frameSealer(key)
   const digest = receiptFor && framesDigest()
-  const seal = (plain: Uint8Array): Uint8Array => {
+  let held: Uint8Array | null = null
+  const give = (plain: Uint8Array, into: string[]): void => {
     const frame = sealer(plain)
     digest?.add(frame)
-    return frame
+    into.push(toHex(frame))
   }
-  try {
-    let held: Uint8Array | null = null
-    for await (const { chunk, text } of chunks) {
-      if (held !== null) yield toHex(seal(held))
+  const complete = (into: string[]): Soon<void> => {
+    if (receiptFor === null || digest === null) return void into.push(toHex(sealer(held ?? utf8(' '), flags.final)))
+    if (held !== null) give(held, into)
+    return receiptFor(digest.digest()).then((receipt) => {
+      into.push(toHex(sealer(utf8(JSON.stringify({ $receipt: receipt })), flags.final)))
+    })
+  }
+  const broken = (fault: unknown, into: string[]): void => {
+    const { code, field, told } = refusalOf(fault)
+    const refusal = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
+    into.push(toHex(sealer(utf8(JSON.stringify(refusal)), flags.error)))
+  }
+  return through<PacedStream, string>(chunks, {
+    take({ chunk, text }, into) {
+      if (held !== null) give(held, into)
       held = null
       // Only a chunk with a finish reason can be the last. To hold back every chunk would delay each token by a tick.
-      if (chunk.choices.some(({ finish_reason }) => finish_reason != null)) held = text
-      else yield toHex(seal(text))
-    }
-    if (receiptFor === null || digest === null) return yield toHex(sealer(held ?? utf8(' '), flags.final))
-    if (held !== null) yield toHex(seal(held))
-    const receipt = utf8(JSON.stringify({ $receipt: await receiptFor(digest.digest()) }))
-    yield toHex(sealer(receipt, flags.final))
-  } catch (error) {
-    const { code, field, told } = refusalOf(error)
-    const refusal = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
-    yield toHex(sealer(utf8(JSON.stringify(refusal)), flags.error))
-  } finally {
-    ended()
-  }
+      if (ends(chunk)) held = text
+      else give(text, into)
+    },
+    end: (into, fault) => {
+      if (fault !== null) return broken(fault, into)
+      const given = complete(into)
+      return isLater(given) ? given.catch((fault: unknown) => broken(fault, into)) : given
+    },
+    over,
+  })
 }
 
 /** An estimate stands in for missing counts: a token is taken as four characters. */

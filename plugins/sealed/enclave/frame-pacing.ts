@@ -1,4 +1,5 @@
-import type { Clock } from '../../../core/ports/platform.ts'
+import { type End, Flow, cleanEnd, flowOf, leaveQuietly } from '../../../core/ports/flow.ts'
+import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
 import { wholeDelta } from '../../../core/dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
@@ -17,74 +18,122 @@ export interface PacedStream {
   readonly text: Uint8Array
 }
 
-/** Chunks between their source and the frames. */
-interface Pacing {
-  readonly source: AsyncIterator<Chunk>
-  readonly queue: Chunk[]
-  ended: boolean
-  fault: { readonly error: unknown } | null
-  /** Called when a chunk or the end comes. */
-  wake: () => void
-  /** Called when there is room in the queue. */
-  resume: () => void
-}
-
 /**
  * Sends chunks at fixed times, counted from the first chunk: the first at once, then at most one every 50 ms. Chunks in
  * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
  * An end or an error follows after all earlier chunks.
  */
-export async function* pacedFrames(
+class PacedFrames extends Flow<PacedStream> {
+  readonly #source: Flow<Chunk>
+  readonly #model: string
+  readonly #clock: Clock
+  readonly #signal: AbortSignal
+  readonly #queue: Chunk[] = []
+  /** When the first frame went; null before. */
+  #began: number | null = null
+  /** The reader may have the next frame, or the end. */
+  #isDue = false
+  #isReading = false
+  #end: End | null = null
+  #alarm: Alarm | null = null
+  #go: (() => void) | null = null
+
+  constructor(source: Flow<Chunk>, model: string, clock: Clock, signal: AbortSignal) {
+    super()
+    this.#source = source
+    this.#model = model
+    this.#clock = clock
+    this.#signal = signal
+  }
+
+  ready(): PacedStream | null {
+    if (!this.#isDue || this.#queue.length === 0) return null
+    try {
+      const frame = take(this.#queue, this.#model)
+      this.#isDue = false
+      this.#began ??= this.#clock.now()
+      this.#read()
+      return frame
+    } catch (fault) {
+      this.#breaks(fault)
+      return null
+    }
+  }
+
+  ended(): End | null {
+    return this.#isDue ? this.#end : null
+  }
+
+  wait(go: () => void): void {
+    this.#go = go
+    this.#read()
+    this.#pace()
+  }
+
+  async leave(): Promise<void> {
+    this.#alarm?.off()
+    this.#queue.length = 0
+    if (this.#end !== null) return
+    this.#end = cleanEnd
+    await this.#source.leave()
+  }
+
+  /** Reads what is there; a faster source is paused. */
+  #read(): void {
+    while (!this.#isReading && this.#end === null && this.#queue.length < mostChunks) {
+      const chunk = this.#source.ready()
+      if (chunk !== null) this.#add(chunk)
+      else this.#end = this.#source.ended()
+      if (chunk !== null || this.#end !== null) continue
+      this.#isReading = true
+      this.#source.wait(this.#came)
+    }
+  }
+
+  #add(chunk: Chunk): void {
+    try {
+      this.#queue.push(...textThenFinish(chunk))
+    } catch (fault) {
+      this.#breaks(fault)
+    }
+  }
+
+  /** Ends the answer by a chunk that can't be worded. */
+  #breaks(fault: unknown): void {
+    this.#queue.length = 0
+    this.#end = { fault }
+    leaveQuietly(this.#source)
+  }
+
+  readonly #came = (): void => {
+    this.#isReading = false
+    this.#read()
+    this.#pace()
+  }
+
+  /** Tells a waiting reader of the next frame at its time. */
+  #pace(): void {
+    if (this.#go === null || (this.#queue.length === 0 && this.#end === null)) return
+    if (this.#began === null || this.#signal.aborted) return this.#due()
+    this.#alarm ??= this.#clock.alarm(tick - ((this.#clock.now() - this.#began) % tick), this.#due)
+  }
+
+  readonly #due = (): void => {
+    this.#alarm = null
+    this.#isDue = true
+    const go = this.#go
+    this.#go = null
+    go?.()
+  }
+}
+
+/** The chunks of one answer, as they are sealed. */
+export const pacedFrames = (
   chunks: AsyncIterable<Chunk>,
   model: string,
   clock: Clock,
   signal: AbortSignal,
-): AsyncGenerator<PacedStream> {
-  const source = chunks[Symbol.asyncIterator]()
-  const pacing: Pacing = { source, queue: [], ended: false, fault: null, wake: () => {}, resume: () => {} }
-  const { queue } = pacing
-  const reading = readAll(pacing)
-  try {
-    let began = 0
-    for (let first = true; ; first = false) {
-      while (queue.length === 0 && !pacing.ended) await new Promise<void>((go) => (pacing.wake = go))
-      if (!first) {
-        const late = (clock.now() - began) % tick
-        await clock.sleep(tick - late, signal)
-      }
-      if (queue.length === 0) break
-      const frame = take(queue, model)
-      pacing.resume()
-      yield frame
-      if (first) began = clock.now()
-    }
-    if (pacing.fault !== null) throw pacing.fault.error
-  } finally {
-    pacing.ended = true
-    pacing.resume()
-    await source.return?.()
-    await reading
-  }
-}
-
-/** Reads the source into the queue. A fault waits behind the chunks before it. */
-const readAll = async (pacing: Pacing): Promise<void> => {
-  const { source, queue } = pacing
-  try {
-    for (;;) {
-      const { done, value } = await source.next()
-      if (done) break
-      queue.push(...textThenFinish(value))
-      pacing.wake()
-      if (queue.length >= mostChunks) await new Promise<void>((go) => (pacing.resume = go))
-      if (pacing.ended) break
-    }
-  } catch (error) {
-    pacing.fault = { error }
-  }
-  pacing.ended = true
-  pacing.wake()
-}
+): Flow<PacedStream> => new PacedFrames(flowOf(chunks), model, clock, signal)
 
 /** Takes as many chunks as fit in one frame. */
 const take = (queue: Chunk[], model: string): PacedStream => {

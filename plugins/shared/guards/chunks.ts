@@ -1,5 +1,7 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
+import { type Steps, done, soon, waited } from '../../../core/ports/soon.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
 import { type Wording, answerWording, jsonWording } from './texts.ts'
 
@@ -15,11 +17,11 @@ const growing = ['content', 'reasoning_content', 'reasoning', 'refusal'] as cons
 const mostArguments = 8 * 1024 * 1024
 
 /** All texts of something whole through a watch each. */
-export const passed = async <T>({ texts, with: worded }: Wording<T>, watching: Watching): Promise<T> => {
+export function* passed<T>({ texts, with: worded }: Wording<T>, watching: Watching): Steps<T> {
   const next: string[] = []
   for (const { text } of texts) {
     const watch = watching()
-    next.push(watch === null ? text : (await watch.take(text)).text + (await watch.end()).text)
+    next.push(watch === null ? text : (yield* waited(watch.take(text))).text + (yield* waited(watch.end())).text)
   }
   return worded(next)
 }
@@ -28,88 +30,79 @@ export const passed = async <T>({ texts, with: worded }: Wording<T>, watching: W
 type Channels = Map<string, TextWatch>
 
 interface Guarding {
-  readonly source: AsyncIterator<Chunk>
   readonly watching: Watching
   /** Of each choice. */
   readonly choices: Map<number, Channels>
-  readonly queue: Chunk[]
   last: Chunk | null
-  over: boolean
 }
 
 /**
  * Chunks whose texts go through a watch each. What is held back comes with a later chunk of the same text, and at the
  * latest before another text begins, before the finish reason, or at the end.
  */
-export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching): AsyncIterable<Chunk> => {
-  const source = chunks[Symbol.asyncIterator]()
-  const guarding: Guarding = { source, watching, choices: new Map(), queue: [], last: null, over: false }
-  const iterator: AsyncIterator<Chunk> = {
-    next: () => nextOf(guarding),
-    async return() {
-      guarding.over = true
-      guarding.queue.length = 0
-      await source.return?.()
-      return { value: undefined, done: true }
+export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching): Flow<Chunk> => {
+  const guarding: Guarding = { watching, choices: new Map(), last: null }
+  return through<Chunk, Chunk>(chunks, {
+    take: (chunk, into) => done(orNothing(into, take(guarding, chunk, into))),
+    end(into, fault) {
+      if (fault !== null) throw fault
+      return done(orNothing(into, rest(guarding, into)))
     },
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
+  })
 }
 
-const nextOf = async (guarding: Guarding): Promise<IteratorResult<Chunk>> => {
-  for (;;) {
-    const ready = guarding.queue.shift()
-    if (ready !== undefined) return { value: ready, done: false }
-    if (guarding.over) return { value: undefined, done: true }
-    const { done, value } = await guarding.source.next()
-    guarding.over = done === true
-    try {
-      if (!done) await take(guarding, value)
-      else if (guarding.last !== null)
-        for (const index of guarding.choices.keys()) await flush(guarding, guarding.last, index, new Set())
-    } catch (error) {
-      guarding.over = true
-      guarding.queue.length = 0
-      // The reader hears of the refusal, not of a source that fails to close.
-      guarding.source.return?.().catch(() => undefined)
-      throw error
-    }
+/** Nothing goes on of a chunk that a guard refuses. */
+function* orNothing(into: Chunk[], steps: Steps<void>): Steps<void> {
+  try {
+    yield* steps
+  } catch (refusal) {
+    into.length = 0
+    throw refusal
   }
+}
+
+function* rest(guarding: Guarding, into: Chunk[]): Steps<void> {
+  if (guarding.last === null) return
+  for (const index of guarding.choices.keys()) yield* flush(guarding, guarding.last, index, new Set(), into)
 }
 
 /** Emits what the other channels of a choice hold back, as chunks of their own. */
-const flush = async (guarding: Guarding, head: Chunk, index: number, but: ReadonlySet<string>): Promise<void> => {
+function* flush(guarding: Guarding, head: Chunk, index: number, but: ReadonlySet<string>, into: Chunk[]): Steps<void> {
   const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
   for (const [name, watch] of channels) {
     if (but.has(name)) continue
     channels.delete(name)
-    const { text } = await watch.end()
+    const { text } = yield* waited(watch.end())
     if (text === '') continue
     const { usage: _, ...rest } = head
-    guarding.queue.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
+    into.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
   }
 }
 
-const through = async (guarding: Guarding, head: Chunk, choice: ChunkChoice): Promise<ChunkChoice | null> => {
+function* choiceThrough(
+  guarding: Guarding,
+  head: Chunk,
+  choice: ChunkChoice,
+  into: Chunk[],
+): Steps<ChunkChoice | null> {
   const { index, delta, finish_reason, logprobs: _, ...rest } = choice
   const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
   guarding.choices.set(index, channels)
   const names = namesIn(delta)
-  await flush(guarding, head, index, names)
-  const passed = await deltaThrough(delta, channels, guarding.watching, finish_reason != null)
+  yield* flush(guarding, head, index, names, into)
+  const passed = yield* deltaThrough(delta, channels, guarding.watching, finish_reason != null)
   const isSilent = names.size > 0 && finish_reason == null && saysNothing(passed)
   return isSilent ? null : { ...rest, index, delta: passed, finish_reason }
 }
 
 /** Events of a dialect would go on as they came, so the chunks are worded anew. */
-const take = async (guarding: Guarding, { native: _, ...chunk }: Chunk): Promise<void> => {
+function* take(guarding: Guarding, { native: _, ...chunk }: Chunk, into: Chunk[]): Steps<void> {
   const kept: ChunkChoice[] = []
   for (const choice of chunk.choices) {
-    const next = await through(guarding, chunk, choice)
+    const next = yield* choiceThrough(guarding, chunk, choice, into)
     if (next !== null) kept.push(next)
   }
-  if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null)
-    guarding.queue.push({ ...chunk, choices: kept })
+  if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null) into.push({ ...chunk, choices: kept })
   guarding.last = chunk
 }
 
@@ -127,28 +120,40 @@ const deltaOf = (name: string, text: string): Delta => {
   return { tool_calls: [{ index: Number(index), function: { arguments: text } }] }
 }
 
-const deltaThrough = async (delta: Delta, channels: Channels, watching: Watching, isLast: boolean): Promise<Delta> => {
-  const through = async (name: string, text: string): Promise<string> => {
-    let watch = channels.get(name)
-    if (watch === undefined) channels.set(name, (watch = watchOf(name, watching)))
-    const next = (await watch.take(text)).text
-    if (!isLast) return next
-    channels.delete(name)
-    return next + (await watch.end()).text
-  }
+function* textThrough(
+  text: string,
+  name: string,
+  channels: Channels,
+  watching: Watching,
+  isLast: boolean,
+): Steps<string> {
+  let watch = channels.get(name)
+  if (watch === undefined) channels.set(name, (watch = watchOf(name, watching)))
+  const next = (yield* waited(watch.take(text))).text
+  if (!isLast) return next
+  channels.delete(name)
+  return next + (yield* waited(watch.end())).text
+}
+
+function* deltaThrough(delta: Delta, channels: Channels, watching: Watching, isLast: boolean): Steps<Delta> {
   const texts: Record<string, string> = {}
   for (const name of growing) {
     const text = delta[name]
-    if (typeof text === 'string' && text !== '') texts[name] = await through(name, text)
+    if (typeof text === 'string' && text !== '')
+      texts[name] = yield* textThrough(text, name, channels, watching, isLast)
   }
   const { tool_calls: calls, ...others } = delta
   const whole = Object.fromEntries(Object.entries(others).filter(([name]) => !(name in texts)))
-  const rest = await passed(answerWording(whole), watching)
+  const rest = yield* passed(answerWording(whole), watching)
   if (calls == null) return { ...delta, ...rest, ...texts }
   const made: ToolCallPart[] = []
   for (const call of calls) {
     const { arguments: json } = call.function ?? {}
-    made.push(json ? { ...call, function: { ...call.function, arguments: await through(callName(call), json) } } : call)
+    if (!json) made.push(call)
+    else {
+      const own = yield* textThrough(json, callName(call), channels, watching, isLast)
+      made.push({ ...call, function: { ...call.function, arguments: own } })
+    }
   }
   return { ...delta, ...rest, ...texts, tool_calls: made }
 }
@@ -168,7 +173,7 @@ const argumentsWatch = (watching: Watching): TextWatch => {
       if (json.length > mostArguments) throw new UpstreamFailed(undefined, { cause: new Error('Endless arguments') })
       return { text: '' }
     },
-    end: async () => ({ text: await passed(jsonWording(json), watching) }),
+    end: () => soon(done(passed(jsonWording(json), watching)), (text) => ({ text })),
   }
 }
 

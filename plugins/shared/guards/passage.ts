@@ -1,6 +1,7 @@
 import { BadRequest } from '../../../core/errors.ts'
-import type { Guard, GuardedCall, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
+import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
+import { type Steps, done, waited } from '../../../core/ports/soon.ts'
 import type { Completion, Native } from '../../../core/ports/upstream.ts'
 import { chunksThrough, passed } from './chunks.ts'
 import { answerWording, requestWording } from './texts.ts'
@@ -55,8 +56,9 @@ const passageBy = (guards: readonly Guard[], call: GuardedCall): Passage => {
     async answer(answer) {
       if (watchText() === null) return answer
       const { completion, text, native } = answer
-      const next = await passed(answerWording(withoutOdds(completion)), watchText)
-      const own = native && !spells(native) && { ...native, body: await passed(answerWording(native.body), watchText) }
+      const next = await done(passed(answerWording(withoutOdds(completion)), watchText))
+      const own = native &&
+        !spells(native) && { ...native, body: await done(passed(answerWording(native.body), watchText)) }
       const same = next === completion && text !== undefined
       return { kind: 'completion', completion: next, ...(same && { text }), ...(own && { native: own }) }
     },
@@ -70,20 +72,24 @@ type Heed = <V extends Verdict>(guard: Guard, verdict: V, sentence: string) => V
 const inRow = (watches: readonly { readonly guard: Guard; readonly watching: TextWatch }[], heed: Heed): TextWatch => {
   const sentence = 'A guard refuses the answer'
   return {
-    async take(piece) {
-      let text = piece
-      for (const { guard, watching } of watches)
-        if (text !== '') text = heed(guard, await watching.take(text), sentence).text
-      return { text }
-    },
-    async end() {
-      let text = ''
-      for (const { guard, watching } of watches) {
-        const before = text === '' ? '' : heed(guard, await watching.take(text), sentence).text
-        text = before + heed(guard, await watching.end(), sentence).text
-      }
-      return { text }
-    },
+    take: (piece) => done(taken(piece)),
+    end: () => done(ended()),
+  }
+
+  function* taken(piece: string): Steps<GuardedPiece> {
+    let text = piece
+    for (const { guard, watching } of watches)
+      if (text !== '') text = heed(guard, yield* waited(watching.take(text)), sentence).text
+    return { text }
+  }
+
+  function* ended(): Steps<GuardedPiece> {
+    let text = ''
+    for (const { guard, watching } of watches) {
+      const before = text === '' ? '' : heed(guard, yield* waited(watching.take(text)), sentence).text
+      text = before + heed(guard, yield* waited(watching.end()), sentence).text
+    }
+    return { text }
   }
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { mayUse } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
+import type { ServerEvent } from '../../../core/dialects/event.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
 import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
@@ -9,7 +10,9 @@ import { isListed, catalogEntryOf } from '../../shared/models/listed-model.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
+import { type Flow, through } from '../../../core/ports/flow.ts'
 import { type Alarm, Clock } from '../../../core/ports/platform.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { Streams } from '../shared/sealed-streams.ts'
 import { Settings } from '../../../core/settings.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
@@ -109,7 +112,7 @@ const chat = route({
         void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
-      return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
+      return events(relayed(reply.frames, idle, ended), broken, beat, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -155,21 +158,30 @@ const embeddings = route({
 })
 
 /** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
-async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
-  let over = false
-  try {
-    for await (const frame of frames) {
+const relayed = (frames: AsyncIterable<string>, idle: Alarm, ended: () => Promise<void>): Flow<ServerEvent> => {
+  let isOver = false
+  const over = (): Soon<void> => {
+    if (isOver) return
+    isOver = true
+    return ended()
+  }
+  return through<string, ServerEvent>(frames, {
+    take(frame, into) {
       idle.again()
       const flag = frame.slice(46, 48)
-      over = flag !== '00'
-      if (over) await ended()
-      yield { event: flag === '02' ? 'error' : 'data', data: frame }
-      // An error frame is never followed by the end mark.
-      if (flag === '01') yield { event: 'done', data: '[DONE]' }
-    }
-  } finally {
-    if (!over) await ended()
-  }
+      if (flag === '00') return void into.push({ event: 'data', data: frame })
+      return soon(over(), () => {
+        into.push({ event: flag === '02' ? 'error' : 'data', data: frame })
+        // An error frame is never followed by the end mark.
+        if (flag === '01') into.push({ event: 'done', data: '[DONE]' })
+      })
+    },
+    end: (_, fault) =>
+      soon(over(), () => {
+        if (fault !== null) throw fault
+      }),
+    over,
+  })
 }
 
 const broken = (error: GatewayError) => ({

@@ -1,18 +1,16 @@
 import type { Supplied } from '../../../core/container.ts'
 import type { EventWriter } from '../../../core/dialects/event.ts'
-import { passageThrough } from '../../../core/ports/chat-filter.ts'
 import type { chatNeeds } from './chat-needs.ts'
 import type { Inference } from '../../../core/inference/inference.ts'
-import { dialectOf } from '../../../core/inference/models/catalog-entry.ts'
-import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
 import type { ChatAnswer } from '../../../core/ports/upstream.ts'
 import { type SearchedChat, type SearchedEvents, searchedAnswer, searchedEvents, usedOf } from './searched-chat.ts'
 import { callerKey } from '../../shared/caller-key.ts'
-import { refuseUnseen, servedModel } from '../../shared/models/find-model.ts'
+import { servedModel } from '../../shared/models/find-model.ts'
 import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { begunByRule } from './ruled-chat.ts'
-import { droppedIn, guardedWordings, wordingsOf } from './wordings.ts'
+import { searchedTask, wordedRequest } from './worded-request.ts'
+import { filteredWordings, wordingsOf } from './wordings.ts'
 
 export { chatNeeds } from './chat-needs.ts'
 
@@ -49,35 +47,25 @@ const beginNamed = async (
   stream: boolean,
   signal: AbortSignal,
 ): Promise<Begun> => {
-  const { caller, provider, session } = talk
+  const { caller, record } = talk
   const { organization } = caller
   const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
-  const passage = passageThrough(given.filters, { model: entry.name, organization })
-  const worded = wordingsOf((to) => talk.understand(to, entry.settings))
-  const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
-  const [first] = entry.candidates
-  const { body, user } = fit(first && dialectOf(first))
-  refuseUnseen(entry, body)
-  const dropped = droppedIn(entry, fit)
-  const estimate = estimateOf(body, user)
+  const { filters } = given
+  const wordings = wordingsOf((to) => talk.understand(to, entry.settings))
+  const { passage, fit } = await filteredWordings(entry, wordings, { filters, organization }, signal)
+  const worded = wordedRequest(organization, entry, talk, fit)
+  const estimate = estimateOf(worded.body, worded.user)
   const beside = besideOf(talk)
   const billed = beside === undefined ? entry : { ...entry, paidWith: callerKey }
-  const reservation = await given.meter.reserve(caller, billed, estimate, talk.record)
+  const reservation = await given.meter.reserve(caller, billed, estimate, record)
   return {
     model: entry,
     task: {
-      entry,
-      body,
-      provider,
-      organization,
-      affinity: affinityOf(entry, organization, body, session),
-      stream,
-      tries: talk.tries ?? null,
-      fit,
-      beside,
-      ...(talk.record !== undefined && { request: talk.record.id }),
+      ...searchedTask(entry, worded),
+      ...{ stream, tries: talk.tries ?? null, beside },
+      ...(record !== undefined && { request: record.id }),
     },
-    headers: { ...reservation.headers, ...dropped },
+    headers: { ...reservation.headers, ...worded.dropped },
     passage,
     began: () => reservation.began(),
     settle: (usage, characters, backend) =>

@@ -1,15 +1,14 @@
 import { BadRequest, GatewayError } from '../../../core/errors.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { passageThrough } from '../../../core/ports/chat-filter.ts'
 import type { countNeeds } from './chat-needs.ts'
 import { inputOf } from '../../../core/inference/metering/tokens.ts'
-import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { Dialect, TokenCount } from '../../../core/ports/upstream.ts'
 import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { countedModel } from './ruled-chat.ts'
-import { droppedIn, guardedWordings, marksOf, wordingsOf, type Wordings } from './wordings.ts'
+import { droppedIn, filteredWordings, firstWording, marksOf, wordingsOf, type Wordings } from './wordings.ts'
 
 type CountNeeds = Supplied<typeof countNeeds>
 
@@ -51,10 +50,8 @@ const countedByBackend = async (
 ): Promise<CountedChat | null> => {
   const { caller, session } = talk
   const { organization } = caller
-  const passage = passageThrough(filters, { model: entry.name, organization })
-  const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
-  const [first] = entry.candidates
-  const { body } = fit(first && dialectOf(first))
+  const { passage, fit } = await filteredWordings(entry, worded, { filters, organization }, signal)
+  const { body } = firstWording(entry, fit)
   const affinity = affinityOf(entry, organization, body, session)
   const counted = await inference.count({ entry, body, fit, affinity, beside: besideOf(talk) }, signal)
   return counted && { ...counted, headers: { ...droppedIn(entry, fit), ...marksOf(passage) } }

@@ -1,15 +1,12 @@
 import { mayUse } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { TooMany } from '../../../core/errors.ts'
-import { dialectOf } from '../../../core/inference/models/catalog-entry.ts'
 import { servedModel, unknownModel } from '../../shared/models/find-model.ts'
-import { passageThrough } from '../../../core/ports/chat-filter.ts'
-import type { ChatBody } from '../../../core/ports/upstream.ts'
 import type { ModelRules } from '../../shared/rules/rules.ts'
 import type { RuledModel } from '../../shared/rules/ruled.ts'
 import type { DialectChat } from './dialect-chat.ts'
 import type { chatNeeds } from './chat-needs.ts'
-import { guardedWordings, wordingsOf } from './wordings.ts'
+import { filteredWordings, firstWording, wordingsOf } from './wordings.ts'
 
 type Needs = Pick<Supplied<typeof chatNeeds>, 'catalog' | 'filters' | 'rules' | 'traces'>
 type Headers = Readonly<Record<string, string>>
@@ -63,11 +60,10 @@ const choiceOf = async (
   signal: AbortSignal,
 ): Promise<RuledModel> => {
   const { caller, session, record, model } = talk
+  const { organization } = caller
   const entry = await servedModel(catalog, caller, otherwise, 'chat', signal)
-  const passage = passageThrough(filters, { model: entry.name, organization: caller.organization })
   const worded = wordingsOf((to) => talk.understand(to, entry.settings))
-  const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
-  const [first] = entry.candidates
-  const body: ChatBody = fit(first && dialectOf(first)).body
+  const { fit } = await filteredWordings(entry, worded, { filters, organization }, signal)
+  const { body } = firstWording(entry, fit)
   return rule.choose(model, { caller, session, body, ...(record !== undefined && { record }) }, signal)
 }

@@ -3,7 +3,7 @@ import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { Chunks, Served, Whole } from '../../../core/inference/task.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
-import type { PromptIterator } from '../../../core/ports/prompt-iterator.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
 import type { Usage, WireUsage } from '../../../core/ports/upstream.ts'
 import { askedHeaders } from './backend-headers.ts'
 import { printedEvents } from './printed-events.ts'
@@ -34,7 +34,7 @@ export const searchedAnswer = async (
 
 /** Events in the words of the caller's dialect, and the headers that are known when the first event goes. */
 export interface SearchedEvents {
-  readonly events: AsyncIterableIterator<ServerEvent> & PromptIterator<ServerEvent>
+  readonly events: Flow<ServerEvent>
   late(): Headers
 }
 

@@ -1,7 +1,7 @@
 import { fieldsBeyondContent as unheardByGemini } from '../../shared/dialects/generate-content/unsupported-fields.ts'
 import { fieldsBeyondMessages as unheardByMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
 import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
-import type { Passage } from '../../../core/ports/chat-filter.ts'
+import { type ChatFilter, type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { ChatBody, Dialect } from '../../../core/ports/upstream.ts'
 
@@ -19,6 +19,27 @@ export const wordingsOf = (understand: Wordings): Wordings => {
     return wording
   }
 }
+
+/** The way of a chat through the filters, null where none looks at it, and its wordings behind them. */
+export interface FilteredWordings {
+  readonly passage: Passage | null
+  readonly fit: Wordings
+}
+
+/** The wordings as all filters leave them. */
+export const filteredWordings = async (
+  entry: Entry,
+  worded: Wordings,
+  { filters, organization }: { readonly filters: readonly ChatFilter[]; readonly organization: string },
+  signal: AbortSignal,
+): Promise<FilteredWordings> => {
+  const passage = passageThrough(filters, { model: entry.name, organization })
+  return { passage, fit: passage === null ? worded : await guardedWordings(entry, worded, passage, signal) }
+}
+
+/** The wording for the first backend of the model, by which tokens are guessed and models are chosen. */
+export const firstWording = ({ candidates: [first] }: Entry, fit: Wordings): TranslatedRequest =>
+  fit(first && dialectOf(first))
 
 /** The wordings for all backends of the model behind the guards. No other wording goes out. */
 export const guardedWordings = async (

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { clock } from '../../../adapters/memory/platform.ts'
 import { fetch } from '../../../adapters/production/platform.ts'
+import { Flow } from '../../../core/ports/flow.ts'
 import { unpack } from '../../../plugins/shared/unpack.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
@@ -114,26 +115,29 @@ t.test('a rescue goes on behind all that one read brought', async (t) => {
   t.match(frames.join(''), '[DONE]')
 })
 
-t.test('pieces that were read are there at once, and a fault waits for the next one', async (t) => {
-  const reads = [Buffer.from('a'), Buffer.from('bc'), Buffer.from('!')]
-  let closed = 0
-  const source = {
-    next: async () => ({ done: false as const, value: reads.shift()! }),
-    ready: () => reads.shift() ?? null,
-    return: async () => (closed++, { done: true as const, value: undefined }),
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+/** Reads that are there as soon as they are waited for. */
+class Reads extends Flow<Uint8Array> {
+  readonly #reads = ['a', 'bc', '!'].map((text) => Buffer.from(text))
+  closed = 0
+  ready = () => this.#reads.shift() ?? null
+  ended = () => null
+  wait = (go: () => void) => go()
+  leave = () => void this.closed++
+}
+
+t.test('pieces that were read are there at once, and a fault waits behind them', async (t) => {
+  const source = new Reads()
   const letters = unpack<string>(source, (read, into) => {
     const text = Buffer.from(read).toString()
     if (text === '!') throw new Error('broken')
     into.push(...text)
   })
-  t.equal(letters.ready?.(), null, 'nothing is read before the first is asked for')
+  t.equal(letters.ready(), null, 'nothing is read before the first is waited for')
   t.same(await letters.next(), { done: false, value: 'a' })
-  t.same([letters.ready?.(), letters.ready?.(), letters.ready?.()], ['b', 'c', null])
-  t.equal(closed, 1)
+  t.equal(letters.ended(), null)
+  t.same([letters.ready(), letters.ready(), letters.ready()], ['b', 'c', null])
+  t.equal(source.closed, 1)
+  t.match(letters.ended(), { fault: { message: 'broken' } })
   await t.rejects(letters.next(), { message: 'broken' })
-  t.same(await letters.next(), { done: true, value: undefined })
+  t.same(await letters.next(), { done: true, value: undefined }, 'a promise tells the fault once')
 })

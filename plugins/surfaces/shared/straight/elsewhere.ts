@@ -11,6 +11,7 @@ import type { Completion } from '../../../../core/ports/upstream.ts'
 import type { BegunChat, Ground } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import { type SearchedChat, searchedAnswer, searchedEvents } from '../searched-chat.ts'
+import { searchedTask } from '../worded-request.ts'
 import { marksOf } from '../wordings.ts'
 import type { WordedChat } from './worded-chat.ts'
 
@@ -53,10 +54,10 @@ const send = (
   late = (): Readonly<Record<string, string>> => ({}),
 ): Promise<void> => at.answer.send(events, late, (error) => worded.broken(error))
 
-const taskOf = ({ at, model: entry, worded, tries }: LeftCall): Omit<ChatTask, 'stream'> => {
-  const { body, provider, organization, affinity, fit } = worded
-  return { entry, body, provider, organization, affinity, fit, tries, request: at.record.id }
-}
+const taskOf = ({ at, model, worded, tries }: LeftCall): Omit<ChatTask, 'stream'> => ({
+  ...searchedTask(model, worded),
+  ...{ tries, request: at.record.id },
+})
 
 /** The search for another backend; its deadline and its pauses are those of the whole call. A stream that broke is rescued. */
 export const restElsewhere = (call: LeftCall, streams: boolean, signal: AbortSignal): Promise<void> =>

@@ -4,28 +4,17 @@ import type { GatewayError } from '../../../../core/errors.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
 import type { StraightCalls } from '../../../../core/inference/calls.ts'
 import { type Candidate, type Entry, dialectOf } from '../../../../core/inference/models/catalog-entry.ts'
-import { refuseUnseen } from '../../../shared/models/find-model.ts'
 import { largeEnough } from '../../../../core/inference/routing/context-window.ts'
 import { affinityOf } from '../../../../core/inference/routing/order-backends.ts'
 import { sessionOf } from '../session.ts'
-import type { ChatTask } from '../../../../core/inference/task.ts'
-import { type Wordings, droppedIn } from '../wordings.ts'
+import { type WordedRequest, wordedRequest } from '../worded-request.ts'
+import type { Wordings } from '../wordings.ts'
 import type { ChatBody } from '../../../../core/ports/upstream.ts'
 import { type Shown, broken, wholeChat, writing } from '../answering.ts'
 import type { Talk } from '../talk.ts'
 
 /** A chat as its backends get it, and the printers of its answer. */
-export interface WordedChat extends Pick<Talk, 'whole'> {
-  readonly body: ChatBody
-  /** Whom the caller answers, where its dialect names the user apart. */
-  readonly user?: string | undefined
-  readonly organization: string
-  readonly provider: string | null
-  /** Calls with the same affinity prefer the same backend. */
-  readonly affinity: string | null
-  readonly fit: NonNullable<ChatTask['fit']>
-  /** Headers that name what a backend would not get. */
-  readonly dropped: Readonly<Record<string, string>>
+export interface WordedChat extends WordedRequest, Pick<Talk, 'whole'> {
   writing(model: string, shown: Shown | null): EventWriter
   broken(error: GatewayError): DialectEvent
 }
@@ -85,18 +74,12 @@ export const wordedTalk = (
   entry: Entry,
   talk: Talk,
   fit: Wordings,
-): WordedChat => {
-  const [first] = entry.candidates
-  const { body, user } = fit(first && dialectOf(first))
-  refuseUnseen(entry, body)
-  return {
-    ...{ body, user, organization, provider: talk.provider, fit, dropped: droppedIn(entry, fit) },
-    affinity: affinityOf(entry, organization, body, talk.session),
-    whole: (answer, model) => talk.whole(answer, model),
-    writing: (model) => talk.writing(model),
-    broken: (error) => talk.broken(error),
-  }
-}
+): WordedChat => ({
+  ...wordedRequest(organization, entry, talk, fit),
+  whole: (answer, model) => talk.whole(answer, model),
+  writing: (model) => talk.writing(model),
+  broken: (error) => talk.broken(error),
+})
 
 /** The backend whose turn it is. Throws BadRequest where the pinned backend does not serve the model. */
 export const firstOf = ({ shared }: StraightCalls, entry: Entry, worded: WordedChat): Candidate<'chat'> => {
