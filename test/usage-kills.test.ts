@@ -8,6 +8,8 @@ import { type Served, served } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
 import { chance } from './lab/hunt/damage.ts'
 import { until } from './until.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { onWay } from './ways.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 4_242)
 const rounds = Number(process.env['SEALGATE_ROUNDS'] ?? 2)
@@ -38,7 +40,8 @@ const billing = async (t: Test) => {
   return { url: it.url, answered }
 }
 
-t.test('whatever is killed, every call is in the books once', { timeout: 170_000 }, async (t) => {
+/** Calls and kills in rounds. */
+const killed = async (t: Test, rounds: number, routing: NonNullable<SettingsInput['routing']>): Promise<void> => {
   const draw = chance(seed)
   const backend = await billing(t)
   const folder = await folderOf(t)
@@ -53,7 +56,7 @@ t.test('whatever is killed, every call is in the books once', { timeout: 170_000
       surfaces: ['chat', 'admin'],
       providers: { main: { use: 'openai', baseUrl: backend.url, apiKey: 'k' } },
       models: { m: { upstreams: [{ provider: 'main' }], price_config: { standard: { eu: tariff } } } },
-      routing: { retries: 0 },
+      ...onWay({ routing: { retries: 0, ...routing } }),
       limits: { key: none, organization: none },
     }),
   )
@@ -126,4 +129,10 @@ t.test('whatever is killed, every call is in the books once', { timeout: 170_000
     t.ok((await books('backend')).requests >= counted)
   }
   t.ok(nth > told.size, 'a process was killed in the midst of calls')
-})
+}
+
+t.test('whatever is killed, every call is in the books once', { timeout: 170_000 }, (t) => killed(t, rounds, {}))
+
+t.test('so is every call where none goes straight', { timeout: 170_000 }, (t) =>
+  killed(t, Math.ceil(rounds / 2), { straight: false }),
+)

@@ -1,4 +1,5 @@
 import { SettingsShape } from '../../../core/settings.ts'
+import { onWay } from '../../ways.ts'
 
 const upstreams = [{ provider: 'constant' }]
 const both = { standard: true, confidential: true, upstreams }
@@ -30,5 +31,5 @@ export const configurationFor = (backend: string): object => ({
   models,
   limits: lifted(),
   decision: { places: 1_000 },
-  routing: { retries: 0, breaker: { faults: 1_000_000, ratio: 1 } },
+  ...onWay({ routing: { retries: 0, breaker: { faults: 1_000_000, ratio: 1 } } }),
 })

@@ -8,7 +8,10 @@ export interface Part {
 }
 
 /** Tests whose gateways answer chats. */
-const chats = ['chat', 'guards', 'canary', 'observed-canary', 'live', 'tags', 'chained', 'dialects/attempts'] as const
+const chats = [
+  ...['chat', 'guards', 'canary', 'observed-canary', 'live', 'tags', 'chained', 'dialects/attempts'],
+  ...['hostile', 'hostile-long', 'usage-kills'],
+] as const
 
 /** All that `npm run night` plays, in this order. */
 export const parts: readonly Part[] = [
@@ -27,6 +30,7 @@ export const parts: readonly Part[] = [
   { name: 'check', args: ['run', 'check', '--', '--all'] },
   { name: 'mutations', args: ['run', 'mutate'] },
   { name: 'hunt', args: ['run', 'hunt'] },
+  { name: 'hunt, no chat straight', args: ['run', 'hunt'], env: { SEALGATE_WAY: 'long' } },
   { name: 'hunt by cost', args: ['run', 'hunt:cost'] },
   { name: 'hunt of files', args: ['run', 'hunt:files', '--', '3000', '1', '300'] },
   { name: 'drill', args: ['run', 'drill'] },
