@@ -145,7 +145,7 @@ t.test(
     t.teardown(() => ours.stop())
     const [whole, stream] = [await costOf(ours, sealing(false), 24), await costOf(ours, sealing(true), 24)]
     const promises = (stream.promises - whole.promises) / events
-    t.ok(whole.promises <= 300, `${whole.promises.toFixed(0)} promises a sealed answer`)
+    t.ok(whole.promises <= 115, `${whole.promises.toFixed(0)} promises a sealed answer`)
     t.ok(promises <= 0.2, `${promises.toFixed(2)} promises an event of a sealed stream`)
   },
 )
