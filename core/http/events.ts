@@ -14,6 +14,13 @@ export interface Pace extends ReaderPatience {
   readonly ownChunks: boolean
 }
 
+/** Proxies such as nginx collect an answer before they pass it on, unless `x-accel-buffering` forbids that. */
+export const eventHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const
+
 /** Characters of events that go on in one write. */
 const mostTogether = 8 * 1024
 

@@ -5,20 +5,11 @@ import type Koa from 'koa'
 import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
 import { type About, envelope, refusedEnvelope } from './envelope.ts'
-import { type Pace, sendEvents } from './events.ts'
+import { type Pace, eventHeaders, sendEvents } from './events.ts'
 import { type Wait, knownError } from './http-errors.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 import { type RequestContext, leaveRoute } from './context.ts'
-
-/**
- * Proxies such as nginx collect an answer before they pass it on, unless `x-accel-buffering` forbids that.
- */
-const streaming = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-} as const
 
 /** Turns what a handler gave back into the answer; resolves when the reader has taken it, or is gone. */
 export const render = async (
@@ -66,7 +57,7 @@ export const render = async (
       ctx.respond = false
       return sendEvents(
         ctx.res,
-        () => Object.assign(headers, streaming, reply.late?.()),
+        () => Object.assign(headers, eventHeaders, reply.late?.()),
         reply.events,
         reply.quiet,
         (error) => {

@@ -2,16 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { ServerEvent } from '../dialects/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { handOn } from './backpressure.ts'
-import { type Pace, sendEvents } from './events.ts'
+import { type Pace, eventHeaders, sendEvents } from './events.ts'
 import { type Frames, framesOf } from './frames.ts'
 import { knownError } from './http-errors.ts'
 import type { StraightAnswer } from './straight-call.ts'
-
-const eventHeaders = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-} as const
 
 /** Bytes of an answer that go on in one write. */
 const mostAtOnce = 16 * 1024

@@ -21,7 +21,7 @@ import { continuationBody, continuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
 import type { Found } from './routing/attempt.ts'
 import { askInTurn, type FailoverNeeds, type Plan, type Search } from './routing/failover.ts'
-import type { Calls, ChatTask, Chunks, CountTask, FittedRequest, Served, TaskOptions, Whole } from './task.ts'
+import type { Calls, ChatTask, Chunks, CountTask, FittedRequest, Served, Task, TaskOptions, Whole } from './task.ts'
 
 interface CallNeeds {
   readonly settings: Settings
@@ -135,10 +135,7 @@ const whole = async (
   const { total = timeouts.total } = task
   const tried: string[] = before === null ? [] : [before.candidate.provider]
   const plan: Plan<Whole, 'chat'> = {
-    order:
-      before === null
-        ? largeEnough(order(task, 'chat'), task.body)
-        : from(largeEnough(order(task, 'chat'), task.body), before.candidate),
+    order: from(largeEnough(order(task, 'chat'), task.body), before),
     ...(before !== null && { before }),
     total,
     each: total,
@@ -181,8 +178,7 @@ const stream = async (
 ): Promise<Served<Chunks>> => {
   const { timeouts, routing, clock, breakerOf } = common
   const { entry, body, patience, total = patience ?? timeouts.total } = task
-  const ordered = largeEnough(common.order(task, 'chat'), body)
-  const candidates = before === null ? ordered : from(ordered, before.candidate)
+  const candidates = from(largeEnough(common.order(task, 'chat'), body), before)
   const given = before?.stream === undefined ? continuable(entry, body) : before.stream.given
   const needs = common.searching()
   const tried = before === null ? [] : [before.candidate.provider]
@@ -261,33 +257,20 @@ const count = async (
 export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls => {
   const common = shared(needs, all)
   const { timeouts, routing, clock, order, searching } = common
+  const planOf = <T, A extends Ability>(task: Task<A>, ask: Plan<T, A>['ask']): Plan<T, A> => {
+    const { ability, total = timeouts.total, tries = null, request } = task
+    return { order: order(task, ability), total, each: total, tries, request, ask }
+  }
   return {
     async run(task, ask, signal) {
-      const { total = timeouts.total } = task
-      const plan = {
-        order: order(task, task.ability),
-        total,
-        each: total,
-        tries: task.tries ?? null,
-        request: task.request,
-        ask: async (...request: Parameters<typeof ask>) => ask(...request),
-      }
+      const plan = planOf(task, async (...request) => ask(...request))
       const { answer, candidate, controller } = await settle(plan, signal, searching())
       returnController(controller)
       return { answer, backend: candidate.provider }
     },
     async stream(task, ask, signal) {
-      const { total = timeouts.total } = task
-      const plan = {
-        order: order(task, task.ability),
-        total,
-        each: total,
-        streams: true,
-        tries: task.tries ?? null,
-        request: task.request,
-        ask: async (...request: Parameters<typeof ask>) => onceBegun(await ask(...request)),
-      }
-      const { answer, candidate, controller } = await settle(plan, signal, searching())
+      const plan = planOf(task, async (...request) => onceBegun(await ask(...request)))
+      const { answer, candidate, controller } = await settle({ ...plan, streams: true }, signal, searching())
       const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
       return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider }
     },
@@ -306,9 +289,11 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
 const triesBefore = ({ tries }: TaskOptions, tried: readonly string[]): number =>
   (typeof tries === 'number' ? tries : 0) + tried.length
 
-/** The same order, with the one in front that was asked already. */
-const from = <C>(all: readonly C[], first: C): readonly C[] =>
-  all[0] === first ? all : [first, ...all.filter((candidate) => candidate !== first)]
+/** The same order, with the one in front that was asked before. */
+const from = (all: readonly Candidate<'chat'>[], before: Before | null): readonly Candidate<'chat'>[] => {
+  const first = before?.candidate ?? all[0]
+  return first === undefined || all[0] === first ? all : [first, ...all.filter((candidate) => candidate !== first)]
+}
 
 /** Ms for the counts of all backends together: an estimate is there at once. */
 const longestCount = 5_000

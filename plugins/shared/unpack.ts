@@ -1,4 +1,5 @@
-import { type Flow, through } from '../../core/ports/flow.ts'
+import type { Flow } from '../../core/ports/flow.ts'
+import { through } from './through.ts'
 
 /** Takes what one read brought and adds what became whole to `into`; true when nothing more is to come. */
 export type Unpack<T> = (read: Uint8Array, into: T[]) => boolean | void

@@ -1,6 +1,7 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
-import { type Flow, through } from '../../../core/ports/flow.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
+import { through } from '../../../plugins/shared/through.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type LogSigner, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import {

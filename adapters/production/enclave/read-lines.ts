@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../../../core/errors.ts'
-import { type End, Flow, cleanEnd, through } from '../../../core/ports/flow.ts'
+import { type End, Flow, cleanEnd } from '../../../core/ports/flow.ts'
+import { through } from '../../../plugins/shared/through.ts'
 
 /** The parts of a message, as they arrive. An early end of the reading leaves the message open. */
 class MessageParts<Part extends string | Buffer> extends Flow<Part> {

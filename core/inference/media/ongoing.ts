@@ -1,27 +1,23 @@
 import { returnController } from '../../abort.ts'
 import { UpstreamFailed } from '../../errors.ts'
+import { type Flow, flowOf } from '../../ports/flow.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { Ongoing } from '../../ports/upstream.ts'
 
 /** Waits for the first part, so that a backend that fails before it can be replaced. Throws UpstreamFailed where no part comes. */
 export const onceBegun = async <Answer extends Ongoing<unknown>>(answer: Answer): Promise<Answer> => {
-  const source = answer.parts[Symbol.asyncIterator]()
-  const first = await source.next()
+  const parts = flowOf(answer.parts)
+  const first = await parts.next()
   if (first.done) throw new UpstreamFailed(undefined, { again: true, cause: new Error('An empty answer') })
-  return { ...answer, parts: continued(first.value, source) }
+  return { ...answer, parts: continued(first.value, parts) }
 }
 
-async function* continued<Part>(first: Part, source: AsyncIterator<Part>): AsyncGenerator<Part, void> {
-  let ended = false
+async function* continued<Part>(first: Part, rest: Flow<Part>): AsyncGenerator<Part, void> {
   try {
     yield first
-    for (;;) {
-      const { done, value } = await source.next()
-      if (done) return void (ended = true)
-      yield value
-    }
+    yield* rest
   } finally {
-    if (!ended) await source.return?.()
+    await rest.leave()
   }
 }
 
@@ -59,7 +55,7 @@ async function* watched<Part>(
 ): AsyncGenerator<Part, void> {
   const late = () => controller.abort(new UpstreamFailed(undefined, { cause: new Error('The answer takes too long') }))
   const limit = clock.alarm(longest, late)
-  const source = parts[Symbol.asyncIterator]()
+  const source = flowOf(parts)
   let whole = false
   try {
     for (;;) {
@@ -71,7 +67,7 @@ async function* watched<Part>(
     }
   } finally {
     limit.off()
-    if (!whole) await source.return?.()
+    await source.leave()
     over(whole)
   }
 }

@@ -83,10 +83,7 @@ class ResilientStream extends Flow<Chunk> {
     this.#stop(new Aborted(), cleanEnd)
   }
 
-  readonly #aborted = (): void => {
-    const { reason } = this.#plan.signal as { readonly reason: unknown }
-    this.#stop(reason, { fault: reason })
-  }
+  readonly #aborted = (): void => this.#stop(this.#plan.signal.reason, { fault: this.#plan.signal.reason })
 
   /** A stream that nobody reads costs no backend anything. */
   #begin(): void {
@@ -157,7 +154,12 @@ class ResilientStream extends Flow<Chunk> {
     if (this.#next !== null) return this.#wake()
     if (leg === null) return
     const end = leg.source.ended()
-    if (end !== null) return end.fault === null ? this.#finished(leg) : this.#broke(leg, end.fault)
+    if (end !== null && end.fault !== null) return this.#broke(leg, end.fault)
+    if (end !== null) {
+      this.#leg = null
+      leg.breaker.ok(leg.pass)
+      return this.#close(cleanEnd)
+    }
     const { clock, idle } = this.#plan
     if (this.#watch === null) this.#watch = clock.alarm(idle, () => this.#late())
     else this.#watch.again()
@@ -192,12 +194,6 @@ class ResilientStream extends Flow<Chunk> {
     }
     if (chunk.usage != null) live.usage = chunk.usage
     if (given !== null) rememberChunk(given, chunk)
-  }
-
-  #finished({ breaker, pass }: Leg): void {
-    this.#leg = null
-    breaker.ok(pass)
-    this.#close(cleanEnd)
   }
 
   /** The backend was silent for `idle` ms while a reader waited. */

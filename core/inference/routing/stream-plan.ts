@@ -1,27 +1,15 @@
-import type { BackendProof } from '../../ports/backend-evidence.ts'
 import type { Saw } from '../../ports/observer.ts'
 import type { Clock } from '../../ports/platform.ts'
-import type { WireUsage } from '../../ports/upstream.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
+import type { Served } from '../task.ts'
 import type { Breaker } from './breaker.ts'
 import type { StreamedSoFar } from './continue-stream.ts'
 import type { Search } from './failover.ts'
 import type { OpenedStream } from './open-stream.ts'
 
 /** The facts of a stream, during the stream and after its end. */
-export interface StreamState {
-  /** Who answers; null until the first token. */
-  backend: string | null
-  by?: string
-  /** The evidence of this backend; undefined when none was required. */
-  proven?: BackendProof | undefined
-  usage: WireUsage | null
-  /** Characters of text so far, thoughts included. */
-  size: number
-  /** Each backend that was asked, in order. */
+export type StreamState = { -readonly [Fact in keyof Omit<Served, 'answer' | 'tried'>]: Served[Fact] } & {
   readonly tried: string[]
-  /** Attempts that the caller does not know of yet. */
-  readonly notes: string[]
 }
 
 /** A broken stream that another backend may go on with. */

@@ -10,7 +10,8 @@ import type {
   Model,
   Upstream,
 } from '../../../core/ports/upstream.ts'
-import { type Flow, through } from '../../../core/ports/flow.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
+import { through } from '../../shared/through.ts'
 import { parsePolicy } from '../../sealed/evidence/policy.ts'
 import type { Door } from '../../../core/ports/platform.ts'
 import { type Faults, faultsFor } from './faults.ts'

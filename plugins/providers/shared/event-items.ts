@@ -2,7 +2,8 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
 import { sseUnpacker, type SseEvent } from '../../shared/sse.ts'
-import { type Flow, through } from '../../../core/ports/flow.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
+import { through } from '../../shared/through.ts'
 
 /** Adds what an event holds; true at the last one. Events without data are passed over. */
 type Read<T> = (event: SseEvent, into: T[]) => boolean

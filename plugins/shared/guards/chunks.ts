@@ -1,7 +1,9 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
-import { type Flow, through } from '../../../core/ports/flow.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
-import { type Steps, done, soon, waited } from '../../../core/ports/soon.ts'
+import { soon } from '../../../core/ports/soon.ts'
+import { through } from '../through.ts'
+import { type Steps, done, waited } from './steps.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
 import { type Wording, answerWording, jsonWording } from './texts.ts'
 

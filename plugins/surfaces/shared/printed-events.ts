@@ -1,5 +1,6 @@
 import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
-import { type Flow, through } from '../../../core/ports/flow.ts'
+import type { Flow } from '../../../core/ports/flow.ts'
+import { through } from '../../shared/through.ts'
 import type { Chunk } from '../../../core/ports/upstream.ts'
 
 /** The answer of one call, chunk by chunk. */
