@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
-import { allowedVariables } from './allowed-variables.ts'
 
 /** An enclave process of this gateway. */
 export interface EnclaveProcess {
@@ -74,3 +73,9 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     },
   }
 }
+
+/** The environment variables that a gateway passes to its enclave process. */
+export const allowedVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  )

@@ -9,7 +9,6 @@ import { BlobStore, type Range } from '../../../core/ports/blob-store.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import { MetadataStore, type Query } from '../../../core/ports/metadata-store.ts'
 import { Settings } from '../../../core/settings.ts'
-import { isFullDisk } from './full-disk.ts'
 import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
 import { deduplicating } from './deduplication.ts'
 import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
@@ -284,3 +283,13 @@ const unfit = (field: string, expected: string) =>
 const missing = () => new NotFound('No such file')
 const wrongKey = () =>
   new BadRequest('The file is wrapped under another key', { validator: { old_kid: 'Expected the key of the record' } })
+
+/** How SQLite, the system and PostgreSQL say that there is no room on the disk. */
+const fullDiskCodes: ReadonlySet<unknown> = new Set(['SQLITE_FULL', 'ENOSPC', '53100'])
+
+/** Whether a disk without room is among the causes of an error. */
+const isFullDisk = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  if ('code' in error && fullDiskCodes.has(error.code)) return true
+  return isFullDisk(error.cause) || (error instanceof AggregateError && error.errors.some(isFullDisk))
+}

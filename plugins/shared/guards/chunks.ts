@@ -1,9 +1,8 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
-import { soon } from '../../../core/ports/soon.ts'
+import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
 import { through } from '../through.ts'
-import { type Steps, done, waited } from './steps.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
 import { type Wording, answerWording, jsonWording } from './texts.ts'
 
@@ -17,6 +16,26 @@ const growing = ['content', 'reasoning_content', 'reasoning', 'refusal'] as cons
 
 /** Characters of the arguments of one tool call. */
 const mostArguments = 8 * 1024 * 1024
+
+/** Steps that may have to wait: `yield* waited(value)` gives the value of each. */
+export type Steps<T> = Generator<Promise<unknown>, T, unknown>
+
+/** The value of a step. */
+export function* waited<T>(value: Soon<T>): Steps<T> {
+  return (isLater(value) ? yield value : value) as T
+}
+
+/** Does the steps, at once where none of them has to wait. */
+export const done = <T>(steps: Steps<T>): Soon<T> => {
+  const after = ({ done, value }: IteratorResult<Promise<unknown>, T>): Soon<T> =>
+    done === true
+      ? value
+      : value.then(
+          (given) => after(steps.next(given)),
+          (fault: unknown) => after(steps.throw(fault)),
+        )
+  return after(steps.next())
+}
 
 /** All texts of something whole through a watch each. */
 export function* passed<T>({ texts, with: worded }: Wording<T>, watching: Watching): Steps<T> {

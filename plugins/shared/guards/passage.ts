@@ -1,9 +1,8 @@
 import { BadRequest } from '../../../core/errors.ts'
 import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
-import { type Steps, done, waited } from './steps.ts'
 import type { Completion, Native } from '../../../core/ports/upstream.ts'
-import { chunksThrough, passed } from './chunks.ts'
+import { type Steps, chunksThrough, done, passed, waited } from './chunks.ts'
 import { answerWording, requestWording } from './texts.ts'
 
 /** By this code programs tell a guard's refusal from others. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { allowedVariables } from '../../../adapters/production/enclave/allowed-variables.ts'
+import { allowedVariables } from '../../../adapters/production/enclave/enclave-child.ts'
 import { socketsBeside } from '../../fakes/opened.ts'
 import { childrenOf } from '../hunt/processes.ts'
 import { startChild } from './child.ts'
