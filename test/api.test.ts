@@ -19,24 +19,11 @@ import { type Running, environments, running } from './environments.ts'
 import { formOf } from './fakes/uploads.ts'
 import { until } from './until.ts'
 
-const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const errorFields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(name, async (t) => {
     const it = await running(t, await adapters(t))
-
-    t.test('the envelope', async (t) => {
-      const answer = await it.call('GET', '/tools')
-      const body = (await answer.json()) as any
-      t.equal(answer.status, 200)
-      t.same(Object.keys(body), errorFields)
-      t.match(body, { status: 200, error: null, env: 'development', validator: null })
-      t.match(body.support_id, uuid7)
-      t.equal(body.log.request_id, answer.headers.get('x-request-id'))
-      t.match(body.data[0], { name: String, normalizedName: String, shortName: String, description: String })
-      t.ok(body.data.some((tool: any) => tool.name === 'getTime' && tool.normalizedName === 'gettime'))
-    })
 
     t.test('one 401 for every kind of bad key', async (t) => {
       const { keys } = it.gateway

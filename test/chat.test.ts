@@ -429,7 +429,9 @@ t.test('a backend’s secrets stay its own', async (t) => {
       for (const place of places) t.notMatch(seen, place, name)
       if (status === 200) {
         t.notMatch(text, /\[DONE\]/, `${name} does not end well`)
-        t.match(events(text).at(-1), { error: { message: String, type: 'upstream_error', code: '503' } })
+        t.match(events(text).at(-1), {
+          error: { message: String, type: 'upstream_error', code: '503', support_id: String },
+        })
       } else t.match(JSON.parse(text), { status, error: String, data: null })
     }
   }

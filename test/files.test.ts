@@ -2,7 +2,7 @@ import { Sweep } from '../plugins/sealed/files/sweep.ts'
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import blobStore from '../adapters/memory/blob-store.ts'
 import { plugin, use } from '../core/plugin.ts'
@@ -210,18 +210,6 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal((await contentOf(it, id, weak)).answer.status, 200)
     })
 
-    await t.test('that are incognito are never listed and take no part in the search for duplicates', async (t) => {
-      const content = randomBytes(100)
-      const as = await keyFor(it, { organization: 'shy' })
-      const [one, two] = [
-        await up(it, content, { incognito: true }, as),
-        await up(it, content, { incognito: true }, as),
-      ]
-      t.not(one.id, two.id)
-      t.same((await listed(it, '', as)).data.files, [])
-      t.ok((await contentOf(it, one.id, as)).bytes.equals(content))
-    })
-
     await t.test('refuse what is not right, and keep nothing of it', async (t) => {
       const good = uploadOf(randomBytes(64))
       const raw = JSON.stringify(good)
@@ -308,10 +296,8 @@ for (const [name, adapters] of Object.entries(environments)) {
   })
 }
 
-const limited = (t: Test, files: object, bodies = {}) => running(t, memory(), { ...unhurried, files, bodies })
-
 t.test('an organisation has its quota', async (t) => {
-  const it = await limited(t, { quota: { bytes: 1000, files: 3 } })
+  const it = await running(t, memory(), { ...unhurried, files: { quota: { bytes: 1000, files: 3 } } })
   await up(it, randomBytes(600))
   t.match(await json(await it.call('GET', '/files/storage')), {
     data: { stored: { bytes: 600, files: 1 }, quota: { bytes: 1000, files: 3 } },
@@ -331,16 +317,8 @@ t.test('an organisation has its quota', async (t) => {
   t.same(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
 })
 
-t.test('a file may have so many bytes', async (t) => {
-  const it = await limited(t, {}, { file: 1000 })
-  await up(it, randomBytes(1000))
-  const answer = await it.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(1001)))
-  t.match(await json(answer), { error: 'The file may have 1000 bytes at most' })
-  t.equal(answer.status, 400)
-})
-
 t.test('incognito files go by themselves', async (t) => {
-  const it = await limited(t, { incognito: 30, sweep: 100 })
+  const it = await running(t, memory(), { ...unhurried, files: { incognito: 30, sweep: 100 } })
   const { id } = await up(it, randomBytes(10), { incognito: true })
   await new Promise((resolve) => setTimeout(resolve, 60))
   t.equal((await it.call('GET', `/files/encrypted/${id}`)).status, 404, 'over is over')

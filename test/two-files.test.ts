@@ -1,20 +1,28 @@
 import { opensHttp } from './fakes/listening.ts'
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
-import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript-api'
 import { served } from './fakes/served.ts'
-import { provider } from './two-files/provider.ts'
-import { reader } from './two-files/reader.ts'
-import { store } from './two-files/store.ts'
-import { surface } from './two-files/surface.ts'
-import { tool } from './two-files/tool.ts'
+import { blocksOf } from './docs/blocks.ts'
 
 const run = promisify(execFile)
+
+/** The new files that pages show, by their paths. */
+const shownFiles = async (): Promise<ReadonlyMap<string, string>> => {
+  const pages = (await readdir('docs')).filter((name) => name.endsWith('.md'))
+  const texts = await Promise.all(pages.map((name) => readFile(join('docs', name), 'utf8')))
+  return new Map(
+    texts.flatMap(blocksOf).flatMap(({ mark, text }) => {
+      const file = /^new file (\S+)$/.exec(mark ?? '')?.[1]
+      return file === undefined ? [] : [[file, text] as const]
+    }),
+  )
+}
 
 /** As `tsc` builds it. */
 const built = (text: string): string =>
@@ -46,8 +54,9 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
     await cp(join('dist', it), join(scratch, 'dist', it), { recursive: true, filter: isCode })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
   // What stands there is built already: only the new files are.
-  const added = { ...tool, ...reader, ...provider, ...store, ...surface }
-  for (const [file, text] of Object.entries(added)) {
+  const added = await shownFiles()
+  t.equal(added.size, 10)
+  for (const [file, text] of added) {
     const place = join(scratch, 'dist', file.replace(/\.ts$/, '.js'))
     await mkdir(dirname(place), { recursive: true })
     await writeFile(place, built(text))

@@ -14,7 +14,7 @@ export const blocksOf = (text: string): readonly Block[] =>
   }))
 
 /** The marks of code that some test runs, or whose reason for not being run stands beside it. */
-export const runMarks = /^(run|start|file|from|own file|checked as|part of)\b|^not run: \S/
+export const runMarks = /^(run|start|file|from|own file|new file|checked as|part of)\b|^not run: \S/
 
 /** Languages of programs: such a block needs a mark. */
 export const programs: ReadonlySet<string> = new Set(['sh', 'js', 'ts', 'py', 'python', 'jsonc'])

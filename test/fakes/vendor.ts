@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import type OpenAI from 'openai'
 import type { Test } from 'tap'
 import { collectChunks } from '../../core/inference/collect-chunks.ts'
 import type { ChatAnswer, ChatCall, Completion, Model, Upstream } from '../../core/ports/upstream.ts'
-import type { Asked } from './recorded.ts'
+import type { Asked, Recorded } from './recorded.ts'
 import { backend, type Lasting, provided, type Recording, vector } from '../contracts/stage.ts'
 
 /** The signal of calls that nobody stops. */
@@ -87,6 +88,40 @@ export const numbersOf = (vectors: readonly Iterable<number>[]): readonly (reado
 /** What a request says, in JSON. */
 export const bodyOf = ({ body }: Pick<Asked, 'body'>) => JSON.parse(body.toString())
 
+/** A chat in the common format, and what the vendor's own client takes to ask the same. */
+export interface Compared {
+  readonly model: string
+  readonly stream: boolean
+  readonly ours: object
+  readonly theirs: object
+}
+
+/** The table of such chats that stands beside the test of the provider. */
+export const comparedOf = async (provider: string): Promise<readonly Compared[]> =>
+  JSON.parse(await readFile(`test/plugins/providers/requests/${provider}.json`, 'utf8'))
+
+/** The last two requests have the same place, the same body and the same values of these headers. */
+export const compare = (
+  t: Pick<Test, 'equal' | 'same'>,
+  { asked }: Recorded,
+  headers: readonly string[] = ['authorization'],
+): void => {
+  const [one, other] = asked.splice(0) as [Asked, Asked]
+  t.equal(`${one.method} ${one.path}`, `${other.method} ${other.path}`)
+  for (const name of headers) t.equal(one.headers[name], other.headers[name], name)
+  if (one.body.length > 0 || other.body.length > 0) t.same(bodyOf(one), bodyOf(other), one.path)
+}
+
+/** The recorded answer has its thoughts and this usage, whole and streamed. */
+export const tellsThoughts = async (t: Lasting & Pick<Test, 'equal' | 'match'>, it: Recording, usage: object) => {
+  for (const file of ['chat.json', 'chat.sse']) {
+    const { upstream } = await scripted(t, it, file)
+    const told = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
+    t.equal(told.choices[0]!.message['reasoning_content'], 'We count them.')
+    t.match(told.usage, usage)
+  }
+}
+
 /** Chats whole and streamed, by the provider and by the client of others: the backend is asked the same. */
 export const asksAlike = async (
   t: Lasting & Pick<Test, 'equal' | 'same'>,
@@ -107,9 +142,6 @@ export const asksAlike = async (
     const options = stream ? { stream, stream_options: { include_usage: true } } : {}
     const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
     if (stream) for await (const _ of result);
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.path, other.path)
-    t.equal(one.headers.authorization, other.headers.authorization)
-    t.same(bodyOf(one), bodyOf(other))
+    compare(t, server)
   }
 }

@@ -18,7 +18,7 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
-import { bodyOf, json, messages, never, whole } from '../../fakes/vendor.ts'
+import { type Compared, bodyOf, compare, comparedOf, json, messages, never, whole } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: anthropic,
@@ -61,8 +61,7 @@ t.test(
     }
     t.same(await ours.countTokens!({ model, body }, never), { tokens: 21 })
     await theirs.messages.countTokens({ model, system: 'Be short.', messages: asked, tools })
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.same([one.method, one.path, bodyOf(one)], [other.method, other.path, bodyOf(other)])
+    compare(t, server)
 
     const kept = { messages, cache_control: { type: 'ephemeral' }, tool_choice: { type: 'auto' }, tools }
     const headers = { 'anthropic-beta': 'one,two', 'anthropic-version': '2023-06-01' }
@@ -169,7 +168,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   const ours = await provided(t, anthropic, { apiKey: 'sk-ant-1', baseUrl: `${server.url}/` })
   const theirs = new Anthropic({ apiKey: 'sk-ant-1', baseURL: server.url, maxRetries: 0 })
 
-  const compared = async (model: string, body: object, their: object, stream = false) => {
+  const compared = async ({ model, stream, ours: body, theirs: their }: Compared) => {
     await whole(await ours.chat!({ model, stream, body: body as ChatBody }, never))
     const said: any = await theirs.messages.create({
       model,
@@ -177,172 +176,13 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
       ...(stream && { stream }),
     } as never)
     if (stream) for await (const _ of said);
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.method, other.method)
-    t.equal(one.path, other.path)
-    for (const name of ['authorization', 'content-type']) t.equal(one.headers[name], other.headers[name])
+    const [one, other] = server.asked as [Asked, Asked]
     const version = 'temperature' in their ? '2023-06-01' : other.headers['anthropic-version']
     t.equal(one.headers['anthropic-version'], version)
-    t.same(bodyOf(one), bodyOf(other), model)
+    compare(t, server, ['authorization', 'content-type'])
   }
 
-  const talk = [
-    { role: 'system', content: 'Be short.' },
-    { role: 'developer', content: 'Be kind.' },
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: 'What is it?', cache_control: { type: 'ephemeral' } },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
-        { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
-        { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
-        { type: 'text', text: '' },
-      ],
-    },
-    {
-      role: 'assistant',
-      content: 'Let me see.',
-      reasoning_content: 'Hm.',
-      thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'Eq==' }],
-      tool_calls: [
-        { id: 'functions.weather:0', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } },
-        { id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
-      ],
-    },
-    { role: 'tool', tool_call_id: 'functions.weather:0', content: 'sunny' },
-    {
-      role: 'tool',
-      tool_call_id: 'c2',
-      content: [{ type: 'image_url', image_url: { url: 'data:image/jpeg;base64,AA==' } }],
-      is_error: true,
-    },
-    { role: 'user', content: 'And now?' },
-  ]
-  const theirTalk = {
-    system: 'Be short.\nBe kind.',
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'What is it?', cache_control: { type: 'ephemeral' } },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
-          { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } },
-          {
-            type: 'document',
-            source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
-            title: 'a.pdf',
-          },
-        ],
-      },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'thinking', thinking: 'Hm.', signature: 'Eq==' },
-          { type: 'text', text: 'Let me see.' },
-          { type: 'tool_use', id: 'functions_weather_0', name: 'weather', input: { city: 'Lima' } },
-          { type: 'tool_use', id: 'c2', name: 'weather', input: {} },
-        ],
-      },
-      {
-        role: 'user',
-        content: [
-          { type: 'tool_result', tool_use_id: 'functions_weather_0', content: 'sunny' },
-          {
-            type: 'tool_result',
-            tool_use_id: 'c2',
-            content: [{ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }],
-            is_error: true,
-          },
-          { type: 'text', text: 'And now?' },
-        ],
-      },
-    ],
-  }
-  const schema = { type: 'object', properties: { sky: { type: 'string' } }, required: ['sky'] }
-  const weather = { name: 'weather', description: 'Tells it.', parameters: schema, strict: true }
-  const theirWeather = { name: 'weather', description: 'Tells it.', input_schema: schema, strict: true }
-  const search = { type: 'web_search_20250305', name: 'web_search' }
-  const fields = {
-    messages: talk,
-    tools: [{ type: 'function', function: weather }, search],
-    parallel_tool_calls: false,
-    response_format: { type: 'json_schema', json_schema: { name: 'sky', schema } },
-    reasoning_effort: 'medium',
-    max_completion_tokens: 3000,
-    stop: 'END',
-    temperature: 1.5,
-    user: 'u-1',
-    service_tier: 'default',
-    seed: 1,
-    logprobs: true,
-    n: 1,
-    inference_geo: 'us',
-  }
-  const theirFields = {
-    ...theirTalk,
-    tools: [theirWeather, search],
-    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
-    output_config: {
-      effort: 'medium',
-      format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
-    },
-    thinking: { type: 'adaptive', display: 'summarized' },
-    max_tokens: 3000,
-    stop_sequences: ['END'],
-    metadata: { user_id: 'u-1' },
-    service_tier: 'standard_only',
-    inference_geo: 'us',
-  }
-  await compared('claude-sonnet-4-6', fields, theirFields)
-  await compared('claude-sonnet-4-6', fields, theirFields, true)
-
-  const plain = { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] }
-  await compared(
-    'claude-sonnet-4-5',
-    { messages, reasoning_effort: 'high', temperature: 0.2, tools: [{ type: 'function', function: weather }] },
-    { ...plain, max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 25_600 }, tools: [theirWeather] },
-    true,
-  )
-  await compared(
-    'claude-3-5-haiku-20241022',
-    { messages, reasoning_effort: 'high', temperature: 1.5, top_p: 0.5, top_k: 3, stop: ['a', 'b'], max_tokens: 9 },
-    { ...plain, temperature: 1, top_p: 0.5, top_k: 3, stop_sequences: ['a', 'b'], max_tokens: 9 },
-  )
-  await compared(
-    'claude-opus-5-5',
-    {
-      messages,
-      temperature: 0,
-      reasoning_effort: 'none',
-      tool_choice: 'none',
-      tools: [{ type: 'function', function: weather }],
-    },
-    {
-      ...plain,
-      max_tokens: 32_000,
-      output_config: { effort: 'low' },
-      tool_choice: { type: 'none' },
-      tools: [theirWeather],
-    },
-    true,
-  )
-  await compared(
-    'claude-opus-4-6',
-    {
-      messages,
-      reasoning_effort: 'max',
-      tool_choice: { type: 'function', function: { name: 'weather' } },
-      tools: [{ type: 'function', function: weather }],
-    },
-    {
-      ...plain,
-      max_tokens: 32_000,
-      output_config: { effort: 'max' },
-      tool_choice: { type: 'tool', name: 'weather' },
-      tools: [theirWeather],
-    },
-    true,
-  )
+  for (const it of await comparedOf('anthropic')) await compared(it)
 
   const listed = await ours.models(never)
   const all: string[] = []

@@ -4,7 +4,7 @@ import deepseek from '../../../plugins/providers/deepseek.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { completed, listing, messages, refusal, scripted, tellsThoughts, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: deepseek,
@@ -37,14 +37,9 @@ t.test('a request has the words of DeepSeek alone', async (t) => {
   })
 })
 
-t.test('reasoning, and what its cache held, whole and streamed', async (t) => {
-  for (const file of ['chat.json', 'chat.sse']) {
-    const { upstream } = await scripted(t, recording, file)
-    const it = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
-    t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
-    t.match(it.usage, { prompt_tokens_details: { cached_tokens: 16 }, prompt_cache_hit_tokens: 16 })
-  }
-})
+t.test('reasoning, and what its cache held, whole and streamed', (t) =>
+  tellsThoughts(t, recording, { prompt_tokens_details: { cached_tokens: 16 }, prompt_cache_hit_tokens: 16 }),
+)
 
 t.test('models', async (t) => {
   const { models } = await listing(t, recording)

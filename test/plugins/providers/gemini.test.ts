@@ -7,7 +7,7 @@ import gemini from '../../../plugins/providers/gemini.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import type { Asked, Take } from '../../fakes/recorded.ts'
+import type { Take } from '../../fakes/recorded.ts'
 import {
   backend,
   eventStream,
@@ -18,7 +18,17 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
-import { bodyOf, messages, never, numbersOf, recordedVectors, whole } from '../../fakes/vendor.ts'
+import {
+  type Compared,
+  bodyOf,
+  compare,
+  comparedOf,
+  messages,
+  never,
+  numbersOf,
+  recordedVectors,
+  whole,
+} from '../../fakes/vendor.ts'
 
 const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
 
@@ -61,8 +71,7 @@ t.test('contents are counted alone, or as the request that has more', async (t) 
   const model = 'gemini-2.5-flash'
   t.same(await ours.countTokens!({ model, body: { messages } }, never), { tokens: 21 })
   await theirs.models.countTokens({ model, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
-  const [one, other] = server.asked.splice(0) as [Asked, Asked]
-  t.same([one.method, one.path, bodyOf(one)], [other.method, other.path, bodyOf(other)])
+  compare(t, server)
 
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const body = { contents, systemInstruction: { parts: [{ text: 'Be short.' }] } }
@@ -187,164 +196,16 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   const ours = await provided(t, gemini, { apiKey: 'AIza-1', baseUrl: `${server.url}/v1beta/` })
   const theirs = new GoogleGenAI({ apiKey: 'AIza-1', httpOptions: { baseUrl: server.url } })
 
-  /** The last two requests: same place, same body, same key. */
-  const compare = () => {
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.method, other.method)
-    t.equal(one.path, other.path)
-    t.equal(one.headers['x-goog-api-key'], other.headers['x-goog-api-key'])
-    if (one.body.length || other.body.length) t.same(bodyOf(one), bodyOf(other), one.path)
-  }
-  const compared = async (model: string, body: object, their: object, stream = false) => {
+  const headers = ['x-goog-api-key']
+  const compared = async ({ model, stream, ours: body, theirs: their }: Compared) => {
     await whole(await ours.chat!({ model, stream, body: body as ChatBody }, never))
     const params = { model, ...structuredClone(their) } as never
     if (stream) for await (const _ of await theirs.models.generateContentStream(params));
     else await theirs.models.generateContent(params)
-    compare()
+    compare(t, server, headers)
   }
 
-  const schema = { type: 'object', properties: { sky: { type: 'string' } }, required: ['sky'] }
-  const fields = {
-    messages: [
-      { role: 'system', content: 'Be short.' },
-      { role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'What is it?' },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
-          { type: 'image_url', image_url: { url: 'https://example.org/a.JPG?x=1' } },
-          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
-          { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } },
-          { type: 'video_url', video_url: { url: 'https://example.org/v' } },
-        ],
-      },
-      {
-        role: 'assistant',
-        content: 'Let me see.',
-        reasoning_content: 'Hm.',
-        extra_content: { google: { thought_signature: 'c2ln' } },
-        tool_calls: [
-          { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } },
-          { id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
-        ],
-      },
-      { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
-      {
-        role: 'tool',
-        tool_call_id: 'c2',
-        content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }],
-      },
-    ],
-    tools: [
-      { type: 'function', function: { name: 'weather', description: 'Tells it.', parameters: schema } },
-      { googleSearch: {} },
-    ],
-    tool_choice: { type: 'function', function: { name: 'weather' } },
-    response_format: { type: 'json_schema', json_schema: { name: 'sky', schema } },
-    reasoning_effort: 'medium',
-    max_completion_tokens: 300,
-    temperature: 0.5,
-    top_p: 0.9,
-    top_k: 20,
-    n: 2,
-    seed: 5,
-    presence_penalty: 0.1,
-    frequency_penalty: 0.2,
-    stop: 'END',
-    logprobs: true,
-    top_logprobs: 2,
-    user: 'u-1',
-    service_tier: 'flex',
-    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
-  }
-  const config = {
-    systemInstruction: { parts: [{ text: 'Be short.' }, { text: 'Be kind.' }] },
-    tools: [
-      { functionDeclarations: [{ name: 'weather', description: 'Tells it.', parametersJsonSchema: schema }] },
-      { googleSearch: {} },
-    ],
-    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
-    responseMimeType: 'application/json',
-    responseJsonSchema: schema,
-    maxOutputTokens: 300,
-    temperature: 0.5,
-    topP: 0.9,
-    topK: 20,
-    candidateCount: 2,
-    seed: 5,
-    presencePenalty: 0.1,
-    frequencyPenalty: 0.2,
-    stopSequences: ['END'],
-    responseLogprobs: true,
-    logprobs: 2,
-    serviceTier: 'flex',
-    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
-  }
-  const contents = [
-    {
-      role: 'user',
-      parts: [
-        { text: 'What is it?' },
-        { inlineData: { mimeType: 'image/png', data: 'AA==' } },
-        { fileData: { mimeType: 'image/jpeg', fileUri: 'https://example.org/a.JPG?x=1' } },
-        { inlineData: { mimeType: 'audio/wav', data: 'AAAA' } },
-        { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
-        { fileData: { fileUri: 'https://example.org/v' } },
-      ],
-    },
-    {
-      role: 'model',
-      parts: [
-        { text: 'Let me see.', thoughtSignature: 'c2ln' },
-        { functionCall: { id: 'c1', name: 'weather', args: { city: 'Lima' } } },
-        { functionCall: { id: 'c2', name: 'weather', args: {} } },
-      ],
-    },
-    {
-      role: 'user',
-      parts: [
-        { functionResponse: { id: 'c1', name: 'weather', response: { output: 'sunny' } } },
-        { functionResponse: { id: 'c2', name: 'weather', response: { output: '' } } },
-        { inlineData: { mimeType: 'image/png', data: 'AA==' } },
-      ],
-    },
-  ]
-  const budget = { thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 } }
-  await compared('gemini-2.5-flash', fields, { contents, config: { ...config, ...budget } })
-  await compared('gemini-2.5-flash', fields, { contents, config: { ...config, ...budget } }, true)
-
-  const hi = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-  const thinks = async (model: string, effort: string, thinkingConfig: object) =>
-    compared(model, { messages, reasoning_effort: effort }, { contents: hi, config: { thinkingConfig } })
-  await thinks('gemini-2.5-flash', 'none', { includeThoughts: false, thinkingBudget: 0 })
-  await thinks('gemini-2.5-pro', 'none', { includeThoughts: false, thinkingBudget: 128 })
-  await thinks('gemini-2.5-pro', 'xhigh', { includeThoughts: true, thinkingBudget: 24_576 })
-  await thinks('gemini-3.8-flash', 'minimal', { includeThoughts: true, thinkingLevel: 'MINIMAL' })
-  await thinks('gemini-3.1-pro-preview', 'minimal', { includeThoughts: true, thinkingLevel: 'LOW' })
-  await thinks('gemini-flash-latest', 'high', { includeThoughts: true, thinkingLevel: 'HIGH' })
-  await compared('gemma-3-27b-it', { messages, reasoning_effort: 'high' }, { contents: hi })
-  const own = { generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' }, cachedContent: 'cachedContents/x' }
-  await compared(
-    'gemini-3.8-flash',
-    {
-      messages,
-      modalities: ['text', 'image'],
-      response_format: { type: 'json_object' },
-      tool_choice: 'required',
-      ...own,
-    },
-    {
-      contents: hi,
-      config: {
-        responseModalities: ['TEXT', 'IMAGE'],
-        responseMimeType: 'application/json',
-        toolConfig: { functionCallingConfig: { mode: 'ANY' } },
-        mediaResolution: 'MEDIA_RESOLUTION_LOW',
-        cachedContent: 'cachedContents/x',
-      },
-    },
-  )
+  for (const it of await comparedOf('gemini')) await compared(it)
 
   const listed = await ours.models(never)
   t.same(listed, [
@@ -373,7 +234,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     contents: ['a', 'b'],
     config: { outputDimensionality: 3 },
   })
-  compare()
+  compare(t, server, headers)
 
   const speech = await ours.speak!({ model: 'gemini-2.5-flash-preview-tts', text: 'Hi', voice: 'Puck' }, never)
   t.equal(speech.mime, 'audio/wav')
@@ -386,7 +247,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     contents: 'Hi',
     config: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
   })
-  compare()
+  compare(t, server, headers)
 
   const images = await ours.draw!(
     { model: 'gemini-3.1-flash-image', prompt: 'A cat', size: '1792x1024', extra: { quality: 'hd' } },
@@ -400,7 +261,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     contents: 'A cat',
     config: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9' } },
   })
-  compare()
+  compare(t, server, headers)
 
   const bytes = new Uint8Array([1, 2, 3])
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes }
@@ -428,7 +289,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AQID' } }] }],
     config: { audioTranscriptionConfig: { languageCodes: ['en-US'], wordTimestamp: true, diarization: true } },
   })
-  compare()
+  compare(t, server, headers)
 })
 
 /** What it asks, and what it makes of the given answer. */

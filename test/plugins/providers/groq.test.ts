@@ -4,7 +4,7 @@ import groq from '../../../plugins/providers/groq.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
+import { listing, messages, refusal, scripted, tellsThoughts, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: groq,
@@ -39,14 +39,9 @@ t.test('a request has the words of Groq alone', async (t) => {
   t.same(other.body['messages'], [{ role: 'assistant', content: 'So' }, ...messages], 'a model that does not think')
 })
 
-t.test('reasoning and cached tokens', async (t) => {
-  for (const file of ['chat.json', 'chat.sse']) {
-    const { upstream } = await scripted(t, recording, file)
-    const it = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
-    t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
-    t.match(it.usage, { prompt_tokens_details: { cached_tokens: 12 } })
-  }
-})
+t.test('reasoning and cached tokens', (t) =>
+  tellsThoughts(t, recording, { prompt_tokens_details: { cached_tokens: 12 } }),
+)
 
 t.test('models by their names, without those that are out of service', async (t) => {
   const { models } = await listing(t, recording)

@@ -1,7 +1,6 @@
 import { Ollama } from 'ollama'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -10,7 +9,7 @@ import { decideCall, decides, questions, systemOneAnswer, waiting } from '../../
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { until } from '../../until.ts'
-import { completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { compare, comparedOf, completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: ollama,
@@ -65,58 +64,6 @@ t.test('models and embeddings have the common format', async (t) => {
   t.same(usage, { input: 8, output: 0 })
 })
 
-const body = {
-  messages: [
-    { role: 'developer', content: 'Be short.' },
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: 'What ' },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
-        { type: 'text', text: 'is it?' },
-      ],
-    },
-    {
-      role: 'assistant',
-      content: null,
-      reasoning_content: 'Hm.',
-      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } }],
-    },
-    { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
-  ],
-  tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }],
-  response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
-  reasoning_effort: 'high',
-  logprobs: true,
-  top_logprobs: 2,
-  temperature: 0.5,
-  max_completion_tokens: 9,
-  stop: ['\n'],
-  keep_alive: '5m',
-  options: { num_ctx: 4096 },
-} as unknown as ChatBody
-
-const theirBody = {
-  messages: [
-    { role: 'system', content: 'Be short.' },
-    { role: 'user', content: 'What is it?', images: ['AAEC'] },
-    {
-      role: 'assistant',
-      content: '',
-      thinking: 'Hm.',
-      tool_calls: [{ function: { name: 'weather', arguments: { city: 'Lima' } } }],
-    },
-    { role: 'tool', content: 'sunny', tool_name: 'weather' },
-  ],
-  tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }],
-  format: { type: 'object' },
-  think: 'high' as const,
-  logprobs: true,
-  top_logprobs: 2,
-  keep_alive: '5m',
-  options: { temperature: 0.5, num_predict: 9, stop: ['\n'], num_ctx: 4096 },
-}
-
 t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => {
     const name = path.endsWith('tags') ? 'models' : path.endsWith('embed') ? 'embeddings' : 'chat'
@@ -126,25 +73,19 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   })
   const ours = await provided(t, ollama, { baseUrl: server.url })
   const theirs = new Ollama({ host: server.url })
-  const compare = () => {
-    const [one, other] = server.asked.splice(0) as [Asked, Asked]
-    t.equal(one.method, other.method)
-    t.equal(one.path, other.path)
-    if (one.body.length) t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
-  }
-  await ours.chat!({ model: 'qwen3:8b', stream: false, body }, never)
-  await theirs.chat({ model: 'qwen3:8b', stream: false, ...structuredClone(theirBody) })
-  compare()
-  const answer = await ours.chat!({ model: 'qwen3:8b', stream: true, body }, never)
-  if (answer.kind === 'chunks') await collectChunks(answer.chunks)
-  for await (const _ of await theirs.chat({ model: 'qwen3:8b', stream: true, ...structuredClone(theirBody) }));
-  compare()
+  for (const it of await comparedOf('ollama'))
+    for (const stream of [false, true]) {
+      await completed(ours, { model: it.model, stream, body: it.ours as ChatBody })
+      const answer: any = await theirs.chat({ model: it.model, stream, ...structuredClone(it.theirs) } as never)
+      if (stream) for await (const _ of answer);
+      compare(t, server)
+    }
   await ours.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'], dimensions: 3 }, never)
   await theirs.embed({ model: 'nomic-embed-text', input: ['a', 'b'], dimensions: 3 })
-  compare()
+  compare(t, server)
   await ours.models(never)
   await theirs.list()
-  compare()
+  compare(t, server)
 })
 
 t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {

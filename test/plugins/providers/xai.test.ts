@@ -4,7 +4,7 @@ import xai from '../../../plugins/providers/xai.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
+import { listing, messages, never, refusal, scripted, tellsThoughts, typesOf, wording } from '../../fakes/vendor.ts'
 
 const recording: Recording = {
   provider: xai,
@@ -33,18 +33,15 @@ t.test('models that think get no field that they refuse', async (t) => {
   t.same(await bodyFor(quick), { model: quick, ...rest })
 })
 
-t.test('thoughts count as completed, whole and streamed', async (t) => {
-  for (const file of ['chat.json', 'chat.sse']) {
-    const { upstream } = await scripted(t, recording, file)
-    const it = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
-    t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
-    t.match(it.usage, { prompt_tokens: 19, completion_tokens: 30, total_tokens: 49 })
-    t.match(it.usage, {
-      prompt_tokens_details: { cached_tokens: 8 },
-      completion_tokens_details: { reasoning_tokens: 19 },
-    })
-  }
-})
+t.test('thoughts count as completed, whole and streamed', (t) =>
+  tellsThoughts(t, recording, {
+    prompt_tokens: 19,
+    completion_tokens: 30,
+    total_tokens: 49,
+    prompt_tokens_details: { cached_tokens: 8 },
+    completion_tokens_details: { reasoning_tokens: 19 },
+  }),
+)
 
 t.test('models and images', async (t) => {
   const { models } = await listing(t, recording)

@@ -1,14 +1,4 @@
-import t from 'tap'
-import { use } from '../../../core/plugin.ts'
-import { Surface } from '../../../core/ports/surface.ts'
 import v1 from '../../../plugins/surfaces/v1.ts'
-import { conform } from '../../contracts/contract.ts'
-import { surface } from '../../contracts/surface.ts'
-import { fitted } from '../../fitted.ts'
+import { keepsContract } from './contract.ts'
 
-t.test('keeps the contract', (t) =>
-  conform(t, surface.contract, () => ({
-    surface: fitted(use(v1)).supply({ surfaces: Surface }).surfaces[0]!,
-    open: [],
-  })),
-)
+keepsContract(v1)

@@ -1,54 +1,23 @@
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import type { Language } from '../../../../plugins/sealed/retrieval/common-words.ts'
 import { postingsOf } from '../../../../plugins/sealed/retrieval/postings.ts'
 import { searchIndex, languageOf, languagesOf } from '../../../../plugins/sealed/retrieval/search-index.ts'
 import { vocabulary } from '../../../../plugins/sealed/retrieval/vocabulary.ts'
 import { formOf } from '../../../../plugins/sealed/retrieval/words.ts'
-import { articles, questions } from './basic-law.ts'
 
 /** Article 1 of the Universal Declaration of Human Rights, and forms of words with one stem. */
-const spoken: Readonly<Record<Language, { readonly text: string; readonly forms: readonly string[] }>> = {
-  en: {
-    text: 'All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience and should act towards one another in a spirit of brotherhood.',
-    forms: ['right rights', 'act acting acted'],
-  },
-  de: {
-    text: 'Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen begabt und sollen einander im Geist der Brüderlichkeit begegnen.',
-    forms: [
-      'Haus Hauses Häuser Häusern',
-      'Frist Fristen',
-      'Vertrag Vertrags Verträge Verträgen',
-      'Straße Straßen Strasse',
-    ],
-  },
-  nl: {
-    text: 'Alle mensen worden vrij en gelijk in waardigheid en rechten geboren. Zij zijn begiftigd met verstand en geweten, en behoren zich jegens elkander in een geest van broederschap te gedragen.',
-    forms: ['boek boeken', 'huis huizen', 'jaar jaren', 'mogelijkheid mogelijkheden', 'bakken bak'],
-  },
-  fr: {
-    text: 'Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison et de conscience et doivent agir les uns envers les autres dans un esprit de fraternité.',
-    forms: ['congé congés', 'cheval chevaux', 'bureau bureaux', 'européen européenne européennes', 'payé payée payés'],
-  },
-  es: {
-    text: 'Todos los seres humanos nacen libres e iguales en dignidad y derechos y, dotados como están de razón y conciencia, deben comportarse fraternalmente los unos con los otros.',
-    forms: ['derecho derechos', 'ciudad ciudades', 'lápiz lápices', 'inglés ingleses', 'mes meses'],
-  },
-  it: {
-    text: 'Tutti gli esseri umani nascono liberi ed eguali in dignità e diritti. Essi sono dotati di ragione e di coscienza e devono agire gli uni verso gli altri in spirito di fratellanza.',
-    forms: ['diritto diritti', 'libro libri', 'amica amiche', 'strada strade'],
-  },
-  pt: {
-    text: 'Todos os seres humanos nascem livres e iguais em dignidade e em direitos. Dotados de razão e de consciência, devem agir uns para com os outros em espírito de fraternidade.',
-    forms: ['direito direitos', 'irmão irmãos', 'leão leões', 'animal animais', 'homem homens', 'cidade cidades'],
-  },
-  ru: {
-    text: 'Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и должны поступать в отношении друг друга в духе братства.',
-    forms: ['книга книги книгу книгами', 'город города городов', 'право права правами'],
-  },
-  ar: {
-    text: 'يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق. وقد وهبوا عقلاً وضميرًا وعليهم أن يعامل بعضهم بعضًا بروح الإخاء على أن ذلك حق لكل من هذه الشعوب.',
-    forms: ['كتاب الكتاب والكتاب كتابها', 'مدرسة المدرسة مدرسه', 'مُعَلِّم معلم المعلمون المعلمين'],
-  },
+const spoken: Readonly<Record<Language, { readonly text: string; readonly forms: readonly string[] }>> = JSON.parse(
+  await readFile('test/plugins/sealed/retrieval/spoken.json', 'utf8'),
+)
+
+/**
+ * Sentences of the German constitution, which as a law is nobody's property, by the number of their article.
+ * Words of the questions stand in the article in another form, joined with others, or apart.
+ */
+const { articles, questions } = JSON.parse(await readFile('test/plugins/sealed/retrieval/basic-law.json', 'utf8')) as {
+  readonly articles: Readonly<Record<string, string>>
+  readonly questions: readonly (readonly [query: string, article: string])[]
 }
 
 t.test('a text is heard in its language', async (t) => {

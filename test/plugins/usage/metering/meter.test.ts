@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
 import type { Caller } from '../../../../core/access/caller.ts'
-import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../../../core/errors.ts'
-import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
+import { BadRequest, TooMany, UpstreamFailed } from '../../../../core/errors.ts'
+import type { Reply } from '../../../../core/http/reply.ts'
 import type { UsageLedger } from '../../../../plugins/usage/ledger.ts'
 import { usages, type UsageRow } from '../../../../plugins/usage/usage-rows.ts'
 import { meter } from '../../../../plugins/usage/meter.ts'
@@ -395,18 +395,6 @@ t.test('chat', async (t) => {
     return complete.handle(request as never, { ...its, filters: [], rules: [], traces: [] }) as Promise<Reply>
   }
 
-  const read = async (reply: Reply) => {
-    if (reply.kind !== 'events') return t.fail('not a stream') as never
-    const got: ServerEvent[] = []
-    let error: unknown = null
-    try {
-      for await (const event of reply.events) got.push(event)
-    } catch (thrown) {
-      error = thrown
-    }
-    return { got, error, lines: got.map((it) => ('comment' in it ? `: ${it.comment}` : it.data)), reply }
-  }
-
   const hello: readonly Step[] = [
     chunk({ role: 'assistant' }, null, { usage: null }),
     say('Hel', { usage: null }),
@@ -414,65 +402,6 @@ t.test('chat', async (t) => {
     chunk({}, 'stop', { usage: null }),
     usage(5, 2),
   ]
-
-  const nulls = { role: null, content: null, reasoning_content: null, tool_calls: null }
-
-  t.test('streams under the catalogue’s name, usage for those who ask, the end mark last', async (t) => {
-    const its = house([actor('a', hello)], small({ upstreams: [{ provider: 'a', model: 'm' }] }))
-    const { lines, error, reply } = await read(await ask(its))
-    t.equal(error, null)
-    t.equal(lines.pop(), '[DONE]')
-    const chunks = lines.map((line) => JSON.parse(line))
-    t.same(
-      chunks.map(({ choices }) => choices[0].delta),
-      [{ ...nulls, role: 'assistant' }, { ...nulls, content: 'Hel' }, { ...nulls, content: 'lo' }, {}],
-    )
-    t.ok(chunks.every((it) => it.model === 'small' && !('usage' in it)))
-    t.match(reply.headers, { 'x-ratelimit-limit-tokens': '1000000' })
-    const asked = await read(await ask(its, { stream_options: { include_usage: true } }))
-    t.same(JSON.parse(asked.lines.at(-2)!).usage.total_tokens, 7)
-    t.equal(await its.used(), 14)
-    t.match(await its.row(), { requests: 2, input: 10, output: 4, estimated: undefined })
-  })
-
-  t.test('whole', async (t) => {
-    const its = house([actor('a', hello)], small())
-    const reply = await ask(its, { stream: false })
-    const body = JSON.parse(reply.kind === 'text' ? String(reply.text) : '{}')
-    t.match(body, { model: 'small', choices: [{ message: { content: 'Hello' } }], usage: { total_tokens: 7 } })
-    await settled()
-    t.equal(await its.used(), 7)
-  })
-
-  t.test('tells of further attempts in comments, behind which the answer follows', async (t) => {
-    const its = house(
-      [actor('a', failed()), actor('b', hello)],
-      small({ upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }] }),
-    )
-    const { got, lines } = await read(await ask(its))
-    t.equal(lines[0], ': attempt 2 by b')
-    t.equal(got.length, 6)
-  })
-
-  t.test('who may ask for what', async (t) => {
-    const its = house([actor('a', hello)], {
-      models: {
-        small: { upstreams: [{ provider: 'a' }] },
-        sealed: { standard: false, confidential: true, upstreams: [{ provider: 'elsewhere' }] },
-        vectors: { type: 'EMBEDDING', upstreams: [{ provider: 'a' }] },
-      },
-    })
-    await t.rejects(ask(its, { model: 'nothing' }), NotFound)
-    await t.rejects(ask(its, {}, never, { ...caller, models: ['other'] }), NotFound)
-    t.match(await ask(its, { model: 'sealed' }).catch((it: unknown) => it), {
-      status: 400,
-      message: 'The model is available for encrypted inference only',
-    })
-    await t.rejects(ask(its, { model: 'vectors' }), BadRequest)
-    await t.rejects(ask(its, { provider: 'nobody' }), BadRequest)
-    await settled()
-    t.equal(await its.used(), 0, 'refused work costs nothing')
-  })
 
   t.test('settles exactly once, whichever way it ends', async (t) => {
     const estimated = { requests: 1, estimated: 1 }
@@ -603,27 +532,6 @@ t.test('chat', async (t) => {
       t.equal(backend.open, 0, `${way}: closed`)
       t.equal(its.clock.armed(), 0, `${way}: no alarm is left`)
     }
-  })
-
-  t.test('breaks in-band without the end mark, in words of ours', async (t) => {
-    const its = house(
-      [actor('a', [say('Hel'), new UpstreamFailed(undefined, { cause: new Error('secret') })])],
-      small(),
-    )
-    const { lines, error, reply } = await read(await ask(its))
-    t.equal(lines.length, 1)
-    t.ok(error instanceof UpstreamFailed)
-    const last = reply.kind === 'events' ? reply.broken(error as UpstreamFailed) : null
-    t.same(JSON.parse((last as { data: string }).data), {
-      error: {
-        message: 'Upstream service failed',
-        type: 'upstream_error',
-        code: '502',
-        param: null,
-        support_id: 'id_1',
-      },
-    })
-    t.same(reply.kind === 'events' && reply.quiet?.(), { comment: 'waiting' })
   })
 })
 
