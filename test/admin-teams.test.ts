@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { environments, running } from './environments.ts'
 import { actor, say, stop, usage } from './fakes/backends.ts'
+import { given } from './fitted.ts'
 
 type Key = Parameters<Awaited<ReturnType<typeof running>>['gateway']['keys']['create']>[0]
 
@@ -16,9 +16,7 @@ const settings: SettingsInput = {
 }
 
 const opened = async (t: Test, adapters: Parameters<typeof running>[1]) => {
-  const upstreams = [
-    use(plugin({ port: Upstream, name: 'a', create: () => actor('a', [say('Hi'), stop, usage(400, 100)]) })),
-  ]
+  const upstreams = [given(Upstream, 'a', () => actor('a', [say('Hi'), stop, usage(400, 100)]))]
   const it = await running(t, { ...adapters, upstreams }, settings)
   const caller = async (key: Key = {}) => {
     const { credential, row } = await it.gateway.keys.create({ organization: 'acme', ...key })

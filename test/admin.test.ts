@@ -8,11 +8,11 @@ import { makeFirstKey } from '../adapters/production/commands/bootstrap-key.ts'
 import { acts, operator } from '../core/access/audit.ts'
 import { createGateway } from '../core/gateway.ts'
 import { uuid7 } from '../core/uuid7.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { environments, type Running, running, unhurried } from './environments.ts'
 import { uploadOf } from './fakes/uploads.ts'
+import { given } from './fitted.ts'
 
 const canary = 'Zx9canary'
 
@@ -295,19 +295,15 @@ t.test('children share what their maker may use in a day, also after it is gone'
 t.test('an act that cannot be written down is not done', async (t) => {
   const adapters = memory()
   let failing: 'create' | 'update' | null = null
-  const store = plugin({
-    port: MetadataStore,
-    name: 'memory',
-    create: (): MetadataStore => {
-      const it = adapters.metadataStore.make(() => ({}) as never)
-      const unless =
-        <F extends (kind: any, ...rest: any[]) => Promise<any>>(verb: string, run: F) =>
-        (kind: any, ...rest: any[]) =>
-          failing === verb && kind.name === acts.name ? Promise.reject(new Error('full')) : run(kind, ...rest)
-      return { ...it, create: unless('create', it.create), update: unless('update', it.update) }
-    },
+  const store = given(MetadataStore, 'memory', () => {
+    const it = adapters.metadataStore.make(() => ({}) as never)
+    const unless =
+      <F extends (kind: any, ...rest: any[]) => Promise<any>>(verb: string, run: F) =>
+      (kind: any, ...rest: any[]) =>
+        failing === verb && kind.name === acts.name ? Promise.reject(new Error('full')) : run(kind, ...rest)
+    return { ...it, create: unless('create', it.create), update: unless('update', it.update) }
   })
-  const it = await running(t, { ...adapters, metadataStore: use(store) })
+  const it = await running(t, { ...adapters, metadataStore: store })
   const all = async () => ((await (await it.call('GET', '/admin/keys')).json()) as any).data.keys
   failing = 'create'
   t.equal((await it.call('POST', '/admin/keys', {})).status, 503)

@@ -12,12 +12,12 @@ import { memory } from '../adapters/memory/index.ts'
 import { sendEvents } from '../core/http/events.ts'
 import { render } from '../core/http/render.ts'
 import { bytes } from '../core/http/reply.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { type Alarm, Clock } from '../core/ports/platform.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { type Running, environments, running } from './environments.ts'
 import { formOf } from './fakes/uploads.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const errorFields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
 
@@ -310,21 +310,17 @@ t.test('test keys stay in development', async (t) => {
 t.test('a store that is down is a 503, never a 401', async (t) => {
   let down = false
   const adapters = memory()
-  const flaky = plugin({
-    port: MetadataStore,
-    name: 'flaky',
-    create: (): MetadataStore => {
-      const inner = adapters.metadataStore.make(() => ({}) as never)
-      return {
-        ...inner,
-        get: async (kind, id) => {
-          if (down) throw new Error('connection lost to db.internal with password hunter2')
-          return inner.get(kind, id)
-        },
-      }
-    },
+  const flaky = given(MetadataStore, 'flaky', () => {
+    const inner = adapters.metadataStore.make(() => ({}) as never)
+    return {
+      ...inner,
+      get: async (kind, id) => {
+        if (down) throw new Error('connection lost to db.internal with password hunter2')
+        return inner.get(kind, id)
+      },
+    }
   })
-  const it = await running(t, { ...adapters, metadataStore: use(flaky) })
+  const it = await running(t, { ...adapters, metadataStore: flaky })
   const { credential } = await it.gateway.keys.create({})
   t.equal((await it.call('GET', '/metrics')).status, 200)
   down = true
@@ -433,7 +429,7 @@ t.test('readers', async (t) => {
     const time = patient()
     const it = await running(
       t,
-      { ...memory(), clock: use(plugin({ port: Clock, name: 'patient', create: () => time.clock })) },
+      { ...memory(), clock: given(Clock, 'patient', () => time.clock) },
       {
         limits: { key: { requestsPerSecond: null, concurrentRequests: 1 } },
         timeouts: { stalled },

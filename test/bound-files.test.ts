@@ -18,6 +18,7 @@ import { kekId } from '../plugins/sealed/wire/schedule.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 /** What our client throws, as far as it is told here. */
 const faulty = (fault: string, facts: object = {}) => ({ name: 'SealgateError', fault, ...facts })
@@ -32,8 +33,8 @@ const stage = async (t: Test, shift = 0) => {
     create: (): Clock => ({ ...system.clock, now: () => Date.now() + shift }),
   })
   const stores = {
-    blobStore: use(plugin({ port: BlobStore, name: 'kept', create: () => blobs })),
-    metadataStore: use(plugin({ port: MetadataStore, name: 'kept', create: () => rows })),
+    blobStore: given(BlobStore, 'kept', () => blobs),
+    metadataStore: given(MetadataStore, 'kept', () => rows),
     ...(shift !== 0 && { clock: use(moved) }),
   }
   const it = await running(t, { ...memory(), ...stores }, unhurried)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running, unhurried } from './environments.ts'
@@ -12,6 +12,7 @@ import { actor, say, stop, usage } from './fakes/backends.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const price = { prompt_price_per_k: 0.001, completion_price_per_k: 0.002 }
 const settings = (costPerDay: number): SettingsInput => ({
@@ -27,7 +28,7 @@ const body = (stream = false) => ({
 
 t.test('a gateway keeps to a budget, says so in every dialect, and measures it', async (t) => {
   const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
-  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const upstreams = [given(Upstream, 'a', () => backend)]
   const it = await running(t, { ...memory(), upstreams }, settings(0.001))
   const ask = (path = '/std/chat/completions', stream = false) => it.call('POST', path, body(stream))
   const settled = (part: number) =>
@@ -71,7 +72,7 @@ t.test('a gateway keeps to a budget, says so in every dialect, and measures it',
 
 t.test('an operator has tokens and costs measured by key and by chosen tags, with a bound', async (t) => {
   const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
-  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const upstreams = [given(Upstream, 'a', () => backend)]
   const chosen = { ...settings(10), ...unhurried, metrics: { keys: true, tags: ['feature'] } }
   const it = await running(t, { ...memory(), upstreams }, chosen)
   const call = (tags: string) => it.call('POST', '/std/chat/completions', body(), { 'x-sealgate-tags': tags })
@@ -107,7 +108,7 @@ t.test('sealgate prices check tells which served models have no price', async (t
 
 t.test('shares that are reached go to the receiver of the configuration, and no call waits for it', async (t) => {
   const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
-  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const upstreams = [given(Upstream, 'a', () => backend)]
   const receiver = await recorded(() => ({ body: '', pace: 'silent' }))
   t.teardown(() => receiver.close())
   const told = () => receiver.asked.map(({ body }) => JSON.parse(body.toString()).data.percent)

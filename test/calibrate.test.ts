@@ -6,13 +6,13 @@ import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { seededFractions } from '../plugins/surfaces/console/browser/chance.ts'
 import { softened } from '../plugins/shared/decisions/calibration.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { running } from './environments.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { listening } from './fakes/listening.ts'
 import { sealing } from './fakes/proxied.ts'
 import { enclaveOf } from './fakes/sealed-doors.ts'
+import { given } from './fitted.ts'
 
 /** How much too sure the scripted model is, by its number of options. */
 const distortion: Readonly<Record<number, number>> = { 2: 2.5, 4: 1.6 }
@@ -120,7 +120,7 @@ t.test('diagnostics tell which calibration answered, and the larger model has it
       engine: 'native',
     }),
   }
-  const upstreams = [use(plugin({ port: Upstream, name: 'mind', create: () => mind }))]
+  const upstreams = [given(Upstream, 'mind', () => mind)]
   const decider = (calibration?: object) => ({
     type: 'DECISION' as const,
     upstreams: [{ provider: 'mind' }],
@@ -158,7 +158,7 @@ t.test('an answer of a calibrated model says whether it keeps the promised error
       engine: 'native',
     }),
   }
-  const upstreams = [use(plugin({ port: Upstream, name: 'mind', create: () => mind }))]
+  const upstreams = [given(Upstream, 'mind', () => mind)]
   const kept = { errors: 0.05, certainty: 0.95 }
   const decider = (more: object) => ({ type: 'DECISION' as const, confidential: true, upstreams: [{ provider: 'mind' }], ...more }) // prettier-ignore
   const calibration = { id: 'one', temperature: 1 }

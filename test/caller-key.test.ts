@@ -18,6 +18,7 @@ import { filesIn, type Places, traces } from './fakes/traces.ts'
 import { installed, unwanted } from './programs/installed.ts'
 import { programs } from './programs/programs.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const json = { 'content-type': 'application/json' }
 const price = { standard: { eu: { prompt_price_per_k: 1, completion_price_per_k: 1 } } }
@@ -49,13 +50,12 @@ const watching = (told: string[]) => {
     used: note,
     ended: note,
   }
-  return use(
-    plugin({
-      port: Observer,
-      name: 'watching',
-      create: (): Observer => ({ isWatching: () => true, begin: (it) => (note(it), trace), left: note, failed: note }),
-    }),
-  )
+  return given(Observer, 'watching', () => ({
+    isWatching: () => true,
+    begin: (it) => (note(it), trace),
+    left: note,
+    failed: note,
+  }))
 }
 
 /** Providers of the same vendor: `passes` passes the caller's key, `keeps` does not, `only` has no key of its own. */

@@ -7,13 +7,13 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
 import type { NewKey } from '../core/access/keyring.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Configuration } from '../plugins/surfaces/admin/configuration.ts'
 import { Clock } from '../core/ports/platform.ts'
 import { running } from './environments.ts'
 import { fakeClock } from './fakes/clock.ts'
 import { ownProcess } from './fakes/command-runner.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 /** Values that no answer may have, by where they stand. */
 const secrets = {
@@ -420,18 +420,14 @@ t.test('one check goes on at a time', async (t) => {
 t.test('a check that does not end leaves its place', async (t) => {
   const clock = fakeClock()
   let looks = 0
-  const endless = plugin({
-    port: Configuration,
-    name: 'endless',
-    create: (): Configuration => ({
-      inEffect: async () => ({ file: null, readAt: 0, settings: [] }),
-      compare: async () => ({ faults: [], changes: [] }),
-      try: async () => ({ faults: [], changes: [], call: null }),
-      check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
-    }),
-  })
-  const fake = plugin({ port: Clock, name: 'clock', create: () => clock })
-  const it = await running(t, { ...memory(), clock: use(fake), parts: [...memory().parts, use(endless)] })
+  const endless = given(Configuration, 'endless', () => ({
+    inEffect: async () => ({ file: null, readAt: 0, settings: [] }),
+    compare: async () => ({ faults: [], changes: [] }),
+    try: async () => ({ faults: [], changes: [], call: null }),
+    check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
+  }))
+  const fake = given(Clock, 'clock', () => clock)
+  const it = await running(t, { ...memory(), clock: fake, parts: [...memory().parts, endless] })
   const first = it.call('POST', check)
   t.ok(await until(() => looks === 1))
   t.equal((await it.call('POST', check)).status, 409)

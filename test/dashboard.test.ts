@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
@@ -11,6 +10,7 @@ import { running } from './environments.ts'
 import { actor, failed, say, stop, usage } from './fakes/backends.ts'
 import { readQuery } from './operations/promql.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 /** One line of the text form of Prometheus. */
 interface Sample {
@@ -87,10 +87,8 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
     t,
     {
       ...memory(),
-      metadataStore: use(plugin({ port: MetadataStore, name: 'falling', create: () => falling })),
-      upstreams: [broken, whole].map((upstream) =>
-        use(plugin({ port: Upstream, name: upstream.name, create: () => upstream })),
-      ),
+      metadataStore: given(MetadataStore, 'falling', () => falling),
+      upstreams: [broken, whole].map((upstream) => given(Upstream, upstream.name, () => upstream)),
     },
     settings,
   )

@@ -15,7 +15,6 @@ import type { Fitting } from '../core/container.ts'
 import { print } from '../core/dialects/json.ts'
 import { BadRequest, UpstreamFailed } from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream, type ChatCall, type DecideCall, type Question } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { refusal } from '../plugins/shared/decisions/probabilities.ts'
@@ -24,6 +23,7 @@ import { mapsOf, oddMembers, oddValues } from './fakes/odd-values.ts'
 import { quietClock, slowness } from './slowness.ts'
 import { until } from './until.ts'
 import { isWhole, seed } from './whole.ts'
+import { given } from './fitted.ts'
 
 const fields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
 const png =
@@ -121,7 +121,7 @@ const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitti
         return { kind: 'completion' as const, completion }
       }),
   }
-  const upstreams = [mind, talk].map((made) => use(plugin({ port: Upstream, name: made.name, create: () => made })))
+  const upstreams = [mind, talk].map((made) => given(Upstream, made.name, () => made))
   return { it, upstreams }
 }
 

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import blobStore from '../adapters/memory/blob-store.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
 import { kind } from '../core/ports/metadata-store.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { formOf, uploadOf } from './fakes/uploads.ts'
-import { made } from './fitted.ts'
+import { given, made } from './fitted.ts'
 
 interface Record_ {
   readonly id: string
@@ -340,33 +340,19 @@ t.test('a store that fails in the middle', async (t) => {
   }
   const it = await running(t, {
     ...memory(),
-    blobStore: use(
-      plugin({
-        port: BlobStore,
-        name: 'breaking',
-        create: (): BlobStore => ({
-          ...blobs,
-          async put(path, bytes, signal) {
-            if (broken !== 'put') return blobs.put(path, bytes, signal)
-            for await (const _ of bytes) await fail()
-            return fail()
-          },
-        }),
-      }),
-    ),
-    metadataStore: use(
-      plugin({
-        port: MetadataStore,
-        name: 'breaking',
-        create: (): MetadataStore => ({
-          ...rows,
-          create: (kind, id, row) =>
-            broken === 'create' && kind.name === 'file' ? fail() : rows.create(kind, id, row),
-          update: (kind, ...rest) =>
-            broken === 'update' && kind.name === 'claim' ? fail() : rows.update(kind, ...rest),
-        }),
-      }),
-    ),
+    blobStore: given(BlobStore, 'breaking', () => ({
+      ...blobs,
+      async put(path, bytes, signal) {
+        if (broken !== 'put') return blobs.put(path, bytes, signal)
+        for await (const _ of bytes) await fail()
+        return fail()
+      },
+    })),
+    metadataStore: given(MetadataStore, 'breaking', () => ({
+      ...rows,
+      create: (kind, id, row) => (broken === 'create' && kind.name === 'file' ? fail() : rows.create(kind, id, row)),
+      update: (kind, ...rest) => (broken === 'update' && kind.name === 'claim' ? fail() : rows.update(kind, ...rest)),
+    })),
   })
   const contents = { put: randomBytes(200_000), create: randomBytes(200_000), update: randomBytes(200_000) }
   const paths = async () => {

@@ -10,11 +10,11 @@ import metadataStore from '../adapters/memory/metadata-store.ts'
 import { production } from '../adapters/production/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { Unavailable } from '../core/errors.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { openWriter } from '../plugins/storage/sqlite/writer.ts'
 import { running, unhurried } from './environments.ts'
 import { formOf } from './fakes/uploads.ts'
+import { given } from './fitted.ts'
 
 /** Mounts a small disk; null where the system does not let us. */
 const smallDisk = (folder: string): string | null => {
@@ -108,7 +108,7 @@ t.test('a content goes before its record where a journal takes no line more', as
       throw new Unavailable(undefined, { cause: Object.assign(new Error('full'), { code: 'SQLITE_FULL' }) })
     },
   }
-  const kept = use(plugin({ port: MetadataStore, name: 'filling', create: () => rows }))
+  const kept = given(MetadataStore, 'filling', () => rows)
   const it = await running(t, { ...memory(), metadataStore: kept }, unhurried)
   const headers = { authorization: `Bearer ${it.key}` }
   const body = formOf(Buffer.alloc(1_000, 1))

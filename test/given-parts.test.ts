@@ -10,6 +10,7 @@ import { Observer } from '../core/ports/observer.ts'
 import { Surface } from '../core/ports/surface.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { chatNeeds, json, route, wholeAnswer } from '../plugins/surfaces/shared/own-surface.ts'
+import { given } from './fitted.ts'
 
 const chat = { model: 'rehearsal', messages: [{ role: 'user', content: 'Say it.' }] }
 
@@ -103,23 +104,15 @@ t.test('a route goes with the part that it needs', async (t) => {
 t.test('a feature is added at each port, and the core stays as it is', async (t) => {
   const all = memory()
   const seen: string[] = []
-  const observer = plugin({
-    port: Observer,
-    name: 'counting',
-    create: (): Observer => ({
-      came: () => seen.push('came'),
-      left: (route, status) => seen.push(`${route} ${status}`),
-    }),
-  })
+  const observer = given(Observer, 'counting', () => ({
+    came: () => seen.push('came'),
+    left: (route, status) => seen.push(`${route} ${status}`),
+  }))
   const caller = { key: 'badge_1', organization: 'acme', user: 'ada', scopes: ['chats.completion'], models: null, limits: {} } as const // prettier-ignore
-  const badges = plugin({
-    port: Credentials,
-    name: 'badges',
-    create: (): Credentials => ({
-      takes: (credential) => credential.startsWith('badge-'),
-      find: async (credential) => (credential === 'badge-ada' ? { caller, admits: () => true } : null),
-    }),
-  })
+  const badges = given(Credentials, 'badges', () => ({
+    takes: (credential) => credential.startsWith('badge-'),
+    find: async (credential) => (credential === 'badge-ada' ? { caller, admits: () => true } : null),
+  }))
   const filter = plugin({
     port: ChatFilter,
     name: 'marking',
@@ -132,19 +125,15 @@ t.test('a feature is added at each port, and the core stays as it is', async (t)
       }),
     }),
   })
-  const ledger = plugin({
-    port: Ledger,
-    name: 'own',
-    create: (): Ledger => ({
-      open: ({ model }) => seen.push(`open ${model}`),
-      settle: (_, { organization }, { requests }) => void seen.push(`settle ${organization} ${requests}`),
-      keep() {},
-      cancel() {},
-    }),
-  })
+  const ledger = given(Ledger, 'own', () => ({
+    open: ({ model }) => seen.push(`open ${model}`),
+    settle: (_, { organization }, { requests }) => void seen.push(`settle ${organization} ${requests}`),
+    keep() {},
+    cancel() {},
+  }))
   const gateway = createGateway({
     ...all,
-    parts: [...all.parts, use(observer), use(badges), use(filter), use(ledger)],
+    parts: [...all.parts, observer, badges, use(filter), ledger],
   })
   t.teardown(() => gateway.close())
   const answer = await answerOf(gateway, 'badge-ada')

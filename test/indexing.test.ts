@@ -12,12 +12,12 @@ import { defaultQueue } from '../plugins/shared/fair-shares.ts'
 import type { Inference } from '../core/inference/inference.ts'
 import type { Catalog } from '../core/inference/models/catalog.ts'
 import { type FileRow, files } from '../plugins/sealed/files/record.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
 import { Enclave, type EnclaveFiles } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 /** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
 const stage = async (t: Test) => {
@@ -26,24 +26,20 @@ const stage = async (t: Test) => {
   const waiting: (() => void)[] = []
   const order: string[] = []
   let beforeRemoval = async () => {}
-  const slow = plugin({
-    port: Enclave,
-    name: 'slow',
-    create: (): Enclave => {
-      const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
-      return {
-        ...inner,
-        handle: (route, sealed, grant, signal, enclaveFiles) =>
-          inner.handle(route, sealed, grant, signal, {
-            ...enclaveFiles!,
-            async keepIndex(...given) {
-              order.push(given[0])
-              await new Promise<void>((go) => waiting.push(go))
-              await enclaveFiles!.keepIndex(...given)
-            },
-          }),
-      }
-    },
+  const slow = given(Enclave, 'slow', () => {
+    const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
+    return {
+      ...inner,
+      handle: (route, sealed, grant, signal, enclaveFiles) =>
+        inner.handle(route, sealed, grant, signal, {
+          ...enclaveFiles!,
+          async keepIndex(...given) {
+            order.push(given[0])
+            await new Promise<void>((go) => waiting.push(go))
+            await enclaveFiles!.keepIndex(...given)
+          },
+        }),
+    }
   })
   const interrupted: MetadataStore = {
     ...rows,
@@ -53,10 +49,10 @@ const stage = async (t: Test) => {
     },
   }
   const stores = {
-    blobStore: use(plugin({ port: BlobStore, name: 'kept', create: () => blobs })),
-    metadataStore: use(plugin({ port: MetadataStore, name: 'kept', create: () => interrupted })),
+    blobStore: given(BlobStore, 'kept', () => blobs),
+    metadataStore: given(MetadataStore, 'kept', () => interrupted),
   }
-  const it = await running(t, { ...memory(), enclave: use(slow), ...stores }, unhurried)
+  const it = await running(t, { ...memory(), enclave: slow, ...stores }, unhurried)
   const kek = newKek()
   const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
   const client = connect({ baseUrl: it.base, apiKey: it.key, ...own })

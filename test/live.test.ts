@@ -4,13 +4,13 @@ import { memory } from '../adapters/memory/index.ts'
 import { random } from '../adapters/memory/platform.ts'
 import type { LiveRequest } from '../plugins/observers/live/live-request.ts'
 import { Live, live } from '../plugins/observers/live/live.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Siblings } from '../core/ports/cluster.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import openai from '../plugins/providers/openai.ts'
 import { type Running, running } from './environments.ts'
-import { fitted } from './fitted.ts'
+import { fitted, given } from './fitted.ts'
 import { fakeClock, settled } from './fakes/clock.ts'
 import { type Heard, listening } from './fakes/live-listener.ts'
 import type { Recorded, Take } from './fakes/recorded.ts'
@@ -181,9 +181,9 @@ t.test('a key that is revoked, or loses its gateway, hears no more', async (t) =
 
 const made = (clock: ReturnType<typeof fakeClock>, siblings: Siblings) =>
   fitted(
-    use(plugin({ port: Clock, name: 'fake', create: () => clock })),
+    given(Clock, 'fake', () => clock),
     use(random),
-    use(plugin({ port: Siblings, name: 'fake', create: () => siblings })),
+    given(Siblings, 'fake', () => siblings),
     use(live),
   ).supply({ live: Live }).live
 

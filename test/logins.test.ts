@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import openai from '../plugins/providers/openai.ts'
@@ -14,6 +14,7 @@ import { type IssuerKey, issuerKey, signed } from './fakes/issuer.ts'
 import { listening } from './fakes/listening.ts'
 import { until } from './until.ts'
 import { exportJWK } from 'jose'
+import { given } from './fitted.ts'
 
 const secret = 'a-secret-of-the-client'
 const audience = 'https://sealgate.example'
@@ -76,7 +77,7 @@ const movable = () => {
   let ahead = 0
   const clock: Clock = { ...system.clock, now: () => system.clock.now() + ahead }
   return {
-    fitting: use(plugin({ port: Clock, name: 'clock', create: () => clock })),
+    fitting: given(Clock, 'clock', () => clock),
     on: (ms: number) => void (ahead += ms),
   }
 }

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import redact from '../plugins/guards/redact.ts'
@@ -19,6 +19,7 @@ import { modes } from './fakes/agent.ts'
 import { listening } from './fakes/listening.ts'
 import { type PlayedTool, mcpServer, oddServer } from './fakes/mcp-servers.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const withText = (properties: object) => ({ type: 'object', properties })
 
@@ -61,7 +62,7 @@ const house = async (
   { servers, more = {}, settings = {}, guards = [], clock = system.clock }: Asked,
 ): Promise<Running> => {
   const mcp = { servers, ...more } as NonNullable<SettingsInput['mcp']>
-  const time = use(plugin({ port: Clock, name: 'clock', create: () => clock }))
+  const time = given(Clock, 'clock', () => clock)
   return running(t, { ...memory(), clock: time, fetch: use(doors), guards }, { ...unhurried, ...settings, mcp })
 }
 

@@ -16,6 +16,7 @@ import generateImage from '../plugins/tools/generateImage.ts'
 import searchRag from '../plugins/tools/searchRag.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const upstreams = [{ provider: 'studio' }]
 const models = {
@@ -39,7 +40,7 @@ const stage = async (t: Test, drawing: { readonly model?: string } = {}, more: S
       return { vectors: texts.map(() => Float32Array.of(0.6, 0.8)), usage: { input: 1, output: 0 } }
     },
   }
-  const backend = use(plugin({ port: Upstream, name: 'studio', create: () => studio }))
+  const backend = given(Upstream, 'studio', () => studio)
   const tools = [use(generateImage, drawing), use(audioGenerateFromText), use(searchRag)]
   const base = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
   const within = { ...base, prover: use(dev), upstreams: [backend], tools, readers }

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { writeLog } from '../adapters/production/log/log.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
 import { createGateway } from '../core/gateway.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Log } from '../core/ports/platform.ts'
 import anthropic from '../plugins/providers/anthropic.ts'
 import openai from '../plugins/providers/openai.ts'
@@ -21,6 +21,7 @@ import { scripted } from './fakes/scripted.ts'
 import { toldSpans } from './fakes/told-spans.ts'
 import { filesIn, traces } from './fakes/traces.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const told = toldSpans()
 
@@ -67,7 +68,7 @@ const house = async (t: Test) => {
     {
       ...adapters,
       fetch: use(doors),
-      log: use(plugin({ port: Log, name: 'file', create: () => writeLog('info', destination) })),
+      log: given(Log, 'file', () => writeLog('info', destination)),
       upstreams: [
         use(openai, { baseUrl: `${model.url}/v1` }, 'model'),
         use(openai, { baseUrl: `${down.url}/v1` }, 'down'),

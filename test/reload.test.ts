@@ -9,7 +9,6 @@ import { memory } from '../adapters/memory/index.ts'
 import { operator } from '../core/access/audit.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
 import type { SealgateError } from '../plugins/sealed/client/error.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { Renewal } from '../core/generations/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
@@ -17,6 +16,7 @@ import { running } from './environments.ts'
 import { served } from './fakes/served.ts'
 import { talking } from './fakes/talking.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const asked = (model: string, stream = false) => ({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
 
@@ -26,27 +26,21 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   let go = () => {}
   const held = new Promise<void>((resolve) => (go = resolve))
   const upstream = (name: string) =>
-    use(
-      plugin({
-        port: Upstream,
+    given(Upstream, name, () => {
+      life.push(`${name} made`)
+      return {
         name,
-        create: (): Upstream => {
-          life.push(`${name} made`)
-          return {
-            name,
-            models: async () => [],
-            async chat() {
-              calls.push(name)
-              if (name === 'a') await held
-              const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]
-              const completion = { id: 'c', object: 'chat.completion', created: 1, model: name, choices } as any
-              return { kind: 'completion', completion }
-            },
-            dispose: () => void life.push(`${name} gone`),
-          }
+        models: async () => [],
+        async chat() {
+          calls.push(name)
+          if (name === 'a') await held
+          const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]
+          const completion = { id: 'c', object: 'chat.completion', created: 1, model: name, choices } as any
+          return { kind: 'completion', completion }
         },
-      }),
-    )
+        dispose: () => void life.push(`${name} gone`),
+      }
+    })
   const [a, b, c] = ['a', 'b', 'c'].map(upstream)
   const models = (...providers: readonly string[]): SettingsInput => ({
     models: Object.fromEntries(providers.map((provider) => [`of-${provider}`, { upstreams: [{ provider }] }])),
@@ -77,7 +71,7 @@ t.test('each thing lives as long as a request may need it', async (t) => {
 
   const bad: readonly Renewal[] = [
     { settings: models('nobody') },
-    { settings: models('b', 'd'), upstreams: [b!, upstream('d'), use(plugin({ port: Upstream, name: 'broken', create: () => { throw new Error('no') } }))] }, // prettier-ignore
+    { settings: models('b', 'd'), upstreams: [b!, upstream('d'), given(Upstream, 'broken', () => { throw new Error('no') })] }, // prettier-ignore
     { settings: { timeouts: { idle: 'x' } } as never },
     { settings: { ...models('b', 'c'), surfaces: ['admin'] } },
     { settings: { ...models('b', 'c'), names: { std: 'other' } } },

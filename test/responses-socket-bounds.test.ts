@@ -4,7 +4,6 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running, unhurried } from './environments.ts'
@@ -14,6 +13,7 @@ import type { Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { connected, opcodes, rawPeer } from './fakes/web-sockets.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const hello = scripted(() => [{ say: 'Hello.' }])
 const create = (input: string, model = 'chat') => JSON.stringify({ type: 'response.create', model, input })
@@ -207,13 +207,7 @@ t.test('a reload: a connection keeps nothing of the past, and its next turn is o
 t.test('an open connection holds no past generation', async (t) => {
   let isDisposed = false
   const upstream = (name: string, dispose?: () => void) =>
-    use(
-      plugin({
-        port: Upstream,
-        name,
-        create: (): Upstream => ({ name, models: async () => [], ...(dispose && { dispose }) }),
-      }),
-    )
+    given(Upstream, name, () => ({ name, models: async () => [], ...(dispose && { dispose }) }))
   const it = await running(t, { ...memory(), upstreams: [upstream('old', () => void (isDisposed = true))] })
   const peer = rawPeer(t, it)
   t.equal(await peer.status(), 101)

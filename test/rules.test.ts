@@ -4,7 +4,7 @@ import { memory } from '../adapters/memory/index.ts'
 import { everyFault } from '../adapters/production/config/every-fault.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Observer } from '../core/ports/observer.ts'
 import openai from '../plugins/providers/openai.ts'
 import useLite from '../plugins/providers/use-lite.ts'
@@ -16,6 +16,7 @@ import { toolHouse } from './fakes/agent.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 const hello = scripted(() => [{ say: 'Hello.' }])
 
@@ -47,7 +48,7 @@ const opened = async (
     {
       ...memory(),
       fetch: use(doors),
-      parts: [...memory().parts, use(watching)],
+      parts: [...memory().parts, watching],
       upstreams: [use(useLite), use(openai, { baseUrl: `${behind.url}/v1` })],
       guards: [use(words, { lists: { projects: { words: ['blue heron'], then: 'refuse' } } })],
     },
@@ -75,17 +76,13 @@ const opened = async (
 /** What traces are told of rules. */
 const traced: string[] = []
 const ignored = () => {}
-const watching = plugin({
-  port: Observer,
-  name: 'watching',
-  create: (): Observer => ({
-    isWatching: () => true,
-    begin: () => ({
-      ...{ chose: ignored, broke: ignored, began: ignored, used: ignored, ended: ignored, asks: () => ignored },
-      because: (why) => void traced.push(why),
-    }),
+const watching = given(Observer, 'watching', () => ({
+  isWatching: () => true,
+  begin: () => ({
+    ...{ chose: ignored, broke: ignored, began: ignored, used: ignored, ended: ignored, asks: () => ignored },
+    because: (why) => void traced.push(why),
   }),
-})
+}))
 
 const pixel = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 

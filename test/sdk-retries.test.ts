@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Random } from '../core/ports/platform.ts'
 import anthropic from '../plugins/providers/anthropic.ts'
 import gemini from '../plugins/providers/gemini.ts'
@@ -15,11 +15,12 @@ import { running, unhurried } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { backend } from './contracts/stage.ts'
+import { given } from './fitted.ts'
 
 const root = new URL(/\/dist\/test\//.test(import.meta.url) ? '../../' : '../', import.meta.url)
 
 /** Everybody is told the earliest moment, so that the test waits no longer than the backend says. */
-const still = plugin({ port: Random, name: 'still', create: (): Random => ({ ...system.random, fraction: () => 0 }) })
+const still = given(Random, 'still', () => ({ ...system.random, fraction: () => 0 }))
 
 /** An SDK with its own retries, as its users have it. */
 interface Sdk {
@@ -82,7 +83,7 @@ const scene = async (t: Test, play: () => Take) => {
   )
   // A breaker that opens would only lower the count.
   const routing = { breaker: { faults: 1_000, ratio: 1 } }
-  const parts = { ...memory(), random: use(still), fetch: use(doors), upstreams }
+  const parts = { ...memory(), random: still, fetch: use(doors), upstreams }
   const it = await running(t, parts, { models, routing, ...unhurried })
   return { ...it, server }
 }
@@ -198,11 +199,7 @@ t.test('a gateway behind a gateway is told which try it is, and adds no more tha
   const routing = { breaker: { faults: 1_000, ratio: 1 } }
   const housed = (baseUrl: string, apiKey: string) => {
     const upstreams = [use(openai, { baseUrl, apiKey }, 'openai')]
-    return running(
-      t,
-      { ...memory(), random: use(still), fetch: use(doors), upstreams },
-      { models, routing, ...unhurried },
-    )
+    return running(t, { ...memory(), random: still, fetch: use(doors), upstreams }, { models, routing, ...unhurried })
   }
   const inner = await housed(`${server.url}/v1`, 'k')
   const outer = await housed(`${inner.base}/v1`, inner.key)

@@ -20,6 +20,7 @@ import rehearsal from '../plugins/providers/rehearsal.ts'
 import searchRag from '../plugins/tools/searchRag.ts'
 import { running, unhurried } from './environments.ts'
 import { quietClock } from './slowness.ts'
+import { given } from './fitted.ts'
 
 /** A gateway whose enclave has these settings, a tool that holds a file for a while, and one that keeps a parser busy. */
 const stage = async (t: Test, own: InsideSettings) => {
@@ -32,35 +33,27 @@ const stage = async (t: Test, own: InsideSettings) => {
       return kept.get(...given)
     },
   }
-  const holds = plugin({
-    port: Tool,
+  const holds = given(Tool, 'holdsFile', (): Tool => ({
     name: 'holdsFile',
-    create: (): Tool => ({
-      name: 'holdsFile',
-      description: 'Holds a file for a while.',
-      kind: 'reads-file',
-      params: v.object({ fileId: v.string() }),
-      async run() {
-        open.now++
-        open.most = Math.max(open.most, open.now)
-        await sleep(100)
-        open.now--
-        return { contents: open.contents }
-      },
-    }),
-  })
-  const busy = plugin({
-    port: Tool,
+    description: 'Holds a file for a while.',
+    kind: 'reads-file',
+    params: v.object({ fileId: v.string() }),
+    async run() {
+      open.now++
+      open.most = Math.max(open.most, open.now)
+      await sleep(100)
+      open.now--
+      return { contents: open.contents }
+    },
+  }))
+  const busy = given(Tool, 'keepsBusy', (): Tool => ({
     name: 'keepsBusy',
-    create: (): Tool => ({
-      name: 'keepsBusy',
-      description: 'Keeps a parser busy.',
-      kind: 'simple',
-      params: v.object({}),
-      run: (_, signal) => runApart('../test/fakes/endless', null, signal, { time: 60_000 }),
-    }),
-  })
-  const tools = [use(holds), use(busy), use(searchRag)]
+    description: 'Keeps a parser busy.',
+    kind: 'simple',
+    params: v.object({}),
+    run: (_, signal) => runApart('../test/fakes/endless', null, signal, { time: 60_000 }),
+  }))
+  const tools = [holds, busy, use(searchRag)]
   const host = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
   const enclaveParts = { ...host, prover: use(dev), upstreams: [use(rehearsal)], tools, readers: [] }
   const create = () => buildEnclave(enclaveParts, {}, own, new Uint8Array(32))
@@ -70,7 +63,7 @@ const stage = async (t: Test, own: InsideSettings) => {
       ...memory(),
       tools,
       enclave: use(plugin({ port: Enclave, name: 'bounded', create })),
-      blobStore: use(plugin({ port: BlobStore, name: 'counted', create: () => blobs })),
+      blobStore: given(BlobStore, 'counted', () => blobs),
     },
     unhurried,
   )

@@ -1,17 +1,15 @@
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import type { NewKey } from '../core/access/keyring.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { running, unhurried } from './environments.ts'
 import { actor, say, stop, usage } from './fakes/backends.ts'
 import { until } from './until.ts'
+import { given } from './fitted.ts'
 
 /** Two organisations that ask, and one of operators. */
 const house = async (t: Test) => {
-  const upstreams = [
-    use(plugin({ port: Upstream, name: 'a', create: () => actor('a', [say('x'), stop, usage(4, 1)]) })),
-  ]
+  const upstreams = [given(Upstream, 'a', () => actor('a', [say('x'), stop, usage(4, 1)]))]
   const models = { small: { upstreams: [{ provider: 'a' }] } }
   const it = await running(t, { ...memory(), upstreams }, { models, operators: ['ops'], ...unhurried })
   const made = async (key: NewKey) => {

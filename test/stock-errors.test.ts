@@ -5,12 +5,13 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { plugin, use } from '../core/plugin.ts'
+import { use } from '../core/plugin.ts'
 import { Random } from '../core/ports/platform.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running, unhurried } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
 import { backend } from './contracts/stage.ts'
+import { given } from './fitted.ts'
 
 const refusal = (status: number, error: object, headers: Record<string, string> = {}): Take => ({
   status,
@@ -83,7 +84,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 /** Everyone is told the same moment, so that a client waits no longer than the backend asks. */
-const still = plugin({ port: Random, name: 'still', create: (): Random => ({ ...system.random, fraction: () => 0 }) })
+const still = given(Random, 'still', () => ({ ...system.random, fraction: () => 0 }))
 
 const scene = async (t: Test, { backend: plays, listed }: Case) => {
   const server = await backend(t, () => plays)
@@ -91,7 +92,7 @@ const scene = async (t: Test, { backend: plays, listed }: Case) => {
     t,
     {
       ...memory(),
-      random: use(still),
+      random: still,
       fetch: use(doors),
       upstreams: [use(openai, { baseUrl: `${server.url}/v1`, apiKey: 'sk-wrong' })],
     },

@@ -6,10 +6,10 @@ import { surfacesOf } from '../adapters/production/config/surfaces.ts'
 import { createGateway } from '../core/gateway.ts'
 import { json } from '../core/http/reply.ts'
 import { type AnyRoute, route } from '../core/http/route.ts'
-import { plugin, use } from '../core/plugin.ts'
 import { Surface } from '../core/ports/surface.ts'
 import { Settings, type SettingsInput } from '../core/settings.ts'
 import { running } from './environments.ts'
+import { given } from './fitted.ts'
 
 const wave = route({
   method: 'GET',
@@ -23,24 +23,18 @@ const wave = route({
 
 const semaphore = (change: Partial<AnyRoute> = {}, name = 'semaphore') => {
   const it = { ...(wave as AnyRoute), ...change }
-  return use(
-    plugin({
-      port: Surface,
-      name,
-      create: (): Surface => ({
-        name,
-        routes: [it],
-        chapter: async () => ({
-          name: 'Semaphore',
-          about: 'Texts by flags.',
-          words: { text: 'The text.' },
-          operations: { [`${it.method} ${it.path}`]: { about: 'Flags are waved by day.' } },
-        }),
-        links: () => ({ flags: '/semaphore' }),
-        clients: () => ({ '<Signalmen>': '/semaphore' }),
-      }),
+  return given(Surface, name, () => ({
+    name,
+    routes: [it],
+    chapter: async () => ({
+      name: 'Semaphore',
+      about: 'Texts by flags.',
+      words: { text: 'The text.' },
+      operations: { [`${it.method} ${it.path}`]: { about: 'Flags are waved by day.' } },
     }),
-  )
+    links: () => ({ flags: '/semaphore' }),
+    clients: () => ({ '<Signalmen>': '/semaphore' }),
+  }))
 }
 
 const withOwn = (...own: readonly ReturnType<typeof semaphore>[]) => {

@@ -8,7 +8,7 @@ import { clock, fetch, log, random } from '../../adapters/memory/platform.ts'
 import { readers } from '../../adapters/memory/readers.ts'
 import { tools } from '../../adapters/memory/tools.ts'
 import { Unavailable } from '../../core/errors.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import type { Fitting } from '../../core/container.ts'
@@ -19,6 +19,7 @@ import dev from '../../plugins/evidence/dev.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import { type Running, running, unhurried } from '../environments.ts'
 import { program } from './served.ts'
+import { given } from '../fitted.ts'
 
 export interface House extends Running {
   /** Every enclave is gone until the next is made, which has keys of its own. */
@@ -38,7 +39,7 @@ export const toolHouse = async (
   played: readonly Tool[],
   { upstreams = [use(rehearsal)], settings = {} }: Models = {},
 ): Promise<House> => {
-  const own = played.map((tool) => use(plugin({ port: Tool, name: tool.name, create: (): Tool => tool })))
+  const own = played.map((tool) => given(Tool, tool.name, () => tool))
   const all = [...tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
   const made = (): Enclave => {
     const platform = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
@@ -50,22 +51,14 @@ export const toolHouse = async (
     if (current === null) throw new Unavailable()
     return current
   }
-  const losable = plugin({
-    port: Enclave,
-    name: 'losable',
-    create: (): Enclave => ({
-      keys: async (...it) => there().keys(...it),
-      attest: async (...it) => there().attest(...it),
-      models: async (...it) => there().models(...it),
-      handle: async (...it) => there().handle(...it),
-      dispose: () => current?.dispose?.(),
-    }),
-  })
-  const it = await running(
-    t,
-    { ...memory(), enclave: use(losable), upstreams, tools: all },
-    { ...unhurried, ...settings },
-  )
+  const losable = given(Enclave, 'losable', () => ({
+    keys: async (...it) => there().keys(...it),
+    attest: async (...it) => there().attest(...it),
+    models: async (...it) => there().models(...it),
+    handle: async (...it) => there().handle(...it),
+    dispose: () => current?.dispose?.(),
+  }))
+  const it = await running(t, { ...memory(), enclave: losable, upstreams, tools: all }, { ...unhurried, ...settings })
   return { ...it, lose: () => void (current = null), restart: () => void (current = made()) }
 }
 

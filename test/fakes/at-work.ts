@@ -5,11 +5,11 @@ import { clock, log, random } from '../../adapters/memory/platform.ts'
 import { fetch } from '../../adapters/production/platform.ts'
 import { inference } from '../../core/inference/inference.ts'
 import { catalog } from '../../plugins/shared/models/catalog.ts'
-import { plugin, use, type AnyPlugin } from '../../core/plugin.ts'
+import { use, type AnyPlugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { type ModelInput, Settings, SettingsShape } from '../../core/settings.ts'
 import openai from '../../plugins/providers/openai.ts'
-import { fitted } from '../fitted.ts'
+import { fitted, given } from '../fitted.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
 import { backend } from '../contracts/stage.ts'
 
@@ -38,7 +38,7 @@ export const atWork = async (
   const told = v.parse(SettingsShape, { models, routing: { retries: 0 } })
   const providers = Object.keys(models).length === 0 ? [] : [use(openai, { baseUrl: server.url }, 'backend')]
   const container = fitted(
-    ...[use(plugin({ port: Settings, name: 'settings', create: () => told })), use(catalog), use(inference)],
+    ...[given(Settings, 'settings', () => told), use(catalog), use(inference)],
     ...[use(clock), use(random), use(log), use(cache), use(fetch), ...providers, use(it, settings)],
   )
   t.teardown(() => container.dispose())

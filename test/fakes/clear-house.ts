@@ -3,11 +3,11 @@ import type { Test } from 'tap'
 import * as v from 'valibot'
 import { memory } from '../../adapters/memory/index.ts'
 import { BadRequest } from '../../core/errors.ts'
-import { plugin, use } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { type Running, running, unhurried } from '../environments.ts'
+import { given } from '../fitted.ts'
 
 export interface ClearHouse extends Running {
   /** What the tool that waits was asked, and that it was stopped. */
@@ -68,9 +68,9 @@ export const clearHouse = async (t: Test, settings: SettingsInput = {}): Promise
     },
   ]
   const base = memory()
-  const own = played.map((tool) => use(plugin({ port: Tool, name: tool.name, create: (): Tool => tool })))
+  const own = played.map((tool) => given(Tool, tool.name, () => tool))
   const tools = [...base.tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
-  const upstreams = [use(plugin({ port: Upstream, name: 'mind', create: () => mind }))]
+  const upstreams = [given(Upstream, 'mind', () => mind)]
   const it = await running(t, { ...base, tools, upstreams }, { ...unhurried, ...settings })
   return { ...it, waited, inside }
 }

@@ -4,12 +4,12 @@ import { fetch } from '../../adapters/production/platform.ts'
 import { issuerKeys } from '../../plugins/credentials/oidc/issuer-keys.ts'
 import { Logins, logins } from '../../plugins/credentials/oidc/logins.ts'
 import { Lifecycle } from '../../core/lifecycle.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { Clock, Log, type LogFacts } from '../../core/ports/platform.ts'
 import { settingsCheck } from '../../core/generations/generations.ts'
 import { parts } from '../../adapters/memory/parts.ts'
 import { Settings, type SettingsInput } from '../../core/settings.ts'
-import { made } from '../fitted.ts'
+import { given, made } from '../fitted.ts'
 import { fakeClock } from './clock.ts'
 import { recorded, type Take } from './recorded.ts'
 
@@ -64,10 +64,10 @@ export const house = async (t: Test, shown: IssuerKey[], issuer: Partial<IssuerI
     use(logins),
     use(issuerKeys),
     use(fetch),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
-    use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })),
-    use(plugin({ port: Settings, name: 'settings', create: () => settings })),
+    given(Clock, 'clock', () => clock),
+    given(Log, 'log', () => ({ info: note, warn: note, error: note })),
+    given(Lifecycle, 'lifecycle', () => lifecycle),
+    given(Settings, 'settings', () => settings),
   )
   return {
     its,

@@ -12,14 +12,14 @@ import { Meter } from '../../core/inference/metering/meter.ts'
 import { meter } from '../../plugins/usage/meter.ts'
 import { Catalog } from '../../core/inference/models/catalog.ts'
 import { catalog } from '../../plugins/shared/models/catalog.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../core/ports/platform.ts'
 import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import { Observer } from '../../core/ports/observer.ts'
 import { Settings, type SettingsInput } from '../../core/settings.ts'
-import { fitted } from '../fitted.ts'
+import { fitted, given } from '../fitted.ts'
 import { checkedSettings } from './checked-settings.ts'
 import { fakeClock } from './clock.ts'
 
@@ -63,18 +63,12 @@ export const metered = (
     use(metadataStore),
     use(withoutJournal),
     limiter,
-    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(plugin({ port: Observer, name: 'seen', create: () => observer })),
-    use(plugin({ port: Settings, name: 'settings', create: () => checkedSettings(settings) })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
-    use(
-      plugin({
-        port: Random,
-        name: 'random',
-        create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
-      }),
-    ),
+    ...upstreams.map((upstream) => given(Upstream, upstream.name, () => upstream)),
+    given(Observer, 'seen', () => observer),
+    given(Settings, 'settings', () => checkedSettings(settings)),
+    given(Clock, 'clock', () => clock),
+    given(Log, 'log', () => ({ info: note, warn: note, error: note })),
+    given(Random, 'random', () => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 })),
   )
   const supplied = parts.supply({
     catalog: Catalog,

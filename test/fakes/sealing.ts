@@ -6,7 +6,7 @@ import { type Client, connect } from '../../plugins/sealed/client/client.ts'
 import { buildEnclave } from '../../plugins/sealed/enclave/assemble.ts'
 import type { InsideSettings } from '../../plugins/sealed/enclave-settings.ts'
 import type { Fitting } from '../../core/container.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { Enclave, type Evidence } from '../../core/ports/enclave.ts'
 import type { Guard } from '../../core/ports/guard.ts'
 import { Clock } from '../../core/ports/platform.ts'
@@ -22,6 +22,7 @@ import { freshNonce, openJson, seal } from '../../plugins/sealed/wire/seal.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import { type Running, running } from '../environments.ts'
+import { given } from '../fitted.ts'
 
 export type Play = (call: ChatCall, signal: AbortSignal) => ChatAnswer | Promise<ChatAnswer>
 
@@ -112,30 +113,21 @@ export const sealedStage = async (
   { play = echo, own = {}, settings = {}, guards = [], prove }: Wishes = {},
 ): Promise<Sealed> => {
   const calls: ChatCall[] = []
-  const played = plugin({
-    port: Upstream,
+  const played = given(Upstream, 'played', () => ({
     name: 'played',
-    create: (): Upstream => ({
-      name: 'played',
-      models: async () => [{ id: 'quiet', type: 'CHAT' }],
-      async chat(call, signal) {
-        calls.push(call)
-        return play(call, signal)
-      },
-      transcribe: async () => transcript,
-    }),
-  })
+    models: async () => [{ id: 'quiet', type: 'CHAT' }],
+    async chat(call, signal) {
+      calls.push(call)
+      return play(call, signal)
+    },
+    transcribe: async () => transcript,
+  }))
   let shift = 0
-  const moved = plugin({
-    port: Clock,
-    name: 'moved',
-    create: (): Clock => ({ ...system.clock, now: () => Date.now() + shift }),
-  })
-  const proving = plugin({
-    port: Prover,
-    name: 'proving',
-    create: (): Prover => ({ platform: 'test', prove: async (reportData) => prove!(reportData) }),
-  })
+  const moved = given(Clock, 'moved', () => ({ ...system.clock, now: () => Date.now() + shift }))
+  const proving = given(Prover, 'proving', () => ({
+    platform: 'test',
+    prove: async (reportData) => prove!(reportData),
+  }))
   const all: SettingsInput = {
     models,
     limits: { key: unlimited, organization: unlimited },
@@ -144,13 +136,13 @@ export const sealedStage = async (
   }
   const made = (): Enclave => {
     const enclaveParts = {
-      clock: use(moved),
+      clock: moved,
       random: use(random),
       fetch: use(fetch),
       log: use(log),
       cache: use(cache),
-      prover: prove === undefined ? use(dev) : use(proving),
-      upstreams: [use(played)],
+      prover: prove === undefined ? use(dev) : proving,
+      upstreams: [played],
       tools: [],
       readers: [],
       guards,
@@ -158,19 +150,15 @@ export const sealedStage = async (
     return buildEnclave(enclaveParts, all, own, new Uint8Array(32))
   }
   let current = made()
-  const changing = plugin({
-    port: Enclave,
-    name: 'changing',
-    create: (): Enclave & LogSigner => ({
-      keys: (...it) => current.keys(...it),
-      attest: (...it) => current.attest(...it),
-      models: (...it) => current.models(...it),
-      signHead: async (wanted) => logSignerOf(current)!.signHead(wanted),
-      handle: (...it) => current.handle(...it),
-      dispose: () => current.dispose?.(),
-    }),
-  })
-  const it = await running(t, { ...memory(), enclave: use(changing), upstreams: [use(rehearsal)] }, all)
+  const changing = given(Enclave, 'changing', (): Enclave & LogSigner => ({
+    keys: (...it) => current.keys(...it),
+    attest: (...it) => current.attest(...it),
+    models: (...it) => current.models(...it),
+    signHead: async (wanted) => logSignerOf(current)!.signHead(wanted),
+    handle: (...it) => current.handle(...it),
+    dispose: () => current.dispose?.(),
+  }))
+  const it = await running(t, { ...memory(), enclave: changing, upstreams: [use(rehearsal)] }, all)
   return {
     ...it,
     apiKey: it.key,

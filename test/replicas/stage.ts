@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import * as v from 'valibot'
 import { clock, log, random } from '../../adapters/memory/platform.ts'
 import { Keyring, keyring } from '../../core/access/keyring.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { Settings, SettingsShape } from '../../core/settings.ts'
 import { type EnclaveKey, newest, parseKeyset } from '../../plugins/sealed/wire/keyset.ts'
 import { fromHex } from '../../plugins/sealed/wire/hex.ts'
@@ -15,7 +15,7 @@ import postgres from '../../plugins/storage/postgres.ts'
 import { type PostgresServer, startPostgres } from '../fakes/postgres.ts'
 import { type RedisServer, startRedis } from '../fakes/redis.ts'
 import { enclosed, served } from '../fakes/served.ts'
-import { fitted } from '../fitted.ts'
+import { fitted, given } from '../fitted.ts'
 import { folderOf } from '../helpers.ts'
 import { type Provider, holding } from './provider.ts'
 import { type Send, sending } from './send.ts'
@@ -118,7 +118,7 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
   const settings = v.parse(SettingsShape, {})
   const store = fitted(
     ...[use(postgres, { url: rows.url }), use(clock), use(log), use(random), use(keyring)],
-    use(plugin({ port: Settings, name: 'settings', create: () => settings })),
+    given(Settings, 'settings', () => settings),
   )
   t.teardown(() => store.dispose())
   const { ring } = store.supply({ ring: Keyring })

@@ -4,18 +4,17 @@ import t from 'tap'
 import cachePlugin from '../../../adapters/memory/cache.ts'
 import { clock } from '../../../adapters/memory/platform.ts'
 import limiterPlugin from '../../../adapters/memory/rate-limiter.ts'
-import { use, plugin } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge } from '../../../core/ports/rate-limiter.ts'
 import { cache } from '../../contracts/cache.ts'
 import { conform } from '../../contracts/contract.ts'
 import { rateLimiter } from '../../contracts/rate-limiter.ts'
-import { made } from '../../fitted.ts'
+import { given, made } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
 
-const clockAt = (now: () => number) =>
-  use(plugin({ port: Clock, name: 'told', create: (): Clock => ({ ...made(Clock, use(clock)), now }) }))
+const clockAt = (now: () => number) => given(Clock, 'told', () => ({ ...made(Clock, use(clock)), now }))
 
 const limiterAt = (now: () => number) => made(RateLimiter, use(limiterPlugin), clockAt(now))
 const cacheAt = (now: () => number) => made(Cache, use(cachePlugin), clockAt(now))

@@ -10,12 +10,12 @@ import { Ledger } from '../../../core/ports/ledger.ts'
 import { type UsageLedger, ledger } from '../../../plugins/usage/ledger.ts'
 import type { Place } from '../../../core/ports/ledger.ts'
 import { shares, usages } from '../../../plugins/usage/usage-rows.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { type Journal, UsageJournal } from '../../../plugins/usage/usage-journal.ts'
 import { type FakeClock, fakeClock, settled } from '../../fakes/clock.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 import { chance } from '../../lab/hunt/damage.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 90_210)
@@ -90,11 +90,11 @@ const processOf = (store: MetadataStore, clock: FakeClock, journals: string | Sh
     use(ledger),
     typeof journals === 'string'
       ? use(usageJournal, { folder: journals })
-      : use(plugin({ port: UsageJournal, name: 'shelf', create: () => shelved(journals, owner) })),
-    use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
-    use(plugin({ port: Clock, name: 'clock', create: () => own })),
-    use(plugin({ port: Random, name: 'random', create: () => system.random })),
-    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
+      : given(UsageJournal, 'shelf', () => shelved(journals, owner)),
+    given(MetadataStore, 'rows', () => rows),
+    given(Clock, 'clock', () => own),
+    given(Random, 'random', () => system.random),
+    given(Log, 'log', () => ({ info: note, warn: note, error: note })),
   )
   const kill = () => {
     killed = true

@@ -7,12 +7,12 @@ import { credentialHash } from '../../../core/access/credential.ts'
 import { changedKey } from '../../../plugins/surfaces/admin/grants.ts'
 import { keys } from '../../../core/access/key-row.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
 import { fakeClock } from '../../fakes/clock.ts'
-import { made } from '../../fitted.ts'
+import { given, made } from '../../fitted.ts'
 
 const hour = 3_600_000
 const usual = v.parse(SettingsShape, {})
@@ -24,9 +24,9 @@ const house = (rows: MetadataStore = metadataStore.create({}, {}, 'rows'), setti
       Keyring,
       use(keyring),
       use(random),
-      use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
-      use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-      use(plugin({ port: Settings, name: 'settings', create: () => settings })),
+      given(MetadataStore, 'rows', () => rows),
+      given(Clock, 'clock', () => clock),
+      given(Settings, 'settings', () => settings),
     )
   return { rows, clock, ring, its: ring() }
 }

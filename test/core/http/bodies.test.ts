@@ -8,11 +8,11 @@ import { memory } from '../../../adapters/memory/index.ts'
 import type { Intake } from '../../../core/http/body-intake.ts'
 import { inputOf } from '../../../core/http/body.ts'
 import { SettingsShape } from '../../../core/settings.ts'
-import { plugin, use } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { running, unhurried } from '../../environments.ts'
 import { formOf } from '../../fakes/uploads.ts'
 import { until } from '../../until.ts'
+import { given } from '../../fitted.ts'
 
 /** The intake of a body that was read before. */
 const unread: Intake = {
@@ -38,7 +38,7 @@ t.test('a download that breaks in the store is cut', async (t) => {
       return found && { ...found, bytes: breaking(found.bytes) }
     },
   }
-  const kept = use(plugin({ port: BlobStore, name: 'breaking', create: () => blobs }))
+  const kept = given(BlobStore, 'breaking', () => blobs)
   const it = await running(t, { ...memory(), blobStore: kept }, unhurried)
   const headers = { authorization: `Bearer ${it.key}` }
   const body = formOf(Buffer.alloc(200_000, 1))
@@ -221,7 +221,7 @@ t.test('a content that is shorter than its record is no answer, and one that end
     ...inner,
     get: async (...given) => (await inner.get(...given)) && { size: told, bytes: half() },
   }
-  const kept = use(plugin({ port: BlobStore, name: 'short', create: () => blobs }))
+  const kept = given(BlobStore, 'short', () => blobs)
   const it = await running(t, { ...memory(), blobStore: kept }, unhurried)
   const headers = { authorization: `Bearer ${it.key}` }
   const body = formOf(Buffer.alloc(200_000, 1))

@@ -11,6 +11,7 @@ import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { running, unhurried } from '../../environments.ts'
 import { formOf } from '../../fakes/uploads.ts'
+import { given } from '../../fitted.ts'
 
 /** A store whose contents come byte by byte, for as long as somebody reads. */
 const slowly = (): BlobStore => {
@@ -72,9 +73,9 @@ t.test('what runs under a key ends soon after the key does', { timeout: 60_000 }
 
 t.test('a key that another process revoked ends what runs under it here', { timeout: 60_000 }, async (t) => {
   const rows = metadataStore.create({}, {}, 'rows') as MetadataStore
-  const shared = use(plugin({ port: MetadataStore, name: 'shared', create: () => rows }))
+  const shared = given(MetadataStore, 'shared', () => rows)
   const blobs = slowly()
-  const store = use(plugin({ port: BlobStore, name: 'slow', create: () => blobs }))
+  const store = given(BlobStore, 'slow', () => blobs)
   const settings = { ...unhurried, timeouts: { revoked: 1_000 } }
   const here = await running(t, { ...memory(), metadataStore: shared, blobStore: store }, settings)
   const there = await running(t, { ...memory(), metadataStore: shared, blobStore: store }, settings)

@@ -5,19 +5,19 @@ import { bodyBudget } from '../../../core/http/body-budget.ts'
 import { renewedPlaces } from '../../../core/http/concurrency.ts'
 import { keylessAllowance } from '../../../core/http/keyless.ts'
 import { countRequests } from '../../../core/http/limits.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { RateLimiter } from '../../../core/ports/rate-limiter.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { fakeClock } from '../../fakes/clock.ts'
-import { made } from '../../fitted.ts'
+import { given, made } from '../../fitted.ts'
 
 const caller = { key: 'key_1', organization: 'acme', user: 'anna', scopes: [], models: null, limits: {} }
 const chance = { bytes: (length: number) => new Uint8Array(length), fraction: () => 0.5 }
 
 const house = (settings: SettingsInput = {}) => {
   const clock = fakeClock()
-  const own = use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock }))
+  const own = given(Clock, 'clock', () => clock)
   const limiter = made(RateLimiter, use(rateLimiter), own)
   return { clock, limiter, count: countRequests(limiter, v.parse(SettingsShape, settings)) }
 }

@@ -7,14 +7,14 @@ import { Inference, inference } from '../../../core/inference/inference.ts'
 import { breaker } from '../../../core/inference/routing/breaker.ts'
 import { candidateOf, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { affinityOf, orderBackends } from '../../../core/inference/routing/order-backends.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import type { ChatBody, Chunk, Upstream } from '../../../core/ports/upstream.ts'
 import { Observer, type Saw } from '../../../core/ports/observer.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../core/settings.ts'
 import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../../fakes/backends.ts'
 import { fakeClock, settled, type FakeClock } from '../../fakes/clock.ts'
-import { made } from '../../fitted.ts'
+import { given, made } from '../../fitted.ts'
 
 const never = new AbortController().signal
 const body: ChatBody = { messages: [{ role: 'user', content: 'Say it.' }] }
@@ -42,10 +42,10 @@ const infer = (
   made(
     Inference,
     use(inference),
-    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Random, name: 'random', create: () => random })),
-    use(plugin({ port: Observer, name: 'kept', create: () => ({ saw }) })),
+    given(Settings, 'settings', () => v.parse(SettingsShape, settings)),
+    given(Clock, 'clock', () => clock),
+    given(Random, 'random', () => random),
+    given(Observer, 'kept', () => ({ saw })),
   )
 
 const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { random } from '../../../adapters/memory/platform.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
 import { addTime, quantileOf } from '../../../plugins/observers/traffic/counts.ts'
@@ -9,7 +9,7 @@ import { Traffic, traffic } from '../../../plugins/observers/traffic/traffic.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { samplesOf } from '../../../plugins/surfaces/console/browser/prometheus.ts'
 import { running, unhurried } from '../../environments.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 
 const chat = 'POST /v1/chat/completions'
 const attempt = { model: 'own', streams: false, cause: 'first' } as const
@@ -36,9 +36,9 @@ const processes = (count: number) => {
     }
     return fitted(
       ...[use(traffic), use(random)],
-      use(plugin({ port: Log, name: 'log', create: () => silent })),
-      use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-      use(plugin({ port: Siblings, name: 'siblings', create: () => siblings })),
+      given(Log, 'log', () => silent),
+      given(Clock, 'clock', () => clock),
+      given(Siblings, 'siblings', () => siblings),
     ).supply({ traffic: Traffic }).traffic
   })
   return { all, clock }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { clock, log, random } from '../../../adapters/production/platform.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { kind, MetadataStore, type Query } from '../../../core/ports/metadata-store.ts'
 import redis from '../../../plugins/storage/redis.ts'
@@ -11,7 +11,7 @@ import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { startRedis, wireTo } from '../../fakes/redis.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
 import { unavailable } from './shared-rows.ts'
 
@@ -55,7 +55,7 @@ const ids = async (store: MetadataStore, query: Query<Note>, of = notes) =>
 /** Time that passes only when told to, so that nobody loses patience with a server that is merely slow. */
 const standing = () => {
   const it = fakeClock()
-  return { pass: it.pass, time: use(plugin({ port: Clock, name: 'clock', create: (): Clock => it })) }
+  return { pass: it.pass, time: given(Clock, 'clock', () => it) }
 }
 
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))

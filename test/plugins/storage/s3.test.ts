@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { clock, fetch, log, random } from '../../../adapters/production/platform.ts'
 import type { Fitting } from '../../../core/container.ts'
 import { Unavailable } from '../../../core/errors.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Fetch } from '../../../core/ports/platform.ts'
 import s3 from '../../../plugins/storage/s3.ts'
@@ -15,7 +15,7 @@ import { blobStore } from '../../contracts/blob-store.ts'
 import { conform } from '../../contracts/contract.ts'
 import { opensHttp } from '../../fakes/listening.ts'
 import { startS3 } from '../../fakes/s3.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
 
 const MiB = 1024 * 1024
@@ -256,23 +256,19 @@ t.test('a bucket may stand in the host', { skip: !server?.domain && 'no domain k
   const { bucket, endpoint, ...keys } = await place()
   const { host, port } = new URL(endpoint)
   const seen = new Set<string>()
-  const rerouted = plugin({
-    port: Fetch,
-    name: 'rerouted',
-    create: () => {
-      const real = fetch.create({}, { outside: { ports: [], bytes: 1, time: 1, allow: [] } }, 'fetch')
-      return {
-        ...real,
-        upstream: (url, ask) => {
-          const named = new URL(url).host
-          seen.add(named)
-          return real.upstream(url.replace(named, host), { ...ask, headers: { ...ask.headers, host: named } })
-        },
-      }
-    },
+  const rerouted = given(Fetch, 'rerouted', () => {
+    const real = fetch.create({}, { outside: { ports: [], bytes: 1, time: 1, allow: [] } }, 'fetch')
+    return {
+      ...real,
+      upstream: (url, ask) => {
+        const named = new URL(url).host
+        seen.add(named)
+        return real.upstream(url.replace(named, host), { ...ask, headers: { ...ask.headers, host: named } })
+      },
+    }
   })
   const domain = `http://${server!.domain}:${port}`
-  const store = at(t, { bucket, ...keys, endpoint: domain, addressing: 'host' }, use(rerouted))
+  const store = at(t, { bucket, ...keys, endpoint: domain, addressing: 'host' }, rerouted)
   await store.put('a/b', flow(bytes(9 * MiB), MiB))
   t.ok((await read(store, 'a/b')).equals(bytes(9 * MiB)), 'the bytes are those')
   t.same(await listed(store), ['a/b'])

@@ -1,23 +1,19 @@
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { use, plugin } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import getTime from '../../../plugins/tools/getTime.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 
-const noon = plugin({
-  port: Clock,
-  name: 'noon',
-  create: (): Clock => ({
-    now: () => Date.UTC(2030, 0, 1, 12),
-    sleep: async () => {},
-    alarm: () => ({ again() {}, off() {} }),
-  }),
-})
-const made = () => fitted(use(noon), use(getTime)).supply({ tools: Tool }).tools[0]!
+const noon = given(Clock, 'noon', () => ({
+  now: () => Date.UTC(2030, 0, 1, 12),
+  sleep: async () => {},
+  alarm: () => ({ again() {}, off() {} }),
+}))
+const made = () => fitted(noon, use(getTime)).supply({ tools: Tool }).tools[0]!
 
 t.test('contract', (t) =>
   conform(t, tool.contract, () => ({

@@ -11,7 +11,7 @@ import type { Part } from '../../../plugins/tools/shared/audio-transcript.ts'
 import { attributeByBackend, speakerTurns } from '../../../plugins/tools/shared/attribute-speech.ts'
 import { inference } from '../../../core/inference/inference.ts'
 import { catalog } from '../../../plugins/shared/models/catalog.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { Spoken } from '../../../core/ports/upstream.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
@@ -21,7 +21,7 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, type AtWork } from '../../fakes/at-work.ts'
 import { backend, vector } from '../../contracts/stage.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 
 const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
 
@@ -43,7 +43,7 @@ const atDeepgram = async (t: Test): Promise<AtWork> => {
   const server = await backend(t, () => ({ headers: { 'content-type': 'application/json' }, body: recorded }))
   const told = v.parse(SettingsShape, { models: modelNamed('ears') })
   const container = fitted(
-    ...[use(plugin({ port: Settings, name: 'settings', create: () => told })), use(catalog), use(inference)],
+    ...[given(Settings, 'settings', () => told), use(catalog), use(inference)],
     ...[use(clock), use(random), use(log), use(cache), use(fetch), use(transcribeAudioWithDiarization)],
     use(deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1` }, 'backend'),
   )

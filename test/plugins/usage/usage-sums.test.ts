@@ -12,14 +12,14 @@ import { foldCursor } from '../../../plugins/usage/usage-fold.ts'
 import { sharedId, shares, usages } from '../../../plugins/usage/usage-rows.ts'
 import { UsageSums, type UsageQuestion, usageSums } from '../../../plugins/usage/usage-sums.ts'
 import { reportsOf } from '../../../plugins/usage/listed-reports.ts'
-import { plugin, use } from '../../../core/plugin.ts'
+import { use } from '../../../core/plugin.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import sqlite from '../../../plugins/storage/sqlite.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { startPostgres } from '../../fakes/postgres.ts'
 import postgres from '../../../plugins/storage/postgres.ts'
-import { fitted } from '../../fitted.ts'
+import { fitted, given } from '../../fitted.ts'
 import { chance } from '../../lab/hunt/damage.ts'
 import { until } from '../../until.ts'
 
@@ -93,9 +93,9 @@ const house = (store: Fitting<MetadataStore>) => {
     fitted(
       store,
       use(usageSums),
-      use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-      use(plugin({ port: Random, name: 'random', create: () => system.random })),
-      use(plugin({ port: Log, name: 'log', create: (): Log => ({ info() {}, warn: note, error: note }) })),
+      given(Clock, 'clock', () => clock),
+      given(Random, 'random', () => system.random),
+      given(Log, 'log', () => ({ info() {}, warn: note, error: note })),
     )
   return { clock, faults, parts }
 }
@@ -201,25 +201,19 @@ t.test('two processes that make sums, one of them cut off again and again, make 
   for (const it of all) await store.create(usages, idOf(it), rowOf(it))
   const draw = chance(seed + 2)
   const { clock, parts } = house(
-    use(
-      plugin({
-        port: MetadataStore,
-        name: 'cut',
-        create: (): MetadataStore => {
-          let left = 40 + draw(400)
-          const cut = async () => {
-            if (left-- <= 0) throw new Error('cut off')
-          }
-          return {
-            ...store,
-            create: (...it) => cut().then(() => store.create(...it)),
-            update: (...it) => cut().then(() => store.update(...it)),
-            add: (...it) => cut().then(() => store.add(...it)),
-            remove: (...it) => cut().then(() => store.remove(...it)),
-          }
-        },
-      }),
-    ),
+    given(MetadataStore, 'cut', () => {
+      let left = 40 + draw(400)
+      const cut = async () => {
+        if (left-- <= 0) throw new Error('cut off')
+      }
+      return {
+        ...store,
+        create: (...it) => cut().then(() => store.create(...it)),
+        update: (...it) => cut().then(() => store.update(...it)),
+        add: (...it) => cut().then(() => store.add(...it)),
+        remove: (...it) => cut().then(() => store.remove(...it)),
+      }
+    }),
   )
   const isDone = async () => (await foldCursor(store))?.day === dayAfter(today, -1)
   let lives = 0
@@ -251,23 +245,19 @@ t.test('a year that many look at is read once, and again when late counts have r
   const [it] = entries()
   const question = { by: 'key', organization: null, from: it!.day, to: it!.day, limit: 5 } as const
   let [read, isAskedMeanwhile] = [0, false]
-  const counted = plugin({
-    port: MetadataStore,
-    name: 'counted',
-    create: (): MetadataStore => ({
-      ...store,
-      reports: { ...reportsOf(store), tally: (...all) => (read++, reportsOf(store).tally(...all)) },
-      async list(kind, query) {
-        const found = await store.list(kind, query)
-        if (kind.name === lates.name && found.rows.length > 0) {
-          isAskedMeanwhile = true
-          await sums.ask(question)
-        }
-        return found
-      },
-    }),
-  })
-  const { clock, parts } = house(use(counted))
+  const counted = given(MetadataStore, 'counted', () => ({
+    ...store,
+    reports: { ...reportsOf(store), tally: (...all) => (read++, reportsOf(store).tally(...all)) },
+    async list(kind, query) {
+      const found = await store.list(kind, query)
+      if (kind.name === lates.name && found.rows.length > 0) {
+        isAskedMeanwhile = true
+        await sums.ask(question)
+      }
+      return found
+    },
+  }))
+  const { clock, parts } = house(counted)
   const its = parts()
   t.teardown(() => its.dispose())
   const { rows, sums } = its.supply({ rows: MetadataStore, sums: UsageSums })
@@ -291,7 +281,7 @@ t.test('a year that many look at is read once, and again when late counts have r
 
 t.test('a fold that finds no work leaves its turn, so that nobody forgets what was read', async (t) => {
   const store = memory.create({}, {}, 'memory')
-  const { clock, parts } = house(use(plugin({ port: MetadataStore, name: 'kept', create: () => store })))
+  const { clock, parts } = house(given(MetadataStore, 'kept', () => store))
   const its = parts()
   t.teardown(() => its.dispose())
   its.supply({ sums: UsageSums })
@@ -309,20 +299,16 @@ t.test('a fold that finds no work leaves its turn, so that nobody forgets what w
 
 t.test('a report that takes too long names a span that has half the days', async (t) => {
   const rows = memory.create({}, {}, 'memory')
-  const slow = plugin({
-    port: MetadataStore,
-    name: 'slow',
-    create: (): MetadataStore => ({
-      ...rows,
-      reports: {
-        list: async () => Promise.reject(new Overdue()),
-        group: async () => Promise.reject(new Overdue()),
-        groups: async () => Promise.reject(new Overdue()),
-        tally: async () => Promise.reject(new Overdue()),
-      },
-    }),
-  })
-  const its = house(use(slow)).parts()
+  const slow = given(MetadataStore, 'slow', () => ({
+    ...rows,
+    reports: {
+      list: async () => Promise.reject(new Overdue()),
+      group: async () => Promise.reject(new Overdue()),
+      groups: async () => Promise.reject(new Overdue()),
+      tally: async () => Promise.reject(new Overdue()),
+    },
+  }))
+  const its = house(slow).parts()
   t.teardown(() => its.dispose())
   const { sums } = its.supply({ sums: UsageSums })
   const ask = (from: string) => sums.ask({ by: 'model', organization: null, from, to: '2030-01-31', limit: 1 })

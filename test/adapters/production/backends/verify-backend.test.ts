@@ -37,6 +37,7 @@ import {
 import { makeTdx } from '../../../fakes/platform/tdx.ts'
 import { until } from '../../../until.ts'
 import { measurements, testRoots, unverifiedBackends } from '../../../fakes/platform/unverified-backends.ts'
+import { given } from '../../../fitted.ts'
 
 const day = 86_400_000
 const secret = 'the herons of Skerry Point'
@@ -255,8 +256,8 @@ t.test('a configuration cannot weaken what an upstream demands', async (t) => {
 const container = (door: () => never, warn: Log['warn']) => {
   const it = new Container()
   it.fit(use(clock))
-  it.fit(use(plugin({ port: Fetch, name: 'fetch', create: (): Fetch => ({ upstream: door, outside: door }) })))
-  it.fit(use(plugin({ port: Log, name: 'log', create: (): Log => ({ info() {}, warn, error() {} }) })))
+  it.fit(given(Fetch, 'fetch', () => ({ upstream: door, outside: door })))
+  it.fit(given(Log, 'log', () => ({ info() {}, warn, error() {} })))
   return it
 }
 
@@ -315,16 +316,12 @@ t.test('an upstream with evidence reaches one origin, and nothing that a model n
 })
 
 t.test('a provider that asks no backend has no use for evidence', async (t) => {
-  const idle = plugin({
-    port: Upstream,
-    name: 'idle',
-    create: (): Upstream => ({ name: 'idle', models: async () => [] }),
-  })
+  const idle = given(Upstream, 'idle', () => ({ name: 'idle', models: async () => [] }))
   const it = container(
     () => assert.fail(),
     () => undefined,
   )
-  it.fit(verifiedUpstream(use(idle), use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
+  it.fit(verifiedUpstream(idle, use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
   t.throws(() => it.supply({ upstreams: Upstream }), { message: /^idle has no use for evidence/ })
 })
 

@@ -5,10 +5,10 @@ import { clock, random } from '../../../../adapters/memory/platform.ts'
 import { makeFirstKey, storeGivenKey } from '../../../../adapters/production/commands/bootstrap-key.ts'
 import { Audit, audit } from '../../../../core/access/audit.ts'
 import { Keyring, keyring } from '../../../../core/access/keyring.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { Settings, SettingsShape } from '../../../../core/settings.ts'
-import { fitted } from '../../../fitted.ts'
+import { fitted, given } from '../../../fitted.ts'
 
 /** One start over a store that others share. */
 const start = (rows: MetadataStore) =>
@@ -17,8 +17,8 @@ const start = (rows: MetadataStore) =>
     use(audit),
     use(clock),
     use(random),
-    use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
-    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })),
+    given(MetadataStore, 'rows', () => rows),
+    given(Settings, 'settings', () => v.parse(SettingsShape, {})),
   ).supply({ keys: Keyring, audit: Audit })
 
 t.test('of first starts at once, one tells a key, and that key alone lives', async (t) => {

@@ -9,7 +9,7 @@ import limiterPlugin from '../../../../adapters/production/redis/rate-limiter.ts
 import { clock } from '../../../../adapters/memory/platform.ts'
 import type { Fitting, Port } from '../../../../core/container.ts'
 import { Unavailable } from '../../../../core/errors.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { Cache } from '../../../../core/ports/cache.ts'
 import { Log } from '../../../../core/ports/platform.ts'
 import { RateLimiter, type Charge } from '../../../../core/ports/rate-limiter.ts'
@@ -17,7 +17,7 @@ import { cache } from '../../../contracts/cache.ts'
 import { conform } from '../../../contracts/contract.ts'
 import { rateLimiter } from '../../../contracts/rate-limiter.ts'
 import { startRedis, wireTo } from '../../../fakes/redis.ts'
-import { fitted } from '../../../fitted.ts'
+import { fitted, given } from '../../../fitted.ts'
 import { quietClock } from '../../../slowness.ts'
 
 const server = await startRedis()
@@ -33,7 +33,7 @@ t.teardown(() => Promise.all([server.close(), steered.close()]))
 
 const events: string[] = []
 const note = (event: string) => void events.push(event)
-const log = use(plugin({ port: Log, name: 'noted', create: () => ({ info: note, warn: note, error: note }) }))
+const log = given(Log, 'noted', () => ({ info: note, warn: note, error: note }))
 
 const on = <T>(t: Test, port: Port<T, false>, fitting: Fitting<T>): T => {
   const container = fitted(fitting, log, use(clock))
@@ -280,7 +280,7 @@ t.test('closed is closed', async (t) => {
 t.test('a line that was still sought when all was closed is no loss', async (t) => {
   const told: string[] = []
   const note = (event: string) => void told.push(event)
-  const log = use(plugin({ port: Log, name: 'told', create: () => ({ info: note, warn: note, error: note }) }))
+  const log = given(Log, 'told', () => ({ info: note, warn: note, error: note }))
   const mute = createServer().listen(0, '127.0.0.1')
   await once(mute, 'listening')
   t.teardown(() => mute.close())
@@ -334,7 +334,7 @@ t.test('no rejection went unheard', async (t) => t.strictSame(unhandled, []))
 t.test('the log has the reason for being down, without the address', async (t) => {
   const told: unknown[] = []
   const note = (event: string, facts?: object) => void told.push({ event, ...facts })
-  const log = use(plugin({ port: Log, name: 'told', create: () => ({ info: note, warn: note, error: note }) }))
+  const log = given(Log, 'told', () => ({ info: note, warn: note, error: note }))
   const { port } = new URL(server.url)
   const why = async (url: string) => {
     told.length = 0

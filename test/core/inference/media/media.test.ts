@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { memory } from '../../../../adapters/memory/index.ts'
 import { createGateway } from '../../../../core/gateway.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
 import {
   Upstream,
   type DrawCall,
@@ -12,6 +11,7 @@ import {
   type SpeakCall,
   type TranscribeCall,
 } from '../../../../core/ports/upstream.ts'
+import { given } from '../../../fitted.ts'
 
 const calls: Record<string, unknown>[] = []
 const saw = (call: TranscribeCall | SpeakCall | DrawCall | EmbedCall) => void calls.push({ ...call })
@@ -55,7 +55,7 @@ const of = (
 })
 
 const gateway = createGateway(
-  { ...memory(), upstreams: [use(plugin({ port: Upstream, name: 'everything', create: () => everything }))] },
+  { ...memory(), upstreams: [given(Upstream, 'everything', () => everything)] },
   {
     models: {
       talk: of('CHAT'),

@@ -7,11 +7,11 @@ import { fetch } from '../../../../adapters/production/platform.ts'
 import { Observer, type ReachedShare } from '../../../../core/ports/observer.ts'
 import { budgetWebhook } from '../../../../plugins/observers/budget-webhook/budget-webhook.ts'
 import { Lifecycle } from '../../../../core/lifecycle.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { Clock, Log, type LogFacts, Random } from '../../../../core/ports/platform.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
 import { type Asked, recorded, type Take } from '../../../fakes/recorded.ts'
-import { fitted } from '../../../fitted.ts'
+import { fitted, given } from '../../../fitted.ts'
 import { until } from '../../../until.ts'
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -40,10 +40,10 @@ const house = async (t: Test, play: (asked: Asked, at: string) => Take, isAllowe
   } = fitted(
     use(budgetWebhook),
     use(fetch, { outside }),
-    use(plugin({ port: Random, name: 'random', create: (): Random => ({ ...system.random, fraction: () => 0 }) })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
-    use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })),
+    given(Random, 'random', () => ({ ...system.random, fraction: () => 0 })),
+    given(Clock, 'clock', () => clock),
+    given(Log, 'log', () => ({ info: note, warn: note, error: note })),
+    given(Lifecycle, 'lifecycle', () => lifecycle),
   ).supply({ observers: Observer })
   return {
     clock,

@@ -10,14 +10,14 @@ import { FileStore, fileStore } from '../../../../plugins/sealed/files/file-stor
 import { storage } from '../../../../plugins/sealed/files/quota.ts'
 import { belonging, files, idOf, isTimely, printed } from '../../../../plugins/sealed/files/record.ts'
 import { Sweep, sweep } from '../../../../plugins/sealed/files/sweep.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { BlobStore } from '../../../../core/ports/blob-store.ts'
 import { MetadataStore, kind } from '../../../../core/ports/metadata-store.ts'
 import { Clock } from '../../../../core/ports/platform.ts'
 import { Settings, type SettingsInput, SettingsShape } from '../../../../core/settings.ts'
 import { uuid7 } from '../../../../core/uuid7.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
-import { fitted } from '../../../fitted.ts'
+import { fitted, given } from '../../../fitted.ts'
 
 const hour = 3_600_000
 /** An error, as far as a test tells it. */
@@ -64,15 +64,11 @@ const house = (settings: SettingsInput = {}) => {
     use(sweep),
     use(random),
     use(log),
-    use(plugin({ port: BlobStore, name: 'blobs', create: () => blobs })),
-    use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(
-      plugin({
-        port: Settings,
-        name: 'settings',
-        create: () => v.parse(v.strictObject({ ...SettingsShape.entries, ...sectionShapes }), settings),
-      }),
+    given(BlobStore, 'blobs', () => blobs),
+    given(MetadataStore, 'rows', () => rows),
+    given(Clock, 'clock', () => clock),
+    given(Settings, 'settings', () =>
+      v.parse(v.strictObject({ ...SettingsShape.entries, ...sectionShapes }), settings),
     ),
   ).supply({ fileStore: FileStore, sweep: Sweep })
   return {

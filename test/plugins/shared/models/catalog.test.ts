@@ -3,13 +3,13 @@ import cache from '../../../../adapters/memory/cache.ts'
 import { Catalog } from '../../../../core/inference/models/catalog.ts'
 import { catalog } from '../../../../plugins/shared/models/catalog.ts'
 import { isListed, catalogEntryOf } from '../../../../plugins/shared/models/listed-model.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { Clock, Log } from '../../../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../../../core/ports/upstream.ts'
 import { Settings, type SettingsInput } from '../../../../core/settings.ts'
 import { checkedSettings } from '../../../fakes/checked-settings.ts'
 import { fakeClock, type FakeClock } from '../../../fakes/clock.ts'
-import { made } from '../../../fitted.ts'
+import { given, made } from '../../../fitted.ts'
 
 const never = new AbortController().signal
 
@@ -52,10 +52,10 @@ const fresh = (
     Catalog,
     use(catalog, { inside }),
     use(cache),
-    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
-    use(plugin({ port: Settings, name: 'settings', create: () => checkedSettings(settings) })),
-    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Log, name: 'log', create: () => log })),
+    ...upstreams.map((upstream) => given(Upstream, upstream.name, () => upstream)),
+    given(Settings, 'settings', () => checkedSettings(settings)),
+    given(Clock, 'clock', () => clock),
+    given(Log, 'log', () => log),
   )
   return { ...it, events }
 }

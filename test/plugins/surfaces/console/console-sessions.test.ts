@@ -4,13 +4,13 @@ import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { random } from '../../../../adapters/memory/platform.ts'
 import { ConsoleSessions, consoleSessions } from '../../../../plugins/surfaces/console/console-sessions.ts'
 import { Keyring, keyring } from '../../../../core/access/keyring.ts'
-import { plugin, use } from '../../../../core/plugin.ts'
+import { use } from '../../../../core/plugin.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { Clock } from '../../../../core/ports/platform.ts'
 import { Settings, SettingsShape } from '../../../../core/settings.ts'
 import { consoleLink } from '../../../../adapters/production/commands/console-link.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
-import { fitted } from '../../../fitted.ts'
+import { fitted, given } from '../../../fitted.ts'
 
 /** Processes over one store. */
 const processes = (count: number) => {
@@ -19,9 +19,9 @@ const processes = (count: number) => {
   const its = Array.from({ length: count }, () =>
     fitted(
       ...[use(keyring), use(consoleSessions), use(random)],
-      use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
-      use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-      use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })),
+      given(MetadataStore, 'rows', () => rows),
+      given(Clock, 'clock', () => clock),
+      given(Settings, 'settings', () => v.parse(SettingsShape, {})),
     ).supply({ keys: Keyring, sessions: ConsoleSessions }),
   )
   return { its, clock, rows }
