@@ -10,6 +10,7 @@ import { claimOf } from './fakes/console-deciding.ts'
 import { looks } from './fakes/console-looks.ts'
 import { type ConsoleStage, type Tab, consoleStage, hostile } from './fakes/console-stage.ts'
 import { filesIn, traces } from './fakes/traces.ts'
+import { succeeds } from './helpers.ts'
 
 const canary = 'canaryqheronqdecides'
 const labels = ['billing', 'technical', 'shipping']
@@ -95,11 +96,7 @@ const taking = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => 
   const run = (program: string, ...args: readonly string[]) => promisify(execFile)(program, args, { env })
   const { stdout } = await run(process.execPath, '--input-type=module', '--eval', await textOf('JavaScript'))
   t.match(stdout, /choice: 'billing'/)
-  const has = (program: string) =>
-    run(program, '--version').then(
-      () => true,
-      () => false,
-    )
+  const has = (program: string) => succeeds(run(program, '--version'))
   if (await has('python3')) t.match((await run('python3', '-c', await textOf('Python'))).stdout, `'choice': 'billing'`)
   if (await has('curl')) t.match((await run('sh', '-c', await textOf('curl'))).stdout, '"choice":"billing"')
   t.same(JSON.parse(await textOf('Configuration')).decision.default, 'small')

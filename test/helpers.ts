@@ -9,3 +9,17 @@ export const folderOf = async (t: Test): Promise<string> => {
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** What the work fails with; null where it does not fail. */
+export const failed = (work: PromiseLike<unknown>): Promise<any> =>
+  Promise.resolve(work).then(
+    () => null,
+    (fault: unknown) => fault,
+  )
+
+/** Whether the work goes well. */
+export const succeeds = (work: PromiseLike<unknown>): Promise<boolean> =>
+  Promise.resolve(work).then(
+    () => true,
+    () => false,
+  )

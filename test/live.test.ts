@@ -16,6 +16,7 @@ import { type Heard, listening } from './fakes/live-listener.ts'
 import type { Recorded, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { backend } from './contracts/stage.ts'
+import { succeeds } from './helpers.ts'
 
 const marker = 'XYZZY-a-text-of-the-caller'
 const spoken = 'PLUGH-a-text-of-the-backend'
@@ -266,10 +267,7 @@ t.test('the number of listeners is bounded', async (t) => {
   const controller = new AbortController()
   const join = async (part: string | null) => {
     const stream = it.listen(part, 1_000, controller.signal)[Symbol.asyncIterator]()
-    return stream.next().then(
-      () => true,
-      () => false,
-    )
+    return succeeds(stream.next())
   }
   const joined = async (part: string | null, count: number) =>
     (await Promise.all(Array.from({ length: count }, () => join(part)))).filter(Boolean).length

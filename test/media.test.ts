@@ -15,6 +15,7 @@ import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Recorded, type Take } from './fakes/recorded.ts'
 import { backend, vector } from './contracts/stage.ts'
 import { until } from './until.ts'
+import { failed } from './helpers.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
 const eventsOf = (...all: readonly object[]) => all.map((it) => `data: ${JSON.stringify(it)}\n\n`).join('')
@@ -202,10 +203,7 @@ for (const door of ['/std', '/v1']) {
     )
     const { transcriptions } = clientOf(it, door).audio
     const heard = async () => all(await transcriptions.create({ model: 'live', file: await wav(), stream: true }))
-    const fault: any = await heard().then(
-      () => null,
-      (error: unknown) => error,
-    )
+    const fault: any = await failed(heard())
     t.ok(fault instanceof OpenAI.APIError, 'an end mark is missed')
     status = 500
     await t.rejects(heard(), refused(503), 'before the first event it has its status')

@@ -12,16 +12,13 @@ import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
 import { startS3 } from './fakes/s3.ts'
 import { enclosed, program, served } from './fakes/served.ts'
-import { folderOf } from './helpers.ts'
+import { folderOf, succeeds } from './helpers.ts'
 import { everyRoute } from './every-route.ts'
 import { config, env, folder, raw, type Side } from './operations/files.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
-const hasOpenssl = await run('openssl', ['version']).then(
-  () => true,
-  () => false,
-)
+const hasOpenssl = await succeeds(run('openssl', ['version']))
 const [postgres, redis, s3] = await Promise.all([startPostgres(), startRedis(), startS3()])
 t.teardown(() => Promise.all([postgres?.close(), redis?.close(), s3?.close()]))
 const skip = (!postgres || !redis || !s3 || !hasOpenssl) && 'PostgreSQL, Redis, an S3 or openssl is not here'

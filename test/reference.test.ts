@@ -22,6 +22,7 @@ import useLite from '../plugins/providers/use-lite.ts'
 import { misfits } from './docs/fits.ts'
 import { running, unhurried } from './environments.ts'
 import { everyRoute as routes, surfaceChapters } from './every-route.ts'
+import { succeeds } from './helpers.ts'
 
 type Schema = Readonly<Record<string, any>>
 
@@ -257,10 +258,7 @@ const isTaken = ({ path, name }: Operation): boolean =>
   ) ||
     path === '/v1/models/{id}')
 
-const curl = await run('curl', ['--version']).then(
-  () => true,
-  () => false,
-)
+const curl = await succeeds(run('curl', ['--version']))
 
 t.test(
   'the curl of each route does what the reference says',

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { running, type Running } from './environments.ts'
 import { until } from './until.ts'
+import { succeeds } from './helpers.ts'
 
 /** A program that tells how it was started and what the proxy says to it, and ends with 7. */
 const script = `#!${process.execPath}
@@ -103,11 +104,7 @@ t.test('a program is started with the proxy, a key of this run and no other key,
 t.test('a signal is passed on', async (t) => {
   const { it, place } = await scene(t)
   const { child, ended } = start(place, environment(it, place), ['--', 'own', 'waits'])
-  const isThere = () =>
-    reported(place).then(
-      () => true,
-      () => false,
-    )
+  const isThere = () => succeeds(reported(place))
   t.ok(await until(isThere, 20_000))
   child.kill('SIGTERM')
   t.equal((await ended).code, 128 + 15)

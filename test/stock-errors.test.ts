@@ -12,6 +12,7 @@ import { running, unhurried } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
 import { backend } from './contracts/stage.ts'
 import { given } from './fitted.ts'
+import { failed } from './helpers.ts'
 
 const refusal = (status: number, error: object, headers: Record<string, string> = {}): Take => ({
   status,
@@ -105,10 +106,7 @@ const scene = async (t: Test, { backend: plays, listed }: Case) => {
   const asks = () => it.logged.filter(({ event }) => event === 'request').length
   const failing = async (call: () => Promise<unknown>): Promise<{ error: any; asks: number }> => {
     const before = asks()
-    const error = await call().then(
-      () => null,
-      (error: unknown) => error,
-    )
+    const error = await failed(call())
     return { error, asks: asks() - before }
   }
   return { baseURL: `${it.base}/v1`, apiKey: it.key, failing }

@@ -17,6 +17,7 @@ import { zipOf } from './fakes/zip.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 import { quietClock } from './slowness.ts'
+import { succeeds } from './helpers.ts'
 
 /** What our client throws, as far as it is told here. */
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
@@ -207,10 +208,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     })
     const url = `${backend.url}/page`
     t.notMatch(JSON.stringify(await call('webPageScraperTool', { url })), /by script/)
-    const chromium = await access('/usr/bin/chromium').then(
-      () => true,
-      () => false,
-    )
+    const chromium = await succeeds(access('/usr/bin/chromium'))
     if (chromium)
       t.match(JSON.stringify(await call('webPageScraperTool', { url, renderJs: true })), /They wait by script/)
     await t.rejects(

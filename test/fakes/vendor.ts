@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { collectChunks } from '../../core/inference/collect-chunks.ts'
 import type { ChatAnswer, ChatCall, Completion, Model, Upstream } from '../../core/ports/upstream.ts'
 import type { Asked, Recorded } from './recorded.ts'
+import { failed } from '../helpers.ts'
 import { backend, type Lasting, provided, type Recording, vector } from '../contracts/stage.ts'
 
 /** The signal of calls that nobody stops. */
@@ -41,13 +42,6 @@ export const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
 
 export const completed = async (upstream: Upstream, call: ChatCall): Promise<Completion> =>
   whole(await upstream.chat!(call, never))
-
-/** What the work fails with; null where it does not fail. */
-export const failed = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => null,
-    (fault: unknown) => fault,
-  )
 
 /** What the provider throws when the vendor refuses with this. */
 export const refusal = async (

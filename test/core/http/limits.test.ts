@@ -11,6 +11,7 @@ import { RateLimiter } from '../../../core/ports/rate-limiter.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { given, made } from '../../fitted.ts'
+import { failed } from '../../helpers.ts'
 
 const caller = { key: 'key_1', organization: 'acme', user: 'anna', scopes: [], models: null, limits: {} }
 const chance = { bytes: (length: number) => new Uint8Array(length), fraction: () => 0.5 }
@@ -45,11 +46,7 @@ t.test('places are those of one name', async (t) => {
   await take('b', 1)
 })
 
-const faultOf = (work: () => Promise<unknown>): Promise<unknown> =>
-  work().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+const faultOf = (work: () => Promise<unknown>): Promise<unknown> => failed(work())
 
 t.test('a refused request tells what is left, and takes nothing', async (t) => {
   const { count, clock } = house({ limits: { key: { requestsPerSecond: 2, bytesPerMinute: 100 } } })

@@ -6,7 +6,8 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { completed, failed, json, messages, never, refusal } from '../../fakes/vendor.ts'
+import { completed, json, messages, never, refusal } from '../../fakes/vendor.ts'
+import { failed } from '../../helpers.ts'
 
 const deployments = {
   mine: { model: 'gpt-4o' },

@@ -17,7 +17,8 @@ import {
   vector,
   type Recording,
 } from '../../contracts/stage.ts'
-import { completed, failed, json, messages, never, refusal } from '../../fakes/vendor.ts'
+import { comparedOf, completed, json, messages, never, refusal } from '../../fakes/vendor.ts'
+import { failed } from '../../helpers.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const type = 'application/vnd.amazon.eventstream'
@@ -165,62 +166,11 @@ t.test('an API key stands for the signature', async (t) => {
 
 t.test('a conversation becomes that of Converse', async (t) => {
   const { it, server } = await region(t, keys)
-  const call = (id: string) => ({ id, type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } })
-  const image = { url: 'data:image/jpg;base64,AAEC' }
-  const body = {
-    messages: [
-      { role: 'developer', content: 'Be short.' },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'What?' },
-          { type: 'image_url', image_url: image },
-        ],
-      },
-      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')], reasoning_content: 'Hm' },
-      { role: 'tool', tool_call_id: 'a', content: 'sunny' },
-      { role: 'tool', tool_call_id: 'b', content: '' },
-      { role: 'user', content: 'And?' },
-    ],
-    tools: [
-      { type: 'function', function: { name: 'weather', description: 'Tells it', parameters: { type: 'object' } } },
-    ],
-    tool_choice: 'required',
-    max_completion_tokens: 9,
-    temperature: 0.5,
-    top_p: 0.9,
-    stop: 'x',
-    seed: 3,
-    user: 'u',
-    reasoning_effort: 'low',
-    guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' },
+  for (const { model, ours, theirs } of await comparedOf('bedrock')) {
+    await completed(it, { model, stream: false, body: ours as ChatBody })
+    t.same(JSON.parse(server.asked.at(-1)!.body.toString()), theirs)
+    t.ok(it.unheard?.(model).has('seed'), 'what is left out is told')
   }
-  await completed(it, { model: 'openai.gpt-oss-120b-1:0', stream: false, body })
-  const thought = { reasoningText: { text: 'Hm' } }
-  const toolUse = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather', input: { city: 'Lima' } } })
-  t.same(JSON.parse(server.asked[0]!.body.toString()), {
-    system: [{ text: 'Be short.' }],
-    messages: [
-      { role: 'user', content: [{ text: 'What?' }, { image: { format: 'jpeg', source: { bytes: 'AAEC' } } }] },
-      { role: 'assistant', content: [{ reasoningContent: thought }, toolUse('a'), toolUse('b')] },
-      {
-        role: 'user',
-        content: [
-          { toolResult: { toolUseId: 'a', content: [{ text: 'sunny' }] } },
-          { toolResult: { toolUseId: 'b', content: [{ text: '' }] } },
-          { text: 'And?' },
-        ],
-      },
-    ],
-    inferenceConfig: { maxTokens: 9, temperature: 0.5, topP: 0.9, stopSequences: ['x'] },
-    toolConfig: {
-      tools: [{ toolSpec: { name: 'weather', description: 'Tells it', inputSchema: { json: { type: 'object' } } } }],
-      toolChoice: { any: {} },
-    },
-    guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' },
-    additionalModelRequestFields: { reasoning_effort: 'low' },
-  })
-  t.ok(it.unheard?.('openai.gpt-oss-120b-1:0').has('seed'), 'what is left out is told')
   const far = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x/y.png' } }] }] }
   await t.rejects(completed(it, { model: recording.model, stream: false, body: far }), BadRequest)
 })

@@ -15,6 +15,7 @@ import { conform } from '../../contracts/contract.ts'
 import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
 import { fitted } from '../../fitted.ts'
 import { never } from '../../fakes/vendor.ts'
+import { succeeds } from '../../helpers.ts'
 
 const run = promisify(execFile)
 const it = fitted(use(flite)).supply({ upstreams: Upstream }).upstreams[0]!
@@ -121,10 +122,7 @@ t.test('each format has its own bytes', async (t) => {
   const long = secondsOf(plain)
   const pcm = await speak({ voice, format: 'pcm' })
   t.same([pcm.mime, pcm.bytes], ['audio/pcm;rate=16000;channels=1', plain.samples])
-  const there = await run('ffprobe', ['-version']).then(
-    () => true,
-    () => false,
-  )
+  const there = await succeeds(run('ffprobe', ['-version']))
   if (!there) return t.comment('no ffmpeg here')
   const mimes = { mp3: 'audio/mpeg', opus: 'audio/ogg', aac: 'audio/aac', flac: 'audio/flac' }
   for (const [format, mime] of Object.entries(mimes)) {

@@ -9,7 +9,8 @@ import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { compare, completed, failed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { compare, completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { failed } from '../../helpers.ts'
 
 const recording: Recording = {
   provider: openrouter,

@@ -7,7 +7,8 @@ import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { completed, failed, json, messages, never } from '../../fakes/vendor.ts'
+import { completed, json, messages, never } from '../../fakes/vendor.ts'
+import { failed } from '../../helpers.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string

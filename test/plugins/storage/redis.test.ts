@@ -13,20 +13,9 @@ import { fakeClock } from '../../fakes/clock.ts'
 import { startRedis, wireTo } from '../../fakes/redis.ts'
 import { fitted, given } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
-import { unavailable } from './shared-rows.ts'
-
-interface Note {
-  organization: string
-  user: string | null
-  created: number
-  name: string
-}
+import { counts, keepsOddTexts, type Note, note, notes, readsPages, tenant, unavailable } from './shared-rows.ts'
 
 const bare = kind<Note>('notes')
-const notes = kind<Note>('notes', [['organization', 'user', 'created'], ['name']])
-const counts = kind<Record<string, number>>('counts')
-const note = (created: number, name = `note ${created}`): Note => ({ organization: 'o', user: 'u', created, name })
-const tenant: Query<Note> = { where: { organization: 'o', user: 'u' }, order: { by: 'created', descending: true } }
 
 const server = await startRedis()
 const ours = server && process.env.REDIS_URL ? await startRedis({ steer: true }) : server
@@ -62,17 +51,7 @@ t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).
 
 t.test('half a surrogate pair is kept', skip, async (t) => {
   const { store } = at(t)
-  const texts = ['\0', 'a\0b', 'a', '\u0001', '\u00010', '\u0001\u0001', '\ud83d', 'x\udc00y', '\\u0000', 'd83d']
-  for (const [i, text] of texts.entries()) {
-    const row = { ...note(i, text), [`k${text}`]: [{ [text]: [] }], big: 2 ** 53 }
-    t.equal(await store.create(notes, text, row), true)
-    t.equal(await store.create(notes, text, row), false)
-    t.same(await store.get(notes, text), row, JSON.stringify(text))
-    t.same(await store.update(notes, text, { user: text }, { name: text }), { ...row, user: text })
-    t.same((await store.list(notes, { where: { name: text } })).rows, [{ id: text, row: { ...row, user: text } }])
-  }
-  t.same(await ids(store, { prefix: 'a\0' }), ['a\0b'])
-  t.same(await ids(store, { prefix: '\ud83d' }), ['\ud83d'])
+  await keepsOddTexts(t, store)
 })
 
 t.test('an index gives the same as looking at every row', skip, async (t) => {
@@ -219,20 +198,9 @@ t.test(`${most} rows of one tenant`, skip, async (t) => {
   }
   t.comment(`a write among many: ${Math.round(((performance.now() - filling) * 1000) / most)} µs`)
   const client = await beside(t)
-  let least = Infinity
-  for (let i = 0; i < 7; i++) {
-    if (ours === server) await client.sendCommand(['CONFIG', 'RESETSTAT'])
-    const start = performance.now()
-    const before = process.cpuUsage()
-    const { rows, total } = await store.list(notes, { ...tenant, limit: 20 })
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / 1000)
-    if (i === 6) t.comment(`${(performance.now() - start).toFixed(1)} ms in all`)
-    t.equal(total, most)
-    t.same([rows.length, rows[0]?.id, rows[19]?.id], [20, `note_${most - 1}`, `note_${most - 20}`])
-  }
-  t.comment(`page of 20 with total of ${most}: ${least.toFixed(2)} ms of CPU`)
-  t.ok(least < 10, 'under 10 ms')
+  await readsPages(t, store, most, {
+    before: async () => ours === server && client.sendCommand(['CONFIG', 'RESETSTAT']),
+  })
   if (ours === server) t.match(await client.info('commandstats'), /cmdstat_get:calls=20,/, 'a page is read, not all')
   t.equal(
     (await store.list(notes, { where: { organization: 'o' }, between: { field: 'created', to: 6993 } })).total,

@@ -17,6 +17,7 @@ import { opensHttp } from '../../fakes/listening.ts'
 import { startS3 } from '../../fakes/s3.ts'
 import { fitted, given } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
+import { failed } from '../../helpers.ts'
 
 const MiB = 1024 * 1024
 const server = await startS3()
@@ -72,10 +73,7 @@ const pending = async (bucket: string) => {
 }
 
 const unavailable = async (t: Test, work: Promise<unknown>, why: object = {}) => {
-  const fault: unknown = await work.then(
-    () => null,
-    (it) => it,
-  )
+  const fault: unknown = await failed(work)
   t.ok(fault instanceof Unavailable, 'is Unavailable', { fault })
   t.match(fault, { message: 'Service temporarily unavailable', cause: why })
 }

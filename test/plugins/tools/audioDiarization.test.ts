@@ -1,30 +1,19 @@
 import '../../fakes/unwatched.ts'
-import { spawnSync } from 'node:child_process'
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { decodeAudio } from '../../../plugins/tools/shared/audio.ts'
 import { wavOf } from '../../../plugins/shared/sounds/wav.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import audioDiarization from '../../../plugins/tools/audioDiarization.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
+import { bytesOf, madeOf, opened, params, skip, toolOf } from './tried.ts'
 
-const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
-
-const made = () => fitted(use(audioDiarization)).supply({ tools: Tool }).tools[0]!
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
-const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
-const params = { fileId: 'file_1' }
-const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(150_000)): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error(it.kind)
-  return it.run(params, signal, opened(bytes))
-}
+const made = () => toolOf(audioDiarization)
+const soundOf = (name: string) => bytesOf(`audio/${name}`)
+const listen = (bytes: Uint8Array, signal = AbortSignal.timeout(150_000)) => madeOf(made(), opened(bytes), {}, signal)
 
 /** Whose turn it was, and its seconds. */
 type Truth = readonly (readonly [speaker: number, start: number, end: number])[]
@@ -65,7 +54,7 @@ t.test('contract', { skip }, async (t) => {
 
 t.test('tells who speaks when', { skip }, async (t) => {
   const names = ['dialogue-of-two.ogg', 'dialogue-of-three.mp3', 'monologue-in-a-video.mp4']
-  const heard = await Promise.all(names.map(async (name) => listen(await bytesOf(name))))
+  const heard = await Promise.all(names.map(async (name) => listen(await soundOf(name))))
   const [dialogue, trialogue, monologue] = heard
   t.match(dialogue, { duration: 21.73, speakers: 2, truncated: false })
   t.ok(right(two, dialogue.segments) > 0.95, `of two: ${right(two, dialogue.segments)}`)
@@ -87,7 +76,7 @@ t.test('a recording without speech has no speaker', { skip }, async (t) => {
 t.test('a file that claims ten hours is refused before decoding', { skip }, async (t) => {
   const wav = Buffer.from(wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(32_000) }))
   wav.writeUInt32LE(36_000 * 32_000, 40)
-  const mp4 = Buffer.from(await bytesOf('monologue-in-a-video.mp4'))
+  const mp4 = Buffer.from(await soundOf('monologue-in-a-video.mp4'))
   const head = mp4.indexOf('mvhd')
   mp4.writeUInt32BE(mp4.readUInt32BE(head + 16) * 36_000, head + 20)
   for (const [name, bytes] of Object.entries({ wav, mp4 })) {
@@ -103,7 +92,7 @@ t.test('reads so much and no more, from a file of its own that it removes', { sk
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = folder
   t.teardown(() => (before === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = before)))
-  const bytes = await bytesOf('dialogue-of-three.mp3')
+  const bytes = await soundOf('dialogue-of-three.mp3')
   const decoded = decodeAudio(bytes, 12.5)
   const lengths: number[] = []
   for await (const samples of decoded.blocks(AbortSignal.timeout(20_000))) {

@@ -1,31 +1,23 @@
 import '../../fakes/unwatched.ts'
-import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { Unreadable } from '../../../core/errors.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
+import type { OpenFile } from '../../../core/ports/tool.ts'
 import data, { readData } from '../../../plugins/readers/data.ts'
 import getDataFileContent from '../../../plugins/tools/getDataFileContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
-const made = () => fitted(use(data), use(getDataFileContent)).supply({ tools: Tool }).tools[0]!
-const params = { fileId: 'file_1' }
+const made = () => toolOf(data, getDataFileContent)
 const soon = () => AbortSignal.timeout(60_000)
-const opened = (bytes: Uint8Array, name: string, mime = '') => ({ id: 'file_1', name, mime, bytes })
-const stored = async (path: string) => opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)), path)
-const run = async (file: ReturnType<typeof opened>): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run(params, soon(), file)
-}
+const stored = async (path: string) => opened(await bytesOf(path), path, '')
+const run = (file: OpenFile) => madeOf(made(), file)
 const read = (name: string, content: string, mime = '') => run(opened(Buffer.from(content), name, mime))
 
 t.test('contract', async (t) => {
   const good = { params, file: await stored('json/tree.json') }
-  const bad = { params, file: opened(Buffer.from('{"secret": '), 'some.json') }
+  const bad = { params, file: opened(Buffer.from('{"secret": '), 'some.json', '') }
   await conform(t, tool.contract, () => ({ tool: made(), good, bad }))
 })
 
@@ -200,7 +192,7 @@ t.test('parquet by other programs', async (t) => {
   t.equal(lines.rowCount, 3_000)
   t.same([lines.rows?.[0], lines.rows?.[77]], [line(0), line(77)], 'copies, also within themselves')
   const [broken] = [(await stored('parquet/orders-gzip.parquet')).bytes.fill(0xff, 40, 400)]
-  await t.rejects(run(opened(broken, 'a.parquet')), Unreadable)
+  await t.rejects(run(opened(broken, 'a.parquet', '')), Unreadable)
 })
 
 t.test('keys are only keys', async (t) => {
@@ -254,7 +246,7 @@ t.test('a value over the limit is cut and marked at its place', async (t) => {
   t.same([tree.value.name, tree.value.tail, tree.truncated], ['first', { last: 1 }, true])
   t.match([tree.value.rows.at(-1), tree.value.text], [/^… \d+ more$/, /^y+… \d+ more characters$/])
   t.ok(JSON.stringify(tree.value).length < 800_000)
-  const indexed = await readData(opened(Buffer.from('1,2\n'.repeat(150_000)), 'a.csv'), soon())
+  const indexed = await readData(opened(Buffer.from('1,2\n'.repeat(150_000)), 'a.csv', ''), soon())
   t.equal(indexed.kind === 'table' && indexed.rows.flat().length, 200_000, 'as much as is indexed')
   const deep = await read('a.json', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)
   t.equal(deep.truncated, true)
@@ -304,7 +296,7 @@ t.test('a wrong file or a bomb is refused soon and with little memory', async (t
     const clock = quietClock()
     let most = rss
     const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
-    await t.rejects(run(opened(Buffer.from(content), name)), Unreadable, name).finally(() => clearInterval(watch))
+    await t.rejects(run(opened(Buffer.from(content), name, '')), Unreadable, name).finally(() => clearInterval(watch))
     const ms = clock()
     t.ok(ms < 2000, `${name}: ${ms.toFixed(0)} ms`)
     t.ok(most - rss < 150_000_000, `${name}: ${((most - rss) / 1_000_000).toFixed(0)} MB more`)

@@ -1,30 +1,23 @@
 import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import * as v from 'valibot'
 import { Unconfigured } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Reader } from '../../../core/ports/reader.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import image from '../../../plugins/readers/image.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
 import getFileContentOCR from '../../../plugins/tools/getFileContentOCR.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
 const skipFor = (program: string) => (spawnSync(program).error === undefined ? false : `no ${program} here`)
 
-const made = () => fitted(use(image), use(pdf), use(getFileContentOCR)).supply({ tools: Tool }).tools[0]!
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
-const fileOf = async (path: string) => opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)))
-const params = { fileId: 'file_1' }
-const run = async (path: string, more = {}): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run({ ...params, ...more }, AbortSignal.timeout(120_000), await fileOf(path))
-}
+const made = () => toolOf(image, pdf, getFileContentOCR)
+const fileOf = async (path: string) => opened(await bytesOf(path))
+const run = async (path: string, more = {}) => madeOf(made(), await fileOf(path), more, AbortSignal.timeout(120_000))
 
 t.test('contract', async (t) => {
   const good = { params, file: await fileOf('image/black-on-transparent.png') }

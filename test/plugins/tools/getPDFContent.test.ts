@@ -1,30 +1,22 @@
 import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { constants, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
 import { readPdf } from '../../../plugins/readers/pdf/pdf.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
 import getPDFContent from '../../../plugins/tools/getPDFContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
 const skip = spawnSync('pdftoppm', ['-v']).status === 0 ? false : 'no poppler here'
 
-const made = () => fitted(use(pdf), use(getPDFContent)).supply({ tools: Tool }).tools[0]!
-const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/pdf/${name}.pdf`))
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some.pdf', mime: 'application/pdf', bytes })
+const made = () => toolOf(pdf, getPDFContent)
+const pdfOf = async (name: string) => asPdf(await bytesOf(`pdf/${name}.pdf`))
+const asPdf = (bytes: Uint8Array) => opened(bytes, 'some.pdf', 'application/pdf')
 const soon = () => AbortSignal.timeout(60_000)
-const params = { fileId: 'file_1' }
-const run = async (name: string, asked: object = {}): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run({ ...params, ...asked }, soon(), opened(await bytesOf(name)))
-}
+const run = async (name: string, asked: object = {}) => madeOf(made(), await pdfOf(name), asked)
 const withoutPrograms = (t: Test) => {
   const path = process.env['PATH']
   process.env['PATH'] = '/nowhere'
@@ -42,8 +34,8 @@ const report = [
 const outlook = 'Outlook\nThe second quay opens in September. A naïve plan would cost 3.5 million euros.'
 
 t.test('contract', async (t) => {
-  const good = { params, file: opened(await bytesOf('two-pages-with-headings-and-umlauts')) }
-  const bad = { params, file: opened(Buffer.from('words, not a PDF')) }
+  const good = { params, file: await pdfOf('two-pages-with-headings-and-umlauts') }
+  const bad = { params, file: asPdf(Buffer.from('words, not a PDF')) }
   await conform(t, tool.contract, () => ({ tool: made(), good, bad }))
 })
 
@@ -113,7 +105,7 @@ t.test('scripts and attachments are nothing but a PDF', async (t) => {
 })
 
 t.test('reading ends at the wanted page and is marked', async (t) => {
-  const bytes = await bytesOf('two-pages-with-headings-and-umlauts')
+  const bytes = (await pdfOf('two-pages-with-headings-and-umlauts')).bytes
   const short = await readPdf({ bytes }, soon(), { characters: 40 })
   t.same([short.pages, short.truncated], [[{ number: 1, text: report.slice(0, 40), source: 'text' }], true])
   const first = await readPdf({ bytes }, soon(), { pages: 1 })

@@ -1,33 +1,26 @@
 import '../../fakes/unwatched.ts'
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import * as v from 'valibot'
 import { BadRequest } from '../../../core/errors.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import slidesReader from '../../../plugins/readers/slides.ts'
 import getPowerPointContent from '../../../plugins/tools/getPowerPointContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
-const made = () => fitted(use(slidesReader), use(getPowerPointContent)).supply({ tools: Tool }).tools[0]!
-const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'orchard', mime: 'application/octet-stream', bytes })
-const deck = file(readFileSync('test/vectors/files/pptx/orchard.pptx'))
+const made = () => toolOf(slidesReader, getPowerPointContent)
+const file = (bytes: Uint8Array) => opened(bytes, 'orchard')
+const deck = file(await bytesOf('pptx/orchard.pptx'))
 
 t.test('contract', (t) =>
   conform(t, tool.contract, () => ({
     tool: made(),
-    good: { params: { fileId: 'file_1', slideNumbers: [1] }, file: deck },
-    bad: { params: { fileId: 'file_1' }, file: file(deck.bytes.subarray(0, 9_000)) },
+    good: { params: { ...params, slideNumbers: [1] }, file: deck },
+    bad: { params, file: file(deck.bytes.subarray(0, 9_000)) },
   })),
 )
 
-const run = (params: object, given = deck) => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('is a reader of files')
-  return it.run({ fileId: 'file_1', ...params }, AbortSignal.timeout(20_000), given)
-}
+const run = (more: object, given = deck) => madeOf(made(), given, more)
 
 const slides = [
   {
@@ -56,7 +49,7 @@ t.test('gives all slides, or those that are asked for', async (t) => {
     { slideCount: 4, slides: [slides[1]], missing: [9], truncated: false, links: [link] },
     'one of them, and one that is not there',
   )
-  const odp = file(readFileSync('test/vectors/files/odp/orchard.odp'))
+  const odp = file(await bytesOf('odp/orchard.odp'))
   const links = [{ ...link, at: null }]
   t.same(await run({}, odp), { slideCount: 4, slides, missing: [], truncated: false, links }, 'odp')
 })

@@ -1,31 +1,23 @@
 import '../../fakes/unwatched.ts'
-import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import t from 'tap'
 import * as v from 'valibot'
 import { BadRequest, Unreadable } from '../../../core/errors.ts'
 import { momentOf } from '../../../plugins/readers/spreadsheet/sheet-dates.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
+import type { OpenFile } from '../../../core/ports/tool.ts'
 import spreadsheet, { readSheets } from '../../../plugins/readers/spreadsheet.ts'
 import getSpreadsheetContent from '../../../plugins/tools/getSpreadsheetContent.ts'
 import { parseRange } from '../../../plugins/tools/getSpreadsheetContent/range.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
-const made = () => fitted(use(spreadsheet), use(getSpreadsheetContent)).supply({ tools: Tool }).tools[0]!
-const params = { fileId: 'file_1' }
+const made = () => toolOf(spreadsheet, getSpreadsheetContent)
 const soon = () => AbortSignal.timeout(60_000)
-const opened = (bytes: Uint8Array, name = 'some', mime = '') => ({ id: 'file_1', name, mime, bytes })
-const stored = async (path: string) =>
-  opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)), path.slice(path.indexOf('/') + 1))
-const run = async (file: ReturnType<typeof opened>, more = {}): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run({ ...params, ...more }, soon(), file)
-}
+const stored = async (path: string) => opened(await bytesOf(path), basename(path), '')
+const run = (file: OpenFile, more = {}) => madeOf(made(), file, more)
 const text = (content: string) => opened(Buffer.from(content), 'some.csv', 'text/csv')
 const rowsOf = async (content: string) => (await run(text(content))).sheets[0].rows
 

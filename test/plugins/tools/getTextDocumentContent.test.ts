@@ -1,19 +1,15 @@
 import '../../fakes/unwatched.ts'
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import documentReader from '../../../plugins/readers/document.ts'
 import getTextDocumentContent from '../../../plugins/tools/getTextDocumentContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
 
-const made = () => fitted(use(documentReader), use(getTextDocumentContent)).supply({ tools: Tool }).tools[0]!
-const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'harvest', mime: 'application/octet-stream', bytes })
-const document = file(readFileSync('test/vectors/files/docx/harvest.docx'))
-const params = { fileId: 'file_1' }
+const made = () => toolOf(documentReader, getTextDocumentContent)
+const file = (bytes: Uint8Array) => opened(bytes, 'harvest')
+const document = file(await bytesOf('docx/harvest.docx'))
 
 t.test('contract', (t) =>
   conform(t, tool.contract, () => ({
@@ -23,11 +19,7 @@ t.test('contract', (t) =>
   })),
 )
 
-const run = (given = document, more = {}) => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('is a reader of files')
-  return it.run({ ...params, ...more }, AbortSignal.timeout(60_000), given)
-}
+const run = (given = document, more = {}) => madeOf(made(), given, more)
 
 t.test('gives a document in its sections', async (t) => {
   const found = (await run()) as { characters: number; words: number; sections: { heading: string; text: string }[] }

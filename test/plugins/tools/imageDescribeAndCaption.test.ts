@@ -7,16 +7,13 @@ import t from 'tap'
 import { Unconfigured, Unreadable, UpstreamFailed } from '../../../core/errors.ts'
 import { imageHeadOf } from '../../../plugins/shared/image-heads.ts'
 import imageDescribeAndCaption from '../../../plugins/tools/imageDescribeAndCaption.ts'
+import type { OpenFile } from '../../../core/ports/tool.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, said, type AtWork } from '../../fakes/at-work.ts'
+import { bytesOf, madeOf, opened, params, skip } from './tried.ts'
 
 const run = promisify(execFile)
-const there = await run('ffmpeg', ['-version']).then(
-  () => true,
-  () => false,
-)
-const skip = there ? false : 'no ffmpeg here'
 
 const seeing = modelOf('eyes', { input_modalities: ['text', 'image'] })
 const answer = {
@@ -25,14 +22,9 @@ const answer = {
   objects: ['cup', 'table'],
   text: 'OPEN\n9 to 5',
 }
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
-const fileOf = async (name: string) => opened(new Uint8Array(await readFile(`test/vectors/files/image/${name}`)))
-const params = { fileId: 'file_1' }
+const fileOf = async (name: string) => opened(await bytesOf(`image/${name}`))
 
-const look = async ({ tool }: AtWork, file: ReturnType<typeof opened>): Promise<any> => {
-  if (tool.kind !== 'reads-file') throw new Error(tool.kind)
-  return tool.run(params, AbortSignal.timeout(20_000), file)
-}
+const look = ({ tool }: AtWork, file: OpenFile) => madeOf(tool, file)
 
 /** What the backend was shown with its last request. */
 const shown = ({ asked }: AtWork) => {

@@ -1,6 +1,4 @@
 import '../../fakes/unwatched.ts'
-import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { Unavailable, Unreadable } from '../../../core/errors.ts'
 import { uninstalled } from '../../../plugins/shared/optional-package.ts'
@@ -9,24 +7,14 @@ import { findCodes } from '../../../plugins/tools/imageDescribeAndCaptionFallbac
 import { findThings, searchPixels } from '../../../plugins/tools/imageDescribeAndCaptionFallback/image-objects.ts'
 import { openImage } from '../../../plugins/shared/pictures/image.ts'
 import { drawImage } from '../../../plugins/shared/pictures/raster-image.ts'
-import { use } from '../../../core/plugin.ts'
-import { Tool } from '../../../core/ports/tool.ts'
 import imageDescribeAndCaptionFallback from '../../../plugins/tools/imageDescribeAndCaptionFallback.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, skip, toolOf } from './tried.ts'
 
-const skip = spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'no ffmpeg here'
-
-const made = () => fitted(use(imageDescribeAndCaptionFallback)).supply({ tools: Tool }).tools[0]!
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'image/png', bytes })
-const fileOf = async (name: string) => opened(new Uint8Array(await readFile(`test/vectors/files/image/${name}`)))
-const params = { fileId: 'file_1' }
-const run = async (name: string): Promise<any> => {
-  const it = made()
-  if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run(params, AbortSignal.timeout(60_000), await fileOf(name))
-}
+const made = () => toolOf(imageDescribeAndCaptionFallback)
+const fileOf = async (name: string) => opened(await bytesOf(`image/${name}`), 'some', 'image/png')
+const run = async (name: string) => madeOf(made(), await fileOf(name))
 
 t.test('contract', { skip }, async (t) => {
   const good = { params, file: await fileOf('black-on-transparent.png') }

@@ -10,18 +10,13 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, type AtWork } from '../../fakes/at-work.ts'
 import type { Asked, Take } from '../../fakes/recorded.ts'
-
-const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
+import { bytesOf, madeOf, opened, params, skip } from './tried.ts'
 
 const hearing = modelOf('ears', { type: 'AUDIO_TRANSCRIPTION' })
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'secret plans.ogg', mime: 'audio/ogg', bytes })
-const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
-const params = { fileId: 'file_1' }
+const named = (bytes: Uint8Array) => opened(bytes, 'secret plans.ogg', 'audio/ogg')
+const dialogue = await bytesOf('audio/dialogue-of-two.ogg')
 
-const write = ({ tool }: AtWork, bytes: Uint8Array, more: object = {}): Promise<any> =>
-  tool.kind === 'reads-file'
-    ? tool.run({ ...params, ...more }, AbortSignal.timeout(30_000), opened(bytes))
-    : Promise.reject(new Error(tool.kind))
+const write = ({ tool }: AtWork, bytes: Uint8Array, more: object = {}) => madeOf(tool, named(bytes), more)
 
 const atEars = (t: Test, play: (asked: Asked) => Take | Promise<Take>) =>
   atWork(t, transcribeAudioToText, hearing, play)
@@ -47,14 +42,14 @@ const spoken = {
 }
 
 t.test('contract', { skip }, async (t) => {
-  const good = { params: { ...params, language: 'en' }, file: opened(await bytesOf('dialogue-of-two.ogg')) }
-  const bad = { params: { ...params, language: 'en-GB' }, file: opened(Buffer.from('words, but none that are heard')) }
+  const good = { params: { ...params, language: 'en' }, file: named(dialogue) }
+  const bad = { params: { ...params, language: 'en-GB' }, file: named(Buffer.from('words, but none that are heard')) }
   await conform(t, tool.contract, async (t) => ({ ...(await atEars(t, () => jsonTake(spoken))), good, bad }))
 })
 
 t.test('a file as every model takes it goes as it is, but for its name', { skip }, async (t) => {
   const ears = await atEars(t, () => jsonTake(spoken))
-  const bytes = await bytesOf('dialogue-of-two.ogg')
+  const bytes = dialogue
   t.same(await write(ears, bytes, { language: 'en' }), {
     text: 'I never finish more than two. Did you enjoy it?',
     language: 'english',
@@ -83,7 +78,7 @@ t.test('other formats go as WAV, and a model without times has one segment', { s
   const { stdout } = spawnSync(
     'ffmpeg',
     ['-v', 'quiet', '-i', 'pipe:0', '-vn', '-c:a', 'pcm_alaw', '-f', 'matroska', 'pipe:1'],
-    { input: await bytesOf('dialogue-of-three.mp3') },
+    { input: await bytesOf('audio/dialogue-of-three.mp3') },
   )
   t.match(await write(ears, stdout), {
     text: 'Nothing but words.',
@@ -140,7 +135,7 @@ t.test('a fault in one piece is the answer, and nothing stays', { skip }, async 
 
 t.test('a transcript over the limit is cut and marked', { skip }, async (t) => {
   const ears = await atEars(t, () => jsonTake({ text: 'so it goes '.repeat(50_000) }))
-  const { text, segments, truncated } = await write(ears, await bytesOf('dialogue-of-two.ogg'))
+  const { text, segments, truncated } = await write(ears, dialogue)
   t.same([text.length, segments, truncated], [400_000, [], true])
 })
 
@@ -154,5 +149,5 @@ t.test('an unreadable file is refused before a model is asked', { skip }, async 
   t.equal(ears.asked.length, 0)
   const deaf = await atWork(t, transcribeAudioToText, modelOf('eyes'), () => jsonTake(spoken))
   const expected = { models: 'Expected a transcription model' }
-  await t.rejects(write(deaf, await bytesOf('dialogue-of-two.ogg')), new Unconfigured({ validator: expected }))
+  await t.rejects(write(deaf, dialogue), new Unconfigured({ validator: expected }))
 })

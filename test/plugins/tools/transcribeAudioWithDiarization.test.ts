@@ -1,5 +1,4 @@
 import '../../fakes/unwatched.ts'
-import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
@@ -22,17 +21,12 @@ import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, type AtWork } from '../../fakes/at-work.ts'
 import { backend, vector } from '../../contracts/stage.ts'
 import { fitted, given } from '../../fitted.ts'
+import { bytesOf, madeOf, opened, params, skip } from './tried.ts'
 
-const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
+const asOgg = (bytes: Uint8Array) => opened(bytes, 'some', 'audio/ogg')
+const twoVoices = await bytesOf('audio/dialogue-of-two.ogg')
 
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'audio/ogg', bytes })
-const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
-const params = { fileId: 'file_1' }
-
-const write = ({ tool }: AtWork, bytes: Uint8Array, more: object = {}): Promise<any> =>
-  tool.kind === 'reads-file'
-    ? tool.run({ ...params, ...more }, AbortSignal.timeout(60_000), opened(bytes))
-    : Promise.reject(new Error(tool.kind))
+const write = ({ tool }: AtWork, bytes: Uint8Array, more: object = {}) => madeOf(tool, asOgg(bytes), more)
 
 const modelNamed = (name: string) => modelOf(name, { type: 'AUDIO_TRANSCRIPTION' })
 const atOpenai = (t: Test, answer: object, name = 'ears') =>
@@ -52,14 +46,14 @@ const atDeepgram = async (t: Test): Promise<AtWork> => {
 }
 
 t.test('contract', { skip }, async (t) => {
-  const good = { params: { ...params, language: 'en' }, file: opened(await bytesOf('dialogue-of-two.ogg')) }
-  const bad = { params: { ...params, language: 'en-GB' }, file: opened(Buffer.from('words that nobody hears')) }
+  const good = { params: { ...params, language: 'en' }, file: asOgg(twoVoices) }
+  const bad = { params: { ...params, language: 'en-GB' }, file: asOgg(Buffer.from('words that nobody hears')) }
   await conform(t, tool.contract, async (t) => ({ ...(await atDeepgram(t)), good, bad }))
 })
 
 t.test('by the words of a backend that tells speakers apart', { skip }, async (t) => {
   const ears = await atDeepgram(t)
-  t.same(await write(ears, await bytesOf('dialogue-of-two.ogg'), { language: 'en-GB' }), {
+  t.same(await write(ears, twoVoices, { language: 'en-GB' }), {
     text: 'Two cafés? Three.',
     language: 'en',
     duration: 21.73,
@@ -78,7 +72,7 @@ t.test('by the words of a backend that tells speakers apart', { skip }, async (t
 
 t.test('by the segments of one, with speakers by name', { skip }, async (t) => {
   const ears = await atOpenai(t, JSON.parse(String(await vector('openai/diarized.json'))), 'diarize')
-  t.match(await write(ears, await bytesOf('dialogue-of-two.ogg')), {
+  t.match(await write(ears, twoVoices), {
     turns: [
       { speaker: 'Speaker 1', start: 0, end: 1.1, text: 'Hi.' },
       { speaker: 'Speaker 2', start: 1.3, end: 3.2, text: 'Hello.' },
@@ -107,7 +101,7 @@ t.test('voices separate speakers when the backend gives only words and times', {
     ],
     words,
   })
-  t.match(await write(ears, await bytesOf('dialogue-of-two.ogg')), {
+  t.match(await write(ears, twoVoices), {
     speakers: 2,
     turns: [
       { speaker: 'Speaker 1', start: 0.3, end: 4, text: 'Good morning.' },
@@ -123,8 +117,8 @@ t.test('voices separate speakers when the backend gives only words and times', {
 t.test('words without times belong to the only speaker, and otherwise to none', { skip }, async (t) => {
   const expected = { models: 'Expected a transcription model that tells when things are said' }
   const ears = await atOpenai(t, { text: 'All at once.' })
-  const monologue = write(ears, await bytesOf('monologue-in-a-video.mp4'))
-  const dialogue = write(ears, await bytesOf('dialogue-of-two.ogg'))
+  const monologue = write(ears, await bytesOf('audio/monologue-in-a-video.mp4'))
+  const dialogue = write(ears, twoVoices)
   await t.rejects(dialogue, new Unconfigured({ validator: expected }))
   t.match(await monologue, {
     speakers: 1,
@@ -134,7 +128,7 @@ t.test('words without times belong to the only speaker, and otherwise to none', 
 
 t.test('nothing said is no turn', { skip }, async (t) => {
   const ears = await atOpenai(t, { text: '', segments: [] })
-  t.match(await write(ears, await bytesOf('monologue-in-a-video.mp4')), { text: '', speakers: 0, turns: [] })
+  t.match(await write(ears, await bytesOf('audio/monologue-in-a-video.mp4')), { text: '', speakers: 0, turns: [] })
   const silent = await readFile('test/vectors/files/video/eight-colours-silent.mkv')
   await t.rejects(write(ears, silent), Unreadable)
 })

@@ -1,22 +1,17 @@
 import '../../fakes/unwatched.ts'
-import { execFile, execFileSync } from 'node:child_process'
-import { readFile, readdir } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { Unconfigured, Unreadable, UpstreamFailed } from '../../../core/errors.ts'
 import { secondsOf, soundOf } from '../../../plugins/shared/sounds/wav.ts'
 import videoDescribeAndCaption from '../../../plugins/tools/videoDescribeAndCaption.ts'
+import type { OpenFile } from '../../../core/ports/tool.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, said, type AtWork } from '../../fakes/at-work.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-
-const there = await promisify(execFile)('ffmpeg', ['-version']).then(
-  () => true,
-  () => false,
-)
-const skip = there ? false : 'no ffmpeg here'
+import { bytesOf, madeOf, opened, params, skip } from './tried.ts'
 
 const seeing = modelOf('eyes', { input_modalities: ['text', 'image'] })
 const hearing = modelOf('ears', { type: 'AUDIO_TRANSCRIPTION' })
@@ -36,18 +31,9 @@ const answer = {
 const plays = ({ path }: Asked) =>
   path.endsWith('/transcriptions') ? jsonTake({ text: speech }) : said(JSON.stringify(answer))
 
-const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
-const fileOf = async (name: string) => opened(new Uint8Array(await readFile(`test/vectors/files/video/${name}`)))
-const params = { fileId: 'file_1' }
+const fileOf = async (name: string) => opened(await bytesOf(`video/${name}`))
 
-const watch = async (
-  { tool }: AtWork,
-  file: ReturnType<typeof opened>,
-  signal = AbortSignal.timeout(30_000),
-): Promise<any> => {
-  if (tool.kind !== 'reads-file') throw new Error(tool.kind)
-  return tool.run(params, signal, file)
-}
+const watch = ({ tool }: AtWork, file: OpenFile, signal = AbortSignal.timeout(30_000)) => madeOf(tool, file, {}, signal)
 
 /** What the backend was shown: pictures with the words before them, and the words behind the last. */
 const shown = ({ asked }: AtWork) => {

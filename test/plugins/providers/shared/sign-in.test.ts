@@ -8,7 +8,8 @@ import { signIn } from '../../../../plugins/providers/shared/sign-in.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
 import type { Take } from '../../../fakes/recorded.ts'
 import { backend, type Lasting } from '../../../contracts/stage.ts'
-import { failed, never } from '../../../fakes/vendor.ts'
+import { never } from '../../../fakes/vendor.ts'
+import { failed } from '../../../helpers.ts'
 import { fitted } from '../../../fitted.ts'
 
 const minute = 60_000

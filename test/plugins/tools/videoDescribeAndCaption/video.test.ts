@@ -8,13 +8,11 @@ import t, { type Test } from 'tap'
 import { BadRequest } from '../../../../core/errors.ts'
 import { framesOf, picturesOf } from '../../../../plugins/shared/decisions/media.ts'
 import { readMp4 } from '../../../../plugins/shared/video/mp4.ts'
+import { succeeds } from '../../../helpers.ts'
 
 const run = promisify(execFile)
 const never = new AbortController().signal
-const there = await run('ffmpeg', ['-version']).then(
-  () => true,
-  () => false,
-)
+const there = await succeeds(run('ffmpeg', ['-version']))
 const skip = there ? false : 'no ffmpeg here'
 
 /** Two seconds a colour, with a tone beneath. */
