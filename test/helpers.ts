@@ -23,3 +23,10 @@ export const succeeds = (work: PromiseLike<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** No program is found until the test is over. */
+export const withoutPrograms = (t: Test): void => {
+  const path = process.env['PATH']
+  process.env['PATH'] = '/nowhere'
+  t.teardown(() => void (process.env['PATH'] = path))
+}

@@ -4,6 +4,7 @@ import image from '../../../plugins/readers/image.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
 import { file, made, soon, stored } from './tried.ts'
+import { withoutPrograms } from '../../helpers.ts'
 
 t.test('contract', async (t) => {
   const good = { file: await stored('image/order.png'), says: 'forty lanterns' }
@@ -13,9 +14,7 @@ t.test('contract', async (t) => {
 })
 
 t.test('without OCR an image has no text, and a look at it is Unconfigured', async (t) => {
-  const path = process.env['PATH']
-  process.env['PATH'] = '/nowhere'
-  t.teardown(() => (process.env['PATH'] = path))
+  withoutPrograms(t)
   const it = made(image)
   const picture = await stored('image/order.webp')
   t.same(await it.read(picture, soon()), { content: { pages: [], truncated: true }, sections: [] })

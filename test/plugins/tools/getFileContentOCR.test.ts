@@ -12,6 +12,7 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
+import { withoutPrograms } from '../../helpers.ts'
 
 const skipFor = (program: string) => (spawnSync(program).error === undefined ? false : `no ${program} here`)
 
@@ -60,9 +61,7 @@ t.test('reading goes on from a page', { skip: skipFor('pdftoppm') || skipFor('ff
 })
 
 t.test('without poppler the error names poppler', async (t) => {
-  const path = process.env['PATH']
-  process.env['PATH'] = '/nowhere'
-  t.teardown(() => (process.env['PATH'] = path))
+  withoutPrograms(t)
   const error: unknown = await run('pdf/text-then-scan.pdf').catch((error: unknown) => error)
   t.ok(error instanceof Unconfigured, 'as unconfigured')
   t.match(error, { validator: { pdftoppm: 'Expected to be installed' } })

@@ -1,7 +1,7 @@
 import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { constants, deflateSync } from 'node:zlib'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
 import { readPdf } from '../../../plugins/readers/pdf/pdf.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
@@ -9,6 +9,7 @@ import getPDFContent from '../../../plugins/tools/getPDFContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { bytesOf, madeOf, opened, params, toolOf } from './tried.ts'
+import { withoutPrograms } from '../../helpers.ts'
 
 const skip = spawnSync('pdftoppm', ['-v']).status === 0 ? false : 'no poppler here'
 
@@ -17,11 +18,6 @@ const pdfOf = async (name: string) => asPdf(await bytesOf(`pdf/${name}.pdf`))
 const asPdf = (bytes: Uint8Array) => opened(bytes, 'some.pdf', 'application/pdf')
 const soon = () => AbortSignal.timeout(60_000)
 const run = async (name: string, asked: object = {}) => madeOf(made(), await pdfOf(name), asked)
-const withoutPrograms = (t: Test) => {
-  const path = process.env['PATH']
-  process.env['PATH'] = '/nowhere'
-  t.teardown(() => (process.env['PATH'] = path))
-}
 
 const report = [
   'Harbour report',

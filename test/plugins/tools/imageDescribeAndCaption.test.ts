@@ -12,6 +12,7 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { atWork, jsonTake, modelOf, said, type AtWork } from '../../fakes/at-work.ts'
 import { bytesOf, madeOf, opened, params, skip } from './tried.ts'
+import { withoutPrograms } from '../../helpers.ts'
 
 const run = promisify(execFile)
 
@@ -93,9 +94,7 @@ t.test('other kinds, turned and large ones become a JPEG', { skip }, async (t) =
   const large = await drawn('jpeg', '3000x1000')
   t.same(await became(large), [2048, 683])
   t.same(await became(await drawn('avif', '640x480', '-c:v', 'libaom-av1', '-still-picture', '1')), [640, 480])
-  const path = process.env['PATH']
-  t.teardown(() => (process.env['PATH'] = path))
-  process.env['PATH'] = '/nowhere'
+  withoutPrograms(t)
   await look(it, large)
   t.ok(shown(it).bytes.equals(large.bytes), 'as it is, where nobody can make it smaller')
   t.match(await look(it, bmp).catch((it: unknown) => it), { validator: { ffmpeg: 'Expected to be installed' } })

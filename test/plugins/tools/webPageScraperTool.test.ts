@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { fetch } from '../../../adapters/production/platform.ts'
-import { BadRequest, GatewayError, Unconfigured } from '../../../core/errors.ts'
+import { BadRequest, Unconfigured } from '../../../core/errors.ts'
 import { findChromium, unwantedOptions, offlineOptions } from '../../../plugins/tools/webPageScraperTool/chromium.ts'
 import { decodePage } from '../../../plugins/shared/charset.ts'
 import { answerBrowser } from '../../../plugins/tools/webPageScraperTool/render.ts'
@@ -27,6 +27,7 @@ import { listening } from '../../fakes/listening.ts'
 import { fitted } from '../../fitted.ts'
 import { quietClock } from '../../slowness.ts'
 import { until } from '../../until.ts'
+import { failed } from '../../helpers.ts'
 
 interface Scraped {
   readonly url: string
@@ -74,12 +75,6 @@ const scraper = (t: Test, ports: readonly number[], settings: object = {}) => {
     (it.kind === 'simple' ? it.run({ url, renderJs }, signal) : Promise.reject(it.kind)) as Promise<Scraped>
   return { it, scrape, dispose: () => container.dispose() }
 }
-
-const fault = (work: Promise<unknown>): Promise<GatewayError> =>
-  work.then(
-    () => new GatewayError('nothing went wrong'),
-    (fault: GatewayError) => fault,
-  )
 
 const sample = (name: string): Buffer => readFileSync(`test/vectors/files/page/${name}`)
 const news = sample('news-with-navigation.html')
@@ -207,7 +202,7 @@ t.test('the error names the fault of an address', async (t) => {
   const { scrape } = scraper(t, [port])
   const expected = { '/nothing': 'Expected a page that answers', '/zip': /HTML, text/, '/odd': /HTML, text/ }
   for (const [page, url] of Object.entries(expected)) {
-    const refused = await fault(scrape(at(page)))
+    const refused = await failed(scrape(at(page)))
     t.ok(refused instanceof BadRequest, page)
     t.match(refused, { message: 'The page could not be loaded', validator: { url } }, page)
   }
@@ -269,11 +264,11 @@ t.test('no spelling and no redirect leads inside', async (t) => {
     .map((url) => url.replaceAll('PORT', String(port)))
   t.ok(spellings.length >= 25, `${spellings.length} spellings`)
   for (const url of spellings) {
-    const refused = await fault(scrape(url, true))
+    const refused = await failed(scrape(url, true))
     t.ok(refused instanceof BadRequest && refused.message === 'The address is not allowed', JSON.stringify(url))
     // Not every spelling can stand in a header.
     if (!/^[!-~]+$/.test(url)) continue
-    const led = await fault(scrape(web.at(`/to/${encodeURIComponent(url)}`)))
+    const led = await failed(scrape(web.at(`/to/${encodeURIComponent(url)}`)))
     t.ok(led instanceof BadRequest && led.message === 'The address is not allowed', `a redirect to ${url}`)
   }
   t.equal(seen(), 0)
@@ -515,7 +510,7 @@ t.test('a page can not fill the memory', skip, async (t) => {
   const looking = (async () => {
     for (; !over; await wait(50)) most = Math.max(most, await memoryIn(folder))
   })()
-  const ended = await fault(scrape(`http://${open}:${port}/`, true))
+  const ended = await failed(scrape(`http://${open}:${port}/`, true))
   over = true
   await looking
   t.match(ended.validator, { url: 'Expected a page that a browser can show' })
@@ -533,7 +528,7 @@ t.test('leaves nothing behind when it is stopped', skip, async (t) => {
   const { scrape, dispose } = scraper(t, [port])
   const stop = new AbortController()
   const reason = new Error('left')
-  const left = fault(scrape(at('/busy'), true, stop.signal))
+  const left = failed(scrape(at('/busy'), true, stop.signal))
   for (let tries = 0; tries < 1500 && !asked.includes('GET /first.js'); tries++) await wait(10)
   t.ok((await running(folder)).length > 1, 'a browser runs')
   const clock = quietClock()
@@ -550,7 +545,7 @@ const asRoot = process.getuid?.() === 0 ? {} : { skip: 'not root' }
 
 t.test('root starts a browser only when configured, and the error names the setting', asRoot, async (t) => {
   const { port, at, asked } = await site(t, { '/news': ['text/html', news] })
-  const refused = await fault(scraper(t, [port], { allowRoot: false }).scrape(at('/news'), true))
+  const refused = await failed(scraper(t, [port], { allowRoot: false }).scrape(at('/news'), true))
   t.ok(refused instanceof Unconfigured)
   t.same(Object.keys(refused.validator ?? {}), ['tools.webPageScraperTool.allowRoot'])
   t.same(asked, ['GET /news'], 'the page alone was loaded')
@@ -559,7 +554,7 @@ t.test('root starts a browser only when configured, and the error names the sett
 t.test('the error names the setting to configure', async (t) => {
   const { port, at } = await site(t, { '/news': ['text/html', news] })
   for (const chromium of ['/nowhere/chromium', '/bin/false']) {
-    const refused = await fault(scraper(t, [port], { chromium }).scrape(at('/news'), true))
+    const refused = await failed(scraper(t, [port], { chromium }).scrape(at('/news'), true))
     t.ok(refused instanceof Unconfigured, chromium)
     t.same(Object.keys(refused.validator ?? {}), ['tools.webPageScraperTool.chromium'])
   }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
 import { clock, fetch } from '../../../adapters/production/platform.ts'
-import { BadRequest, GatewayError, Unconfigured, UpstreamFailed } from '../../../core/errors.ts'
+import { BadRequest, Unconfigured, UpstreamFailed } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import webSearchTool from '../../../plugins/tools/webSearchTool.ts'
@@ -9,6 +9,7 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { listening } from '../../fakes/listening.ts'
 import { fitted } from '../../fitted.ts'
+import { failed } from '../../helpers.ts'
 
 interface Found {
   readonly results: readonly { title: string; url: string; snippet: string; age?: string }[]
@@ -27,12 +28,6 @@ const searching = (t: Test, settings: object) => {
   return (params: object, signal = AbortSignal.timeout(5000)) =>
     (it.kind === 'simple' ? it.run(params, signal) : Promise.reject(it.kind)) as Promise<Found>
 }
-
-const fault = (work: Promise<unknown>): Promise<GatewayError> =>
-  work.then(
-    () => new GatewayError('nothing went wrong'),
-    (fault: GatewayError) => fault,
-  )
 
 /** A search engine that keeps what it was asked. */
 const engine = async (t: Test, answer: RequestListener) => {
@@ -99,7 +94,7 @@ t.test('the error names the setting to configure', async (t) => {
     [{ provider: 'searxng' }, 'tools.webSearchTool.baseUrl'],
   ]
   for (const [settings, name] of cases) {
-    const told = await fault(searching(t, settings)({ query: 'seal' }))
+    const told = await failed(searching(t, settings)({ query: 'seal' }))
     t.ok(told instanceof Unconfigured, name)
     t.same(Object.keys(told.validator ?? {}), [name])
   }
@@ -207,7 +202,7 @@ t.test('tells whose fault it is', async (t) => {
   const searxng = searching(t, { provider: 'searxng', baseUrl })
 
   answer = (_, response) => response.writeHead(429, { 'retry-after': '2' }).end('{}')
-  const limited = await fault(brave({ query: 'seal' }))
+  const limited = await failed(brave({ query: 'seal' }))
   t.ok(limited instanceof UpstreamFailed && limited.again, 'a limit passes')
   t.equal(limited.retryAfter, 2000)
 
@@ -222,18 +217,18 @@ t.test('tells whose fault it is', async (t) => {
   ]
   for (const [what, listener] of ours) {
     answer = listener
-    t.ok((await fault(brave({ query: 'seal' }))) instanceof UpstreamFailed, what)
+    t.ok((await failed(brave({ query: 'seal' }))) instanceof UpstreamFailed, what)
   }
-  t.ok((await fault(searxng({ query: 'seal' }))) instanceof UpstreamFailed, 'another answer of SearXNG')
+  t.ok((await failed(searxng({ query: 'seal' }))) instanceof UpstreamFailed, 'another answer of SearXNG')
 
   answer = json({ error: 'Invalid value "xx" for parameter language' }, 400)
-  const language = await fault(searxng({ query: 'seal', searchLang: 'xx' }))
+  const language = await failed(searxng({ query: 'seal', searchLang: 'xx' }))
   t.ok(language instanceof BadRequest && 'searchLang' in language.validator!, 'what the caller chose')
 
   answer = () => {}
   const stop = new AbortController()
   const reason = new Error('left')
-  const left = fault(brave({ query: 'seal' }, stop.signal))
+  const left = failed(brave({ query: 'seal' }, stop.signal))
   setTimeout(() => stop.abort(reason), 50)
   t.equal(await left, reason, 'stops when it is told to')
 })

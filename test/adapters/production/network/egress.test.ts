@@ -16,14 +16,9 @@ import { fetch } from '../../../contracts/fetch.ts'
 import { inwardUrls } from '../../../fakes/inward-urls.ts'
 import { closing, listening } from '../../../fakes/listening.ts'
 import { quietClock } from '../../../slowness.ts'
+import { failed } from '../../../helpers.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
-
-const fault = (work: Promise<unknown>): Promise<Error> =>
-  work.then(
-    () => new Error('nothing went wrong'),
-    (fault: Error) => fault,
-  )
 
 const serving = (t: Test, listener: RequestListener) => listening(t, createServer(listener), '127.0.0.1')
 
@@ -47,7 +42,7 @@ t.test('no spelling leads inside', async (t) => {
   for (const spelling of inwardUrls) {
     // `open` itself may be reached at the port, so what is refused about it is the rest.
     const url = spelling.replaceAll('PORT', `${port}`)
-    const refused = await fault(door(url, get()))
+    const refused = await failed(door(url, get()))
     t.ok(refused instanceof BadRequest, JSON.stringify(spelling))
     t.match(refused.message, /^The address is not allowed$/)
   }
@@ -93,7 +88,7 @@ t.test('every address of a name counts', async (t) => {
     [],
   ]
   for (const addresses of mixes) {
-    const refused = await fault(outside({ ports: [port] }, async () => addresses)(`http://a.example:${port}/`, get()))
+    const refused = await failed(outside({ ports: [port] }, async () => addresses)(`http://a.example:${port}/`, get()))
     t.ok(refused instanceof BadRequest, addresses.join(' '))
   }
   t.equal(sockets.length, 0)
@@ -113,13 +108,13 @@ t.test('a name is resolved once, and the connection goes where the check went', 
   t.equal(asked, 1)
 
   asked = 0
-  const refused = await fault(door(`http://turning.example:${port}/again`, get()))
+  const refused = await failed(door(`http://turning.example:${port}/again`, get()))
   t.ok(refused instanceof BadRequest, 'the next hop is checked anew')
   t.equal(asked, 2)
   t.equal(sockets.length, 2)
 
   asked = 1
-  t.ok((await fault(door(`http://turning.example:${inner.port}/`, get()))) instanceof BadRequest)
+  t.ok((await failed(door(`http://turning.example:${inner.port}/`, get()))) instanceof BadRequest)
   t.equal(inner.sockets.length, 0)
 })
 
@@ -151,7 +146,7 @@ t.test('no redirect leads inside', async (t) => {
   for (const target of targets) {
     for (const hops of [1, 2, 4]) {
       const url = `http://${open}:${port}/${hops}/${encodeURIComponent(target)}`
-      t.ok((await fault(door(url, get()))) instanceof BadRequest, `${hops} ${target}`)
+      t.ok((await failed(door(url, get()))) instanceof BadRequest, `${hops} ${target}`)
     }
   }
   t.equal(inner.sockets.length, 0)
@@ -165,7 +160,7 @@ t.test('follows five redirects and no more', async (t) => {
   })
   const door = outside({ ports: [port], allow: ['127.0.0.1'] })
   t.equal(await text((await door(`http://127.0.0.1:${port}/5`, get())).body), 'here')
-  t.ok((await fault(door(`http://127.0.0.1:${port}/6`, get()))) instanceof BadRequest)
+  t.ok((await failed(door(`http://127.0.0.1:${port}/6`, get()))) instanceof BadRequest)
 })
 
 t.test('headers that identify the caller stay with their origin', async (t) => {
@@ -220,7 +215,7 @@ t.test('is cut at its size, also when it comes compressed', async (t) => {
     const reading = async () => {
       for await (const part of (await door(url + path, get())).body) read += part.length
     }
-    const large = await fault(reading())
+    const large = await failed(reading())
     t.ok(large instanceof UpstreamFailed && !large.again, path)
     t.ok(read <= 100_000)
   }
@@ -239,7 +234,7 @@ t.test('a call ends at its time limit in every phase', async (t) => {
   const door = outside({ ports: [port], allow: ['127.0.0.1'], time: 200 })
   for (const path of ['/silent', '/dribble', '/round']) {
     const clock = quietClock()
-    const late = await fault(door(`http://127.0.0.1:${port}${path}`, get()).then(({ body }) => text(body)))
+    const late = await failed(door(`http://127.0.0.1:${port}${path}`, get()).then(({ body }) => text(body)))
     t.ok(late instanceof UpstreamFailed && late.again, path)
     t.ok(clock() < 2000)
   }
@@ -248,19 +243,19 @@ t.test('a call ends at its time limit in every phase', async (t) => {
   await closing(sockets)
 
   const slow = outside({ time: 100 }, () => new Promise(() => {}))
-  t.ok((await fault(slow('http://a.example/', get()))) instanceof UpstreamFailed, 'a resolver that never answers')
+  t.ok((await failed(slow('http://a.example/', get()))) instanceof UpstreamFailed, 'a resolver that never answers')
   const stop = new AbortController()
   const reason = new Error('left')
-  const call = fault(outside({}, () => new Promise(() => {}))('http://a.example/', get({ signal: stop.signal })))
+  const call = failed(outside({}, () => new Promise(() => {}))('http://a.example/', get({ signal: stop.signal })))
   stop.abort(reason)
   t.equal(await call, reason)
 })
 
 t.test('an unknown host name is a fault of the network', async (t) => {
   const unknown = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' })
-  const failed = await fault(outside({}, () => Promise.reject(unknown))('http://a.example/', get()))
-  t.ok(failed instanceof UpstreamFailed)
-  t.equal(failed.cause, unknown)
+  const fault = await failed(outside({}, () => Promise.reject(unknown))('http://a.example/', get()))
+  t.ok(fault instanceof UpstreamFailed)
+  t.equal(fault.cause, unknown)
 })
 
 t.test('an unknown host name after the caller has left has no effect', async (t) => {
@@ -274,7 +269,7 @@ t.test('an unknown host name after the caller has left has no effect', async (t)
     caller.abort(reason)
     throw new Error('ENOTFOUND')
   }
-  t.equal(await fault(outside({}, leaving)('http://nowhere.example.org/', get({ signal: caller.signal }))), reason)
+  t.equal(await failed(outside({}, leaving)('http://nowhere.example.org/', get({ signal: caller.signal }))), reason)
   await new Promise(setImmediate)
   t.same(unhandled, [])
 })
@@ -289,7 +284,7 @@ t.test('TLS names the host although the connection goes to its address', async (
   }).on('tlsClientError', () => {})
   const { port } = await listening(t, tls, '127.0.0.1')
   const door = outside({ ports: [port], allow: [open] }, itself)
-  t.ok((await fault(door(`https://${open}:${port}/`, get()))) instanceof UpstreamFailed)
+  t.ok((await failed(door(`https://${open}:${port}/`, get()))) instanceof UpstreamFailed)
   t.same(named, [open])
 })
 

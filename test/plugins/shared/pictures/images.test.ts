@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Unconfigured, Unreadable } from '../../../../core/errors.ts'
 import { openImage } from '../../../../plugins/shared/pictures/image.ts'
 import { readImage, readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
@@ -12,6 +12,7 @@ import { drawImage } from '../../../../plugins/shared/pictures/raster-image.ts'
 import { greyOf, pgmOf } from '../../../../plugins/shared/pictures/grey.ts'
 import { turned } from '../../../../plugins/shared/pictures/ocr-upright.ts'
 import { quietClock } from '../../../slowness.ts'
+import { withoutPrograms } from '../../../helpers.ts'
 
 const folder = 'test/vectors/files/image'
 const file = async (name: string) => new Uint8Array(await readFile(`${folder}/${name}`))
@@ -25,12 +26,6 @@ const thrownBy = (work: () => unknown): unknown => {
   }
 }
 const skip = spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'no ffmpeg here'
-
-const withoutPrograms = (t: Test) => {
-  const path = process.env['PATH']
-  process.env['PATH'] = '/nowhere'
-  t.teardown(() => (process.env['PATH'] = path))
-}
 
 const heads = {
   'order.png': ['png', 841, 218, 1, 1],
