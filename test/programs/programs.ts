@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Where a program finds the gateway. */
@@ -170,28 +170,8 @@ const agents: Program = {
     return { ...(await agents.sealed(home, prompt)), env }
   },
   async sealed(home, prompt) {
-    await writeFile(join(home, 'agent.mjs'), agentScript)
+    await copyFile('test/programs/agent.mjs', join(home, 'agent.mjs'))
     return { args: [join(home, 'agent.mjs'), prompt] }
   },
 }
-
-const agentScript = `
-import { execSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { Agent, Runner, setTracingDisabled, tool } from '@openai/agents'
-setTracingDisabled(true)
-const made = (name, member, execute) => {
-  const parameters = { type: 'object', properties: { [member]: { type: 'string' } }, required: [member] }
-  const strict = { ...parameters, additionalProperties: false }
-  return tool({ name, description: name, parameters: strict, strict: true, execute: async (args) => execute(args[member]) })
-}
-const tools = [
-  made('read', 'file', (file) => readFileSync(file, 'utf8')),
-  made('run', 'command', (command) => execSync(command).toString()),
-]
-const agent = new Agent({ name: 'Reader', instructions: 'Be brief.', model: 'talk', tools })
-const result = await new Runner().run(agent, process.argv[2])
-console.log(result.finalOutput)
-`
-
 export const programs: readonly Program[] = [codex, claude, gemini, qwen, opencode, continues, agents]

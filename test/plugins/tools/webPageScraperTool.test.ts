@@ -276,63 +276,12 @@ t.test('no spelling and no redirect leads inside', async (t) => {
 })
 
 /** Tries every way out of a browser, and writes down how it went. */
-const attacks = (port: number, extra = '') => `<!doctype html><html><head>
-<link rel=preconnect href="http://${closed}:${port}/"><link rel=dns-prefetch href="//localhost:${port}">
-<link rel=prefetch href="http://${closed}:${port}/prefetch"><link rel=prerender href="http://${closed}:${port}/prerender">
-<link rel=stylesheet href="http://${closed}:${port}/style"><link rel=icon href="http://${closed}:${port}/icon">
-<link rel=modulepreload href="http://${closed}:${port}/module"><link rel=manifest href="http://${closed}:${port}/manifest">
-<script type=speculationrules>{"prefetch":[{"source":"list","urls":["http://${closed}:${port}/rules"]}]}</script>
-</head><body><p id=log>tried:</p>
-<img src="http://${closed}:${port}/image"><iframe src="http://${closed}:${port}/frame"></iframe>
-<video src="http://${closed}:${port}/video"></video><object data="http://${closed}:${port}/object"></object>
-<embed src="http://${closed}:${port}/embed"><a id=pinging ping="http://${closed}:${port}/ping" href="#here">a</a>
-<script src="http://${closed}:${port}/script"></script>
-<script>
-const at = 'http://${closed}:${port}/'
-const tried = async (name, way) => {
-  let how = 'done'
-  try { how = (await Promise.race([way(), new Promise((done) => setTimeout(done, 900))])) ?? 'done' } catch { how = 'failed' }
-  log.textContent += ' ' + name + '=' + how
-}
-const code = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
-const asks = 'fetch("' + at + 'WHO", { mode: "no-cors" }).then(() => TELL("reached"), () => TELL("failed"))'
-const heard = (target) => new Promise((done) => { target.onmessage = ({ data }) => done(data) })
-const opened = (it) => new Promise((done, lost) => { it.onopen = () => done('reached'); it.onerror = it.onclose = lost })
-const calls = async (scope, ...servers) => {
-  const peer = new scope.RTCPeerConnection({ iceServers: servers })
-  peer.createDataChannel('x')
-  await peer.setLocalDescription(await peer.createOffer())
-  const sdp = peer.localDescription.sdp.replace('a=setup:actpass', 'a=setup:active')
-  await peer.setRemoteDescription({ type: 'answer', sdp })
-  for (const rest of ['udp 2122260223 ${closed} ${port} typ host', 'tcp 1518280447 ${closed} ${port} typ host tcptype passive'])
-    await peer.addIceCandidate({ candidate: 'candidate:1 1 ' + rest, sdpMid: '0' })
-  await new Promise((done) => setTimeout(done, 600))
-}
-const turn = (way) => ({ urls: 'turn:${closed}:${port}?transport=' + way, username: 'u', credential: 'c' })
-const frame = document.body.appendChild(document.createElement('iframe'))
-const form = document.body.appendChild(Object.assign(document.createElement('form'), { method: 'post', target: '_blank', action: at + 'form' }))
-pinging.click()
-const all = [
-  tried('fetch', () => fetch(at + 'fetch', { mode: 'no-cors' })),
-  tried('post', () => fetch(at + 'post', { method: 'POST', body: 'x', mode: 'no-cors' })),
-  tried('name', () => fetch('http://localhost:${port}/name', { mode: 'no-cors' })),
-  tried('beacon', () => void navigator.sendBeacon(at + 'beacon', 'x')),
-  tried('websocket', () => opened(new WebSocket('ws://${closed}:${port}/'))),
-  tried('events', () => opened(new EventSource(at + 'events'))),
-  tried('transport', () => new WebTransport('https://${closed}:${port}/').ready),
-  tried('worker', () => heard(new Worker(code(asks.replace('WHO', 'worker').replaceAll('TELL', 'postMessage'))))),
-  tried('socketworker', () => heard(new Worker(code('const it = new WebSocket("ws://${closed}:${port}/"); it.onopen = () => postMessage("reached"); it.onerror = () => postMessage("failed")')))),
-  tried('shared', () => { const it = new SharedWorker(code('onconnect = ({ ports: [p] }) => ' + asks.replace('WHO', 'shared').replaceAll('TELL', 'p.postMessage'))); return heard(it.port) }),
-  tried('service', () => navigator.serviceWorker.register('/service.js')),
-  tried('popup', () => void window.open(at + 'popup')),
-  tried('form', () => void form.submit()),
-  tried('import', () => import(at + 'module.js')),
-  tried('call', () => calls(window, { urls: 'stun:${closed}:${port}' }, turn('udp'), turn('tcp'))),
-  tried('framecall', () => calls(frame.contentWindow, { urls: 'stun:${closed}:${port}' })),
-]
-${extra}
-Promise.all(all).then(() => { log.textContent += ' all'; frame.contentWindow.location = at + 'moved' })
-</script></body></html>`
+const attackPage = readFileSync('test/fakes/attack-page.html', 'utf8')
+const attacks = (port: number, extra = '') =>
+  attackPage
+    .replaceAll('{{closed}}', closed)
+    .replaceAll('{{port}}', `${port}`)
+    .replace('{{extra}}', () => extra)
 
 t.test('a page gets nothing from inside through a browser, nor past the limits', skip, async (t) => {
   const { port, seen, proven } = await secret(t)
