@@ -22,40 +22,19 @@ const doors = async (t: Test) => {
 
 t.test('every dialect is spoken on this side, and sealed on the other', async (t) => {
   const { it, proxy, base, post } = await doors(t)
-  const asked = { model: 'rehearsal', input: 'Grüße' }
-  const response = await proxy.openai.responses.create(asked)
+  const response = await proxy.openai.responses.create({ model: 'rehearsal', input: 'Grüße' })
   t.match(response, { object: 'response', status: 'completed', output_text: said })
-  const streamed = await proxy.openai.responses.stream(asked).finalResponse()
-  t.equal(streamed.output_text, response.output_text)
-  const again = [
-    { role: 'user' as const, content: 'Weather?' },
-    ...response.output,
-    { role: 'user' as const, content: 'Grüße' },
-  ]
-  t.match((await proxy.openai.responses.create({ model: 'rehearsal', input: again as never })).output_text, said)
 
   const anthropic = new Anthropic({ baseURL: base, apiKey: 'x', maxRetries: 0 })
-  const params = { model: 'rehearsal', max_tokens: 100, messages: hello }
-  const message = await anthropic.messages.create(params)
+  const message = await anthropic.messages.create({ model: 'rehearsal', max_tokens: 100, messages: hello })
   t.match(message, { role: 'assistant', model: 'rehearsal', content: [{ type: 'text', text: said }] })
   t.match(message._request_id, /^[0-9a-f-]{36}$/, 'the gateway’s id of the request is passed on')
-  t.match((await anthropic.messages.stream(params).finalMessage()).content, [{ text: said }])
-  const tools = [{ name: 'weather', input_schema: { type: 'object' as const, properties: { city: {} } } }]
-  const called = await anthropic.messages.stream({ ...params, tools }).finalMessage()
-  t.match(called, {
-    stop_reason: 'tool_use',
-    content: [{ type: 'tool_use', name: 'weather', input: { city: 'Grüße' } }],
-  })
   const counted = await post('/v1/messages/count_tokens', { model: 'rehearsal', messages: hello })
   t.equal(counted.headers.get('x-sealgate-estimated'), 'true')
   t.ok(((await counted.json()) as any).input_tokens > 0)
 
   const google = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: base } })
-  const contents = { model: 'rehearsal', contents: 'Grüße' }
-  t.match((await google.models.generateContent(contents)).text, said)
-  let text = ''
-  for await (const piece of await google.models.generateContentStream(contents)) text += piece.text ?? ''
-  t.match(text, said)
+  t.match((await google.models.generateContent({ model: 'rehearsal', contents: 'Grüße' })).text, said)
   const list = await post('/v1beta/models/rehearsal:streamGenerateContent', {
     contents: [{ role: 'user', parts: [{ text: 'Grüße' }] }],
   })
@@ -67,7 +46,7 @@ t.test('every dialect is spoken on this side, and sealed on the other', async (t
   t.equal((await fetch(base, { method: 'HEAD' })).status, 200)
   const open = it.logged.filter(({ facts }) => /\/(v1|v1beta|std)\//.test(String(facts['route'])))
   t.same(open, [], 'nothing goes to a route in the clear')
-  t.ok(it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length >= 9)
+  t.ok(it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length >= 4)
 })
 
 t.test('errors are told in the dialect of the door', async (t) => {
