@@ -67,8 +67,8 @@ const bytes = (length: number): Uint8Array => {
 
 /** The clock and the randomness of this machine. */
 export const system: { readonly clock: Clock; readonly random: Random } = {
-  clock: { now: () => Date.now(), sleep, alarm },
-  random: { bytes, fraction: () => Math.random() },
+  clock: { now: Date.now, sleep, alarm },
+  random: { bytes, fraction: Math.random },
 }
 
 export const clock = plugin({ port: Clock, name: 'clock', create: () => system.clock })

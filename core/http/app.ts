@@ -42,7 +42,7 @@ import { send } from './render.ts'
 import type { Interface, Lost } from './interface.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
-import { type RouteGeneration, type RequestContext, contextOf, isListened, labelOf } from './context.ts'
+import { type RouteGeneration, type RequestContext, contextOf, isListened } from './context.ts'
 
 /** The routes behind Node's listener, with what a start, a reload and an end need of them. */
 export interface App {
@@ -225,7 +225,9 @@ const nothingElse = async (): Promise<void> => {}
 const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Promise<void> => {
   const { clock, random, observed, settings } = entrance
   const id = uuid7(clock, random)
-  const context = contextOf(entrance.current(), { env: settings.env, id }, clock.now(), { 'x-request-id': id })
+  const context = contextOf(entrance.current(), { env: settings.env, id }, clock.now(), observed.isWatching(), {
+    'x-request-id': id,
+  })
   ctx.state = context
   entrance.active++
   context.routeGeneration.generation.begin()
@@ -247,8 +249,8 @@ const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Prom
 }
 
 /** A request that is watched can be found by all that works for it. */
-const followed = ({ observed, following }: Entrance, context: RequestContext, next: Koa.Next): Promise<void> => {
-  if (observed.isWatching()) return following.run(context, next)
+const followed = ({ following }: Entrance, context: RequestContext, next: Koa.Next): Promise<void> => {
+  if (context.isWatched) return following.run(context, next)
   following.rest()
   return next()
 }
@@ -280,12 +282,12 @@ const answerFault = async (entrance: Entrance, ctx: Koa.Context, context: Reques
   await send(ctx, status, JSON.stringify(body), routeGeneration.pace)
 }
 
-const report = ({ observed, log }: Entrance, { about, route }: RequestContext, thrown: unknown): void => {
+const report = ({ observed, log }: Entrance, { about, route, label }: RequestContext, thrown: unknown): void => {
   const error = knownError(thrown)
   if (error instanceof Aborted) return
   observed.failed(error.name)
   const attempted = error instanceof UpstreamFailed ? error.attempted : null
-  const facts = { request: about.id, route: route && labelOf(route), status: error.status, ...attempted }
+  const facts = { request: about.id, route: route && label, status: error.status, ...attempted }
   log.error('fault', facts, error.cause ?? error)
 }
 
@@ -296,9 +298,9 @@ const left = (entrance: Entrance, context: RequestContext, response: ServerRespo
   if (context.ownStatus === null) context.routeGeneration.generation.end()
   const status = context.ownStatus ?? (response.writableFinished ? response.statusCode : 499)
   const ms = clock.now() - context.began
-  const route = context.route === null ? 'none' : labelOf(context.route)
+  const route = context.label
   observed.left(route, status, ms)
-  const trace = context.trace ?? (observed.isWatching() ? traceOfStranger(observed, context) : null)
+  const trace = context.trace ?? (context.isWatched ? traceOfStranger(observed, context) : null)
   trace?.ended(status, ms)
   const { record, caller } = context
   const { model, backend, tokens } = record
@@ -338,10 +340,13 @@ const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, head
 }
 
 /** The trace of a request whose key was refused. */
-const traceOfStranger = (observed: Observed, { about, began: at, route, caller }: RequestContext): Trace | null =>
+const traceOfStranger = (
+  observed: Observed,
+  { about, began: at, route, label, caller }: RequestContext,
+): Trace | null =>
   route === null || caller !== null || !isListened(route)
     ? null
-    : observed.begin({ id: about.id, at, route: labelOf(route), organization: null, key: null })
+    : observed.begin({ id: about.id, at, route: label, organization: null, key: null })
 
 const pathOf = (path: string, settings: Settings): string =>
   namedPath(path, settings)

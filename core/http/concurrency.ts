@@ -1,6 +1,6 @@
 import { TooMany } from '../errors.ts'
 import type { Clock, Random } from '../ports/platform.ts'
-import { type Soon, isLater, soon } from '../ports/soon.ts'
+import type { Soon } from '../ports/soon.ts'
 import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
 import { append, unlink, linkedList, type LinkedList, type Linked } from './linked-list.ts'
 
@@ -40,7 +40,7 @@ export class HeldPlace implements Linked<HeldPlace> {
   /** A limiter that is out of reach does not renew the place, and the place ends by its `ttl`. */
   renew(): void {
     const renewed = this.#place.renew()
-    if (isLater(renewed)) renewed.catch(() => undefined)
+    if (renewed instanceof Promise) renewed.catch(() => undefined)
   }
 
   /** Rejects when the limiter is out of reach; the place then ends by its `ttl`. */
@@ -92,8 +92,10 @@ export const renewedPlaces = (limiter: RateLimiter, clock: Clock, random: Random
   }
 
   /** Throws, or rejects, when all places are taken. */
-  return (name: string, most: number, concern: Concern = 'places'): Soon<HeldPlace> =>
-    soon(limiter.take(name, most, ttl, concern), (place) => held(name, most, place))
+  return (name: string, most: number, concern: Concern = 'places'): Soon<HeldPlace> => {
+    const place = limiter.take(name, most, ttl, concern)
+    return place instanceof Promise ? place.then((later) => held(name, most, later)) : held(name, most, place)
+  }
 }
 
 /** Renews all held places by one clock, since a timer a request would cost more than the place itself. */

@@ -27,9 +27,13 @@ export interface RequestContext {
   readonly routeGeneration: RouteGeneration
   readonly about: About
   readonly began: number
+  /** Whether somebody watches the requests that begin now. */
+  readonly isWatched: boolean
   /** Of the answer, gathered until its head is written. */
   readonly headers: Record<string, string | number>
   route: AnyRoute | null
+  /** How logs, metrics and spans name the route; `none` before it is known. */
+  label: string
   /** The status of an answer that its route gives by itself; null for any other. */
   ownStatus: number | null
   caller: Caller | null
@@ -46,13 +50,16 @@ export const contextOf = (
   routeGeneration: RouteGeneration,
   about: About,
   began: number,
+  isWatched: boolean,
   headers: RequestContext['headers'],
 ): RequestContext => ({
   routeGeneration,
   about,
   began,
+  isWatched,
   headers,
   route: null,
+  label: 'none',
   ownStatus: null,
   caller: null,
   record: emptyRecord(about.id),

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import type { Pace } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
-import { isLater } from '../ports/soon.ts'
 import type { Settings } from '../settings.ts'
 import type { Admit, Recall } from './access.ts'
 import type { HeldBytes } from './body-budget.ts'
@@ -48,6 +47,6 @@ export type Headers = readonly (readonly [name: string, value: string])[]
 export const giveBack = (held: readonly HeldPlace[], failed: (error: unknown) => void): void => {
   for (let at = held.length - 1; at >= 0; at--) {
     const released = held[at]?.release()
-    if (isLater(released)) released.catch(failed)
+    if (released instanceof Promise) released.catch(failed)
   }
 }

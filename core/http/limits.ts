@@ -2,7 +2,7 @@ import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../acces
 import { TooMany } from '../errors.ts'
 import type { Allowance, Charge, Concern, RateLimiter, Spent } from '../ports/rate-limiter.ts'
 import type { Settings } from '../settings.ts'
-import { type Soon, isLater, soon } from '../ports/soon.ts'
+import { type Soon, soon } from '../ports/soon.ts'
 import type { HeldPlace } from './concurrency.ts'
 
 type Headers = Record<string, string | number>
@@ -52,7 +52,7 @@ export const countRequests = (limiter: RateLimiter, settings: Settings) => {
     request(caller: Caller, length: number, headers: Headers): Soon<void> {
       const { requests, bytes } = allowancesOf(caller)
       const spent = spend(requests, bytes, length)
-      if (isLater(spent)) return spent.then((spent) => told(requests, spent, headers))
+      if (spent instanceof Promise) return spent.then((later) => told(requests, later, headers))
       if (spent !== null) told(requests, spent, headers)
     },
 
@@ -94,7 +94,7 @@ export const holdPlaces = (
     for (let at = 0; at < places.length; at++) {
       const { name, most } = places[at]!
       const place = take(name, most, 'requests')
-      if (isLater(place)) return takeLater(place, places.slice(at + 1), held)
+      if (place instanceof Promise) return takeLater(place, places.slice(at + 1), held)
       held.push(place)
     }
   }

@@ -50,6 +50,7 @@ const longWay = (
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most } = own
     visit.route = route
+    visit.label = label
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
     const held: HeldPlace[] = []
     let room: HeldBytes | null = null
@@ -61,7 +62,7 @@ const longWay = (
         if (route.attempts !== undefined) attempt?.(ctx.req, route.attempts)
       } else if (known === null) {
         visit.caller = caller
-        if (listened && observed.isWatching()) visit.trace = observed.begin(begunOf(ctx, label, caller))
+        if (listened && visit.isWatched) visit.trace = observed.begin(begunOf(ctx, label, caller))
         showsKey(ctx.req)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, () => credentialOf(ctx.req, route))
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)

@@ -5,13 +5,13 @@ import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
-import { isLater, type Soon } from '../ports/soon.ts'
+import type { Soon } from '../ports/soon.ts'
 import { jsonBoundsOf, lengthOf } from './body.ts'
 import { patient } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
-import type { RequestContext, RouteGeneration } from './context.ts'
+import { type RequestContext, type RouteGeneration, labelOf } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import type { AnyRoute } from './route.ts'
@@ -82,7 +82,7 @@ class StraightWay implements BeatenCall {
       call.resolve = resolve
       call.reject = reject
       const ready = this.#places()
-      if (isLater(ready)) ready.then(() => this.#read()).catch(reject)
+      if (ready instanceof Promise) ready.then(() => this.#read()).catch(reject)
       else this.#read()
     })
   }
@@ -92,7 +92,7 @@ class StraightWay implements BeatenCall {
     const { count, crowd } = this.#generation
     const caller = this.#caller
     const counted = count.request(caller, this.#length, this.#visit.headers)
-    return isLater(counted) ? counted.then(() => crowd(caller, this.#held)) : crowd(caller, this.#held)
+    return counted instanceof Promise ? counted.then(() => crowd(caller, this.#held)) : crowd(caller, this.#held)
   }
 
   #read(): void {
@@ -208,6 +208,7 @@ export const straightWay = (
 ) => {
   const { recall, clock, beats, observed, report } = gate
   const road: StraightRoad = { gate, long }
+  const label = labelOf(route)
   const goesLong = (why: LongWhy): null => {
     observed.went('long', why)
     return null
@@ -217,7 +218,7 @@ export const straightWay = (
     const visit = ctx.state as RequestContext
     const { settings, pace, given } = visit.routeGeneration
     const own = given[at]
-    if (own === undefined || observed.isWatching()) return goesLong('listened')
+    if (own === undefined || visit.isWatched) return goesLong('listened')
     const length = isUsual(req) ? lengthOf(req, route.body, settings) : 0
     if (length === 0 || length >= mostStraightBytes) return goesLong('head')
     const caller = recall(req, route)
@@ -232,6 +233,7 @@ export const straightWay = (
     const call = route.straight?.(entry, own.supplied) ?? null
     if (call === null) return goesLong('settings')
     visit.route = route
+    visit.label = label
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
     visit.caller = caller
     showsKey(req)

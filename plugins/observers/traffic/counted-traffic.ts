@@ -1,5 +1,4 @@
 import type { Observer } from '../../../core/ports/observer.ts'
-import { type Counts, addTime } from './counts.ts'
 import { type Incident, incidentsOf, joinedIncidents } from './incidents.ts'
 import { type Told, added, ringOf } from './ring.ts'
 import type { Span, TrafficQuestion } from './traffic-question.ts'
@@ -37,56 +36,20 @@ export const countedTraffic = (): CountedTraffic => {
     told: ({ span, by, name }, now) => ({ ...rings[span].told(now, by, name), incidents: incidents.all(now) }),
     left(now, route, status, ms) {
       if (isOwn.test(route)) return
-      for (const ring of each) {
-        const counts = ring.all(now)
-        counts.requests++
-        if (status >= 500) counts.errors++
-        if (route.includes(' /rvenc/')) counts.sealed++
-        addTime(counts.times, ms)
-      }
+      for (const ring of each) ring.left(now, route, status, ms)
     },
     used(now, use) {
-      const { model, backend, team, organization } = use
-      for (const ring of each) {
-        consume(ring.all(now), use)
-        answer(ring.of(now, 'model', model), use)
-        // Calls of a backend are counted as they end, those that failed too.
-        consume(ring.of(now, 'backend', backend), use)
-        answer(ring.of(now, 'organization', organization), use)
-        if (team !== null) answer(ring.of(now, 'team', `${organization}/${team}`), use)
-      }
+      for (const ring of each) ring.used(now, use)
     },
     firstToken(now, model, ms) {
-      for (const ring of each) {
-        addTime(ring.all(now).firsts, ms)
-        addTime(ring.of(now, 'model', model).firsts, ms)
-      }
+      for (const ring of each) ring.firstToken(now, model, ms)
     },
-    saw(now, provider, outcome, ms, status, { model, streams }) {
+    saw(now, provider, outcome, ms, status, attempt) {
       if (outcome === 'left') return
-      incidents.saw(now, provider, model, outcome, status)
-      for (const ring of each) {
-        const counts = ring.of(now, 'backend', provider)
-        if (outcome !== 'broke') counts.requests++
-        if (outcome !== 'answered') counts.errors++
-        else addTime(streams ? counts.firsts : counts.times, ms)
-      }
+      incidents.saw(now, provider, attempt.model, outcome, status)
+      for (const ring of each) ring.saw(now, provider, outcome, ms, attempt.streams)
     },
   }
-}
-
-type Use = Parameters<Hooks['used']>[0]
-
-const consume = (counts: Counts, { input, output, cost }: Use): void => {
-  counts.input += input
-  counts.output += output
-  counts.cost += cost ?? 0
-  if (cost === null) counts.unpriced++
-}
-
-const answer = (counts: Counts, use: Use): void => {
-  counts.requests++
-  consume(counts, use)
 }
 
 /** What all processes counted, and when the first slot begins. */

@@ -1,4 +1,5 @@
-import { type Counts, addCounts, noCounts } from './counts.ts'
+import type { Outcome, Used } from '../../../core/ports/observer.ts'
+import { type Counts, addCounts, addTime, noCounts } from './counts.ts'
 import type { Grouping } from './traffic-question.ts'
 
 /** Names of one grouping in a slot, and what comes after them. No organisation is called `*`. */
@@ -23,15 +24,37 @@ export interface Told {
   readonly sums: Readonly<Record<string, Counts>>
 }
 
-/** So many last steps of so many ms each, in memory. */
+/** So many last steps of so many ms each, in memory. What happens counts in the slot of now. */
 export interface Ring {
   readonly steps: number
   readonly ms: number
-  /** The counts of now, of all requests. */
-  all(now: number): Counts
-  /** The counts of now, under a name. */
-  of(now: number, by: Grouping, name: string): Counts
+  left(now: number, route: string, status: number, ms: number): void
+  used(now: number, use: Used): void
+  firstToken(now: number, model: string, ms: number): void
+  /** A call of a backend has ended. */
+  saw(now: number, backend: string, outcome: Outcome, ms: number, streams: boolean): void
   told(now: number, by: Grouping, name: string | null): Told
+}
+
+const countsUnder = ({ named }: Slot, by: Grouping, wanted: string): Counts => {
+  const names = named[by]
+  const [most, rest] = bounds[by]
+  const name = names.has(wanted) || names.size < most ? wanted : rest
+  let counts = names.get(name)
+  if (counts === undefined) names.set(name, (counts = noCounts()))
+  return counts
+}
+
+const consume = (counts: Counts, { input, output, cost }: Used): void => {
+  counts.input += input
+  counts.output += output
+  counts.cost += cost ?? 0
+  if (cost === null) counts.unpriced++
+}
+
+const answer = (counts: Counts, use: Used): void => {
+  counts.requests++
+  consume(counts, use)
 }
 
 export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
@@ -53,14 +76,33 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
   return {
     steps,
     ms,
-    all: (now) => slotAt(now).all,
-    of(now, by, wanted) {
-      const names = slotAt(now).named[by]
-      const [most, rest] = bounds[by]
-      const name = names.has(wanted) || names.size < most ? wanted : rest
-      let counts = names.get(name)
-      if (counts === undefined) names.set(name, (counts = noCounts()))
-      return counts
+    left(now, route, status, ms) {
+      const { all } = slotAt(now)
+      all.requests++
+      if (status >= 500) all.errors++
+      if (route.includes(' /rvenc/')) all.sealed++
+      addTime(all.times, ms)
+    },
+    used(now, use) {
+      const { model, backend, team, organization } = use
+      const slot = slotAt(now)
+      consume(slot.all, use)
+      answer(countsUnder(slot, 'model', model), use)
+      // Calls of a backend are counted as they end, those that failed too.
+      consume(countsUnder(slot, 'backend', backend), use)
+      answer(countsUnder(slot, 'organization', organization), use)
+      if (team !== null) answer(countsUnder(slot, 'team', `${organization}/${team}`), use)
+    },
+    firstToken(now, model, ms) {
+      const slot = slotAt(now)
+      addTime(slot.all.firsts, ms)
+      addTime(countsUnder(slot, 'model', model).firsts, ms)
+    },
+    saw(now, backend, outcome, ms, streams) {
+      const counts = countsUnder(slotAt(now), 'backend', backend)
+      if (outcome !== 'broke') counts.requests++
+      if (outcome !== 'answered') counts.errors++
+      else addTime(streams ? counts.firsts : counts.times, ms)
     },
     told(now, by, wanted) {
       const latest = Math.floor(now / ms)

@@ -17,6 +17,8 @@ export interface Payment {
   readonly quotas: readonly Quota[]
   /** All of it: of the work, then of the budgets, then of the quotas. */
   readonly charges: readonly Charge[]
+  /** What the call may use, as it is charged for. */
+  readonly used: Consumption
 }
 
 /** One call to be paid. A null entry is a sealed call, whose model is known only afterwards. */

@@ -2,10 +2,12 @@ import type { Caller } from '../../../core/access/caller.ts'
 import type { Place } from '../../../core/ports/ledger.ts'
 import type { BilledModel } from '../../../core/inference/metering/meter.ts'
 
-/** The places of a caller on one day: its calls have one of a few. */
+/** The places of a caller on one day, by the model and the backend: its calls have one of a few. */
 interface DayPlaces {
   readonly day: string
-  readonly places: Map<string, Place>
+  readonly models: Map<string, Map<string | null, Place>>
+  /** Of all models. */
+  places: number
 }
 const known = new WeakMap<Caller, DayPlaces>()
 /** Places that are remembered for one caller. */
@@ -16,20 +18,23 @@ export const placeOf = (caller: Caller, billed: BilledModel | null, now: number,
   const day = dayOf(now)
   const model = billed?.name ?? 'unknown'
   let all = known.get(caller)
-  if (all === undefined || all.day !== day || all.places.size >= mostPlaces)
-    known.set(caller, (all = { day, places: new Map() }))
-  const name = backend === null ? model : `${backend}\n${model}`
-  let place = all.places.get(name)
-  if (place === undefined) {
-    const { organization, key, user, team, tags } = caller
-    place = {
-      ...{ organization, key, user, day, model },
-      ...(team !== undefined && { team }),
-      ...(tags !== undefined && { tags }),
-      ...(backend !== null && { backend }),
-    }
-    all.places.set(name, place)
+  if (all === undefined || all.day !== day || all.places >= mostPlaces)
+    known.set(caller, (all = { day, models: new Map(), places: 0 }))
+  const place = all.models.get(model)?.get(backend)
+  return place ?? addPlace(all, caller, model, backend)
+}
+
+const addPlace = (all: DayPlaces, caller: Caller, model: string, backend: string | null): Place => {
+  const { organization, key, user, team, tags } = caller
+  const place = {
+    ...{ organization, key, user, day: all.day, model },
+    ...(team !== undefined && { team }),
+    ...(tags !== undefined && { tags }),
+    ...(backend !== null && { backend }),
   }
+  const ofModel = all.models.get(model) ?? new Map<string | null, Place>()
+  all.models.set(model, ofModel.set(backend, place))
+  all.places++
   return place
 }
 

@@ -3,7 +3,7 @@ import { lazy } from '../../../core/lazy.ts'
 import type { Ledger } from '../../../core/ports/ledger.ts'
 import { type CurrentTrace, type Observer, type Trace, withHook } from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
-import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
 import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
 import type { Quota, QuotaCall, QuotasOf } from '../quotas/port.ts'
 import type { Settings } from '../../../core/settings.ts'
@@ -20,7 +20,7 @@ import type { PriceList } from '../../shared/prices.ts'
 import type { AskedCall, Call, Payment } from './paid-call.ts'
 import { placeOf } from './places.ts'
 import { prices } from './prices.ts'
-import { guessedCounts, type Tariff, tariffOfAudio, tariffOfTokens, unansweredCall } from './tariffs.ts'
+import { type Tariff, tariffOfAudio, tariffOfTokens, unansweredCall } from './tariffs.ts'
 import { allowanceHeaders, tightestHeaders } from './token-headers.ts'
 
 const windowing = lazy(() => import('./model-windows.ts'))
@@ -43,13 +43,9 @@ interface MeterNeeds {
 const tillOf = (needs: MeterNeeds) => {
   const { limiter, settings, log, observers, lists } = needs
   let settling = 0
-  let settled = () => {}
-  const done = () => {
-    if (--settling === 0) settled()
-  }
-  const undone = (cause: unknown) => {
-    log.error('limits.unsettled', {}, cause)
-    done()
+  let rested = () => {}
+  const settled = (): void => {
+    if (--settling === 0) rested()
   }
   return {
     ...needs,
@@ -59,20 +55,16 @@ const tillOf = (needs: MeterNeeds) => {
     counting: withHook(observers, 'used'),
     timing: withHook(observers, 'firstToken'),
     warn: budgetWarnings(limiter, log, observers, settings),
-    /** The work never fails: its fault is logged. */
-    settling(work: () => Soon<void>): Soon<void> {
-      settling++
-      try {
-        const going = work()
-        if (isLater(going)) return going.then(done, undone)
-        done()
-      } catch (fault) {
-        undone(fault)
-      }
+    /** A call begins to settle what it took; `settled` or `unsettled` ends that. */
+    settles: (): void => void settling++,
+    settled,
+    unsettled(cause: unknown): void {
+      log.error('limits.unsettled', {}, cause)
+      settled()
     },
     /** Resolves when nothing is being settled any more. */
     async rest(): Promise<void> {
-      if (settling > 0) await new Promise<void>((resolve) => (settled = resolve))
+      if (settling > 0) await new Promise<void>((resolve) => (rested = resolve))
     },
   }
 }
@@ -91,9 +83,9 @@ const payment = (
 ): Payment => {
   const { budgetsOf, mostOf, settings, clock } = till
   const budgets = budgetsOf(caller, clock.now())
-  const all = quotasOf(till, { caller, model: entry?.name ?? null, user })
-  const quotas = isPast ? all.filter(({ allowance }) => allowance.concern === 'money') : all
-  if (budgets.length === 0 && quotas.length === 0) return { work, budgets, money: none, quotas, charges: work }
+  const all = till.quotas.length === 0 ? none : quotasOf(till, { caller, model: entry?.name ?? null, user })
+  const quotas = isPast && all.length > 0 ? all.filter(({ allowance }) => allowance.concern === 'money') : all
+  if (budgets.length === 0 && quotas.length === 0) return { work, budgets, money: none, quotas, charges: work, used }
   const ofMoney = [...budgets, ...quotas].filter(({ allowance }) => allowance.concern === 'money')
   const cost = ofMoney.length === 0 ? null : mostOf(entry, mode, used, sealed)
   const holds = ofMoney.some(({ allowance }) => allowance.soft !== true)
@@ -101,7 +93,7 @@ const payment = (
   const question = cost === null ? 0 : (mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0)
   const chargeOf = chargesFor(used, question, cost ?? 0, amountWithin)
   const money = budgets.map(chargeOf)
-  return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)] }
+  return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)], used }
 }
 
 const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
@@ -113,8 +105,14 @@ const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
  */
 const spend = (till: Till, paid: Payment, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted | null> => {
   if (paid.charges.length === 0) return null
-  return soon(till.limiter.spend(paid.charges), (spent) => (spent.ok ? spent : refuse(till, paid, spent, kind)))
+  const spent = till.limiter.spend(paid.charges)
+  return spent instanceof Promise
+    ? spent.then((later) => granted(till, paid, later, kind))
+    : granted(till, paid, spent, kind)
 }
+
+const granted = (till: Till, paid: Payment, spent: Spent, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted> =>
+  spent.ok ? spent : refuse(till, paid, spent, kind)
 
 /** Of the request, where it is listened to. */
 const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace | null => {
@@ -141,7 +139,10 @@ const open = <Truth>(
   kind: Kind<Truth>,
 ): Soon<Reservation<Truth>> => {
   const paid = payment(till, call, work, kind.tariff.consumptionOf(call.guess))
-  return soon(spend(till, paid, kind), (spent) => new Reserved(till, call, paid, kind, spent))
+  const spent = spend(till, paid, kind)
+  return spent instanceof Promise
+    ? spent.then((later) => new Reserved(till, call, paid, kind, later))
+    : new Reserved(till, call, paid, kind, spent)
 }
 
 /** Opens a sealed call; the enclave tells its models where a budget or a window of a model holds. */
@@ -203,6 +204,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     spent: Granted | null,
   ) {
     const { caller, entry, mode, guess, sealed, record } = call
+    const { used } = paid
     this.#till = till
     this.#call = call
     this.full = call.windows?.full
@@ -214,7 +216,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     this.#trace = traceFor(till, entry)
     if (entry !== null && record !== undefined) record.model = entry.name
     this.headers = spent === null ? nothing : tell(paid.charges, spent.left, this.#start)
-    const most = () => guessedCounts(tariff, guess, till.mostOf(entry, mode, tariff.consumptionOf(guess), sealed))
+    const most = () => tariff.guessOf(guess, till.mostOf(entry, mode, used, sealed))
     this.#opened = till.ledger.open(placeOf(caller, entry, this.#start, null), most)
     this.#keep()
   }
@@ -273,19 +275,8 @@ class Reserved<Truth> implements Reservation<Truth> {
       record.backend = by
       record.tokens += input + output
     }
-    const used = {
-      model,
-      input,
-      output,
-      cached,
-      reasoning,
-      cost,
-      backend: by ?? 'unknown',
-      organization,
-      team,
-      key,
-      tags,
-    }
+    const backend = by ?? 'unknown'
+    const used = { model, backend, input, output, cached, reasoning, cost, organization, team, key, tags }
     for (const observer of counting) observer.used(used)
     this.#trace?.used({ ...used, backend: by })
   }
@@ -298,17 +289,35 @@ class Reserved<Truth> implements Reservation<Truth> {
   #pay(amount: number, cost: number | null, requests = 1): Soon<void> {
     const spent = this.#spent
     if (spent === null) return
-    const { work, charges } = this.#paid
-    const tokens = this.#limit === 'tokens' ? amount : 0
-    const actual = charges.map(({ allowance: { concern }, amount: reserved }, at) =>
-      at < work.length ? amount : { tokens, money: cost ?? reserved, requests }[concern],
-    )
-    return this.#till.settling(() => soon(spent.settle(actual), (left) => this.#warn(left ?? none)))
+    const { settles, settled, unsettled } = this.#till
+    settles()
+    // A fault of the limiter is logged, since the call was answered.
+    try {
+      const left = spent.settle(this.#actual(amount, cost, requests))
+      const told = left instanceof Promise ? left.then((later) => this.#warn(later)) : this.#warn(left)
+      if (told instanceof Promise) return told.then(settled, unsettled)
+      settled()
+    } catch (fault) {
+      unsettled(fault)
+    }
   }
 
-  #warn(left: readonly (number | null)[]): Soon<void> {
+  /** What each charge is in truth. */
+  #actual(amount: number, cost: number | null, requests: number): number[] {
+    const { work, charges } = this.#paid
+    const tokens = this.#limit === 'tokens' ? amount : 0
+    const actual = work.map(() => amount)
+    for (let at = work.length; at < charges.length; at++) {
+      const { allowance, amount: reserved } = charges[at]!
+      actual.push({ tokens, money: cost ?? reserved, requests }[allowance.concern])
+    }
+    return actual
+  }
+
+  #warn(left: readonly (number | null)[] | void): Soon<void> {
     const { warn, clock } = this.#till
     const { work, budgets } = this.#paid
+    if (left === undefined || budgets.length === 0) return
     let last: Soon<void> = undefined
     for (const [at, budget] of budgets.entries()) {
       const rest = left[work.length + at]

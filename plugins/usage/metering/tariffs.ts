@@ -9,39 +9,48 @@ export interface Tariff<Truth> {
   consumptionOf(truth: Truth): Consumption
   /** `cost` in millionths of the currency; null where it is unknown. */
   countsOf(truth: Truth, cost: number | null): Counts
+  /** What counts for a call when its process is killed. */
+  guessOf(truth: Truth, cost: number | null): Counts
 }
 
 /** A call that no backend answered. */
 export const unansweredCall: Counts = { requests: 1, unanswered: 1 }
 
-const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 })
-
 /** Allowances take input and output alike, whatever each of them costs; what a prompt cache held may be free of them. */
 export const tariffOfTokens = (cachedTokens: 'free' | 'counted'): Tariff<Consumption> => ({
   amountOf: ({ input, output, cached = 0 }) => input + output - (cachedTokens === 'free' ? Math.min(input, cached) : 0),
   consumptionOf: (used) => used,
-  countsOf: ({ input, output, reasoning = 0, cached = 0, estimated = false, calls = 1 }, cost) => ({
-    requests: calls,
-    input,
-    output,
-    reasoning,
-    cached,
-    estimated: estimated ? 1 : 0,
-    ...priced(cost),
-    estimated_cost_micros: estimated ? (cost ?? 0) : 0,
-  }),
+  countsOf: (used, cost) => tokenCounts(used, cost, used.estimated === true),
+  guessOf: (used, cost) => tokenCounts(used, cost, true),
+})
+
+const tokenCounts = (
+  { input, output, reasoning = 0, cached = 0, calls = 1 }: Consumption,
+  cost: number | null,
+  isGuess: boolean,
+): Counts => ({
+  requests: calls,
+  input,
+  output,
+  reasoning,
+  cached,
+  estimated: isGuess ? 1 : 0,
+  unpriced: cost === null ? 1 : 0,
+  cost_micros: cost ?? 0,
+  estimated_cost_micros: isGuess ? (cost ?? 0) : 0,
+})
+
+const audioCounts = (seconds: number, cost: number | null): Counts => ({
+  requests: 1,
+  audio_seconds: seconds,
+  unpriced: cost === null ? 1 : 0,
+  cost_micros: cost ?? 0,
 })
 
 /** By seconds. */
 export const tariffOfAudio: Tariff<number> = {
   amountOf: (seconds) => seconds,
   consumptionOf: (seconds) => ({ input: 0, output: 0, seconds }),
-  countsOf: (seconds, cost) => ({ requests: 1, audio_seconds: seconds, ...priced(cost) }),
+  countsOf: audioCounts,
+  guessOf: (seconds, cost) => ({ ...audioCounts(seconds, cost), estimated: 1, estimated_cost_micros: cost ?? 0 }),
 }
-
-/** What counts for a call when its process is killed. */
-export const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
-  ...tariff.countsOf(guess, cost),
-  estimated: 1,
-  estimated_cost_micros: cost ?? 0,
-})

@@ -9,7 +9,7 @@ import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt
 import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
 import type { Outcome } from '../../../../core/ports/observer.ts'
-import { type Soon, isLater } from '../../../../core/ports/soon.ts'
+import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Usage } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedOf } from '../searched-chat.ts'
@@ -82,9 +82,10 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
       throw refusal
     }
     if (begun === null) return false
-    this.first = isLater(begun) ? 'guards' : begun.wire === null ? 'search' : 'all'
-    if (!isLater(begun)) this.#starts(begun)
-    else begun.then((guarded) => this.#starts(guarded)).catch((refusal: unknown) => this.#refused(refusal))
+    this.first = begun instanceof Promise ? 'guards' : begun.wire === null ? 'search' : 'all'
+    if (begun instanceof Promise)
+      begun.then((guarded) => this.#starts(guarded)).catch((refusal: unknown) => this.#refused(refusal))
+    else this.#starts(begun)
     return true
   }
 
@@ -105,9 +106,9 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (begun.streams) Object.assign(at.answer.headers, begun.worded.dropped)
     try {
       const reserved = given.meter.open(at.caller, model, estimate, at.record)
-      if (!isLater(reserved)) this.#reserved(reserved)
-      else
+      if (reserved instanceof Promise)
         reserved.then((reservation) => this.#reserved(reservation)).catch((refusal: unknown) => this.#refused(refusal))
+      else this.#reserved(reserved)
     } catch (refusal) {
       this.#refused(refusal)
     }
