@@ -1,4 +1,4 @@
-import type { JsonScan } from './json-scan.ts'
+import { type JsonScan, brace, bracket, isSpace } from './json-scan.ts'
 
 /** The text of a member, made when it is first wanted: most are never read. */
 type MemberText = () => string
@@ -8,7 +8,7 @@ const memberText = (bytes: Buffer, begin: number, end: number): MemberText => {
   return () => (text ??= bytes.toString('utf8', begin, end).trim())
 }
 
-/** The text of each member of an object, by its name. */
+/** The text of each list and object in an object, by its name. */
 export type MemberTexts = ReadonlyMap<string, MemberText>
 
 /**
@@ -24,15 +24,33 @@ export const memberTexts = (
 ): MemberTexts | null => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { bytes, outermost, members } = scan
-  const names = new Set<string>()
+  if (members !== made) {
+    tellRepeated(scan, repeated)
+    return null
+  }
   const texts = new Map<string, MemberText>()
-  for (const { name: begin, nameEnd, value, valueEnd } of outermost) {
-    const name = JSON.parse(bytes.toString('utf8', begin, nameEnd)) as string
+  for (const { name, nameEnd, value, valueEnd } of outermost)
+    if (holds(bytes, value)) texts.set(nameIn(bytes, name, nameEnd), memberText(bytes, value, valueEnd))
+  return texts
+}
+
+const nameIn = (bytes: Buffer, begin: number, end: number): string =>
+  JSON.parse(bytes.toString('utf8', begin, end)) as string
+
+/** Whether a list or an object begins at this place, behind spaces. */
+const holds = (bytes: Buffer, from: number): boolean => {
+  let at = from
+  while (isSpace(bytes[at])) at++
+  return bytes[at] === bracket || bytes[at] === brace
+}
+
+const tellRepeated = ({ bytes, outermost }: JsonScan, repeated: (name: string) => void): void => {
+  const names = new Set<string>()
+  for (const { name: begin, nameEnd } of outermost) {
+    const name = nameIn(bytes, begin, nameEnd)
     if (names.has(name)) repeated(name)
     names.add(name)
-    texts.set(name, memberText(bytes, value, valueEnd))
   }
-  return members === made ? texts : null
 }
 
 /** By object or array. A changed copy has no text. */
@@ -41,9 +59,9 @@ const texts = new WeakMap<object, MemberText>()
 /** Remembers how the members of a value were worded, so that they are printed as they came. */
 export const keepTexts = (value: unknown, members: MemberTexts | null): void => {
   if (members === null || typeof value !== 'object' || value === null) return
-  for (const [name, member] of Object.entries(value)) {
-    const text = members.get(name)
-    if (text !== undefined && typeof member === 'object' && member !== null) texts.set(member as object, text)
+  for (const [name, text] of members) {
+    const member: unknown = Object.hasOwn(value, name) ? value[name as keyof typeof value] : null
+    if (typeof member === 'object' && member !== null) texts.set(member, text)
   }
 }
 
@@ -51,14 +69,17 @@ export const keepTexts = (value: unknown, members: MemberTexts | null): void => 
 export const keptText = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null ? texts.get(value)?.() : undefined
 
+const hasKept = (value: object): boolean => {
+  for (const name in value) {
+    const member: unknown = value[name as keyof typeof value]
+    if (typeof member === 'object' && member !== null && texts.has(member)) return true
+  }
+  return false
+}
+
 /** JSON whose first level is printed as it came, as far as that is known. */
 export const printKept = (value: unknown): string => {
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    !Object.values(value).some((member) => typeof member === 'object' && member !== null && texts.has(member as object))
-  )
-    return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || !hasKept(value)) return JSON.stringify(value)
   const members: string[] = []
   for (const [name, member] of Object.entries(value)) {
     const text = keptText(member) ?? JSON.stringify(member)

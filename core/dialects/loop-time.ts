@@ -1,3 +1,5 @@
+import type { Clock } from '../ports/platform.ts'
+
 /** Nanoseconds of work that one turn of the loop does for a holder; a steady measure, not a clock. */
 const turnNs = 1_000_000
 
@@ -78,7 +80,7 @@ const book = (debts: Map<string, Debt>, name: string, rate: number, ns: number, 
  * Shares the time of the main loop. One turn of the loop does at most one piece of the work that waits, and the
  * organisation that had least goes first. A holder that owes more than a second's allowance waits before each piece.
  */
-export const loopTime = (now: () => number) => {
+export const loopTime = (clock: Pick<Clock, 'now'>) => {
   const [keys, organizations] = [new Map<string, Debt>(), new Map<string, Debt>()]
   const waiting = new Map<string, (() => void)[]>()
   let serving = false
@@ -86,7 +88,7 @@ export const loopTime = (now: () => number) => {
   const serve = (): void => {
     let [next, least] = ['', Infinity]
     for (const organization of waiting.keys()) {
-      const ns = owed(organizations.get(organization), 0, now())
+      const ns = owed(organizations.get(organization), 0, clock.now())
       if (ns < least) [next, least] = [organization, ns]
     }
     const theirs = waiting.get(next)
@@ -110,7 +112,7 @@ export const loopTime = (now: () => number) => {
     let since = 0
     return {
       spend(ns) {
-        const at = now()
+        const at = clock.now()
         const overKey = book(keys, key, allowance.key, ns, at)
         const over = book(organizations, organization, allowance.organization, ns, at) || overKey
         since += ns

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Container } from '../container.ts'
-import type { Caller } from '../access/caller.ts'
 import { Keyring } from '../access/keyring.ts'
 import {
   Aborted,
@@ -24,6 +23,7 @@ import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
 import { admitting, recalling } from './access.ts'
 import { Beats } from './beats.ts'
+import { jsonBoundsOf, limitOf } from './body.ts'
 import { bodyBudget } from './body-budget.ts'
 import { callerAddress } from './caller-address.ts'
 import { inTurn } from './in-turn.ts'
@@ -140,14 +140,16 @@ const routeGenerationOf = (
   take: ReturnType<typeof renewedPlaces>,
 ): RouteGeneration => {
   const { settings } = generation
-  const given = routes.map(({ needs, places }) => ({
+  const given = routes.map(({ needs, places, body }) => ({
     supplied: generation.supply(needs),
     most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
+    bodyBytes: body === undefined ? 0 : limitOf(body, settings),
   }))
   const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
   const { credentials } = generation.supply({ credentials: Credentials })
   const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
-  return { generation, settings, credentials, pace, count, crowd, given }
+  const jsonBounds = jsonBoundsOf(settings)
+  return { generation, settings, credentials, pace, count, crowd, jsonBounds, given }
 }
 
 /** Makes counters of an address's requests, each of which counts by itself. */
@@ -159,9 +161,6 @@ const attemptsBy = ({ clock, settings }: Pick<Supplies, 'clock' | 'settings'>) =
   }
 }
 
-/** Holds the bytes of all callers without a key; no key and no organisation is called so. */
-const strangers = { key: '', organization: '' } as const
-
 type Handle = (ctx: Koa.Context) => Promise<void>
 
 /** Puts the routes into the router. Paths without parameters are given back by name. */
@@ -172,22 +171,20 @@ const handlersOf = (
   take: ReturnType<typeof renewedPlaces>,
   entrance: Entrance,
 ): ReadonlyMap<string, Handle> => {
-  const inMemory = bodyBudget()
-  const ofLoop = loopTime(() => clock.now())
   const gate = {
     ...{ take, clock, observed: entrance.observed, keyless: entrance.keyless, waits: entrance.waits },
     admit: admitting(keyring, settings),
     recall: recalling(keyring, settings),
     beats: new Beats(clock),
     attempts: attemptsBy({ clock, settings }),
-    hold: (caller: Caller | null, { bodies }: Settings) => inMemory(caller ?? strangers, bodies.inMemory),
+    hold: bodyBudget(),
     watched: keyWatch(
       (id) => keyring.get(id, null),
       () => entrance.current().credentials,
       clock,
       (error) => entrance.log.error('keys', {}, error),
     ),
-    pace: (caller: Caller | null, { bodies }: Settings) => ofLoop(caller ?? strangers, bodies.time),
+    pace: loopTime(clock),
     report: (context: RequestContext, thrown: unknown) => report(entrance, context, thrown),
   }
   const plain = new Map<string, Handle>()
@@ -251,7 +248,7 @@ const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Prom
 /** A request that is watched can be found by all that works for it. */
 const followed = ({ following }: Entrance, context: RequestContext, next: Koa.Next): Promise<void> => {
   if (context.isWatched) return following.run(context, next)
-  following.rest()
+  if (following.follows) following.rest()
   return next()
 }
 
@@ -329,9 +326,10 @@ const refusedKey = ({ keyless, settings }: Entrance, request: IncomingMessage, e
 /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
 const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, headers }: RequestContext): boolean => {
   const { origins } = routeGeneration.settings.cors
-  const allowed = crossOrigin(ctx.req, origins.length > 0 && entrance.isClosed(ctx.path) ? [] : origins)
+  if (origins.length === 0) return false
+  const allowed = crossOrigin(ctx.req, entrance.isClosed(ctx.path) ? [] : origins)
   Object.assign(headers, allowed)
-  const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, entrance.methodsOf(ctx.path))
+  const answer = preflight(ctx.req, allowed, entrance.methodsOf(ctx.path))
   if (answer === null) return false
   entrance.keyless(ctx.req, entrance.settings)
   Object.assign(headers, answer)

@@ -87,19 +87,13 @@ const checkedOf = <S extends v.GenericSchema>(
 }
 
 /** Bytes that a route reads of a body; for a stream, the largest file in hex. */
-const limitOf = (body: Body, settings: Settings): number => {
+export const limitOf = (body: Body, settings: Settings): number => {
   if (body.read === 'stream') return 2 * settings.bodies.file + streamHead
   return typeof body.bytes === 'number' ? body.bytes : body.bytes(settings)
 }
 
 /** Bytes beside the content of a streamed body. */
 const streamHead = 1024 * 1024
-
-/** Bytes of a body as its head tells; a body above the limit is refused unread and costs nothing. */
-export const lengthOf = ({ headers }: IncomingMessage, body: Body | undefined, settings: Settings): number => {
-  const length = Number(headers['content-length'] ?? 0)
-  return body === undefined || length > limitOf(body, settings) ? 0 : length
-}
 
 /** A compressed body could unpack to any length, past the bounds that its bytes were checked against. */
 const mustBePlain = ({ headers }: IncomingMessage): void => {

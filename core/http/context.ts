@@ -1,8 +1,9 @@
 import type { Caller } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
 import type { Generation } from '../generations/generation.ts'
+import type { JsonBounds } from '../dialects/json-scan.ts'
 import type { Credentials } from '../ports/credentials.ts'
-import { type RequestRecord, type Trace, emptyRecord } from '../ports/observer.ts'
+import type { RequestRecord, Trace } from '../ports/observer.ts'
 import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
 import type { Pace } from './events.ts'
@@ -18,8 +19,19 @@ export interface RouteGeneration {
   readonly pace: Pace
   readonly count: ReturnType<typeof countRequests>
   readonly crowd: ReturnType<typeof holdPlaces>
+  /** What the JSON of a body may have. */
+  readonly jsonBounds: JsonBounds
   /** In the order of the routes. */
-  readonly given: readonly { readonly supplied: Supplied<Needs>; readonly most: number | undefined }[]
+  readonly given: readonly GivenRoute[]
+}
+
+/** What a route has of one generation. */
+interface GivenRoute {
+  readonly supplied: Supplied<Needs>
+  /** Places of one key. */
+  readonly most: number | undefined
+  /** Bytes that the body may have; 0 where the route takes none. */
+  readonly bodyBytes: number
 }
 
 /** A request from its head to the end of its answer. */
@@ -62,7 +74,7 @@ export const contextOf = (
   label: 'none',
   ownStatus: null,
   caller: null,
-  record: emptyRecord(about.id),
+  record: { id: about.id, model: null, backend: null, tokens: 0 },
   closed: null,
   trace: null,
 })

@@ -11,20 +11,22 @@ let followers = 0
 
 /** Follows the requests of one gateway while they are watched: following slows every promise of the process. */
 export const following = () => {
-  let follows = false
-  return {
+  const own = {
+    /** Whether a request was followed since the last rest. */
+    follows: false,
     /** Runs the work so that everything it calls finds the request's trace. */
     run<T>(request: Followed, work: () => T): T {
-      if (!follows) followers++
-      follows = true
+      if (!own.follows) followers++
+      own.follows = true
       return open.run(request, work)
     },
     rest(): void {
-      if (!follows) return
-      follows = false
+      if (!own.follows) return
+      own.follows = false
       if (--followers === 0) open.disable()
     },
   }
+  return own
 }
 
 export const currentTrace: CurrentTrace = () => open.getStore()?.trace ?? null

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
-import type { Pace } from '../dialects/loop-time.ts'
+import type { loopTime } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Settings } from '../settings.ts'
 import type { Admit, Recall } from './access.ts'
-import type { HeldBytes } from './body-budget.ts'
+import type { bodyBudget } from './body-budget.ts'
 import type { HeldPlace, renewedPlaces } from './concurrency.ts'
 import type { RequestContext } from './context.ts'
 import type { Wait } from './http-errors.ts'
@@ -18,10 +18,9 @@ export interface Gate {
   readonly recall: Recall
   readonly beats: CallClock
   readonly take: ReturnType<typeof renewedPlaces>
-  /** Null stands for all callers without a key together. */
-  readonly hold: (caller: Caller | null, settings: Settings) => HeldBytes
-  /** The time of the main loop that reading and checking take; null stands for all callers without a key together. */
-  readonly pace: (caller: Caller | null, settings: Settings) => Pace
+  readonly hold: ReturnType<typeof bodyBudget>
+  /** The time of the main loop that reading and checking take. */
+  readonly pace: ReturnType<typeof loopTime>
   /** Cuts what is under way with a key that is revoked. */
   readonly watched: ReturnType<typeof keyWatch>
   /** Counts a request that came without a key. */
@@ -34,6 +33,9 @@ export interface Gate {
   waits(refusal: Wait): Record<string, string>
   report(context: RequestContext, error: unknown): void
 }
+
+/** Stands for all callers without a key together; no key and no organisation is called so. */
+export const strangers = { key: '', organization: '' } as const
 
 /** A request whose key and limits were seen to, and whose body was read. */
 export interface Known {

@@ -1,4 +1,5 @@
 import type { BegunRequest } from '../ports/observer.ts'
+import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
 import { tagHeader, taggedCaller } from '../access/tags.ts'
@@ -6,13 +7,13 @@ import { lazy } from '../lazy.ts'
 import { checked } from '../validate.ts'
 import { credentialOf } from './access.ts'
 import { RouteRequest } from './request.ts'
-import { inputOf, lengthOf } from './body.ts'
+import { inputOf } from './body.ts'
 import type { HeldBytes } from './body-budget.ts'
 import { type Intake, bodyIntake } from './body-intake.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
 import { type RequestContext, isListened, labelOf } from './context.ts'
-import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
+import { type Gate, type Headers, type Known, giveBack, strangers } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import { render } from './render.ts'
 import type { AnyRoute } from './route.ts'
@@ -48,7 +49,7 @@ const longWay = (
     const { settings, pace, count, crowd, given, credentials } = visit.routeGeneration
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
-    const { supplied, most } = own
+    const { supplied, most, bodyBytes } = own
     visit.route = route
     visit.label = label
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
@@ -65,7 +66,7 @@ const longWay = (
         if (listened && visit.isWatched) visit.trace = observed.begin(begunOf(ctx, label, caller))
         showsKey(ctx.req)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, () => credentialOf(ctx.req, route))
-        await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
+        await count.request(caller, lengthOf(ctx.req, bodyBytes), visit.headers)
         if (route.lasts !== true) await crowd(caller, held)
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
@@ -74,14 +75,21 @@ const longWay = (
       let intake: Intake | null = null
       // A body without a key is read where attempts are counted.
       if (route.body !== undefined && (caller !== null || attempt !== null)) {
-        room = hold(caller, settings)
+        room = hold(caller ?? strangers, settings.bodies.inMemory)
         const charge = caller === null ? unpaid : async (bytes: number) => count.bytes(caller, bytes)
         intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
       }
       const input =
         intake === null
           ? undefined
-          : await inputOf(ctx, route.body, settings, intake, paceOf(caller, settings), known?.body ?? null)
+          : await inputOf(
+              ctx,
+              route.body,
+              settings,
+              intake,
+              paceOf(caller ?? strangers, settings.bodies.time),
+              known?.body ?? null,
+            )
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
       const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake)
@@ -105,6 +113,12 @@ const begunOf = (
 }
 
 const nothing = {}
+
+/** Bytes of a body as its head tells; a body above the limit is refused unread and costs nothing. */
+const lengthOf = ({ headers }: IncomingMessage, most: number): number => {
+  const length = Number(headers['content-length'] ?? 0)
+  return length > most ? 0 : length
+}
 
 /** Bytes of callers without a key are bounded by the route alone. */
 const unpaid = async (): Promise<void> => {}

@@ -6,7 +6,6 @@ import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
 import type { Soon } from '../ports/soon.ts'
-import { jsonBoundsOf, lengthOf } from './body.ts'
 import { patient } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
@@ -63,7 +62,7 @@ class StraightWay implements BeatenCall {
     this.#length = length
     const { hold, watched } = road.gate
     const { settings } = this.#generation
-    this.#room = hold(caller, settings)
+    this.#room = hold(caller, settings.bodies.inMemory)
     this.#keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
   }
 
@@ -153,8 +152,8 @@ class StraightWay implements BeatenCall {
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
   #begins(body: Buffer): boolean {
     const { gate } = this.#road
-    const { settings } = this.#generation
-    const read = readAtOnce(body, jsonBoundsOf(settings), gate.pace(this.#caller, settings))
+    const { settings, jsonBounds } = this.#generation
+    const read = readAtOnce(body, jsonBounds, gate.pace(this.#caller, settings.bodies.time))
     if (read === null || !this.#call.begin(read)) return false
     gate.observed.went('straight', this.#call.first)
     return true
@@ -162,7 +161,7 @@ class StraightWay implements BeatenCall {
 
   #closed(whole: boolean): void {
     this.#isClosed = true
-    this.#rest()
+    if (!this.#isRead) this.#rest()
     this.#release()
     if (!this.#isRead) this.#call.reject(new Aborted())
     else if (!this.#isLong) this.#call.closed(whole)
@@ -191,8 +190,10 @@ const isUsual = ({ headers, readableEnded }: IncomingMessage): boolean =>
 
 /** The caller with the tags of its request; null for malformed ones, whose fault the long way words. */
 const tagsOn = (caller: Caller, { headers }: IncomingMessage): Caller | null => {
+  const tags = headers[tagHeader]
+  if (tags === undefined) return caller
   try {
-    return taggedCaller(caller, headers[tagHeader])
+    return taggedCaller(caller, tags)
   } catch {
     return null
   }
@@ -216,11 +217,11 @@ export const straightWay = (
   return (ctx: Koa.Context): Promise<void> | null => {
     const { req, res } = ctx
     const visit = ctx.state as RequestContext
-    const { settings, pace, given } = visit.routeGeneration
+    const { pace, given } = visit.routeGeneration
     const own = given[at]
     if (own === undefined || visit.isWatched) return goesLong('listened')
-    const length = isUsual(req) ? lengthOf(req, route.body, settings) : 0
-    if (length === 0 || length >= mostStraightBytes) return goesLong('head')
+    const length = isUsual(req) ? Number(req.headers['content-length'] ?? 0) : 0
+    if (length === 0 || length >= mostStraightBytes || length > own.bodyBytes) return goesLong('head')
     const caller = recall(req, route)
     if (caller === null) return goesLong('key')
     const answer = new ResponseAnswer(res, visit.headers, pace, (error) => report(visit, error))

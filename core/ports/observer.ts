@@ -45,9 +45,6 @@ export interface RequestRecord {
   tokens: number
 }
 
-/** The record of a request that has asked no model. */
-export const emptyRecord = (id: string): RequestRecord => ({ id, model: null, backend: null, tokens: 0 })
-
 /** What was counted of a call. */
 export interface Counted {
   readonly model: string

@@ -139,7 +139,8 @@ const leave = (writing: Writing): void => {
 }
 
 const go = (writing: Writing): void => {
-  if (writing.queue.bytes() >= writing.whole / 2) put(writing)
+  // Each write wakes a thread, so a chunk is filled before it goes.
+  if (writing.queue.bytes() >= writing.whole) put(writing)
   else if (writing.queue.bytes() > 0)
     writing.timer ??= setTimeout(() => {
       writing.timer = null

@@ -85,8 +85,12 @@ export const chatBackend = (backend: ChatBackend): ChatUpstream => {
   const ownUnheard = roads === undefined ? backend.unheard : unheardByRoad(roads, backend.unheard)
   const unheard = omitting(backend.request, ownUnheard)
   const change = changedBy(backend.request)
-  const headersOf = ({ tries }: ChatCall) =>
-    backend.countsTries === true && tries !== undefined ? { ...typed, [retryCount]: `${tries}` } : typed
+  const counted: Readonly<Record<string, string>>[] = []
+  const headersOf = ({ tries }: ChatCall): Readonly<Record<string, string>> => {
+    if (backend.countsTries !== true || tries === undefined) return typed
+    if (tries >= fewTries) return { ...typed, [retryCount]: `${tries}` }
+    return (counted[tries] ??= { ...typed, [retryCount]: `${tries}` })
+  }
 
   const byChat = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
     const body = await printJson(change(chatBody(backend, call)))
@@ -119,6 +123,9 @@ export const chatBackend = (backend: ChatBackend): ChatUpstream => {
     ...mediaBackend(backend, post),
   }
 }
+
+/** Tries whose headers are made once. */
+const fewTries = 4
 
 /** Empty where no line takes bytes by events. */
 const wiresOf = (

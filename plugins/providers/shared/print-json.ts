@@ -30,11 +30,14 @@ const costOf = (value: unknown, most: number): number => {
   const text = keptText(value)
   if (text !== undefined) return text.length
   let cost = 0
-  const add = (member: unknown, name: string): boolean =>
-    (cost += name.length + memberCost + costOf(member, most - cost)) > most
   // Names of a list's items would cost more than the items.
-  if (Array.isArray(value)) for (const item of value) if (add(item, ',')) break
-  if (!Array.isArray(value)) for (const name in value) if (add(value[name as keyof typeof value], name)) break
+  if (Array.isArray(value))
+    for (let at = 0; at < value.length && cost <= most; at++) cost += 1 + memberCost + costOf(value[at], most - cost)
+  else
+    for (const name in value) {
+      cost += name.length + memberCost + costOf(value[name as keyof typeof value], most - cost)
+      if (cost > most) break
+    }
   return cost
 }
 

@@ -121,7 +121,7 @@ const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
     open: requestOpener(epochs, requireBinding),
     forChat: container.supply(chatNeeds),
     room: fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 }),
-    pace: loopTime(() => supplied.clock.now()),
+    pace: loopTime(supplied.clock),
   }
 }
 

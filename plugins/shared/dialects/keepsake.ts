@@ -42,6 +42,8 @@ export const readKeepsake = (token: unknown, { open }: Seal): Keepsake | null =>
 /** The keepsake of an assistant's message; null when nothing has to be kept. */
 export const keepsakeOf = (message: JsonObject): Keepsake | null => {
   const { thinking_blocks, reasoning_content, response_items, extra_content, tool_calls } = message
+  // Most messages have nothing of the kind.
+  if (!thinking_blocks && !reasoning_content && !response_items && extra_content == null && !tool_calls) return null
   const calls = Object.fromEntries(
     ((tool_calls ?? []) as readonly JsonObject[]).flatMap(({ id, extra_content }) =>
       extra_content == null ? [] : [[String(id), extra_content]],

@@ -16,13 +16,13 @@ const mostPaths = 32
 
 /** Collects the paths of members that a translator leaves out. */
 export const droppedMembers = () => {
-  const paths = new Set<string>()
+  const paths: string[] = []
   return {
     drop: (path: string): void => {
-      if (paths.size < mostPaths) paths.add(path.replace(/[^\w.-]/g, '_').slice(0, 64))
-      else paths.add('others')
+      const plain = paths.length < mostPaths ? path.replace(/[^\w.-]/g, '_').slice(0, 64) : 'others'
+      if (!paths.includes(plain)) paths.push(plain)
     },
-    paths: (): readonly string[] => [...paths],
+    paths: (): readonly string[] => paths,
   }
 }
 

@@ -32,7 +32,8 @@ const talkOf = (
   input: GenerateRequest,
   seal: Seal,
 ): DialectChat => ({
-  ...{ caller, record },
+  caller,
+  record,
   model: params['model'] ?? '',
   provider: null,
   session: sessionOf(headers),

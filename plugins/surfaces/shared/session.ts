@@ -8,7 +8,11 @@ const mostCharacters = 256
 
 /** The name by which the caller tells its conversations apart; null when it gave none. */
 export const sessionOf = (headers: IncomingHttpHeaders, cacheKey: unknown = null): string | null => {
-  const candidates = [...named.map((name) => headers[name]), cacheKey]
-  const session = candidates.find((id) => typeof id === 'string' && id !== '' && id.length <= mostCharacters)
-  return typeof session === 'string' ? session : null
+  for (const name of named) {
+    const id = headers[name]
+    if (isSession(id)) return id
+  }
+  return isSession(cacheKey) ? cacheKey : null
 }
+
+const isSession = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= mostCharacters

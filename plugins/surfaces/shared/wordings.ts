@@ -12,12 +12,8 @@ export type Wordings = (to: Dialect | undefined) => TranslatedRequest
 
 /** Each wording is made when it is first asked for, and once. */
 export const wordingsOf = (understand: Wordings): Wordings => {
-  const worded = new Map<Dialect | undefined, TranslatedRequest>()
-  return (to) => {
-    let wording = worded.get(to)
-    if (wording === undefined) worded.set(to, (wording = understand(to)))
-    return wording
-  }
+  const worded: Partial<Record<Dialect | 'common', TranslatedRequest>> = {}
+  return (to) => (worded[to ?? 'common'] ??= understand(to))
 }
 
 /** The way of a chat through the filters, null where none looks at it, and its wordings behind them. */
@@ -80,26 +76,29 @@ export const droppedIn = (entry: Entry, fit: Wordings): Headers => {
 }
 
 const droppedOf = ({ candidates }: Entry, fit: Wordings): readonly string[] => {
-  const dropped = new Set<string>()
-  const note = (body: ChatBody, refused: ReadonlySet<string> | undefined) => {
-    for (const [name, value] of Object.entries(body)) {
-      if (refused?.has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
-    }
-  }
-  for (const to of new Set(candidates.map(dialectOf))) {
-    const { body, native, dropped: droppedNames } = fit(to)
-    for (const path of droppedNames) dropped.add(path)
-    if (to !== undefined && native === undefined) note(body, unheard[to] ?? none)
+  const dropped: string[] = []
+  for (const candidate of candidates) {
+    const to = dialectOf(candidate)
+    const { body, native, dropped: paths } = fit(to)
+    for (const path of paths) if (!dropped.includes(path)) dropped.push(path)
+    if (to !== undefined && native === undefined) addUnheard(dropped, body, unheard[to])
   }
   for (const candidate of candidates) {
     const { upstream, model } = candidate
     const { body, native } = fit(dialectOf(candidate))
-    if (native === undefined) note(body, upstream.unheard?.(model, body))
+    if (native === undefined) addUnheard(dropped, body, upstream.unheard?.(model, body))
   }
-  return [...dropped]
+  return dropped
 }
 
-const none: ReadonlySet<string> = new Set()
+const addUnheard = (dropped: string[], body: ChatBody, refused: ReadonlySet<string> | undefined): void => {
+  if (refused === undefined || refused.size === 0) return
+  for (const name in body) {
+    const value = body[name]
+    if (!refused.has(name) || value == null || value === false || ours.has(name)) continue
+    if (!dropped.includes(name)) dropped.push(name)
+  }
+}
 
 /** Members that the gateway itself sees to. */
 const ours = new Set(['stream_options', 'n'])

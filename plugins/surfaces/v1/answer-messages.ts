@@ -40,7 +40,8 @@ const talkOf = (
 ): DialectChat => {
   refuseBetas(headers, betas.of(settings).refused)
   return {
-    ...{ caller, record },
+    caller,
+    record,
     model: input.model,
     provider: null,
     session: sessionOf(headers),

@@ -33,7 +33,8 @@ export const responsesTalk = (
   const answering = (model: string) => responseEvents({ request: input, model, seal, created, now, id })
   let writer: ReturnType<typeof answering> | null = null
   return {
-    ...{ caller, record },
+    caller,
+    record,
     model: input.model,
     provider: null,
     session: sessionOf(headers, input.prompt_cache_key),

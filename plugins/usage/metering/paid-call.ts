@@ -1,5 +1,5 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import type { Mode } from '../../../core/inference/metering/consumption.ts'
+import type { Consumption, Mode } from '../../../core/inference/metering/consumption.ts'
 import type { BilledModel } from '../../../core/inference/metering/meter.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
 import type { Charge } from '../../../core/ports/rate-limiter.ts'

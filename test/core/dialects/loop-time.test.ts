@@ -7,7 +7,7 @@ const of = (organization: string, key = `key of ${organization}`) => ({ organiza
 
 t.test('work within an allowance waits for nothing but turns of the loop', async (t) => {
   let now = 0
-  const ofLoop = loopTime(() => now)
+  const ofLoop = loopTime({ now: () => now })
   t.equal(ofLoop(of('a'), allowance).spend(ms / 2), null)
   const pace = ofLoop(of('a'), allowance)
   t.equal(pace.spend(0.6 * ms), null)
@@ -17,7 +17,7 @@ t.test('work within an allowance waits for nothing but turns of the loop', async
 
 t.test('work beyond an allowance waits, until the debt has worn off', async (t) => {
   let now = 0
-  const ofLoop = loopTime(() => now)
+  const ofLoop = loopTime({ now: () => now })
   await ofLoop(of('a'), allowance).spend(101 * ms)
   const later = ofLoop(of('a'), allowance).spend(1)
   t.not(later, null)
@@ -31,7 +31,7 @@ t.test('work beyond an allowance waits, until the debt has worn off', async (t) 
 })
 
 t.test('who had less goes first, one in a turn of the loop', async (t) => {
-  const ofLoop = loopTime(() => 0)
+  const ofLoop = loopTime({ now: () => 0 })
   const order: string[] = []
   const works = async (organization: string, pieces: number) => {
     const pace = ofLoop(of(organization), allowance)
@@ -66,7 +66,7 @@ t.test('a turn of the loop does one piece of all work that nobody is charged for
 
 t.test('a clock that is set makes no debt, and forgives one once', async (t) => {
   let now = 3_600_000
-  const ofLoop = loopTime(() => now)
+  const ofLoop = loopTime({ now: () => now })
   await ofLoop(of('a'), allowance).spend(50 * ms)
   now -= 3_600_000
   t.equal(ofLoop(of('a'), allowance).spend(1), null, 'set back by an hour')

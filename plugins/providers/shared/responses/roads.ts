@@ -45,11 +45,19 @@ export const roadsOf = (
   }
   /** By the name behind the vendor's, as routers of several vendors have it. */
   const ruled = (model: string): string => nameOf(model).replace(/^.*\//, '')
+  const byRules = new Map<string, Road>()
+  const roadByRules = (model: string): Road => {
+    const found = byRules.get(model)
+    if (found !== undefined) return found
+    const name = ruled(model)
+    const road = responsesOnly.test(name) || responsesWithTools.test(name) ? 'responses' : 'chat'
+    if (byRules.size >= mostModels) byRules.clear()
+    byRules.set(model, road)
+    return road
+  }
   const usual = (model: string): Road => {
     const wanted = settingOf(setting, model)
-    if (wanted !== 'auto') return wanted
-    const name = ruled(model)
-    return known(model) ?? (responsesOnly.test(name) || responsesWithTools.test(name) ? 'responses' : 'chat')
+    return wanted === 'auto' ? (known(model) ?? roadByRules(model)) : wanted
   }
   const isForced = (model: string): boolean =>
     usual(model) === 'responses' && (settingOf(setting, model) !== 'auto' || responsesOnly.test(ruled(model)))

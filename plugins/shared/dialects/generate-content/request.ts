@@ -57,27 +57,26 @@ const bodyOf = (
   serverTools: ServerTools,
 ): ChatBody => {
   const { to, drop } = telling
-  for (const [name, value] of Object.entries(request)) if (!known.has(name) && value != null) drop(name)
+  for (const name in request) if (!known.has(name) && request[name] != null) drop(name)
   const begun = instructionOf(request.systemInstruction, drop)
   const turns = messagesOf(request, telling)
   const config = camel(request.generationConfig ?? {})
-  const spelt: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(config)) {
+  const body: Record<string, unknown> & { messages: ChatBody['messages'] } = {
+    messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
+  }
+  for (const name in config) {
+    const value = config[name]
     if (value == null) continue
-    if (Object.hasOwn(same, name)) spelt[same[name]!] = value
+    if (Object.hasOwn(same, name)) body[same[name]!] = value
     else if (!formats.has(name)) drop(`generationConfig.${name}`)
   }
   if (config['topK'] != null) {
     if (to === undefined) drop('generationConfig.topK')
-    else spelt['top_k'] = config['topK']
+    else body['top_k'] = config['topK']
   }
-  return {
-    messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
-    ...spelt,
-    ...formatOf(config, drop),
-    ...thoughtsOf(camel(objectIn(config, 'thinkingConfig', 'generationConfig')), drop),
-    ...toolsOf(request, drop, serverTools),
-  }
+  const thoughts = camel(objectIn(config, 'thinkingConfig', 'generationConfig'))
+  Object.assign(body, formatOf(config, drop), thoughtsOf(thoughts, drop), toolsOf(request, drop, serverTools))
+  return body
 }
 
 /** A schema counts only beside the media type of JSON. */

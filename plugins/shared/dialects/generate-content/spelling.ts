@@ -6,11 +6,15 @@ const mostMembers = 256
 
 /** Names in camel case, one level deep: the vendor takes both spellings of each. Throws BadRequest for too many members. */
 export const camel = (fields: JsonObject): JsonObject => {
-  const spelled: Record<string, unknown> = Object.create(null)
-  let count = 0
+  let [count, isSpelled] = [0, true]
   for (const name in fields) {
     if (++count > mostMembers)
       throw new BadRequest('An object has too many members', { validator: { body: `Expected at most ${mostMembers}` } })
+    if (name.includes('_')) isSpelled = false
+  }
+  if (isSpelled) return fields
+  const spelled: Record<string, unknown> = Object.create(null)
+  for (const name in fields) {
     spelled[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] = fields[name]
   }
   return spelled

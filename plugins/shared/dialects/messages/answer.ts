@@ -64,11 +64,13 @@ export const idOf = (id: string): string => (id.startsWith('msg_') ? id : `msg_$
 
 /** An image that the model drew, as text: the dialect's answers have no place for it. */
 export const imageText = (images: unknown): string =>
-  (Array.isArray(images) ? images : [])
-    .map((image) => ((image as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
-    .filter((url) => typeof url === 'string')
-    .map((url) => `![](${url})`)
-    .join('\n')
+  !Array.isArray(images)
+    ? ''
+    : images
+        .map((image) => ((image as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
+        .filter((url) => typeof url === 'string')
+        .map((url) => `![](${url})`)
+        .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
 export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): string => {
@@ -88,24 +90,21 @@ export const printMessage = (completion: Completion, model: string, seal: Seal, 
 
 const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {
   const { content, thinking_blocks, content_blocks, citations, refusal, images, reasoning_content: thinking } = message
-  const text = [content, refusal, imageText(images)].filter((part) => typeof part === 'string').join('')
+  const texts = (typeof content === 'string' ? content : '') + (typeof refusal === 'string' ? refusal : '')
+  const text = texts + imageText(images)
   const signed = Array.isArray(thinking_blocks)
   const keepsake = signed ? null : keepsakeOf(message)
   const token = keepsake === null ? '' : printKeepsake(keepsake, seal)
   const thoughts = typeof thinking === 'string' && thinking !== '' && !signed
-  return [
-    ...(signed ? (thinking_blocks as readonly JsonObject[]) : []),
-    ...(thoughts ? [{ type: 'thinking', thinking, signature: token }] : []),
-    ...(!thoughts && token !== '' ? [{ type: 'redacted_thinking', data: token }] : []),
-    ...(Array.isArray(content_blocks) ? (content_blocks as readonly JsonObject[]) : []),
-    ...(text === '' ? [] : [{ type: 'text', text, ...(Array.isArray(citations) && { citations }) }]),
-    ...(message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => ({
-      type: 'tool_use',
-      id,
-      name,
-      input: inputOf(json),
-    })),
-  ]
+  const blocks: JsonObject[] = []
+  if (signed) for (const block of thinking_blocks as readonly JsonObject[]) blocks.push(block)
+  if (thoughts) blocks.push({ type: 'thinking', thinking, signature: token })
+  else if (token !== '') blocks.push({ type: 'redacted_thinking', data: token })
+  if (Array.isArray(content_blocks)) for (const block of content_blocks as readonly JsonObject[]) blocks.push(block)
+  if (text !== '') blocks.push(Array.isArray(citations) ? { type: 'text', text, citations } : { type: 'text', text })
+  for (const { id, function: called } of message.tool_calls ?? [])
+    blocks.push({ type: 'tool_use', id, name: called.name, input: inputOf(called.arguments) })
+  return blocks
 }
 
 const inputOf = (json: string): JsonObject => {

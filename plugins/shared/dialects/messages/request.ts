@@ -66,30 +66,32 @@ export const translateMessages = (
 const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: ServerTools): ChatBody => {
   const { to, drop } = telling
   const { max_tokens, messages, system, stop_sequences, temperature, top_p, top_k, service_tier } = request
-  for (const [name, value] of Object.entries(request)) if (!known.has(name) && value != null) drop(name)
+  for (const name in request) if (!known.has(name) && request[name] != null) drop(name)
   const begun = system == null ? '' : systemText(system, 'system', drop)
   const turns = messages.flatMap((turn, at) => messagesOf(turn, `messages.${at}`, telling))
   // Only the same dialect goes on from a beginning of the answer.
   if (messages.at(-1)?.role === 'assistant') drop('messages.prefill')
   if (top_k != null && to === undefined) drop('top_k')
-  return {
+  const body: Record<string, unknown> & { messages: ChatBody['messages'] } = {
     messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
-    ...(max_tokens !== undefined && { max_tokens }),
-    ...(stop_sequences != null && stop_sequences.length > 0 && { stop: stop_sequences }),
-    ...(temperature != null && { temperature }),
-    ...(top_p != null && { top_p }),
-    ...(top_k != null && to !== undefined && { top_k }),
-    ...toolsOf(request, drop, serverTools),
-    ...thoughtsOf(request, drop),
-    ...formatOf(request, drop),
-    ...(typeof service_tier === 'string' && { service_tier: tiers[service_tier] ?? service_tier }),
   }
+  if (max_tokens !== undefined) body['max_tokens'] = max_tokens
+  if (stop_sequences != null && stop_sequences.length > 0) body['stop'] = stop_sequences
+  if (temperature != null) body['temperature'] = temperature
+  if (top_p != null) body['top_p'] = top_p
+  if (top_k != null && to !== undefined) body['top_k'] = top_k
+  Object.assign(body, toolsOf(request, drop, serverTools), thoughtsOf(request, drop), formatOf(request, drop))
+  if (typeof service_tier === 'string') body['service_tier'] = tiers[service_tier] ?? service_tier
+  return body
 }
+
+const none: readonly never[] = []
+const nothing: JsonObject = {}
 
 /** The caller's own tools. Tools that a vendor runs exist at no other backend, so they are left out and told. */
 const toolsOf = (request: MessagesRequest, drop: Drop, serverTools: ServerTools): JsonObject => {
   const { tools, tool_choice: choice } = request
-  const offered = (tools ?? []).filter((tool, at) => {
+  const offered = (tools ?? none).filter((tool, at) => {
     const { type } = tool
     if (type == null || type === 'custom') return true
     const left = { name: type, path: `tools.${at}`, forced: isForced(request, tool) }
@@ -99,7 +101,7 @@ const toolsOf = (request: MessagesRequest, drop: Drop, serverTools: ServerTools)
   })
   if (offered.length === 0) {
     if (choice != null && choice.type !== 'none' && choice.type !== 'auto') drop('tool_choice')
-    return {}
+    return nothing
   }
   return { tools: offered.map((tool, at) => functionOf(tool, `tools.${at}`, drop)), ...choiceOf(choice, offered, drop) }
 }
@@ -148,12 +150,11 @@ const efforts: Readonly<Record<string, string>> = {
 /** The effort of thinking; a caller who lets the model decide leaves it open. */
 const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, drop: Drop): JsonObject => {
   const effort = output_config?.['effort']
-  for (const [name, value] of Object.entries(output_config ?? {})) {
-    if (name !== 'effort' && name !== 'format' && value != null) drop(`output_config.${name}`)
-  }
+  for (const name in output_config)
+    if (name !== 'effort' && name !== 'format' && output_config[name] != null) drop(`output_config.${name}`)
   if (thinking == null || thinking.type === 'disabled') {
     if (effort != null) drop('output_config.effort')
-    return {}
+    return nothing
   }
   if (typeof effort === 'string') return { reasoning_effort: efforts[effort] ?? 'high' }
   const budget = thinking['budget_tokens']
@@ -163,7 +164,7 @@ const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, dr
 /** Clients write the format as `output_config.format` or as `output_format`; both are read. */
 const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): JsonObject => {
   const format = output_config?.['format'] ?? output_format
-  if (!isJsonObject(format)) return {}
+  if (!isJsonObject(format)) return nothing
   if (format['type'] !== 'json_schema') {
     drop('output_config.format')
     return {}

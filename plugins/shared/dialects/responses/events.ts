@@ -73,9 +73,20 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     },
   }
   const writing: Writing = {
-    ...{ request, head: headOf(request, model, id('resp'), created), known: knownTools(request), tell, now },
-    ...{ output: [], places: 0, sequence: 0, begun: false },
-    ...{ thoughts: null, spoken: null, calling: null, finish: null, usage: null },
+    request,
+    head: headOf(request, model, id('resp'), created),
+    known: knownTools(request),
+    tell,
+    now,
+    output: [],
+    places: 0,
+    sequence: 0,
+    begun: false,
+    thoughts: null,
+    spoken: null,
+    calling: null,
+    finish: null,
+    usage: null,
   }
   const relaying: Relay = { model, seal, remembers: request.store !== false, sequence: 0, places: 0, ended: false }
   return {

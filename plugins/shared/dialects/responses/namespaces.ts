@@ -49,6 +49,8 @@ const toolsIn = (item: JsonObject, path: string): readonly ResponsesTool[] => {
 
 /** Tools of the request by the names that backends know. Throws BadRequest where a call could be that of two tools. */
 export const knownTools = (request: ResponsesRequest): ReadonlyMap<string, Known> => {
+  const offered = offeredTools(request)
+  if (offered.length === 0) return noTools
   const known = new Map<string, Known>()
   const add = (tool: JsonObject, namespace: string | null, path: string): void => {
     if (tool['type'] === 'namespace' && namespace === null) {
@@ -63,6 +65,8 @@ export const knownTools = (request: ResponsesRequest): ReadonlyMap<string, Known
       known.set(flat, { name, namespace, custom: tool['type'] === 'custom' })
     }
   }
-  for (const [tool, path] of offeredTools(request)) add(tool, null, path)
+  for (const [tool, path] of offered) add(tool, null, path)
   return known
 }
+
+const noTools: ReadonlyMap<string, Known> = new Map()

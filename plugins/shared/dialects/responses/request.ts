@@ -1,4 +1,4 @@
-import type { Dialect } from '../../../../core/ports/upstream.ts'
+import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
 import { objectIn, refuseStoredState, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
@@ -58,23 +58,24 @@ export const translateResponses = (
   for (const name of ['background', 'store'] as const) if (request[name] === true) refuseStoredState(name)
   const { drop, paths } = droppedMembers()
   const { input, instructions } = request
-  for (const [name, value] of Object.entries(request)) {
+  for (const name in request) {
+    const value = request[name]
     const usual = name === 'truncation' && value === 'disabled'
     if (!known.has(name) && value != null && !usual) drop(name)
   }
-  for (const [name, value] of Object.entries(request.reasoning ?? {}))
-    if (!readOfReasoning.has(name) && value != null) drop(`reasoning.${name}`)
+  for (const name in request.reasoning)
+    if (!readOfReasoning.has(name) && request.reasoning[name as keyof typeof request.reasoning] != null)
+      drop(`reasoning.${name}`)
   const native = to === 'responses' ? nativeOf(request, serverTools, seal) : null
   const items = typeof input === 'string' ? [{ type: 'message', role: 'user' as const, content: input }] : input
-  const body = {
+  const body: Record<string, unknown> & { messages: ChatBody['messages'] } = {
     messages: messagesOf(instructions ?? null, thoughtsWanted(request, withMemory(items, seal)), to, seal, drop),
-    ...Object.fromEntries(same.flatMap((name) => (request[name] == null ? [] : [[name, request[name]]]))),
-    ...(request.max_output_tokens != null && { max_completion_tokens: request.max_output_tokens }),
-    ...logprobsOf(request),
-    ...(request.reasoning?.effort != null && { reasoning_effort: request.reasoning.effort }),
-    ...toolsOf(request, drop, native === null ? serverTools : 'drop'),
-    ...textOf(request, drop),
   }
+  for (const name of same) if (request[name] != null) body[name] = request[name]
+  if (request.max_output_tokens != null) body['max_completion_tokens'] = request.max_output_tokens
+  Object.assign(body, logprobsOf(request))
+  if (request.reasoning?.effort != null) body['reasoning_effort'] = request.reasoning.effort
+  Object.assign(body, toolsOf(request, drop, native === null ? serverTools : 'drop'), textOf(request, drop))
   return native === null ? { body, dropped: paths() } : { ...native, body }
 }
 

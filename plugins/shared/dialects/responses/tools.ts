@@ -25,7 +25,7 @@ export const toolsOf = (request: ResponsesRequest, drop: Drop, serverTools: Serv
     })
     .map((tool) => [nameOf(tool), tool] as const)
   // A tool that several turns offer is one tool, in its last form.
-  const offered = [...new Map(named).values()]
+  const offered = named.length === 0 ? [] : [...new Map(named).values()]
   const { choice, among } = choiceOf(request.tool_choice, drop)
   const tools = among === null ? offered : offered.filter((tool) => among.has(nameOf(tool)))
   if (tools.length === 0) {

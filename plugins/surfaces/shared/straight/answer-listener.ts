@@ -6,10 +6,16 @@ import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
 
+/** Where a call is on its way: `elsewhere` is the search for another backend. */
+export type State = 'asking' | 'flowing' | 'ending' | 'over' | 'elsewhere'
+
 /** What the client of HTTP tells of a backend's answer, sorted: events of a stream, a whole answer, or a fault. */
 export abstract class AnswerListener implements AnswerReader {
   protected line: AnswerLine | null = null
   protected status = 0
+  protected state: State = 'asking'
+  /** Whether the caller wants a stream. */
+  protected streams = false
   readonly #clock: Clock
   readonly #parts = new Parts()
   #headers: AnswerHeaders = {}
@@ -20,9 +26,6 @@ export abstract class AnswerListener implements AnswerReader {
     this.#clock = clock
   }
 
-  /** Whether nothing more is wanted of the backend. */
-  protected abstract isEnding(): boolean
-  protected abstract isStream(): boolean
   /** Of the backend that answers. */
   protected abstract get wire(): ChatWire
   protected abstract events(part: Buffer): void
@@ -30,6 +33,11 @@ export abstract class AnswerListener implements AnswerReader {
   /** The stream has ended without its end mark. */
   protected abstract ended(): void
   protected abstract broke(fault: unknown): void
+
+  /** Whether nothing more is wanted of the backend. */
+  protected isEnding(): boolean {
+    return this.state !== 'asking' && this.state !== 'flowing'
+  }
 
   onRequestStart(line: AnswerLine): void {
     this.line = line
@@ -40,7 +48,7 @@ export abstract class AnswerListener implements AnswerReader {
     if (status < 200) return
     this.status = status
     this.#headers = headers
-    if (!this.isStream() || status >= 300) return
+    if (!this.streams || status >= 300) return
     try {
       this.#isWhole = !this.wire.streams(String(headers['content-type'] ?? ''), status)
     } catch (fault) {
@@ -51,7 +59,7 @@ export abstract class AnswerListener implements AnswerReader {
   onResponseData(_: AnswerLine, part: Uint8Array): void {
     if (this.isEnding()) return
     const isRefused = this.status >= 300
-    if (this.isStream() && !this.#isWhole && !isRefused) return this.events(part as Buffer)
+    if (this.streams && !this.#isWhole && !isRefused) return this.events(part as Buffer)
     this.#parts.add(part)
     if (isRefused && this.#parts.size > mostRefusalBytes) this.broke(this.#refusal())
     else if (this.#parts.size > mostAnswerBytes) this.broke(garbled('The answer is over 64 MiB', this.status))
@@ -61,7 +69,7 @@ export abstract class AnswerListener implements AnswerReader {
     this.line = null
     if (this.isEnding()) return
     if (this.status >= 300) this.broke(this.#refusal())
-    else if (this.isStream() && !this.#isWhole) this.ended()
+    else if (this.streams && !this.#isWhole) this.ended()
     else this.whole(this.#parts.take())
   }
 

@@ -13,7 +13,7 @@ import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Usage } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedOf } from '../searched-chat.ts'
-import { AnswerListener } from './answer-listener.ts'
+import { AnswerListener, type State } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
@@ -21,9 +21,6 @@ import { type LeftCall, endByFault, giveGuarded, leftBy, restElsewhere, streamWh
 import { Line } from './line.ts'
 import { SignsOfLife, lookAtAsking, lookAtFlowing } from './looks.ts'
 import { answerBytes } from './parts.ts'
-
-/** Where a call is on its way: `elsewhere` is the search for another backend. */
-type State = 'asking' | 'flowing' | 'ending' | 'over' | 'elsewhere'
 
 /** Null before the first call has loaded what a call needs, and where the configuration lets no chat go straight. */
 export const chatCallNow = <Input, Own>(
@@ -44,7 +41,6 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   resolve: () => void = () => undefined
   reject: (reason: unknown) => void = () => undefined
   readonly #ground: Ground
-  #state: State = 'asking'
   #began = 0
   /** Absent while guards look at the chat. */
   #begun!: BegunChat
@@ -92,7 +88,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #starts(begun: BegunChat): void {
     const { at, given, calls } = this.#ground
     // The client may have left while guards looked at the chat.
-    if (this.#state !== 'asking') return
+    if (this.state !== 'asking') return
     const { model, candidate, body, worded } = begun
     const estimate = estimateOf(body, worded.user)
     this.#began = at.clock.now()
@@ -103,6 +99,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     ;[this.#pass, this.#begun, this.#sent] = [pass ?? 'plain', begun, begun.sent]
     this.#input = estimate.input
     this.#stream = begun.streamOf(choicesOf(body), continuable(model, body))
+    this.streams = this.#stream !== null
     if (begun.streams) Object.assign(at.answer.headers, begun.worded.dropped)
     try {
       const reserved = given.meter.open(at.caller, model, estimate, at.record)
@@ -115,14 +112,14 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   #refused(refusal: unknown): void {
-    if (this.#state === 'asking' && this.#wire !== null) this.#breaker.left(this.#pass)
-    this.#state = 'over'
+    if (this.state === 'asking' && this.#wire !== null) this.#breaker.left(this.#pass)
+    this.state = 'over'
     this.reject(refusal)
   }
 
   #reserved(reservation: Reservation<Usage>): void {
     // The client may have left while a limiter was asked.
-    if (this.#state !== 'asking') {
+    if (this.state !== 'asking') {
       void reservation.cancel()
       return this.#ground.given.meter.keep()
     }
@@ -134,8 +131,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** The lines of the ledger are written. */
   kept(): void {
-    if (this.#state === 'asking') return this.#ask()
-    if (this.#state !== 'ending') return
+    if (this.state === 'asking') return this.#ask()
+    if (this.state !== 'ending') return
     const { answer } = this.#ground.at
     if (this.#stream === null) answer.whole(this.#sent)
     else {
@@ -152,10 +149,6 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (isSent) return
     if (wire !== null) this.#breaker.left(this.#pass)
     this.#goElsewhere(null, false)
-  }
-
-  protected override isEnding(): boolean {
-    return this.#state !== 'asking' && this.#state !== 'flowing'
   }
 
   protected override whole(bytes: Buffer): void {
@@ -181,7 +174,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     } catch (fault) {
       return this.#unspeakable(fault)
     }
-    this.#state = 'ending'
+    this.state = 'ending'
     this.#ground.given.meter.waits(this)
   }
 
@@ -201,10 +194,6 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     const cause = outcome === 'broke' ? null : 'first'
     const [request, streams] = [this.#ground.at.record.id, this.#stream !== null]
     this.#ground.calls.shared.saw(provider, outcome, ms, status, { model, streams, cause, request })
-  }
-
-  protected override isStream(): boolean {
-    return this.#stream !== null
   }
 
   protected override get wire(): ChatWire {
@@ -227,8 +216,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #unspeakable(fault: unknown): void {
     const { line } = this
     this.line = null
-    if (this.#state === 'asking') this.#answered(this.#ground.at.clock.now())
-    this.#state = 'elsewhere'
+    if (this.state === 'asking') this.#answered(this.#ground.at.clock.now())
+    this.state = 'elsewhere'
     line?.abort(fault as Error)
     const { usage = null, characters = 0 } = this.#stream ?? {}
     this.#settle(usedOf(this.#input, usage, characters), this.#begun.candidate.provider)
@@ -237,7 +226,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   #write(stream: CallEvents, events: string): void {
     let out = events
-    if (this.#state === 'asking') {
+    if (this.state === 'asking') {
       this.#held += out
       if (!stream.speaks) return
       out = this.#held
@@ -253,7 +242,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** The first token is there. */
   #opens(): void {
-    this.#state = 'flowing'
+    this.state = 'flowing'
     this.#since = this.#ground.at.clock.now()
     this.#answered(this.#since)
     this.#reservation?.began()
@@ -271,14 +260,14 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   #end(stream: CallEvents, events: string): void {
-    if (this.#state === 'asking') {
+    if (this.state === 'asking') {
       if (!stream.speaks && this.#held === '' && events === '')
         return this.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('An empty stream') }))
       this.#opens()
     }
     this.#held += events + stream.finish()
     if (stream.isUnspeakable) return this.#unspeakable(stream.fault)
-    this.#state = 'ending'
+    this.state = 'ending'
     void this.#reservation?.settle(usedOf(this.#input, stream.usage, stream.characters), this.#begun.candidate.provider)
     this.#ground.given.meter.waits(this)
   }
@@ -287,10 +276,10 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (this.isEnding()) return
     const now = this.#ground.at.clock.now()
     const stream = this.#stream
-    const isFlowing = this.#state === 'flowing'
+    const isFlowing = this.state === 'flowing'
     const line = this.line
     this.line = null
-    this.#state = 'elsewhere'
+    this.state = 'elsewhere'
     // An abort reports its error at once, within this call.
     line?.abort(fault as Error)
     if (!isFlowing && this.wire.learn?.(fault)) {
@@ -318,7 +307,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   /** The rest of the answer comes by a promise. */
   #ends(rest: Promise<void>): void {
-    this.#state = 'elsewhere'
+    this.state = 'elsewhere'
     this.#ground.at.beats.delete(this)
     rest.then(this.resolve, this.reject)
   }
@@ -348,12 +337,12 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   /** The response has closed. */
   closed(whole: boolean): void {
     this.#ground.at.beats.delete(this)
-    if (this.#state === 'elsewhere') {
+    if (this.state === 'elsewhere') {
       if (!whole) this.#other?.abort(new Aborted())
       return
     }
-    const was = this.#state
-    this.#state = 'over'
+    const was = this.state
+    this.state = 'over'
     if (was === 'ending' || was === 'over' || whole) return this.resolve()
     this.#left(was)
     this.reject(new Aborted())
@@ -376,13 +365,13 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   beat(now: number): number {
     const { at, calls } = this.#ground
     const { timeouts } = calls.shared
-    const isFlowing = this.#state === 'flowing'
+    const isFlowing = this.state === 'flowing'
     if (at.answer.isStalled(now)) {
       // A reader that is slow to take is not the backend's fault.
       this.#heard = now
       return Infinity
     }
-    if (!isFlowing && this.#state !== 'asking') return Infinity
+    if (!isFlowing && this.state !== 'asking') return Infinity
     const { fault, left } = isFlowing
       ? lookAtFlowing(timeouts, this.#began, this.#heard, now)
       : lookAtAsking(timeouts, this.#stream !== null, this.#began, now)
