@@ -8,13 +8,11 @@ import { translateContent } from '../../shared/dialects/generate-content/request
 import type { GenerateRequest } from '../../shared/dialects/generate-content/shape.ts'
 import { thinksAloud } from '../../shared/dialects/generate-content/thinking.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import type { Seal } from '../../shared/dialects/keepsake.ts'
 import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
 import { type Reply, bytes, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 import { streamedAnswer } from '../shared/answer-chat.ts'
-import type { DialectChat } from '../shared/dialect-chat.ts'
 import type { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { countedChat } from '../shared/count-chat.ts'
 import { sessionOf } from '../shared/session.ts'
@@ -26,30 +24,20 @@ interface OfDialect {
   readonly keepsakes: Keepsakes
 }
 
-/** The model comes from the path, since the dialect's body names none. */
-const talkOf = (
-  { params, record, caller, headers }: Pick<Asked<unknown>, 'params' | 'record' | 'caller' | 'headers'>,
-  input: GenerateRequest,
-  seal: Seal,
-): DialectChat => ({
-  caller,
-  record,
-  model: params['model'] ?? '',
-  provider: null,
-  session: sessionOf(headers),
-  tries: triesOf(headers),
-  understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
-})
-
-/** Contents, and the printers of their answer. */
+/** Contents, and the printers of their answer. The model comes from the path, since the dialect's body names none. */
 export const contentsTalk =
   (streams: boolean) =>
-  (wanted: Asked<GenerateRequest>, { keepsakes }: OfDialect): Talk => {
-    const { input, caller } = wanted
+  ({ input, params, record, caller, headers }: Omit<Asked<GenerateRequest>, 'id'>, { keepsakes }: OfDialect): Talk => {
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
     return {
-      ...talkOf(wanted, input, seal),
+      caller,
+      record,
+      model: params['model'] ?? '',
+      provider: null,
+      session: sessionOf(headers),
+      tries: triesOf(headers),
+      understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
       streams,
       whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
       writing,
@@ -83,8 +71,8 @@ export const countContents = async (
   contents: GenerateRequest,
   { keepsakes, ...given }: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {
-  const { id, caller, signal } = request
-  const talk = talkOf(request, contents, keepsakes.for(caller.organization))
+  const { id, params, record, caller, headers, signal } = request
+  const talk = contentsTalk(false)({ input: contents, params, record, caller, headers }, { keepsakes })
   const counted = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
   return counted.native === undefined
     ? json({ totalTokens: counted.tokens }, 200, counted.headers)

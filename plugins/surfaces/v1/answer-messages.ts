@@ -2,7 +2,6 @@ import type { Caller } from '../../../core/access/caller.ts'
 import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import type { Seal } from '../../shared/dialects/keepsake.ts'
 import { printMessage } from '../../shared/dialects/messages/answer.ts'
 import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
 import { messagesError } from '../../shared/dialects/messages/error.ts'
@@ -13,7 +12,6 @@ import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
 import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Settings } from '../../../core/settings.ts'
-import type { DialectChat } from '../shared/dialect-chat.ts'
 import type { countNeeds } from '../shared/chat-needs.ts'
 import { countedChat } from '../shared/count-chat.ts'
 import { vendorKeyOf } from '../shared/dialect-route.ts'
@@ -27,18 +25,13 @@ interface OfDialect {
   readonly settings: Settings
 }
 
-/** Headers belong to the dialect: betas change how a request is read. */
-const talkOf = (
-  {
-    input,
-    record,
-    caller,
-    headers,
-  }: Pick<Asked<MessagesRequest | CountRequest>, 'input' | 'record' | 'caller' | 'headers'>,
-  { settings }: OfDialect,
-  seal: Seal,
-): DialectChat => {
+/** A conversation, and the printers of its answer. Headers belong to the dialect: betas change how a request is read. */
+export const messagesTalk = (
+  { id, input, record, caller, headers }: Omit<Asked<MessagesRequest | CountRequest>, 'params'>,
+  { keepsakes, settings }: OfDialect,
+): Talk => {
   refuseBetas(headers, betas.of(settings).refused)
+  const seal = keepsakes.for(caller.organization)
   return {
     caller,
     record,
@@ -48,18 +41,10 @@ const talkOf = (
     tries: triesOf(headers),
     callerKey: vendorKeyOf(headers),
     understand: alsoSealed((to, model) => translateMessages(input, to, seal, headers, model.serverTools)),
-  }
-}
-
-/** A conversation, and the printers of its answer. */
-export const messagesTalk = (wanted: Asked<MessagesRequest>, given: OfDialect): Talk => {
-  const seal = given.keepsakes.for(wanted.caller.organization)
-  return {
-    ...talkOf(wanted, given, seal),
-    streams: wanted.input.stream === true,
+    streams: input['stream'] === true,
     whole: ({ completion, native }, model) => printMessage(completion, model, seal, native),
     writing: (model) => messageEvents(model, seal),
-    broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, wanted.id)) }),
+    broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) }),
   }
 }
 
@@ -68,9 +53,8 @@ export const countMessages = async (
   request: Request<CountRequest, unknown, Caller>,
   given: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {
-  const { id, caller, signal } = request
-  const talk = talkOf(request, given, given.keepsakes.for(caller.organization))
-  const counted = await countedChat(talk, { id, door: 'messages' }, given, signal)
+  const { id, signal } = request
+  const counted = await countedChat(messagesTalk(request, given), { id, door: 'messages' }, given, signal)
   return counted.native === undefined
     ? json({ input_tokens: counted.tokens }, 200, counted.headers)
     : text(printKept(counted.native.body), undefined, 200, counted.headers)

@@ -45,8 +45,8 @@ interface Writing extends ContentToWrite {
 
 /** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
 export const generateEvents = (content: ContentToWrite) => {
-  const writing: Writing = { ...content, candidates: new Map(), usage: null, responseId: '', relays: false }
-  const { model } = content
+  const { model, seal, thinks } = content
+  const writing: Writing = { model, seal, thinks, candidates: new Map(), usage: null, responseId: '', relays: false }
   return {
     take(chunk: Chunk, into: EventSink): void {
       if (chunk.native?.dialect === 'generate-content') {
@@ -108,12 +108,10 @@ const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: Chu
   if (extra_content != null) candidate.extra = extra_content
   candidate.thoughts += reasoning_content ?? ''
   for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(candidate, call, at)
-  const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
-  return [
-    ...(writing.thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
-    ...texts.map((text) => ({ text })),
-    ...imagesOf(images),
-  ]
+  const parts: JsonObject[] = writing.thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []
+  for (const text of [content, refusal]) if (typeof text === 'string' && text !== '') parts.push({ text })
+  for (const image of imagesOf(images)) parts.push(image)
+  return parts
 }
 
 const grow = ({ calls }: Candidate, { index, id, function: called, type: _, ...more }: ToolCallPart, at: number) => {

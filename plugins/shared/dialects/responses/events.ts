@@ -60,8 +60,11 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
   const tell: ResponseEvents = {
     seal,
     id,
-    event: (into, type, fields) =>
-      void into?.push({ event: type, data: JSON.stringify({ type, sequence_number: writing.sequence++, ...fields }) }),
+    event(into, type, fields) {
+      if (into === null) return
+      const data = `{"type":"${type}","sequence_number":${writing.sequence++},${JSON.stringify(fields).slice(1)}`
+      into.push({ event: type, data })
+    },
     add(into, item) {
       const output_index = writing.places++
       tell.event(into, 'response.output_item.added', { output_index, item })
@@ -126,7 +129,7 @@ const onlyChunk = ({ choices, ...completion }: Completion): Chunk => {
   if (choice === undefined) throw garbled('No choice in the answer')
   const { message, index, finish_reason, logprobs } = choice
   const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
-  const delta = { ...message, tool_calls } as ChunkChoice['delta']
+  const delta = (tool_calls === undefined ? message : { ...message, tool_calls }) as ChunkChoice['delta']
   return { ...completion, choices: [{ index, delta, finish_reason, logprobs }] } as Chunk
 }
 

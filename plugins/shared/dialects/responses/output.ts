@@ -20,24 +20,31 @@ export interface ResponseEvents {
 
 /** A message that grows: a text and a refusal are parts of their own, one after the other. */
 export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
-  const id = tell.id('msg')
-  const head = { id, type: 'message', role: 'assistant' }
-  const output_index = tell.add(into, { ...head, status: 'in_progress', content: [] })
+  const item_id = tell.id('msg')
+  const itemOf = (status: string, content: readonly JsonObject[]) => ({
+    id: item_id,
+    type: 'message',
+    role: 'assistant',
+    status,
+    content,
+  })
+  const output_index = tell.add(into, itemOf('in_progress', []))
   const parts: JsonObject[] = []
   let kind: 'output_text' | 'refusal' | null = null
   let text = ''
   let logprobs: unknown[] = []
   let annotations: unknown[] = []
 
-  const place = () => ({ item_id: id, output_index, content_index: parts.length })
   const part = () => (kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs })
 
   const end = (into: EventReceiver): void => {
     if (kind === null) return
-    if (kind === 'refusal') tell.event(into, 'response.refusal.done', { ...place(), refusal: text })
-    else tell.event(into, 'response.output_text.done', { ...place(), text, logprobs })
+    const content_index = parts.length
+    if (kind === 'refusal')
+      tell.event(into, 'response.refusal.done', { item_id, output_index, content_index, refusal: text })
+    else tell.event(into, 'response.output_text.done', { item_id, output_index, content_index, text, logprobs })
     const done = part()
-    tell.event(into, 'response.content_part.done', { ...place(), part: done })
+    tell.event(into, 'response.content_part.done', { item_id, output_index, content_index, part: done })
     parts.push(done)
     kind = null
   }
@@ -49,29 +56,32 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
     text = ''
     logprobs = []
     annotations = []
-    tell.event(into, 'response.content_part.added', { ...place(), part: part() })
+    const content_index = parts.length
+    tell.event(into, 'response.content_part.added', { item_id, output_index, content_index, part: part() })
   }
 
   return {
     say(into: EventReceiver, delta: string, odds: readonly unknown[] = []): void {
       begin(into, 'output_text')
       text += delta
-      logprobs.push(...odds)
-      tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs: odds })
+      for (const odd of odds) logprobs.push(odd)
+      const content_index = parts.length
+      tell.event(into, 'response.output_text.delta', { item_id, output_index, content_index, delta, logprobs: odds })
     },
     refuse(into: EventReceiver, delta: string): void {
       begin(into, 'refusal')
       text += delta
-      tell.event(into, 'response.refusal.delta', { ...place(), delta })
+      tell.event(into, 'response.refusal.delta', { item_id, output_index, content_index: parts.length, delta })
     },
     annotate(into: EventReceiver, annotation: unknown): void {
       begin(into, 'output_text')
-      const annotation_index = annotations.push(annotation) - 1
-      tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
+      const [content_index, annotation_index] = [parts.length, annotations.push(annotation) - 1]
+      const place = { item_id, output_index, content_index, annotation_index }
+      tell.event(into, 'response.output_text.annotation.added', { ...place, annotation })
     },
     close(into: EventReceiver): void {
       end(into)
-      tell.finish(into, output_index, { ...head, status: 'completed', content: parts })
+      tell.finish(into, output_index, itemOf('completed', parts))
     },
   }
 }
