@@ -39,7 +39,7 @@ export interface RequestContext {
   readonly routeGeneration: RouteGeneration
   readonly about: About
   readonly began: number
-  /** Whether somebody watches the requests that begin now. */
+  /** Whether an observer watched requests when this one began. */
   readonly isWatched: boolean
   /** Of the answer, gathered until its head is written. */
   readonly headers: Record<string, string | number>

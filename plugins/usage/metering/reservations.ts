@@ -105,14 +105,10 @@ const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
  */
 const spend = (till: Till, paid: Payment, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted | null> => {
   if (paid.charges.length === 0) return null
+  const grantedBy = (spent: Spent) => (spent.ok ? spent : refuse(till, paid, spent, kind))
   const spent = till.limiter.spend(paid.charges)
-  return spent instanceof Promise
-    ? spent.then((later) => granted(till, paid, later, kind))
-    : granted(till, paid, spent, kind)
+  return spent instanceof Promise ? spent.then(grantedBy) : grantedBy(spent)
 }
-
-const granted = (till: Till, paid: Payment, spent: Spent, kind: Pick<Kind<never>, 'tell' | 'limit'>): Soon<Granted> =>
-  spent.ok ? spent : refuse(till, paid, spent, kind)
 
 /** Of the request, where it is listened to. */
 const traceFor = ({ traces: [traceOf] }: Till, entry: BilledModel | null): Trace | null => {
