@@ -200,7 +200,6 @@ class Reserved<Truth> implements Reservation<Truth> {
     spent: Granted | null,
   ) {
     const { caller, entry, mode, guess, sealed, record } = call
-    const { used } = paid
     this.#till = till
     this.#call = call
     this.full = call.windows?.full
@@ -212,7 +211,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     this.#trace = traceFor(till, entry)
     if (entry !== null && record !== undefined) record.model = entry.name
     this.headers = spent === null ? nothing : tell(paid.charges, spent.left, this.#start)
-    const most = () => tariff.guessOf(guess, till.mostOf(entry, mode, used, sealed))
+    const most = () => tariff.guessOf(guess, till.mostOf(entry, mode, paid.used, sealed))
     this.#opened = till.ledger.open(placeOf(caller, entry, this.#start, null), most)
     this.#keep()
   }
