@@ -2,7 +2,7 @@ import { fstatSync, write, writeSync } from 'node:fs'
 
 /** In bytes: a pipe takes one write of this size whole, even with other writers. */
 const pipe = 4096
-/** In bytes: a file takes any. */
+/** In bytes: a file and a device take any. */
 const filed = 64 * 1024
 /** In bytes: the limit of waiting lines. Further lines are lost. */
 const mostWaitingBytes = 16 * 1024 * 1024
@@ -83,20 +83,22 @@ interface Writing {
   readonly flushSync: () => void
 }
 
+/** A descriptor that tells nothing is taken for a pipe. */
+const isPipe = (fd: number): boolean => {
+  try {
+    const found = fstatSync(fd)
+    return found.isFIFO() || found.isSocket()
+  } catch {
+    return true
+  }
+}
+
 /**
  * Collects lines and writes them together, after at most a quarter of a second and at the exit. A full disk stops no
  * request: lines wait for space, and a later line counts the lost ones.
  */
-const isFile = (fd: number): boolean => {
-  try {
-    return fstatSync(fd).isFile()
-  } catch {
-    return false
-  }
-}
-
 export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync }): WrittenLines => {
-  const whole = isFile(fd) ? filed : pipe
+  const whole = isPipe(fd) ? pipe : filed
   const writing: Writing = {
     ...{ fd, door, whole, queue: lineQueue(whole), lost: 0, writing: false, failing: false, gone: false },
     ...{ timer: null, watched: false, rested: null, flushSync: () => writeAtOnce(writing) },
