@@ -79,6 +79,18 @@ export const contextOf = (
   trace: null,
 })
 
+/** The request has come to its route, and has the route's headers. */
+export const reach = (
+  context: RequestContext,
+  route: AnyRoute,
+  label: string,
+  headers: readonly (readonly [name: string, value: string])[],
+): void => {
+  context.route = route
+  context.label = label
+  for (const [name, value] of headers) context.headers[name] = value.replace('{id}', context.about.id)
+}
+
 /** What a route answers by itself may last for an hour, and keeps no generation so long. */
 export const leaveRoute = (context: RequestContext, status: number): void => {
   context.ownStatus = status

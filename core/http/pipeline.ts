@@ -12,7 +12,7 @@ import type { HeldBytes } from './body-budget.ts'
 import { type Intake, bodyIntake } from './body-intake.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
-import { type RequestContext, isListened, labelOf } from './context.ts'
+import { type RequestContext, isListened, labelOf, reach } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack, strangers } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import { render } from './render.ts'
@@ -50,9 +50,7 @@ const longWay = (
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most, bodyBytes } = own
-    visit.route = route
-    visit.label = label
-    for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
+    reach(visit, route, label, headers)
     const held: HeldPlace[] = []
     let room: HeldBytes | null = null
     let keyed: KeyedRequest | null = null
@@ -71,25 +69,19 @@ const longWay = (
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }
+      const payer = caller ?? strangers
       const tagged = caller && taggedCaller(caller, ctx.req.headers[tagHeader])
       let intake: Intake | null = null
       // A body without a key is read where attempts are counted.
       if (route.body !== undefined && (caller !== null || attempt !== null)) {
-        room = hold(caller ?? strangers, settings.bodies.inMemory)
+        room = hold(payer, settings.bodies.inMemory)
         const charge = caller === null ? unpaid : async (bytes: number) => count.bytes(caller, bytes)
         intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
       }
       const input =
         intake === null
           ? undefined
-          : await inputOf(
-              ctx,
-              route.body,
-              settings,
-              intake,
-              paceOf(caller ?? strangers, settings.bodies.time),
-              known?.body ?? null,
-            )
+          : await inputOf(ctx, route.body, settings, intake, paceOf(payer, settings.bodies.time), known?.body ?? null)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
       const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake)

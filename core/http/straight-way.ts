@@ -10,7 +10,7 @@ import { patient } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
-import { type RequestContext, type RouteGeneration, labelOf } from './context.ts'
+import { type RequestContext, type RouteGeneration, labelOf, reach } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import type { AnyRoute } from './route.ts'
@@ -233,9 +233,7 @@ export const straightWay = (
     const entry = { record, headers: asked, params, query: ctx.querystring, caller: tagged, clock, beats, answer }
     const call = route.straight?.(entry, own.supplied) ?? null
     if (call === null) return goesLong('settings')
-    visit.route = route
-    visit.label = label
-    for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
+    reach(visit, route, label, headers)
     visit.caller = caller
     showsKey(req)
     return new StraightWay(road, ctx, caller, entry, call, length).run()

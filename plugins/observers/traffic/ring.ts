@@ -57,6 +57,16 @@ const answer = (counts: Counts, use: Used): void => {
   consume(counts, use)
 }
 
+const addUse = (slot: Slot, use: Used): void => {
+  const { model, backend, team, organization } = use
+  consume(slot.all, use)
+  answer(countsUnder(slot, 'model', model), use)
+  // Calls of a backend are counted as they end, those that failed too.
+  consume(countsUnder(slot, 'backend', backend), use)
+  answer(countsUnder(slot, 'organization', organization), use)
+  if (team !== null) answer(countsUnder(slot, 'team', `${organization}/${team}`), use)
+}
+
 export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
   const slots: (Slot | undefined)[] = []
 
@@ -84,14 +94,7 @@ export const ringOf = ({ steps, ms }: Pick<Ring, 'steps' | 'ms'>): Ring => {
       addTime(all.times, ms)
     },
     used(now, use) {
-      const { model, backend, team, organization } = use
-      const slot = slotAt(now)
-      consume(slot.all, use)
-      answer(countsUnder(slot, 'model', model), use)
-      // Calls of a backend are counted as they end, those that failed too.
-      consume(countsUnder(slot, 'backend', backend), use)
-      answer(countsUnder(slot, 'organization', organization), use)
-      if (team !== null) answer(countsUnder(slot, 'team', `${organization}/${team}`), use)
+      addUse(slotAt(now), use)
     },
     firstToken(now, model, ms) {
       const slot = slotAt(now)

@@ -85,12 +85,7 @@ export const chatBackend = (backend: ChatBackend): ChatUpstream => {
   const ownUnheard = roads === undefined ? backend.unheard : unheardByRoad(roads, backend.unheard)
   const unheard = omitting(backend.request, ownUnheard)
   const change = changedBy(backend.request)
-  const counted: Readonly<Record<string, string>>[] = []
-  const headersOf = ({ tries }: ChatCall): Readonly<Record<string, string>> => {
-    if (backend.countsTries !== true || tries === undefined) return typed
-    if (tries >= fewTries) return { ...typed, [retryCount]: `${tries}` }
-    return (counted[tries] ??= { ...typed, [retryCount]: `${tries}` })
-  }
+  const headersOf = backend.countsTries === true ? withTries(typed) : () => typed
 
   const byChat = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
     const body = await printJson(change(chatBody(backend, call)))
@@ -126,6 +121,16 @@ export const chatBackend = (backend: ChatBackend): ChatUpstream => {
 
 /** Tries whose headers are made once. */
 const fewTries = 4
+
+/** The headers of a call with the number of its try. */
+const withTries = (typed: Readonly<Record<string, string>>) => {
+  const made: Readonly<Record<string, string>>[] = []
+  return ({ tries }: ChatCall): Readonly<Record<string, string>> => {
+    if (tries === undefined) return typed
+    if (tries >= fewTries) return { ...typed, [retryCount]: `${tries}` }
+    return (made[tries] ??= { ...typed, [retryCount]: `${tries}` })
+  }
+}
 
 /** Empty where no line takes bytes by events. */
 const wiresOf = (

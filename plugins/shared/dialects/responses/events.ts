@@ -55,6 +55,30 @@ interface Writing {
   usage: WireUsage | null
 }
 
+/** An answer that has not begun. */
+const freshWriting = ({
+  request,
+  head,
+  known,
+  tell,
+  now,
+}: Pick<Writing, 'request' | 'head' | 'known' | 'tell' | 'now'>): Writing => ({
+  request,
+  head,
+  known,
+  tell,
+  now,
+  output: [],
+  places: 0,
+  sequence: 0,
+  begun: false,
+  thoughts: null,
+  spoken: null,
+  calling: null,
+  finish: null,
+  usage: null,
+})
+
 /** Chunks as the events of the dialect, numbered, one item after the other. */
 export const responseEvents = ({ request, model, seal, created, now, id }: ResponseToWrite) => {
   const tell: ResponseEvents = {
@@ -75,22 +99,8 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
       tell.event(into, 'response.output_item.done', { output_index, item })
     },
   }
-  const writing: Writing = {
-    request,
-    head: headOf(request, model, id('resp'), created),
-    known: knownTools(request),
-    tell,
-    now,
-    output: [],
-    places: 0,
-    sequence: 0,
-    begun: false,
-    thoughts: null,
-    spoken: null,
-    calling: null,
-    finish: null,
-    usage: null,
-  }
+  const head = headOf(request, model, id('resp'), created)
+  const writing = freshWriting({ request, head, known: knownTools(request), tell, now })
   const relaying: Relay = { model, seal, remembers: request.store !== false, sequence: 0, places: 0, ended: false }
   return {
     take(chunk: Chunk, into: EventSink): void {

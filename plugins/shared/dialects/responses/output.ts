@@ -18,17 +18,18 @@ export interface ResponseEvents {
   finish(into: EventReceiver, at: number, item: JsonObject): void
 }
 
+const messageOf = (id: string, status: string, content: readonly JsonObject[]): JsonObject => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  status,
+  content,
+})
+
 /** A message that grows: a text and a refusal are parts of their own, one after the other. */
 export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const item_id = tell.id('msg')
-  const itemOf = (status: string, content: readonly JsonObject[]) => ({
-    id: item_id,
-    type: 'message',
-    role: 'assistant',
-    status,
-    content,
-  })
-  const output_index = tell.add(into, itemOf('in_progress', []))
+  const output_index = tell.add(into, messageOf(item_id, 'in_progress', []))
   const parts: JsonObject[] = []
   let kind: 'output_text' | 'refusal' | null = null
   let text = ''
@@ -81,7 +82,7 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
     },
     close(into: EventReceiver): void {
       end(into)
-      tell.finish(into, output_index, itemOf('completed', parts))
+      tell.finish(into, output_index, messageOf(item_id, 'completed', parts))
     },
   }
 }
