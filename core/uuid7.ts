@@ -5,10 +5,7 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 /** The last id of each clock: its time with its text, and its place among those of one millisecond. */
 const lasts = new WeakMap<Clock, { time: number; text: string; place: number }>()
 
-const timeText = (time: number): string => {
-  const digits = time.toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`
-}
+const timeText = (time: number): string => time.toString(16).padStart(12, '0').replace(/.{8}/, '$&-')
 
 /**
  * Ids of one process in one millisecond: 12 bits, `rand_a` of RFC 9562. Beyond them the id borrows the next

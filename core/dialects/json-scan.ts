@@ -32,8 +32,7 @@ export interface MemberPlace {
 }
 
 export const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c] as const
-export const [bracket, brace] = [0x5b, 0x7b] as const
-const [bracketEnd, braceEnd] = [0x5d, 0x7d] as const
+const [bracket, bracketEnd, brace, braceEnd] = [0x5b, 0x5d, 0x7b, 0x7d] as const
 
 /** Bytes from which on a value is read in pieces. */
 export const longValue = 4 * 1024

@@ -1,4 +1,4 @@
-import { type JsonScan, brace, bracket, isSpace } from './json-scan.ts'
+import type { JsonScan } from './json-scan.ts'
 
 /** The text of a member, made when it is first wanted: most are never read. */
 type MemberText = () => string
@@ -8,7 +8,7 @@ const memberText = (bytes: Buffer, begin: number, end: number): MemberText => {
   return () => (text ??= bytes.toString('utf8', begin, end).trim())
 }
 
-/** The text of each list and object in an object, by its name. */
+/** The text of each member of an object, by its name. */
 export type MemberTexts = ReadonlyMap<string, MemberText>
 
 /**
@@ -30,19 +30,12 @@ export const memberTexts = (
   }
   const texts = new Map<string, MemberText>()
   for (const { name, nameEnd, value, valueEnd } of outermost)
-    if (holds(bytes, value)) texts.set(nameIn(bytes, name, nameEnd), memberText(bytes, value, valueEnd))
+    texts.set(nameIn(bytes, name, nameEnd), memberText(bytes, value, valueEnd))
   return texts
 }
 
 const nameIn = (bytes: Buffer, begin: number, end: number): string =>
   JSON.parse(bytes.toString('utf8', begin, end)) as string
-
-/** Whether a list or an object begins at this place, behind spaces. */
-const holds = (bytes: Buffer, from: number): boolean => {
-  let at = from
-  while (isSpace(bytes[at])) at++
-  return bytes[at] === bracket || bytes[at] === brace
-}
 
 const tellRepeated = ({ bytes, outermost }: JsonScan, repeated: (name: string) => void): void => {
   const names = new Set<string>()

@@ -148,8 +148,7 @@ const routeGenerationOf = (
   const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
   const { credentials } = generation.supply({ credentials: Credentials })
   const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
-  const jsonBounds = jsonBoundsOf(settings)
-  return { generation, settings, credentials, pace, count, crowd, jsonBounds, given }
+  return { generation, settings, credentials, pace, count, crowd, jsonBounds: jsonBoundsOf(settings), given }
 }
 
 /** Makes counters of an address's requests, each of which counts by itself. */

@@ -22,16 +22,12 @@ export interface RouteGeneration {
   /** What the JSON of a body may have. */
   readonly jsonBounds: JsonBounds
   /** In the order of the routes. */
-  readonly given: readonly GivenRoute[]
-}
-
-/** What a route has of one generation. */
-interface GivenRoute {
-  readonly supplied: Supplied<Needs>
-  /** Places of one key. */
-  readonly most: number | undefined
-  /** Bytes that the body may have; 0 where the route takes none. */
-  readonly bodyBytes: number
+  readonly given: readonly {
+    readonly supplied: Supplied<Needs>
+    readonly most: number | undefined
+    /** Bytes that the body may have; 0 where the route takes none. */
+    readonly bodyBytes: number
+  }[]
 }
 
 /** A request from its head to the end of its answer. */
@@ -78,18 +74,6 @@ export const contextOf = (
   closed: null,
   trace: null,
 })
-
-/** The request has come to its route, and has the route's headers. */
-export const reach = (
-  context: RequestContext,
-  route: AnyRoute,
-  label: string,
-  headers: readonly (readonly [name: string, value: string])[],
-): void => {
-  context.route = route
-  context.label = label
-  for (const [name, value] of headers) context.headers[name] = value.replace('{id}', context.about.id)
-}
 
 /** What a route answers by itself may last for an hour, and keeps no generation so long. */
 export const leaveRoute = (context: RequestContext, status: number): void => {

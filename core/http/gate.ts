@@ -10,6 +10,7 @@ import type { RequestContext } from './context.ts'
 import type { Wait } from './http-errors.ts'
 import type { keyWatch } from './key-watch.ts'
 import type { Observed } from './observed.ts'
+import type { AnyRoute } from './route.ts'
 import type { CallClock } from './straight-call.ts'
 
 /** What all routes of a process share on the way of a request. */
@@ -44,6 +45,13 @@ export interface Known {
 }
 
 export type Headers = readonly (readonly [name: string, value: string])[]
+
+/** The request has come to its route, and has the route's headers. */
+export const reach = (visit: RequestContext, route: AnyRoute, label: string, headers: Headers): void => {
+  visit.route = route
+  visit.label = label
+  for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
+}
 
 /** The last place first. */
 export const giveBack = (held: readonly HeldPlace[], failed: (error: unknown) => void): void => {
