@@ -24,26 +24,13 @@ export const memberTexts = (
 ): MemberTexts | null => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { bytes, outermost, members } = scan
-  if (members !== made) {
-    tellRepeated(scan, repeated)
-    return null
-  }
   const texts = new Map<string, MemberText>()
-  for (const { name, nameEnd, value, valueEnd } of outermost)
-    texts.set(nameIn(bytes, name, nameEnd), memberText(bytes, value, valueEnd))
-  return texts
-}
-
-const nameIn = (bytes: Buffer, begin: number, end: number): string =>
-  JSON.parse(bytes.toString('utf8', begin, end)) as string
-
-const tellRepeated = ({ bytes, outermost }: JsonScan, repeated: (name: string) => void): void => {
-  const names = new Set<string>()
-  for (const { name: begin, nameEnd } of outermost) {
-    const name = nameIn(bytes, begin, nameEnd)
-    if (names.has(name)) repeated(name)
-    names.add(name)
+  for (const { name: begin, nameEnd, value, valueEnd } of outermost) {
+    const name = JSON.parse(bytes.toString('utf8', begin, nameEnd)) as string
+    if (texts.has(name)) repeated(name)
+    texts.set(name, memberText(bytes, value, valueEnd))
   }
+  return members === made ? texts : null
 }
 
 /** By object or array. A changed copy has no text. */
@@ -62,17 +49,14 @@ export const keepTexts = (value: unknown, members: MemberTexts | null): void => 
 export const keptText = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null ? texts.get(value)?.() : undefined
 
-const hasKept = (value: object): boolean => {
-  for (const name in value) {
-    const member: unknown = value[name as keyof typeof value]
-    if (typeof member === 'object' && member !== null && texts.has(member)) return true
-  }
-  return false
-}
-
 /** JSON whose first level is printed as it came, as far as that is known. */
 export const printKept = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null || !hasKept(value)) return JSON.stringify(value)
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !Object.values(value).some((member) => typeof member === 'object' && member !== null && texts.has(member as object))
+  )
+    return JSON.stringify(value)
   const members: string[] = []
   for (const [name, member] of Object.entries(value)) {
     const text = keptText(member) ?? JSON.stringify(member)

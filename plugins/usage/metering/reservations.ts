@@ -43,9 +43,13 @@ interface MeterNeeds {
 const tillOf = (needs: MeterNeeds) => {
   const { limiter, settings, log, observers, lists } = needs
   let settling = 0
-  let rested = () => {}
-  const settled = (): void => {
-    if (--settling === 0) rested()
+  let settled = () => {}
+  const done = () => {
+    if (--settling === 0) settled()
+  }
+  const undone = (cause: unknown) => {
+    log.error('limits.unsettled', {}, cause)
+    done()
   }
   return {
     ...needs,
@@ -55,16 +59,20 @@ const tillOf = (needs: MeterNeeds) => {
     counting: withHook(observers, 'used'),
     timing: withHook(observers, 'firstToken'),
     warn: budgetWarnings(limiter, log, observers, settings),
-    /** A call begins to settle what it took; `settled` or `unsettled` ends that. */
-    settles: (): void => void settling++,
-    settled,
-    unsettled(cause: unknown): void {
-      log.error('limits.unsettled', {}, cause)
-      settled()
+    /** The work never fails: its fault is logged. */
+    settling(work: () => Soon<void>): Soon<void> {
+      settling++
+      try {
+        const going = work()
+        if (going instanceof Promise) return going.then(done, undone)
+        done()
+      } catch (fault) {
+        undone(fault)
+      }
     },
     /** Resolves when nothing is being settled any more. */
     async rest(): Promise<void> {
-      if (settling > 0) await new Promise<void>((resolve) => (rested = resolve))
+      if (settling > 0) await new Promise<void>((resolve) => (settled = resolve))
     },
   }
 }
@@ -284,17 +292,11 @@ class Reserved<Truth> implements Reservation<Truth> {
   #pay(amount: number, cost: number | null, requests = 1): Soon<void> {
     const spent = this.#spent
     if (spent === null) return
-    const { settles, settled, unsettled } = this.#till
-    settles()
-    // A fault of the limiter is logged, since the call was answered.
-    try {
-      const left = spent.settle(this.#actual(amount, cost, requests))
-      const told = left instanceof Promise ? left.then((later) => this.#warn(later)) : this.#warn(left)
-      if (told instanceof Promise) return told.then(settled, unsettled)
-      settled()
-    } catch (fault) {
-      unsettled(fault)
-    }
+    const actual = this.#actual(amount, cost, requests)
+    return this.#till.settling(() => {
+      const left = spent.settle(actual)
+      return left instanceof Promise ? left.then((later) => this.#warn(later)) : this.#warn(left)
+    })
   }
 
   /** What each charge is in truth. */
