@@ -65,8 +65,8 @@ interface Bounds {
 const bounds: Readonly<Record<string, Bounds>> = {
   'the interface': boundsOf(56, 4.0),
   'chat completions': boundsOf(53, 3.8),
-  Messages: boundsOf(73, 5.6),
-  Responses: boundsOf(104, 8.1),
+  Messages: boundsOf(75, 6.6),
+  Responses: boundsOf(106, 8.2),
   generateContent: boundsOf(81, 7.5),
 }
 
