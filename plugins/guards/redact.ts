@@ -92,7 +92,10 @@ const runStart = (text: string): number => {
   return text.length - at > longestRun ? text.length : at
 }
 
-/** Groups of a number may follow. One digit more than the longest card holds any card that begins earlier. */
+/**
+ * Groups of a number may follow. One digit more than the longest card is enough: a card that begins earlier has all its
+ * digits here.
+ */
 const numberStart = (text: string): number => {
   const end = text.slice(-longestIban)
   const from = text.length - end.length

@@ -33,7 +33,10 @@ const textOf = (data: Data): string => {
 const line = (value: unknown): string =>
   value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 
-/** Numbers that JSON cannot hold are text. Throws Unreadable, and Unconfigured when a compression needs a package. */
+/**
+ * The content of a json, jsonl, csv, yaml, xml, toml or parquet file. Numbers that a double or JSON cannot hold are
+ * text. Throws Unreadable for another format, and Unconfigured when a compression needs another package.
+ */
 export const readData = (
   { name, mime, bytes }: FileToRead,
   signal: AbortSignal,

@@ -12,7 +12,10 @@ export interface Lanes {
 
 const nobody = { organization: '', key: '', queue: defaultQueue }
 
-/** No organisation fills all lanes: the last one stays free for another. At most `most` of its jobs wait. */
+/**
+ * One organisation fills all lanes but the last, so that another organisation finds a free lane. At most `most` of its
+ * jobs wait.
+ */
 export const lanes = (width: number, most = Infinity): Lanes => {
   const shares = fairShares({ all: width + 1, organization: width, key: width })
   const enter = (signal: AbortSignal) => {

@@ -6,10 +6,7 @@ import type { ModelSettings } from '../../core/settings.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
 
-/**
- * Prices in the currency of `prices.currency`, of 1,000 tokens or characters, a minute, a picture or a
- * request.
- */
+/** Prices in the currency of `prices.currency`, of 1,000 tokens or characters, a minute, a picture or a request. */
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
   completion_price_per_k: v.optional(amount),

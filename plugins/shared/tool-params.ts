@@ -2,14 +2,11 @@ import type { GenericSchema } from 'valibot'
 
 type Params = Readonly<Record<string, unknown>>
 
-/** What of the given parameters a tool's schema is to check, and the first name that the tool does not have. */
-export interface ToldParams {
-  readonly told: Params
-  readonly odd: string | null
-}
-
-/** Leaves out optional parameters that are null or empty. A schema that lists no names says itself what it refuses. */
-export const toldParams = (schema: GenericSchema, given: Params): ToldParams => {
+/**
+ * What of the given parameters a tool's schema is to check, and the first name that the tool does not have.
+ * Leaves out optional parameters that are null or empty. A schema that lists no names says itself what it refuses.
+ */
+export const toldParams = (schema: GenericSchema, given: Params) => {
   const known = entriesOf(schema)
   if (known === null) return { told: given, odd: null }
   const told: Record<string, unknown> = {}

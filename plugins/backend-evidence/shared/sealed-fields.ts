@@ -104,7 +104,10 @@ const figure = (value: unknown, name: string): unknown =>
 const figures = ['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'n', 'seed', 'stream'] as const
 const more = ['presence_penalty', 'frequency_penalty', 'parallel_tool_calls'] as const
 
-/** The body of a chat with every text sealed. Throws for a member that the protocol seals nowhere. */
+/**
+ * The body of a chat with every text sealed. Throws for a member that the protocol seals nowhere, and which could hold
+ * words of a user.
+ */
 const sealedChat = (body: unknown, seal: Change): Fields => {
   const text = (value: unknown, name: string) => (typeof value === 'string' ? seal(value) : refused(name))
   const json = (value: unknown) => seal(JSON.stringify(value))

@@ -46,7 +46,10 @@ export interface Chat {
   ): Promise<{ readonly metadata: { readonly stopReason: string } }>
 }
 
-/** A prompt up to the place where the answer begins. A model that thinks is done with that there. */
+/**
+ * A prompt up to the place where the answer begins. A model that thinks is done with that there, whether or not its own
+ * template says so.
+ */
 export const promptOf = (text: string, model: Model, { chatWrapper }: Chat): Token[] => {
   const render = (response: readonly (string | object)[]) => {
     const chatHistory: Turn[] = [

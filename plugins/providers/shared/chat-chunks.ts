@@ -16,7 +16,10 @@ interface LooseChunk extends JsonObject {
 /** Turns the usage that a backend told into the counts of the common format. */
 export type Counts = (told: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
-/** Reads the events of one stream. It ends well behind the end mark, or, without one, with all reasons. */
+/**
+ * Reads the events of one stream. It ends well only behind the end mark, or, for a backend that never sends one, when every
+ * choice has its finish reason.
+ */
 export const chunkEvents = (status: number, marksEnd: boolean, counts?: Counts): WireEvents => {
   const open = new Set<number>()
   let spoken = false

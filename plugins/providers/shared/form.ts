@@ -1,9 +1,7 @@
+import type { MediaFile } from '../../../core/ports/media.ts'
+
 /** A file of a form, with the name that the backend sees. */
-export interface FormFile {
-  readonly name: string
-  readonly mime: string
-  readonly bytes: Uint8Array
-}
+export type FormFile = MediaFile
 
 export type FormField = readonly [name: string, value: string]
 

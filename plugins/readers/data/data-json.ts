@@ -3,7 +3,10 @@ import { Unreadable } from '../../../core/errors.ts'
 /** Deeper texts are refused. */
 const deepestNesting = 10_000
 
-/** Throws when the text is not JSON. Numbers beyond a double become text, as do NaN and Infinity. */
+/**
+ * Throws when the text is not JSON. Numbers beyond a double become text, as do NaN and Infinity, which some programs
+ * write.
+ */
 export const parseJson = (text: string): unknown => JSON.parse(spared(text)) as unknown
 
 /** The lines of a file as values, and the number of unreadable lines so far. */

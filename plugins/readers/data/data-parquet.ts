@@ -11,7 +11,10 @@ import { fillRows } from '../shared/tables-fill.ts'
 /** Further columns are left out, and the result counts as truncated. */
 const mostColumns = 1_000
 
-/** The first rows of a parquet file. Throws for other bytes, and Unconfigured for a missing compression. */
+/**
+ * The first rows of a parquet file. Throws when the bytes are not parquet, and Unconfigured when a compression needs
+ * another package.
+ */
 export const readParquet = async (bytes: Uint8Array, most: ContentLimits): Promise<Table> => {
   const { parquetMetadata, parquetRead, parquetSchema } = await optionalPackage('hyparquet', () => import('hyparquet'))
   const { parquetHeader } = await optionalPackage('hyparquet', () => import('hyparquet/src/column.js'))

@@ -1,14 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 
 /** A run of characters that stand together in the file. */
-export interface Piece {
-  /** The number of characters before it. */
-  readonly start: number
-  readonly text: string
-  /** The place of its first byte in the stream, and the bytes of a character. */
-  readonly place: number
-  readonly width: 1 | 2
-}
+export type Piece = Readonly<ReturnType<typeof single>>
 
 /** True before Word 97, the first version whose characters stand in pieces of either width. */
 export const isOld = (main: Buffer): boolean => main.readUInt16LE(2) < 0xc1
@@ -57,9 +50,11 @@ const listed = (main: Buffer, table: Buffer, old: boolean): readonly Piece[] => 
 
 const narrow = new TextDecoder('windows-1252')
 
-const single = (main: Buffer, start: number, from: number, to: number): Piece => ({
+const single = (main: Buffer, start: number, from: number, to: number) => ({
+  /** The number of characters before it. */
   start,
   text: narrow.decode(main.subarray(from, to)),
+  /** The place of its first byte in the stream, and the bytes of a character. */
   place: from,
   width: 1,
 })

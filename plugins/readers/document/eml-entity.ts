@@ -2,28 +2,13 @@ import { decodeBytes } from '../../shared/charset.ts'
 import { unquoted } from './quoted-printable.ts'
 
 /** A mail or a part of one. */
-export interface Entity {
-  /** The decoded value of a head; '' where there is none. */
-  readonly head: (name: string) => string
-  /** In lower case, such as `text/plain`. */
-  readonly type: string
-  readonly charset: string
-  readonly boundary: string
-  /** The name of a file; '' where there is none. */
-  readonly name: string
-  readonly isAttached: boolean
-  readonly body: Buffer
-  /** True when a transfer encoding stands between the body and its content. */
-  readonly isCoded: boolean
-  /** The body without its transfer encoding. */
-  content(): Buffer
-}
+export type Entity = Readonly<ReturnType<typeof entityOf>>
 
 /** In bytes: longer heads are cut. */
 const mostHeads = 256 * 1024
 
 /** Heads without a blank line behind them are an entity without a body. */
-export const entityOf = (bytes: Buffer): Entity => {
+export const entityOf = (bytes: Buffer) => {
   const start = bytes.subarray(0, mostHeads).toString('latin1')
   const gap = /\r?\n\r?\n/.exec(/^\r?\n/.test(start) ? `\n${start}` : start)
   const end = gap ? gap.index + gap[0].length : start.length
@@ -34,14 +19,19 @@ export const entityOf = (bytes: Buffer): Entity => {
   const body = bytes.subarray(end)
   const coding = head('content-transfer-encoding').trim().toLowerCase()
   return {
-    head: (name) => decodedWords(head(name)),
+    /** The decoded value of a head; '' where there is none. */
+    head: (name: string) => decodedWords(head(name)),
+    /** In lower case, such as `text/plain`. */
     type: type || 'text/plain',
     charset: about.get('charset') ?? '',
     boundary: about.get('boundary') ?? '',
+    /** The name of a file; '' where there is none. */
     name: decodedWords(file.get('filename') ?? about.get('name') ?? ''),
     isAttached: disposition === 'attachment',
     body,
+    /** True when a transfer encoding stands between the body and its content. */
     isCoded: /^(base64|quoted-printable)$/.test(coding),
+    /** The body without its transfer encoding. */
     content: () => uncoded(body, coding),
   }
 }

@@ -1,4 +1,7 @@
-/** Quoted-printable by RFC 2045. Blanks at the end of a line are dropped, and a soft break joins two lines. */
+/**
+ * Quoted-printable by RFC 2045, in one pass over the bytes: blanks at the end of a line are dropped, and a soft break
+ * joins two lines.
+ */
 export const unquoted = (coded: Buffer): Buffer => {
   const plain = Buffer.allocUnsafe(coded.length)
   let end = 0

@@ -93,7 +93,10 @@ const leastPixels = 1000
 /** Pixels of an inch, which is 72 points. */
 const perInch = 200
 
-/** A PDF page as a grey PGM, by its longer side in points. Throws Unreadable, or Unconfigured without poppler. */
+/**
+ * Draws a PDF page as a grey PGM picture. `longest` is the page's longer side in points. Throws Unreadable, or
+ * Unconfigured without poppler.
+ */
 const drawPage = (
   pdf: Uint8Array,
   page: { readonly number: number; readonly longest: number },

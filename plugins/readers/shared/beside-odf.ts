@@ -3,7 +3,10 @@ import { unzip } from '../../shared/zip.ts'
 import { type Gathering, gatherBeside, shortened } from './beside.ts'
 import { scanXml } from './markup.ts'
 
-/** What stands beside an OpenDocument text: links, images, comments, headers, footers, hidden text, charts. */
+/**
+ * The parts of an OpenDocument file beside its text: links, alternative texts, comments, headers, footers, hidden text,
+ * titles of charts.
+ */
 export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => /^(mimetype|((Object [^/]+\/)?content|styles)\.xml)$/.test(name))
   const gathering = gatherBeside()

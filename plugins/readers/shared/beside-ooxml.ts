@@ -8,7 +8,10 @@ import { scanXml } from './markup.ts'
 const read =
   /^(_rels\/\.rels|(word|ppt|xl)\/((document|presentation|workbook|styles)\.xml|(header|footer|comments|commentAuthors)\d*\.xml|comments\/[^/]+\.xml|(slides|worksheets|charts)\/[^/]+\.xml|(.*\/)?_rels\/[^/]+\.rels))$/
 
-/** What stands beside the text of a docx, pptx or xlsx: links, images, charts, comments, headers, footers. */
+/**
+ * The parts of a docx, pptx or xlsx beside its text: links, alternative texts, charts, comments, headers, footers,
+ * hidden text.
+ */
 export const besideOoxml = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => read.test(name))
   const gathering = gatherBeside()

@@ -8,7 +8,10 @@ import { openCompound } from './compound.ts'
 export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt' | 'doc' | 'msg' | 'eml'
 export type SlideFormat = 'pptx' | 'odp' | 'ppt'
 
-/** The format of a file by its bytes, and of texts by name and type. Throws Unreadable for an unknown one. */
+/**
+ * The format of a file: by its bytes, and for text formats by its name and type. Throws Unreadable for an unknown
+ * format.
+ */
 export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Format | SlideFormat> => {
   if (isZip(bytes)) return packed(bytes)
   if (isCompound(bytes)) return contained(bytes)

@@ -1,15 +1,7 @@
 import { joinLines, type DocumentWriter } from './document-writing.ts'
 
 /** Tables as lines of text. A cell may contain further tables. */
-export interface Rows {
-  openTable(): void
-  closeTable(): void
-  openRow(): void
-  openCell(): void
-  closeCell(): void
-  /** In a layout row, unlike a data row, each cell gets its own lines. */
-  closeRow(): void
-}
+export type Rows = ReturnType<typeof rows>
 
 /** `laidOut` is true for a table around other tables, which serves the layout of a page. */
 interface Table {
@@ -19,7 +11,7 @@ interface Table {
 }
 
 /** Each open cell is a text of its own in the writer, so that a cell may have paragraphs. */
-export const rows = (writing: DocumentWriter): Rows => {
+export const rows = (writing: DocumentWriter) => {
   const tables: Table[] = []
   const top = () => tables.at(-1)
   const closeCell = () => {
@@ -57,6 +49,7 @@ export const rows = (writing: DocumentWriter): Rows => {
     },
     // A cell whose table is closed already stays apart from the next one.
     closeCell: () => (top() ? closeCell() : writing.say(' ')),
+    /** In a layout row, unlike a data row, each cell gets its own lines. */
     closeRow,
   }
 }

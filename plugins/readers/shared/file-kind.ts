@@ -5,7 +5,9 @@ import { isCompound } from '../../shared/unreadable-reason.ts'
 import { isZip } from '../../shared/zip.ts'
 import { openCompound } from './compound.ts'
 
-/** The kind of a file, by its first bytes, its name and type, or its parts. All else is a document. */
+/**
+ * The kind of a file: by its first bytes, then its name and type, then its parts. Any other file counts as a document.
+ */
 export const kindOf = ({ name, mime, bytes }: FileToRead): Kind => {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')

@@ -6,7 +6,10 @@ export interface Sink<T> {
   done(): T
 }
 
-/** Reads records one by one. `begin` may run twice: an unclosed quote is read again as text. */
+/**
+ * Reads records one by one, so that a large file is never in memory as cells. `begin` may run twice: an unclosed quote
+ * is read again as text.
+ */
 export const readCsv = async <T>(text: string, delimiter: string, begin: () => Sink<T>): Promise<T> => {
   const { parse } = await optionalPackage('csv-parse', () => import('csv-parse/sync'))
   const read = (quote: string | false): T => {

@@ -84,7 +84,10 @@ const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
   }
 }
 
-/** True when a sheet of an xlsx hides rows or columns. The library tells them with all styles alone. */
+/**
+ * True when a sheet of an xlsx hides rows or columns. The library reports them only together with all styles, which
+ * cost memory.
+ */
 const hides = (files: ReadonlyMap<string, Uint8Array>): boolean =>
   Array.from(files).some(
     ([name, file]) =>

@@ -39,7 +39,10 @@ export type FileType = (typeof fileTypes)[number]
 export interface SealedFile extends FileRecord {
   readonly name: string
   readonly mime: string
-  /** True when the KEK's owner vouches for id, key and content together. An unbound file may be another one. */
+  /**
+   * True when the KEK's owner vouches for id, key and content together. An unbound file may be another file of the same
+   * owner.
+   */
   readonly bound: boolean
 }
 

@@ -16,15 +16,6 @@ import { clearRefusal } from './seal-request.ts'
 /** In bytes: a longer file is sealed in chunks, so that no reader holds it whole. */
 const chunked = 1024 * 1024
 
-/** One try of an upload, with the facts that the record must repeat. */
-interface Sending {
-  readonly id: string
-  readonly answer: Response
-  readonly body: unknown
-  /** Null unless the whole content was sent. */
-  readonly binding: string | null
-}
-
 /** In hex, under keys derived from the file's key. */
 const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
   encrypted_name: toHex(sealLabel(dek, 'name', name)),
@@ -37,12 +28,8 @@ export const uploader = (
   sealParts: SealParts,
   opened: (checked: CheckedRecord) => SealedFile,
 ): ((file: Sendable, options?: UploadOptions) => Promise<SealedFile>) => {
-  const send = async (
-    source: Source,
-    clientHash: Uint8Array,
-    options: UploadOptions,
-    now: number,
-  ): Promise<Sending> => {
+  /** One try of an upload, with the facts that the record must repeat. */
+  const send = async (source: Source, clientHash: Uint8Array, options: UploadOptions, now: number) => {
     const [id, dek] = [keys.newId(now), boundKey()]
     const version = source.size > chunked ? '2' : '1'
     const [kid, wrapped_dek] = [keys.kid, keys.wrap(dek)]
@@ -60,6 +47,7 @@ export const uploader = (
     const told = (sent: number) => options.onProgress?.(sent, source.size)
     const plain = countedBytes(source.open(), told)
     const content = version === '2' ? sealContent(dek, plain) : oneChunk(sealWhole(dek, await joinedBytes(plain)))
+    /** Null unless the whole content was sent. */
     let binding: string | null = null
     const behind = async (stored: Stored) => {
       const record = { id, version, file_size: stored.size, kid, wrapped_dek }

@@ -104,7 +104,9 @@ export const verify = async (
   return { body, verdict: null }
 }
 
-/** Checks a platform's evidence over these keys. Throws `SealgateError` with the reason, or `PolicyError`. */
+/**
+ * Checks the evidence of a built-in platform over these keys. Throws `SealgateError` with the reason, or `PolicyError`.
+ */
 const provePlatform = async (
   keyset: Uint8Array,
   { releaseDigest }: KeysetBody,

@@ -37,7 +37,10 @@ export interface EnclaveParts {
   readonly guards?: readonly Fitting<Guard>[]
 }
 
-/** Builds a complete enclave. Without named models, all models of its providers are served. */
+/**
+ * Builds a complete enclave. Without named models, all models of its providers are served: the providers serve only the
+ * enclave.
+ */
 export const buildEnclave = (
   enclaveParts: EnclaveParts,
   settings: SettingsInput,

@@ -154,7 +154,9 @@ export const confidentialModel = async (
   return entry
 }
 
-/** Removes usage unless the caller asked for it. The stream stays the same where possible, for its speed. */
+/**
+ * Removes usage unless the caller asked for it. Returns the same stream where possible: this code runs for every token.
+ */
 const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
   usage ? chunks : withoutCounts(chunks)
 
@@ -168,7 +170,7 @@ const withoutCounts = (chunks: AsyncIterable<Chunk>): Flow<Chunk> =>
 
 type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
 
-/** The last frame tells whether the answer is complete. It carries a receipt of all earlier frames. */
+/** The last frame tells whether the answer is complete. With a receipt, it carries that of all earlier frames. */
 const framed = (chunks: Flow<PacedStream>, key: Uint8Array, over: () => void, receiptFor: ReceiptFor): Flow<string> => {
   const sealer = frameSealer(key)
   const digest = receiptFor && framesDigest()

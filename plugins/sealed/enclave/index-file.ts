@@ -18,7 +18,10 @@ export interface RagRow {
 /** In bytes: rows are padded to a multiple of this, so that their lengths tell little of the text. */
 const bucket = 512
 
-/** A stored index: the number of rows, then each row after its length. A row opens only at its own place. */
+/**
+ * A stored index: the number of rows, then each row after its length. A row opens only at its own place in its own
+ * file.
+ */
 export async function* sealRows(
   ragDek: Uint8Array,
   fileId: string,

@@ -15,7 +15,10 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Reads the outer fields as they arrive. The large field is decoded on the way, and its hex is never whole. */
+/**
+ * Reads the outer fields as they arrive and decodes the large field on the way. Its hex and its JSON are never whole in
+ * memory.
+ */
 export const readSealedBody = async (
   sealed: Uint8Array | AsyncIterable<Uint8Array>,
   { big }: OuterFields,

@@ -32,7 +32,10 @@ export const refusalTexts = {
 /** The codes that a client reads inside the seal. */
 export type SealedRefusalCode = keyof typeof refusalTexts
 
-/** A failure after opening. `field` is a path in the caller's parameters, and travels sealed. */
+/**
+ * A failure after opening. `field` is a path in the caller's own parameters. The field and a backend's own sentence
+ * travel sealed.
+ */
 export class Refusal extends Error {
   readonly code: SealedRefusalCode
   readonly field: string | null

@@ -51,12 +51,6 @@ interface Room {
 /** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a thousand files. */
 const longer = ({ all, organization }: QueueLimits): QueueLimits => ({ all: 8 * all, organization: 16 * organization })
 
-/** Vectors and the model that made them; null without a model. */
-interface Embedded {
-  readonly model: string | null
-  readonly vectors: readonly (Float32Array | null)[]
-}
-
 /** One caller's opened indexes, under the key that opened them. */
 interface Shelved {
   readonly library: SearchIndex
@@ -138,7 +132,7 @@ const ended = (body: Readonly<Record<string, unknown>>): SealedReply => ({
 })
 
 /** Every vector is null when no model makes vectors; search then compares words only. */
-const vectorsOf = async (retrieving: Retrieving, texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+const vectorsOf = async (retrieving: Retrieving, texts: readonly string[], signal: AbortSignal) => {
   const { model } = retrieving.settings
   if (model === undefined) return { model: null, vectors: texts.map(() => null) }
   const vectors: Float32Array[] = []

@@ -193,7 +193,10 @@ export const inspect = async (
   return isEnrolled(rules, platform) ? found : { ...found, warnings: [anyMachine, ...found.warnings] }
 }
 
-/** Throws a `Refusal` or a `PolicyError` unless the evidence answers the question. `checks` lists what ran. */
+/**
+ * Throws a `Refusal` or a `PolicyError` unless the evidence answers the question as the policy demands. `checks` lists
+ * every check that ran.
+ */
 export const appraise = async (
   evidence: unknown,
   policy: PlatformPolicy,

@@ -74,16 +74,10 @@ const oids = {
 const known: ReadonlySet<string> = new Set(Object.values(oids))
 
 /** The common parts of certificates and lists: the signed bytes, the algorithm and the signature. */
-export interface Signed {
-  readonly signed: Uint8Array
-  readonly inside: Item
-  readonly algorithm: Algorithm
-  readonly algorithmBytes: Uint8Array
-  readonly signature: Uint8Array
-}
+export type Signed = Readonly<ReturnType<typeof signedOf>>
 
 /** SEQUENCE { signed part, algorithm, signature }. */
-export const signedOf = (bytes: Uint8Array): Signed => {
+export const signedOf = (bytes: Uint8Array) => {
   const outer = cursor(onlyItem(bytes, tags.sequence).content)
   const inside = outer.take(tags.sequence)
   const algorithmBytes = outer.take(tags.sequence).whole

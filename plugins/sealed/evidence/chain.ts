@@ -14,7 +14,10 @@ const checkIssuer = (issuer: Certificate, below: number): void => {
   demand(issuer.pathLength === null || below <= issuer.pathLength, 'chain_broken', 'path length')
 }
 
-/** Throws unless each certificate, leaf first, is issued by the next, and the last is a root pinned by SHA-256. */
+/**
+ * Throws unless each certificate, leaf first, was issued by the next one, and the last is a pinned root. Roots are
+ * pinned by SHA-256 in hex.
+ */
 export const checkChain = async (
   chain: readonly Certificate[],
   roots: readonly string[],

@@ -5,20 +5,7 @@ import { type Certificate, readCertificate } from './certificate.ts'
 import { demand, refuse } from './reasons.ts'
 
 /** The attestation document of a Nitro enclave. */
-export interface NitroDocument {
-  /** In ms. */
-  readonly timestamp: number
-  /** 48 bytes each, by index. */
-  readonly pcrs: ReadonlyMap<number, Uint8Array>
-  /** Leaf first. */
-  readonly chain: readonly Certificate[]
-  /** Null when the enclave gave none; a gateway's enclave puts its report data here. */
-  readonly userData: Uint8Array | null
-  /** The Sig_structure of COSE (RFC 9052) that the leaf's key signed. */
-  readonly signed: Uint8Array
-  /** r‖s, 96 bytes. */
-  readonly signature: Uint8Array
-}
+export type NitroDocument = Readonly<ReturnType<typeof readDocument>>
 
 /** In bytes: the longest document that is read. */
 export const mostDocument = 16 * 1024
@@ -70,7 +57,7 @@ const chainOf = (leaf: Cbor | undefined, bundle: Cbor | undefined): readonly Cer
 }
 
 /** Throws `evidence_malformed` unless the bytes are a COSE_Sign1 around the members of an enclave's document. */
-export const readDocument = (document: Uint8Array): NitroDocument => {
+export const readDocument = (document: Uint8Array) => {
   demand(document.length <= mostDocument, 'evidence_malformed', 'document')
   const tagged = document[0] === 0xd2
   const parts = readCbor(tagged ? document.subarray(1) : document)
@@ -93,11 +80,16 @@ export const readDocument = (document: Uint8Array): NitroDocument => {
   if (typeof timestamp !== 'number' || timestamp < 0) return malformed('timestamp')
   const userData = payloadItem.get('user_data')
   return {
+    /** In ms. */
     timestamp,
+    /** 48 bytes each, by index. */
     pcrs: registersOf(payloadItem.get('pcrs')),
+    /** Leaf first. */
     chain: chainOf(payloadItem.get('certificate'), payloadItem.get('cabundle')),
+    /** Null when the enclave gave none; a gateway's enclave puts its report data here. */
     userData: userData === undefined || userData === null ? null : bytesIn(userData, 'user_data'),
     // Sig_structure with an empty external part.
+    /** The Sig_structure of COSE (RFC 9052) that the leaf's key signed. */
     signed: concat(
       Uint8Array.of(0x84, 0x6a),
       utf8('Signature1'),
@@ -107,6 +99,7 @@ export const readDocument = (document: Uint8Array): NitroDocument => {
       stringHead(payload.length),
       payload,
     ),
+    /** r‖s, 96 bytes. */
     signature,
   }
 }

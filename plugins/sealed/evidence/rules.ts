@@ -28,19 +28,7 @@ export interface Rules {
 }
 
 /** The demands on a TDX machine. */
-export interface TdxRules {
-  /** SHA-256 of the root, in hex. */
-  readonly root: string
-  readonly minimumEvaluation: number
-  /** PPIDs in hex; null for any platform. */
-  readonly ppids: readonly string[] | null
-  /** True when a level with advisories is refused although its status is up to date. */
-  readonly withoutAdvisories: boolean
-  /** Statuses below `UpToDate` that are accepted when every advisory is named. */
-  readonly statuses: Readonly<Record<string, { readonly advisories: readonly string[]; readonly used: UsedException }>>
-  /** In ms: how long after its end a revocation list still counts. */
-  readonly grace: number
-}
+export type TdxRules = Readonly<ReturnType<typeof tdxRules>>
 
 /** The demands on a Nitro enclave. */
 export interface NitroRules {
@@ -99,7 +87,7 @@ const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) =>
 }
 
 /** Throws `PolicyError` when the policy accepts older data of Intel than the built-in number. */
-const tdxRules = (policy: ReadPolicy, profile: Profile, now: number): TdxRules => {
+const tdxRules = (policy: ReadPolicy, profile: Profile, now: number) => {
   const { minimumEvaluation = tdxFloor.evaluation, ppids } = policy.tdx ?? {}
   if (minimumEvaluation < tdxFloor.evaluation)
     throw new PolicyError('tdx.minimumEvaluation is below the built-in floor')
@@ -110,11 +98,16 @@ const tdxRules = (policy: ReadPolicy, profile: Profile, now: number): TdxRules =
       statuses[status] = { advisories, used: { allow, until, because } }
   }
   return {
+    /** SHA-256 of the root, in hex. */
     root: hash(policy.testRoots?.tdx) ?? roots.tdx,
     minimumEvaluation,
+    /** PPIDs in hex; null for any platform. */
     ppids: ppids ?? null,
+    /** True when a level with advisories is refused although its status is up to date. */
     withoutAdvisories: profile === 'strict',
+    /** Statuses below `UpToDate` that are accepted when every advisory is named. */
     statuses,
+    /** In ms: how long after its end a revocation list still counts. */
     grace: snpProfiles[profile].grace,
   }
 }

@@ -19,13 +19,6 @@ const levels: Readonly<Record<Component, string>> = {
 }
 const unused = ['04', '05', '06', '07'].map((last) => `${arc}03${last}`)
 
-/** AMD's facts about a chip in its VCEK, or about a cloud in its VLEK. */
-export interface Endorsement {
-  readonly tcb: Tcb
-  /** Only a VLEK names a cloud. */
-  readonly cloud: string | null
-}
-
 /** Null when the certificate has no such component. Throws for a level above 255. */
 const levelOf = (certificate: Certificate, oid: string): number | null => {
   const extension = certificate.extensions.get(oid)
@@ -60,8 +53,8 @@ export const checkNames = ([leaf, issuer]: readonly Certificate[], { product, si
   demand(issuer!.commonName === wanted, 'chain_broken', 'name of the issuer')
 }
 
-/** Throws unless the leaf names the chip of the report. A VLEK names a cloud instead. */
-export const checkEndorsement = (leaf: Certificate, report: SnpReport): Endorsement => {
+/** Throws unless the leaf names the chip of the report. A VLEK alone names a cloud, and no chip. */
+export const checkEndorsement = (leaf: Certificate, report: SnpReport) => {
   const { product, signer, chip } = report
   demand(leaf.key.kind === 'p384' && leaf.algorithm === 'rsa-pss-sha384', 'chain_broken', 'key of the leaf')
   demand(textOf(leaf, oids.product)?.split('-')[0] === product, 'chain_broken', 'product of the leaf')

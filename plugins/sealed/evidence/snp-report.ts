@@ -4,38 +4,7 @@ import { demand, refuse } from './reasons.ts'
 import { type Product, type Tcb, readTcb } from './snp-tcb.ts'
 
 /** An SEV-SNP attestation report, versions 3 to 5. */
-export interface SnpReport {
-  readonly version: number
-  readonly product: Product
-  readonly guestSvn: number
-  /** The bits of the guest policy. */
-  readonly policy: bigint
-  /** The privilege level of the code that asked for the report; 0 is the highest. */
-  readonly vmpl: number
-  /** The bits of PLATFORM_INFO. */
-  readonly platform: bigint
-  readonly signer: 'VCEK' | 'VLEK'
-  /** 64 bytes that the guest chose. */
-  readonly reportData: Uint8Array
-  /** 48 bytes. */
-  readonly measurement: Uint8Array
-  /** The family and the image that the owner of the guest's id block named: 32 bytes. */
-  readonly idBlock: Uint8Array
-  /** 32 bytes that the host chose at launch. */
-  readonly hostData: Uint8Array
-  /** True when a migration agent is associated with the guest. */
-  readonly migrationAgent: boolean
-  /** 64 bytes of CHIP_ID; on Turin only the first 8 are used. */
-  readonly chip: Uint8Array
-  /** `reported` is the level that the chip's key was made for; `committed` is the lowest that may return. */
-  readonly tcbs: Readonly<Record<'current' | 'reported' | 'committed' | 'launch', Tcb>>
-  /** Mitigation vectors; null before version 5. */
-  readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
-  /** The bytes before the signature. */
-  readonly signed: Uint8Array
-  /** r‖s, big-endian, 48 bytes each. */
-  readonly signature: Uint8Array
-}
+export type SnpReport = Readonly<ReturnType<typeof readReport>>
 
 /** In bytes. */
 export const reportSize = 1184
@@ -74,7 +43,7 @@ const signerOf = (report: Uint8Array): 'VCEK' | 'VLEK' => {
 }
 
 /** Throws `platform_not_allowed` without a verifier, `chip_masked`, or `evidence_malformed` for reserved bits. */
-export const readReport = (report: Uint8Array): SnpReport => {
+export const readReport = (report: Uint8Array) => {
   demand(report.length === reportSize, 'evidence_malformed', 'report')
   const version = unsigned(report, 0, 4)
   demand(version !== 2, 'platform_not_allowed', 'report version')
@@ -104,20 +73,33 @@ export const readReport = (report: Uint8Array): SnpReport => {
     version,
     product,
     guestSvn: unsigned(report, 4, 4),
+    /** The bits of the guest policy. */
     policy,
+    /** The privilege level of the code that asked for the report; 0 is the highest. */
     vmpl: unsigned(report, 0x30, 4),
+    /** The bits of PLATFORM_INFO. */
     platform,
     signer,
+    /** 64 bytes that the guest chose. */
     reportData: report.slice(0x50, 0x90),
+    /** 48 bytes. */
     measurement: report.slice(0x90, 0xc0),
+    /** The family and the image that the owner of the guest's id block named: 32 bytes. */
     idBlock: report.slice(0x10, 0x30),
+    /** 32 bytes that the host chose at launch. */
     hostData: report.slice(0xc0, 0xe0),
+    /** True when a migration agent is associated with the guest. */
     migrationAgent: !isZero(agent) && !agent.every((byte) => byte === 0xff),
+    /** 64 bytes of CHIP_ID; on Turin only the first 8 are used. */
     chip: report.slice(0x1a0, 0x1e0),
+    /** `reported` is the level that the chip's key was made for; `committed` is the lowest that may return. */
     tcbs: { current: tcbAt(0x38), reported: tcbAt(0x180), committed: tcbAt(0x1e0), launch: tcbAt(0x1f0) },
+    /** Mitigation vectors; null before version 5. */
     mitigations:
       version < 5 ? null : { launch: littleEndian(report, 0x1f8, 8), current: littleEndian(report, 0x200, 8) },
+    /** The bytes before the signature. */
     signed: report.subarray(0, signedSize),
+    /** r‖s, big-endian, 48 bytes each. */
     signature,
   }
 }

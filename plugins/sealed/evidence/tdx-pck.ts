@@ -4,15 +4,7 @@ import { cursor, unsignedBytes, oidOf, onlyItem, tags } from './der.ts'
 import { demand, refuse } from './reasons.ts'
 
 /** Intel's facts about a platform, from its PCK certificate. */
-export interface PckFacts {
-  /** In hex. */
-  readonly ppid: string
-  readonly fmspc: string
-  readonly pceid: string
-  /** 16 values. */
-  readonly components: readonly number[]
-  readonly pcesvn: number
-}
+export type PckFacts = Readonly<ReturnType<typeof readPck>>
 
 // 1.2.840.113741.1.13.1 and the identifiers below it, in hex.
 const arc = '2a864886f84d010d01'
@@ -35,7 +27,7 @@ const pairsOf = (list: Uint8Array): ReadonlyMap<string, { tag: number; content: 
 }
 
 /** Throws `evidence_malformed` unless the certificate has a complete PCK extension. */
-export const readPck = (certificate: Certificate): PckFacts => {
+export const readPck = (certificate: Certificate) => {
   const extension = certificate.extensions.get(arc)
   if (extension === undefined) return refuse('evidence_malformed', 'PCK extension')
   const all = pairsOf(onlyItem(extension.value, tags.sequence).content)
@@ -54,9 +46,11 @@ export const readPck = (certificate: Certificate): PckFacts => {
     return value <= most ? value : refuse('evidence_malformed', 'PCK extension')
   }
   return {
+    /** In hex. */
     ppid: octets(oids.ppid, 16),
     fmspc: octets(oids.fmspc, 6),
     pceid: octets(oids.pceid, 2),
+    /** 16 values. */
     components: components.map((oid) => level(oid, 255)),
     pcesvn: level(oids.pcesvn, 65_535),
   }

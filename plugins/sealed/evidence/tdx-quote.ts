@@ -2,49 +2,13 @@ import { isZero, littleEndian, unsigned } from './fields.ts'
 import { demand, refuse } from './reasons.ts'
 
 /** The module's measurements of a trust domain. */
-export interface TdxBody {
-  readonly tcbSvn: Uint8Array
-  readonly seamSigner: Uint8Array
-  readonly seamAttributes: Uint8Array
-  readonly attributes: bigint
-  readonly xfam: bigint
-  readonly mrtd: Uint8Array
-  readonly configId: Uint8Array
-  readonly owner: Uint8Array
-  readonly ownerConfig: Uint8Array
-  /** Four registers. */
-  readonly rtmr: readonly Uint8Array[]
-  readonly reportData: Uint8Array
-  /** Absent in bodies of 584 bytes. */
-  readonly serviceTd: Uint8Array | null
-}
+export type TdxBody = Readonly<ReturnType<typeof readBody>>
 
 /** A report of the quoting enclave. */
-export interface QuotingReport {
-  readonly whole: Uint8Array
-  readonly miscselect: Uint8Array
-  readonly attributes: Uint8Array
-  readonly signer: Uint8Array
-  readonly productId: number
-  readonly svn: number
-  readonly reportData: Uint8Array
-}
+export type QuotingReport = Readonly<ReturnType<typeof readQuoting>>
 
-/** A TDX quote, versions 4 and 5. */
-export interface TdxQuote {
-  readonly version: number
-  readonly body: TdxBody
-  readonly signed: Uint8Array
-  /** r‖s. */
-  readonly signature: Uint8Array
-  /** x‖y of the key that signed the quote. */
-  readonly attestationKey: Uint8Array
-  readonly quoting: QuotingReport
-  readonly quotingSignature: Uint8Array
-  readonly authentication: Uint8Array
-  /** The PCK chain in PEM, leaf first. */
-  readonly chain: Uint8Array
-}
+/** A TDX quote, versions 4 and 5. The signature is r‖s, the key that made it x‖y, and the chain PEM, leaf first. */
+export type TdxQuote = Readonly<ReturnType<typeof readQuote>>
 
 export const mostQuote = 16 * 1024
 
@@ -67,7 +31,7 @@ const taking = (bytes: Uint8Array) => {
   }
 }
 
-const readBody = (bytes: Uint8Array): TdxBody => {
+const readBody = (bytes: Uint8Array) => {
   const field = (at: number, length = 48): Uint8Array => bytes.slice(at, at + length)
   return {
     tcbSvn: field(0, 16),
@@ -79,13 +43,15 @@ const readBody = (bytes: Uint8Array): TdxBody => {
     configId: field(184),
     owner: field(232),
     ownerConfig: field(280),
+    /** Four registers. */
     rtmr: [328, 376, 424, 472].map((at) => field(at)),
     reportData: field(520, 64),
+    /** Absent in bodies of 584 bytes. */
     serviceTd: bytes.length === sizes.longBody ? field(600) : null,
   }
 }
 
-const readQuoting = (whole: Uint8Array): QuotingReport => ({
+const readQuoting = (whole: Uint8Array) => ({
   whole,
   miscselect: whole.slice(16, 20),
   attributes: whole.slice(48, 64),
@@ -103,7 +69,7 @@ const bodySize = (version: number, from: ReturnType<typeof taking>): number => {
 }
 
 /** Throws `evidence_malformed` unless the bytes are a TDX quote; only zeros may follow it. */
-export const readQuote = (quote: Uint8Array): TdxQuote => {
+export const readQuote = (quote: Uint8Array) => {
   demand(quote.length <= mostQuote, 'evidence_malformed', 'quote')
   const from = taking(quote)
   const head = from.take(headSize)

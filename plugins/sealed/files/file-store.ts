@@ -33,7 +33,10 @@ export interface Rewrapping {
   readonly binding?: string | null | undefined
 }
 
-/** Sealed files with their records. A record is visible only while its bytes are durable. */
+/**
+ * Sealed files with their records. The bytes are durable before a record becomes visible, and are removed after the
+ * record.
+ */
 export interface FileStore {
   /** Stores an upload. `keys` are present when the client wants the file indexed at once. */
   receive(

@@ -118,7 +118,9 @@ const prefix = 'file_'
 /** The id of a file that the gateway names itself. */
 export const idOf = (uuid: string): string => `${prefix}${uuid}`
 
-/** The name of stored bytes. It begins with the client's id, and is never the same for two uploads. */
+/**
+ * The name of stored bytes. It begins with the client's chosen id. An id that is sent twice never names the same bytes.
+ */
 export const nameOf = (uuid: string, id: string | null): string =>
   id === null ? `${uuid}.enc` : `${id.slice(prefix.length)}.${uuid}.enc`
 

@@ -7,17 +7,10 @@ import { fileTypes } from './record.ts'
 /** The field of the sealed content. */
 const big = 'encrypted_content'
 
-/** The fields of an upload and its content, which the store takes while it arrives. */
-export interface ReceivedUpload {
-  readonly fields: Readonly<Record<string, unknown>>
-  /** In bytes of the stored content; null when the content was skipped. */
-  readonly size: number | null
-}
-
 /**
  * Receives an upload with its fields in any order. `known` examines the fields before the content and can declare it a
  * duplicate, which is skipped. The content is durable when the promise resolves; when it rejects, `drop` has removed
- * the content.
+ * the content. The size of the stored content is in bytes, and null when the content was skipped.
  */
 export const receiveUpload = async (
   parts: AsyncIterable<FlatPart>,
@@ -25,7 +18,7 @@ export const receiveUpload = async (
   drop: () => Promise<void>,
   known: (fields: Readonly<Record<string, unknown>>) => Promise<boolean>,
   most: number,
-): Promise<ReceivedUpload> => {
+) => {
   const fields: Record<string, unknown> = Object.create(null)
   const source = parts[Symbol.asyncIterator]()
   let held: FlatPart | null = null

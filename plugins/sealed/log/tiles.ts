@@ -19,7 +19,10 @@ const digits = 64
 /** The nodes of a log in rows: tiles of leaves, tiles over whole tiles, and so on. */
 export interface Tiles {
   readonly whole: WholeNode
-  /** Puts leaves behind the first `size`, over those of a killed process. Throws Unavailable beside another writer. */
+  /**
+   * Puts leaves behind the first `size`. Leaves that a killed process put there are replaced. Throws Unavailable when
+   * another process wrote meanwhile.
+   */
   append(size: number, leaves: readonly Uint8Array[]): Promise<void>
 }
 

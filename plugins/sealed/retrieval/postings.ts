@@ -3,20 +3,7 @@ import { isLong, joinsWords } from './compounds.ts'
 import { eachWord } from './words.ts'
 
 /** The words of a file by passage. Words are stored as hashes; a collision affects only the rank. */
-export interface Postings {
-  /** The number of words of each passage, and their sum. */
-  readonly lengths: Uint16Array
-  readonly length: number
-  /** In ascending order. The entries of word `at` go from `starts[at]` to `starts[at + 1]`. */
-  readonly words: Uint32Array
-  readonly starts: Uint32Array
-  /** Passages in ascending order within a word, and the count of the word in each. */
-  readonly rows: Uint16Array | Uint32Array
-  readonly counts: Uint8Array
-  /** The long words of languages that join words, as they are compared. */
-  readonly compounds: ReadonlySet<string>
-  readonly bytes: number
-}
+export type Postings = Readonly<ReturnType<typeof postingsOf>>
 
 /** A part of a passage. Each of its words counts `times` times. */
 export interface Field {
@@ -31,7 +18,7 @@ export interface Worded {
 }
 
 /** Reads each passage once. Typed arrays take a fraction of the memory of objects. */
-export const postingsOf = (passages: readonly Worded[]): Postings => {
+export const postingsOf = (passages: readonly Worded[]) => {
   const lengths = new Uint16Array(passages.length)
   const found = new Map<number, number[]>()
   const compounds = new Set<string>()
@@ -66,12 +53,16 @@ export const postingsOf = (passages: readonly Worded[]): Postings => {
   const numbers = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
   const bytes = numbers + compounds.size * perCompound
   return {
+    /** The number of words of each passage, and their sum. */
     lengths,
     length: lengths.reduce((sum, length) => sum + length, 0),
+    /** In ascending order. The entries of word `at` go from `starts[at]` to `starts[at + 1]`. */
     words,
     starts,
+    /** Passages in ascending order within a word, and the count of the word in each. */
     rows,
     counts,
+    /** The long words of languages that join words, as they are compared. */
     compounds,
     bytes,
   }

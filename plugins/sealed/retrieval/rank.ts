@@ -45,7 +45,10 @@ const vectorWeight = 0.4
 const ordinary = 2
 const outstanding = 3
 
-/** Ranks passages by words (BM25). A vector adds its distance from the mean of all vectors. */
+/**
+ * Ranks passages by the words of the passage and its file (BM25). A vector adds its distance from the mean of all
+ * vectors.
+ */
 export const rank = (
   indexedFiles: readonly IndexedFile[],
   vocabulary: Vocabulary,

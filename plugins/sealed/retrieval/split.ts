@@ -57,7 +57,10 @@ export const splitSections = (
 /** The text of a passage for embedding and search: its heading and its text. */
 export const embeddedTextOf = ({ heading, text }: Passage): string => (heading === null ? text : `${heading}\n${text}`)
 
-/** Joins neighbouring short sections on one page. The headings of the later ones go into the text. */
+/**
+ * Joins neighbouring sections on one page that have about one line each. The headings of the later ones go into the
+ * text.
+ */
 const gathered = (sections: readonly Section[], size: number): readonly Section[] => {
   const tiny = size / 5
   const all: Section[] = []

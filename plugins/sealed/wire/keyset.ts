@@ -45,7 +45,10 @@ export const printKeyset = ({ epoch, releaseDigest, keys }: KeysetBody): Uint8Ar
       ),
   )
 
-/** Null unless the bytes are the one valid form of a keyset. Keys of unknown kinds are kept. */
+/**
+ * Null unless the bytes are the one valid form of a keyset: order, duplicates, lengths and trailing bytes are checked.
+ * Keys of unknown kinds are kept.
+ */
 export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
   let at = 0
   const take = (length: number): Uint8Array | null => {

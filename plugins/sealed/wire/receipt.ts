@@ -57,7 +57,10 @@ const framed = (label: string, parts: readonly Uint8Array[]): Uint8Array => {
   return hash.digest()
 }
 
-/** The sealed request: the cipher text, then each nonce with its sealed bytes, parameters first. */
+/**
+ * The sealed request: the cipher text, then each nonce with its sealed bytes. The parameters come first, then parts in
+ * the order of their fields.
+ */
 export const requestDigest = (parts: readonly Uint8Array[]): Uint8Array => framed('rvenc-request/1\0', parts)
 
 /** A whole sealed answer. */

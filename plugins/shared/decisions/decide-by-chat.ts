@@ -64,7 +64,10 @@ interface Reading {
   readonly lessons: Map<string, number>
 }
 
-/** Decisions of a chat model, one question a prompt. `temperature` divides log-probabilities. */
+/**
+ * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
+ * calls `spent`.
+ */
 export const decideByChat = async (
   upstream: Chats,
   call: DecideCall,

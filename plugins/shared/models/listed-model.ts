@@ -8,7 +8,10 @@ import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 /** The types that a catalog may show. */
 export const listedTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE'] as const
 
-/** Whether the catalog of this mode shows the model. Embedding and decision models stand in no catalog. */
+/**
+ * Whether the catalog of this mode shows the model. Embedding and decision models are served and stand in no
+ * catalog.
+ */
 export const isListed = ({ settings }: Listed, mode: Mode): boolean =>
   settings[mode] && (listedTypes as readonly ModelType[]).includes(settings.type)
 

@@ -8,7 +8,10 @@ export interface Image extends ImageHead {
 
 const mostPixels = 40_000_000
 
-/** The header of an image. Throws Unreadable for what is no image, and for more than 40 megapixels. */
+/**
+ * The header of an image. Throws Unreadable before anything is unpacked, when the bytes are no image or exceed 40
+ * megapixels.
+ */
 export const openImage = (bytes: Uint8Array): Image => {
   const head = imageHeadOf(bytes)
   if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()

@@ -1,4 +1,7 @@
-/** The sentences of a text in at most `most` characters. A longer sentence is cut between words. */
+/**
+ * The sentences of a text, each at most `most` characters. A longer sentence is cut between words, and a longer word
+ * anywhere.
+ */
 export const sentencesOf = (text: string, most: number): readonly string[] => {
   const sentences: string[] = []
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {

@@ -4,7 +4,10 @@ import { schemaSteps } from './schema.ts'
 /** The lock of a migration: replicas that start together take turns. */
 const migrationLock = 7_311_001
 
-/** Updates the schema. Returns the collation for letters beyond ASCII, whose case the locale may not know. */
+/**
+ * Updates the schema and returns the collation for letters beyond ASCII. The database's own locale may not know their
+ * case.
+ */
 export const migrate = (pool: Pool, name: string): Promise<string> =>
   pool.transaction(async (client) => {
     const schema = `"${name}"`

@@ -65,7 +65,10 @@ const searched = async <T>(
   return { rows, total }
 }
 
-/** The reading connection, on the main thread: a row takes microseconds. `patience` is in ms. */
+/**
+ * The reading connection, on the main thread: one row takes microseconds. `patience` in ms is the wait for other
+ * processes.
+ */
 export const openReader = (db: Database.Database, file: string, patience: number): Reader => {
   const statements = new Map<string, Database.Statement>()
   let isClosed = false

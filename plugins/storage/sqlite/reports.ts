@@ -105,7 +105,10 @@ const fault = (answer: Reported): Error =>
         cause: new Error('A report failed', { cause: answer.kind === 'failed' && answer.code }),
       })
 
-/** Reports on a thread of its own: the main thread reads in microseconds. `patience` is in ms. */
+/**
+ * Reports on a thread of its own: the main thread reads in steps of microseconds. `patience` in ms is the wait for other
+ * processes.
+ */
 export const openReports = (file: string, patience: number): ReportConnection => {
   const { reported, close } = reportThread(file, patience)
   return {

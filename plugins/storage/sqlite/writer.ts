@@ -37,7 +37,10 @@ type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 /** The fault of the database stays in the cause. */
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
-/** Runs the writes in one transaction, each with its own result. True where the disk had no room. */
+/**
+ * Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. True where
+ * the disk had no room.
+ */
 const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean> => {
   const outcomes: (() => void)[] = []
   let full = false
@@ -68,7 +71,10 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean
 
 const hasNoRoom = (fault: unknown): boolean => fault instanceof Error && 'code' in fault && fault.code === 'SQLITE_FULL'
 
-/** The only writing connection. Commits wait for the disk on another thread. `patience` is in ms. */
+/**
+ * The only writing connection. Commits wait for the disk on another thread. `patience` in ms is the wait for other
+ * processes.
+ */
 export const openWriter = (file: string, patience: number): Writer => {
   const db = new AsyncDatabase(file, { timeout: patience }) as Connection
   const statements = new Map<string, Statement>()

@@ -1,4 +1,7 @@
-/** Text that every format can hold: without controls, halves of characters, and marks that turn lines. */
+/**
+ * Text that every format can hold: without controls, halves of characters, and the marks that turn the order in which
+ * a line is read.
+ */
 export const clean = (text: string): string =>
   text
     .normalize('NFC')

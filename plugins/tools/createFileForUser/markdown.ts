@@ -87,9 +87,8 @@ const isClosing = (line: string, fence: string): boolean => {
   return found !== undefined && found.startsWith(fence) && line.trim() === found
 }
 
-const isRule = (line: string): boolean => /^ {0,3}(?:---|\*\*\*|___)/.test(line) && /^([-*_])\1*$/.test(bare(line))
-
-const bare = (line: string): string => line.replace(/[ \t]+/g, '')
+const isRule = (line: string): boolean =>
+  /^ {0,3}(?:---|\*\*\*|___)/.test(line) && /^([-*_])\1*$/.test(line.replace(/[ \t]+/g, ''))
 
 /** The line below a table's head, with as many cells as the head. */
 const isDelimiter = (line: string, columns: number): boolean => {

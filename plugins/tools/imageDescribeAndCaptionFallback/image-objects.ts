@@ -12,7 +12,10 @@ export const searchPixels = 512
 /** In ms: eleven looks at a picture, on a machine that does other work. */
 const time = 30_000
 
-/** Objects of eighty classes and faces, most certain first. Boxes are in pixels of the upright image. */
+/**
+ * The objects that a detector finds among eighty classes, and the faces, most certain first. Boxes are in pixels of the
+ * upright image.
+ */
 export const findThings = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<Things> => {
   const found = await runApart<Things>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal, { time })
   const placed = <T extends { readonly score: number; readonly box: Box }>(box: T): T => ({

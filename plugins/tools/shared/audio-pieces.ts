@@ -38,7 +38,10 @@ const known: Readonly<Record<string, { readonly name: string; readonly mime: str
   mov: { name: 'audio.m4a', mime: 'audio/mp4' },
 }
 
-/** Cuts a sound file for models: unchanged, or as WAVs of ten minutes. Reading throws as `probeAudio`. */
+/**
+ * Cuts a sound file for transcription models: unchanged, or as WAV files of about ten minutes. Reading throws the
+ * errors of `probeAudio`.
+ */
 export const cutAudio = (bytes: Uint8Array): Cut => {
   const cut = { seconds: 0, truncated: false, pieces }
   return cut

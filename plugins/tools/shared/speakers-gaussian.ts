@@ -10,11 +10,7 @@ export interface FrameSums {
 }
 
 /** A normal distribution. `root` is the lower triangle whose square is the covariance. */
-export interface NormalDistribution {
-  readonly mean: Float64Array
-  readonly root: Float64Array
-  readonly logDeterminant: number
-}
+export type NormalDistribution = Readonly<ReturnType<typeof normalOf>>
 
 /** `size` is the count of numbers in a frame. The frames are read once. */
 export const sumsOf = (frames: Iterable<Float32Array>, size: number): FrameSums => {
@@ -72,7 +68,7 @@ export const spreadWithin = (sets: readonly FrameSums[], size: number): Float64A
 const prior = 5
 
 /** `usual` counts as a few frames more. The root is Cholesky's, with a floor that keeps it real. */
-export const normalOf = ({ count, first, second }: FrameSums, usual: Float64Array): NormalDistribution => {
+export const normalOf = ({ count, first, second }: FrameSums, usual: Float64Array) => {
   const size = first.length
   const root = new Float64Array(size * size)
   let logDeterminant = 0

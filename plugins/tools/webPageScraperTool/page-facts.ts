@@ -1,12 +1,5 @@
 /** Unproven words of the page. Null where the page says nothing. */
-export interface About {
-  readonly title: string | null
-  readonly description: string | null
-  /** A language tag, in the page's own form. */
-  readonly language: string | null
-  /** A date, in the page's own form. */
-  readonly published: string | null
-}
+export type About = Readonly<ReturnType<typeof aboutPage>>
 
 /** An absolute address of http or https, without its fragment. */
 export interface Link {
@@ -15,7 +8,7 @@ export interface Link {
 }
 
 /** The page's statements about itself. */
-export const aboutPage = (document: Document): About => {
+export const aboutPage = (document: Document) => {
   const meta = metaOf(document)
   const first = (names: readonly string[], longest: number) =>
     names.map((name) => line(meta.get(name), longest)).find((text) => text !== null) ?? null
@@ -23,7 +16,9 @@ export const aboutPage = (document: Document): About => {
   return {
     title: first(['og:title'], 500) ?? text('title') ?? text('h1'),
     description: first(['description', 'og:description', 'twitter:description'], 1000),
+    /** A language tag, in the page's own form. */
     language: line(document.documentElement.getAttribute('lang'), 50) ?? first(['content-language', 'og:locale'], 50),
+    /** A date, in the page's own form. */
     published:
       first(['article:published_time', 'datepublished', 'dcterms.created', 'dc.date', 'date', 'pubdate'], 50) ??
       line(document.querySelector('time[datetime]')?.getAttribute('datetime'), 50),

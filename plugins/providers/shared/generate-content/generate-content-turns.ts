@@ -10,17 +10,11 @@ export interface Content {
   readonly parts: readonly JsonObject[]
 }
 
-export interface Conversation {
-  /** Null when there is none. */
-  readonly system: { readonly parts: readonly JsonObject[] } | null
-  readonly contents: readonly Content[]
-}
-
 /** What stands for the signature of a call that another backend has made. */
 const unsigned = 'skip_thought_signature_validator'
 
-/** Their conversation: instructions apart, the results of parallel calls together in one turn. `signs` where calls must bear their signatures. */
-export const conversationOf = (messages: readonly Message[], signs: boolean): Conversation => {
+/** Their conversation: instructions apart (null without any), the results of parallel calls together in one turn. `signs` where calls must bear their signatures. */
+export const conversationOf = (messages: readonly Message[], signs: boolean) => {
   const system: JsonObject[] = []
   const contents: { role: 'user' | 'model'; parts: JsonObject[] }[] = []
   /** They know the answer of a tool by the tool's name too. */

@@ -40,18 +40,7 @@ const objectOf = (json: string, name: string): EvidenceMembers =>
   )
 
 /** The parts of a certificate that the chain of two needs. */
-interface Issued {
-  readonly signed: Uint8Array
-  readonly algorithm: string
-  readonly signature: Uint8Array
-  readonly issuer: Uint8Array
-  readonly subject: Uint8Array
-  readonly from: number
-  readonly until: number
-  readonly keyInfo: Uint8Array
-}
-
-const readIssued = (der: Uint8Array): Issued => {
+const readIssued = (der: Uint8Array) => {
   const outer = cursor(onlyItem(der, tags.sequence).content)
   const inside = outer.take(tags.sequence)
   const algorithm = toHex(outer.take(tags.sequence).whole)
