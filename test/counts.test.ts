@@ -135,20 +135,35 @@ const sealing =
     await eagerly(chat, atOnce, times)
   }
 
-t.test(
-  'what an event of a sealed stream takes beyond a sealed answer, in gateway and enclave',
-  { skip: process.platform !== 'linux', timeout: 170_000 },
-  async (t) => {
-    const upstream = await start('upstream')
-    t.teardown(() => upstream.stop())
-    const ours = await sendingPort('./counts/sealed-gateway.js', { UPSTREAM: upstream.base, KEY: key })
-    t.teardown(() => ours.stop())
-    const [whole, stream] = [await costOf(ours, sealing(false), 24), await costOf(ours, sealing(true), 24)]
-    const promises = (stream.promises - whole.promises) / events
-    t.ok(whole.promises <= 115, `${whole.promises.toFixed(0)} promises a sealed answer`)
-    t.ok(promises <= 0.2, `${promises.toFixed(2)} promises an event of a sealed stream`)
+/** The ways on which the search asks the backend, or the enclave does: each with its chats, and a gateway for it. */
+const ways: Readonly<Record<string, { readonly env: Readonly<Record<string, string>>; of(stream: boolean): Play }>> = {
+  sealed: { env: {}, of: sealing },
+  'long way': { env: { ROUTING: '{"straight":false}' }, of: (stream) => sending(chat('/v1/chat/completions')(stream)) },
+  hedged: {
+    env: { ROUTING: '{"hedge":{"after":5000}}' },
+    of: (stream) => sending(chat('/v1/chat/completions')(stream)),
   },
-)
+  guarded: {
+    env: { GUARDED: 'yes', ROUTING: '{"straight":false}' },
+    of: (stream) => sending(chat('/v1/chat/completions')(stream)),
+  },
+}
+
+for (const [name, { env, of }] of Object.entries(ways))
+  t.test(
+    `what an event takes beyond a whole answer: ${name}`,
+    { skip: process.platform !== 'linux', timeout: 170_000 },
+    async (t) => {
+      const upstream = await start('upstream')
+      t.teardown(() => upstream.stop())
+      const ours = await sendingPort('./counts/gateway.js', { UPSTREAM: upstream.base, KEY: key, ...env })
+      t.teardown(() => ours.stop())
+      const [whole, stream] = [await costOf(ours, of(false), 16), await costOf(ours, of(true), 16)]
+      const promises = (stream.promises - whole.promises) / events
+      t.ok(whole.promises <= 115, `${whole.promises.toFixed(0)} promises a whole answer`)
+      t.ok(promises <= 0.2, `${promises.toFixed(2)} promises an event`)
+    },
+  )
 
 const words = {
   promises: 'promises',

@@ -117,7 +117,7 @@ t.test('a rescue goes on behind all that one read brought', async (t) => {
 
 /** Reads that are there as soon as they are waited for. */
 class Reads extends Flow<Uint8Array> {
-  readonly #reads = ['a', 'bc', '!'].map((text) => Buffer.from(text))
+  readonly #reads = ['a', 'bc', 'd!'].map((text) => Buffer.from(text))
   closed = 0
   ready = () => this.#reads.shift() ?? null
   ended = () => null
@@ -128,14 +128,15 @@ class Reads extends Flow<Uint8Array> {
 t.test('pieces that were read are there at once, and a fault waits behind them', async (t) => {
   const source = new Reads()
   const letters = unpack<string>(source, (read, into) => {
-    const text = Buffer.from(read).toString()
-    if (text === '!') throw new Error('broken')
-    into.push(...text)
+    for (const letter of Buffer.from(read).toString()) {
+      if (letter === '!') throw new Error('broken')
+      into.push(letter)
+    }
   })
   t.equal(letters.ready(), null, 'nothing is read before the first is waited for')
   t.same(await letters.next(), { done: false, value: 'a' })
   t.equal(letters.ended(), null)
-  t.same([letters.ready(), letters.ready(), letters.ready()], ['b', 'c', null])
+  t.same([letters.ready(), letters.ready(), letters.ready(), letters.ready()], ['b', 'c', 'd', null])
   t.equal(source.closed, 1)
   t.match(letters.ended(), { fault: { message: 'broken' } })
   await t.rejects(letters.next(), { message: 'broken' })
