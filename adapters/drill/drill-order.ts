@@ -3,7 +3,6 @@ import type { DrillPlan, SceneResult } from '../../plugins/surfaces/admin/drill.
 /** The order that a thread plays. */
 export interface DrillOrder {
   readonly plan: DrillPlan
-  /** Names of scenes. */
   readonly scenes: readonly string[]
 }
 

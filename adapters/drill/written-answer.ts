@@ -97,7 +97,6 @@ interface ChatBody {
   }[]
 }
 
-/** The chat format of OpenAI. */
 export const chatWording: Wording = {
   path: '/chat/completions',
   /** An assistant message at the end of the list is the prefix from which the backend must go on. */

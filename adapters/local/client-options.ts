@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectOptions } from '../../plugins/sealed/client/client.ts'
 import type { Policy } from '../../plugins/sealed/client/verify.ts'
 import { parsePolicy } from '../../plugins/sealed/evidence/policy.ts'
+import type { OptionValues } from './option-values.ts'
 import { seenFile } from './seen-numbers-file.ts'
 
 /** Options of every command that calls a gateway as a client. */
@@ -14,17 +15,8 @@ export const clientOptions = {
   memory: { type: 'string' },
 } as const
 
-/** The options as the parser of arguments gives them; undefined when an option is absent. */
-export interface ClientValues {
-  readonly 'base-url'?: string | undefined
-  readonly key?: string | undefined
-  readonly 'allow-insecure-dev'?: boolean | undefined
-  readonly measurements?: string | undefined
-  readonly policy?: string | undefined
-  readonly memory?: string | undefined
-}
+export type ClientValues = OptionValues<typeof clientOptions>
 
-/** The address, the API key and the policy for the enclave's evidence. */
 export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectOptions => {
   const baseUrl = urlOf(values['base-url'] ?? env['SEALGATE_URL'])
   const apiKey = values.key ?? env['SEALGATE_KEY']
@@ -32,7 +24,6 @@ export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectO
   return { baseUrl, apiKey, policy: policyOf(values) }
 }
 
-/** The policy for the enclave's evidence. */
 export const policyOf = (values: ClientValues): Policy => {
   const measurements = values.measurements?.split(',').map((part) => part.trim().toLowerCase())
   if (measurements?.some((measurement) => !/^([0-9a-f]{2})+$/.test(measurement)))

@@ -1,7 +1,6 @@
 import { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { GatewayError, Unavailable } from '../../core/errors.ts'
 
-/** The text of an error for the command line. */
 export const errorText = (error: unknown): string => {
   if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
   if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')
@@ -36,4 +35,12 @@ const reasonOf = (cause: unknown): string => {
   if (below !== '' || code === undefined) return below
   const kind = cause.constructor === Error ? [] : [cause.constructor.name]
   return `(${[...kind, code, ...(address === undefined ? [] : [`${address}:${port}`])].join(' ')})`
+}
+
+/** Ends the process with the number that the work gives, and with 2 where the work fails. */
+export const endWith = async (work: Promise<number>): Promise<void> => {
+  process.exitCode = await work.catch((error: unknown) => {
+    process.stderr.write(`sealgate: ${errorText(error)}\n`)
+    return 2
+  })
 }

@@ -8,7 +8,7 @@ import { checkAttestation } from '../../plugins/sealed/client/seal-request.ts'
 import type { HeadFacts } from '../../plugins/sealed/wire/log.ts'
 import type { Place } from '../../plugins/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../plugins/sealed/wire/receipt.ts'
-import { errorText } from './error-text.ts'
+import { endWith } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
 import { keptAnswer } from './verify.ts'
 import { refusalLines } from '../../plugins/sealed/client/verdict-lines.ts'
@@ -97,7 +97,6 @@ const unsigned = (hasKeys: boolean): string =>
     ? '✗ The keys of this evidence did not sign this receipt: the receipt was changed, or the evidence is of other keys'
     : '✗ The evidence names no keys of receipts: keep it again with sealgate verify --save, in the hour of the answer'
 
-/** What `prove --save` kept. */
 const provenIn = async (file: string): Promise<LogProof> => (await keptFile(file, '--log FILE')) as unknown as LogProof
 
 /** Asks the gateway where the receipt stands in its log. 0 when it stands there, 1 when not or not yet. */
@@ -136,9 +135,4 @@ const acted = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<n
 }
 
 /** Ends with 0 when the receipt holds, with 1 when it is refused or not logged yet, and with 2 for a file it can't read. */
-export const receipt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  process.exitCode = await acted(args, env).catch((error: unknown) => {
-    process.stderr.write(`sealgate: ${errorText(error)}\n`)
-    return 2
-  })
-}
+export const receipt = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => endWith(acted(args, env))

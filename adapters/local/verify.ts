@@ -6,7 +6,7 @@ import type { Evidence, Policy } from '../../plugins/sealed/client/verify.ts'
 import { type Attestation, askAttestation, checkAttestation } from '../../plugins/sealed/client/seal-request.ts'
 import { listsIn } from '../../plugins/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
-import { errorText, sentenceOf } from './error-text.ts'
+import { endWith, sentenceOf } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
 import { refusalLines, verdictLines } from '../../plugins/sealed/client/verdict-lines.ts'
 
@@ -103,9 +103,4 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
 }
 
 /** Shows what the enclave proves. The process ends with 0 when it is verified, 1 when it is refused, 2 otherwise. */
-export const verify = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  process.exitCode = await attempt(args, env).catch((error: unknown) => {
-    process.stderr.write(`sealgate: ${errorText(error)}\n`)
-    return 2
-  })
-}
+export const verify = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => endWith(attempt(args, env))

@@ -10,7 +10,31 @@ import { version } from './config/version.ts'
 import { loadNearModules } from './near-modules.ts'
 import { startPlainly } from './start-plainly.ts'
 
+type Command = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void> | void
+
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
+const loaded: Readonly<Record<string, () => Promise<Command>>> = {
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  seal: async () => (await import('../local/seal.ts')).seal,
+  console: async () => (await import('../local/console.ts')).ownConsole,
+  mcp: async () => (await import('../local/mcp.ts')).mcp,
+  verify: async () => (await import('../local/verify.ts')).verify,
+  releases: async () => (await import('./commands/releases.ts')).releases,
+  release: async () => (await import('./commands/release.ts')).release,
+  receipt: async () => (await import('../local/receipt.ts')).receipt,
+  files: async () => (await import('../local/files.ts')).files,
+  kek: async () => (await import('../local/kek.ts')).kek,
+  calibrate: async () => (await import('./commands/calibrate.ts')).calibrate,
+  prices: async () => (await import('./commands/prices.ts')).prices,
+  sweep: async () => (await import('./commands/sweep.ts')).sweep,
+  models: async () => (await import('./commands/models.ts')).models,
+  usage: async () => (await import('./commands/usage.ts')).usage,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  add: async () => (await import('./commands/add.ts')).add,
+}
+
+/** Commands that do more than their module. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
     const started = startPlainly(process)
@@ -38,10 +62,6 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     // A store that is silent may still hold a line.
     process.exit()
   },
-  async keys(args) {
-    const { keys } = await import('./commands/keys.ts')
-    await keys(args, process.env)
-  },
   async enclave() {
     // Before anything else is loaded that a variable or an option could have changed.
     const { hardenStart: harden } = await import('./enclave/harden.ts')
@@ -49,79 +69,11 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { enclave } = await import('./enclave/enclave-main.ts')
     await enclave(process.env, start)
   },
-  async seal(args) {
-    const { seal } = await import('../local/seal.ts')
-    await seal(args, process.env)
-  },
-  async console(args) {
-    const { ownConsole } = await import('../local/console.ts')
-    await ownConsole(args, process.env)
-  },
-  async mcp(args) {
-    const { mcp } = await import('../local/mcp.ts')
-    await mcp(args, process.env)
-  },
-  async verify(args) {
-    const { verify } = await import('../local/verify.ts')
-    await verify(args, process.env)
-  },
-  async releases(args) {
-    const { releases } = await import('./commands/releases.ts')
-    await releases(args)
-  },
-  async release(args) {
-    const { release } = await import('./commands/release.ts')
-    await release(args)
-  },
-  async receipt(args) {
-    const { receipt } = await import('../local/receipt.ts')
-    await receipt(args, process.env)
-  },
-  async files(args) {
-    const { files } = await import('../local/files.ts')
-    await files(args, process.env)
-  },
-  async kek(args) {
-    const { kek } = await import('../local/kek.ts')
-    await kek(args, process.env)
-  },
-  async calibrate(args) {
-    const { calibrate } = await import('./commands/calibrate.ts')
-    await calibrate(args, process.env)
-  },
-  async prices(args) {
-    const { prices } = await import('./commands/prices.ts')
-    await prices(args, process.env)
-  },
-  async sweep(args) {
-    const { sweep } = await import('./commands/sweep.ts')
-    await sweep(args, process.env)
-  },
   async check(args) {
     const { check } = await import('./commands/check.ts')
     await check(args, process.env)
     // A backend that is silent may still hold a line.
     process.exit()
-  },
-  async models(args) {
-    const { models } = await import('./commands/models.ts')
-    await models(args, process.env)
-  },
-  async usage(args) {
-    const { usage } = await import('./commands/usage.ts')
-    await usage(args, process.env)
-  },
-  async audit(args) {
-    const { audit } = await import('./commands/audit.ts')
-    await audit(args, process.env)
-  },
-  async doctor(args) {
-    const { doctor } = await import('./commands/doctor.ts')
-    doctor(args)
-  },
-  async add(args) {
-    const { add } = await import('./commands/add.ts')
-    add(args)
   },
   async help([name = '']) {
     print(usageOf(name) ?? helpOverview)
@@ -168,13 +120,14 @@ const run = async (words: readonly string[]): Promise<void> => {
   if (first === '--version' || first === '-v') return print(await version())
   if (isHelp(first)) return print(helpOverview)
   const [name, args] = first.startsWith('-') ? ['serve', words] : [first, words.slice(1)]
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined)
-    throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)
+  const known = { ...loaded, ...commands }
+  if (!Object.hasOwn(known, name))
+    throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(known))}; sealgate --help names them`)
   // Behind `--` stands another program's.
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   if (own.some(isHelp)) return print(usageOf(name) ?? helpOverview)
-  await command(args)
+  if (Object.hasOwn(commands, name)) await commands[name]?.(args)
+  else await (await loaded[name]?.())?.(args, process.env)
 }
 
 /** A gateway goes on when its screen can't be written; any other command ends, since its answer is lost. */

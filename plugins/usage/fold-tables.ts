@@ -11,7 +11,6 @@ export interface Tables {
   rest(): Promise<void>
 }
 
-/** One reading of usage. */
 interface Reading {
   /** Null for all. */
   readonly organization: string | null

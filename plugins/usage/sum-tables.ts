@@ -3,7 +3,6 @@ import { countNames } from './usage-rows.ts'
 
 /** What usage is summed by. */
 export const groupings = ['day', 'organization', 'team', 'user', 'key', 'model', 'backend', 'tag'] as const
-/** The name of one grouping. */
 export type Grouping = (typeof groupings)[number]
 
 /** The sums of an organisation over a day or a month that is over. */

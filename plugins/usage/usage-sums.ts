@@ -35,7 +35,6 @@ export interface UsageSums {
   dispose(): Promise<void>
 }
 
-/** The port of the sums. */
 export const UsageSums = one<UsageSums>('UsageSums')
 
 /**

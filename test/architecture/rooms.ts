@@ -135,7 +135,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'adapters/production/commands/help.ts',
     'adapters/production/commands/judge-document.ts',
     'adapters/production/commands/judge-boot.ts',
-    'adapters/production/config/guards.ts',
+    'adapters/production/config/named-plugins.ts',
     'adapters/production/config/jsonc.ts',
     'adapters/production/config/read-config.ts',
     'adapters/production/config/version.ts',

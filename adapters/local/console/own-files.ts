@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -7,9 +8,8 @@ import type { SealedFile } from '../../../plugins/sealed/client/file-shapes.ts'
 import { onDrain } from '../../production/network/on-drain.ts'
 import { sentenceOf } from '../error-text.ts'
 import { mimeOf } from '../mimes.ts'
-import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { BadRequest, TooLarge, UpstreamFailed } from '../../../core/errors.ts'
 import { type PageRequest, jsonBody, sendJson } from './page-request.ts'
-import { uploadedBytes } from './uploaded-bytes.ts'
 
 /** Serves the routes below `/own`. False for a path or a method that is none of them. */
 export type OwnFiles = (call: PageRequest, pathname: string) => Promise<boolean>
@@ -22,6 +22,23 @@ const mostFiles = 500
 const shown = ({ id, name, mime, file_size, created_at, rag_status }: SealedFile) => ({
   ...{ id, name, mime, file_size, created_at, rag_status },
 })
+
+/** Bytes. The whole file stands in memory until it is sealed. */
+const mostBytes = 256 * 1024 * 1024
+
+/** The whole body in memory: plaintext is written to no disk. */
+const uploadedBytes = async (request: IncomingMessage): Promise<Uint8Array> => {
+  const length = Number(request.headers['content-length'] ?? Number.NaN)
+  if (!Number.isSafeInteger(length)) throw new BadRequest('A file needs its length')
+  if (length > mostBytes) throw new TooLarge('A file of this page has at most 256 MiB; sealgate files put takes longer ones') // prettier-ignore
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
 
 /** Files that these keys do not open come without name and type. */
 const list = async ({ files }: Client) => {

@@ -1,4 +1,3 @@
-/** A resource link in the result of a tool. */
 export interface Link {
   readonly type: 'resource_link'
   readonly uri: string

@@ -22,7 +22,6 @@ export interface ToolBench {
 
 type Args = Readonly<Record<string, unknown>>
 
-/** The content parts of a result. */
 type Content = readonly object[]
 
 type Work = (bench: ToolBench, entry: Entry, args: Args, context: CallContext) => Promise<Content>
@@ -49,7 +48,6 @@ const withFile = async <T>(
   }
 }
 
-/** Writes the file to the local disk and returns a link to it. */
 const writeLocally = async (
   { keepMade }: ToolBench,
   file: OpenedFile,

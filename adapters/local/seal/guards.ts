@@ -1,6 +1,6 @@
 import type { Fitting } from '../../../core/container.ts'
 import type { Guard } from '../../../core/ports/guard.ts'
-import { guardsOf, type NamedGuards } from '../../production/config/guards.ts'
+import { guardsOf, type NamedPlugins } from '../../production/config/named-plugins.ts'
 import { readConfig } from '../../production/config/read-config.ts'
 
 interface Wanted {
@@ -15,9 +15,9 @@ export const ownGuards = async ({ redact, guards: file }: Wanted): Promise<reado
 }
 
 /** Rejects with the file's name in front of the fault. */
-const inFile = async (file: string): Promise<NamedGuards> => {
+const inFile = async (file: string): Promise<NamedPlugins> => {
   const { value } = await readConfig(file).catch((cause: unknown) => {
     throw new Error(`--guards ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   })
-  return value as NamedGuards
+  return value as NamedPlugins
 }

@@ -15,18 +15,9 @@ import { readRecording } from '../evidence/recording.ts'
 import { type Source, folderSource, serviceSource } from '../evidence/sources.ts'
 import { openUpstream } from '../network/fetch-upstream.ts'
 
-/** Options of `sealgate verify --service`. */
-export interface ServiceValues {
-  readonly service: string
-  readonly evidence?: string | undefined
-  readonly policy?: string | undefined
-  readonly nonce?: string | undefined
-  readonly at?: string | undefined
-  readonly collateral?: string | undefined
-  readonly 'gpu-tokens'?: string | undefined
-  readonly 'gpu-keys'?: string | undefined
-  readonly json?: boolean | undefined
-}
+export type ServiceValues = { readonly service: string; readonly json?: boolean | undefined } & Partial<
+  Record<'evidence' | 'policy' | 'nonce' | 'at' | 'collateral' | 'gpu-tokens' | 'gpu-keys', string | undefined>
+>
 
 /** What is judged, from a file of the service's own or from a recording. */
 interface Judged extends Omit<ServiceQuestion, 'now'> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { releasesFormat } from '../../../plugins/sealed/evidence/releases.ts'
-import { errorText } from '../../local/error-text.ts'
+import { endWith } from '../../local/error-text.ts'
 import { filesOf, provenanceFormat } from './release/provenance.ts'
 import { bundleOptions } from './release/sigstore-bundle.ts'
 import { addSignature } from './release/signatures.ts'
@@ -30,7 +30,6 @@ interface SignOptions {
   readonly signer?: string | undefined
 }
 
-/** Signs the provenance and the list of the release that stands in the source. */
 const sign = async (folder: string, { source, signer }: SignOptions): Promise<number> => {
   const { name, version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'))
   const files = filesOf(name, version)
@@ -53,9 +52,4 @@ const attempt = async (args: readonly string[]): Promise<number> => {
 }
 
 /** Makes, signs and verifies the files of a release. The process ends with 1 when one is refused, with 2 when it can't be looked at. */
-export const release = async (args: readonly string[]): Promise<void> => {
-  process.exitCode = await attempt(args).catch((error: unknown) => {
-    process.stderr.write(`sealgate: ${errorText(error)}\n`)
-    return 2
-  })
-}
+export const release = (args: readonly string[]): Promise<void> => endWith(attempt(args))

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import type { OptionValues } from '../../local/option-values.ts'
 import { configurationDigest } from './release/configuration-digest.ts'
 import { refused } from './release/refused.ts'
-import { type BundleOptions, askedBundle, bundleLine, bundleOptions, checkBundle } from './release/sigstore-bundle.ts'
+import { askedBundle, bundleLine, bundleOptions, checkBundle } from './release/sigstore-bundle.ts'
 import { addSignature, signaturesOf, signersOf, timeOf } from './release/signatures.ts'
 import { entryIn, writeRelease } from './write-releases.ts'
 import { type Releases, readReleases, releasesFormat } from '../../../plugins/sealed/evidence/releases.ts'
@@ -32,16 +33,7 @@ const linesOf = ({ name, serial, ends, releases }: Releases): readonly string[] 
   }),
 ]
 
-interface ReleaseOptions extends BundleOptions {
-  readonly signers?: string | undefined
-  readonly threshold?: string | undefined
-  readonly signer?: string | undefined
-  readonly at?: string | undefined
-  readonly release?: string | undefined
-  readonly name?: string | undefined
-  readonly days?: string | undefined
-  readonly json: boolean
-}
+type ReleaseOptions = OptionValues<typeof options> & { readonly json: boolean }
 
 /** Resolves with 0 when the list counts, and with 1 when it is refused. */
 const check = async (file: string, { signers, threshold, at, json, ...rest }: ReleaseOptions): Promise<number> => {

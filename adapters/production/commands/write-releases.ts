@@ -33,7 +33,6 @@ const listIn = async (file: string): Promise<List | null> => {
   return list
 }
 
-/** A release in a file of its own. */
 export const entryIn = async (file: string): Promise<Entry> => {
   const entry = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
   const { version, digest } = entry
@@ -42,6 +41,8 @@ export const entryIn = async (file: string): Promise<Entry> => {
   return { ...entry, version, digest: digest!, state: 'current' }
 }
 
+export type ListingOptions = Partial<Record<'name' | 'days' | 'at', string | undefined>>
+
 /**
  * Adds one release to a list, under the next serial. The new release is current, and the former current releases stay
  * accepted. The signatures of the older list no longer count.
@@ -49,15 +50,7 @@ export const entryIn = async (file: string): Promise<Entry> => {
 export const writeRelease = async (
   file: string,
   fresh: Entry,
-  {
-    name,
-    days = String(mostDays),
-    at,
-  }: {
-    readonly name?: string | undefined
-    readonly days?: string | undefined
-    readonly at?: string | undefined
-  },
+  { name, days = String(mostDays), at }: ListingOptions,
 ): Promise<number> => {
   const lasts = Number(days)
   if (!(Number.isInteger(lasts) && lasts > 0 && lasts <= mostDays))

@@ -5,7 +5,6 @@ import type { Shape } from './config-shape.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { nameIn } from './variables.ts'
 
-/** A fault of a configuration and its place. */
 export interface Fault {
   readonly path: readonly (string | number)[]
   /** The text begins with the path. The value never appears: it may be a secret. */
@@ -15,7 +14,6 @@ export interface Fault {
 /** A path as words name it. */
 export const dotted = (path: Fault['path']): string => path.join('.')
 
-/** A configuration is refused for these faults. */
 export class FaultyConfiguration extends RefusedConfiguration {
   readonly faults: readonly Fault[]
 
@@ -29,7 +27,6 @@ export class FaultyConfiguration extends RefusedConfiguration {
   }
 }
 
-/** The largest number of reported unknown keys. */
 const mostUnknownKeys = 100
 
 /** The largest number of checks of one value. Each check finds unknown keys of one option of a variant. */
@@ -131,4 +128,16 @@ export const spelledSecrets = (written: unknown): readonly Fault[] =>
     const path = ['issuers', name, 'login', 'secret']
     const isSpelled = secret !== undefined && nameIn(secret) === null
     return isSpelled ? [{ path, words: `${path.join('.')} expected $NAME of a variable` }] : []
+  })
+
+/** Members of every object of JavaScript: a shape passes over them, so what bears such a name would be lost. */
+const barredNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** The names of a configuration that nothing can bear. */
+export const unusableNames = (written: unknown, path: readonly string[] = []): readonly Fault[] =>
+  Object.entries(membersOf(written)).flatMap(([name, value]) => {
+    const at = [...path, name]
+    return barredNames.has(name)
+      ? [{ path: at, words: `${dotted(at)} is a name that nothing can have` }]
+      : unusableNames(value, at)
   })

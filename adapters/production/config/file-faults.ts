@@ -1,5 +1,5 @@
 import { type Config, ConfigShape, checkedConfig } from './config.ts'
-import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf, spelledSecrets } from './faults.ts'
+import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf, spelledSecrets, unusableNames } from './faults.ts'
 import type { Parsed } from './jsonc.ts'
 import { pluginFaults } from './plugin-faults.ts'
 import { senseFaults } from './sense-faults.ts'
@@ -28,7 +28,7 @@ const look = (value: unknown, env: NodeJS.ProcessEnv): Looked => {
   const missing = unset.map(({ path, name }) => ({ path, words: `${dotted(path)}: $${name} is not set` }))
   const places = new Set(missing.map(({ path }) => dotted(path)))
   const isSet = ({ path }: Fault) => !places.has(dotted(path))
-  const shape = [...spelledSecrets(value), ...faultsOf(ready)]
+  const shape = [...spelledSecrets(value), ...unusableNames(value), ...faultsOf(ready)]
   const sound = soundPartOf(ready, shape)
   return {
     faults: [...missing, ...shape.filter(isSet)],
@@ -52,10 +52,8 @@ export const allFaults = async (
   return [...faults, ...plugins.filter(isSet), ...sense]
 }
 
-/** All faults in the shape of a configuration. */
 const faultsOf = (config: unknown): readonly Fault[] => shapeFaultsOf(ConfigShape, config)
 
-/** Sections that plugins read. */
 const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
 
 /** A configuration without its faulty sections; null where a plugin would miss one of them. */
@@ -67,7 +65,6 @@ const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
   return faultsOf(rest).length === 0 ? rest : null
 }
 
-/** What made a start fail, as faults of the configuration. */
 export const faultsOfStart = (error: unknown): readonly Fault[] => {
   if (error instanceof FaultyConfiguration) return error.faults
   const words = (error instanceof Error ? error.message : String(error)).replace(/^settings: /, '')

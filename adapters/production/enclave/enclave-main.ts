@@ -22,9 +22,7 @@ import { type EnclaveStart, parsed } from './harden.ts'
 import { fetch } from '../platform.ts'
 import { releaseDigest } from '../config/release-digest.ts'
 import { ignoreSignals, onStopSignal } from '../workers/signals.ts'
-import { guardsOf } from '../config/guards.ts'
-import { readersOf } from '../config/readers.ts'
-import { toolsOf } from '../config/tools.ts'
+import { guardsOf, readersOf, toolsOf } from '../config/named-plugins.ts'
 
 /**
  * The enclave process. Its configuration comes on standard input, or from the file in `SEALGATE_CONFIG`. A process with

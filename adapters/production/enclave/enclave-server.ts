@@ -14,7 +14,6 @@ export interface ShutdownState {
   hidden: boolean
   /** True when no new call may begin. */
   closed: boolean
-  /** The number of calls in progress. */
   active: number
 }
 

@@ -39,7 +39,6 @@ export const connectedEnclaves = plugin({
   },
 })
 
-/** An enclave process that this gateway starts. */
 export const startedEnclave = plugin({
   port: Enclave,
   name: 'started',

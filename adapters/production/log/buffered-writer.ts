@@ -18,7 +18,6 @@ export interface FileWriter {
   readonly writeSync: typeof writeSync
 }
 
-/** Lines of a log on their way to a descriptor. */
 export interface WrittenLines {
   /** The line brings its own end. A line without room is lost and counted; a closed reader loses all. */
   write(line: string): void
@@ -34,7 +33,6 @@ const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || 
 /** Waiting lines, joined into chunks. */
 const lineQueue = (whole: number) => {
   const waiting: { text: string; size: number }[] = []
-  /** Chunks that are unwritten or partly written. */
   const rests: Buffer[] = []
   let bytes = 0
   return {
@@ -64,7 +62,6 @@ const lineQueue = (whole: number) => {
   }
 }
 
-/** The state of one log. */
 interface Writing {
   readonly fd: number
   readonly whole: number
@@ -79,7 +76,6 @@ interface Writing {
   watched: boolean
   /** Called at the end of the write that is under way. */
   rested: (() => void) | null
-  /** Called at the exit. */
   readonly flushSync: () => void
 }
 

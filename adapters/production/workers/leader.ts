@@ -13,10 +13,18 @@ import type { IpcAnswers } from './ipc.ts'
 import { type Member, type WorkerPool, workerPool } from './pool.ts'
 import { enclaveLeases } from './enclave-leases.ts'
 import type { SiblingQuestion, WorkerConfig } from './worker.ts'
-import { withTimeout } from './with-timeout.ts'
 
 /** In ms: the longest time that a stuck worker delays the other workers. */
 const stuckWorkerMs = 60_000
+
+/** The result of the work. Throws after `ms` ms without a result. */
+const withTimeout = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('a worker does not answer')), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
 
 /** The first screen from a worker; empty when the worker has ended. */
 const drawnBy = (worker: Member | undefined): Promise<string> =>
@@ -28,7 +36,6 @@ const answersOf = async <T>(members: readonly Member[], question: string, value?
   return (await Promise.allSettled(answers)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }
 
-/** What the leader of one port has. */
 interface Leader {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log

@@ -17,7 +17,6 @@ export interface IssuerKeys {
   find(issuer: string, url: string, kid: string | null, algorithm: Algorithm): Promise<PublicKey | null>
 }
 
-/** The port of issuers' public keys. */
 export const IssuerKeys = one<IssuerKeys>('IssuerKeys')
 
 const reading = lazy(() => Promise.all([import('../../shared/bounded-body.ts'), import('./public-keys.ts')]))

@@ -12,7 +12,6 @@ import type { WatchedRequests } from './watched.ts'
 
 export type { News } from './watched.ts'
 
-/** Requests as they run, for listeners. */
 export type Live = WatchedRequests
 
 export const Live = one<Live>('Live')
@@ -54,7 +53,6 @@ export const live = plugin({
   },
 })
 
-/** Shows requests to listeners. */
 export const liveObserver = plugin({
   port: Observer,
   name: 'live',

@@ -25,7 +25,6 @@ export interface Metrics {
   readonly saw: Saw
 }
 
-/** The port of the metrics. */
 export const Metrics = one<Metrics>('Metrics')
 
 /** Seconds. */
@@ -96,7 +95,6 @@ export const metrics = plugin({
   },
 })
 
-/** What is measured of requests and of backends. */
 export const requestMetrics = plugin({
   port: Observer,
   name: 'metrics',

@@ -23,7 +23,6 @@ import { BackendRecords, type FaultKind, faultOf } from './records.ts'
 
 const merging = lazy(() => import('./merged.ts'))
 
-/** An answer to the question for a backend's list. */
 export interface Asked {
   /** Ms until the answer, or until the fault was known. */
   readonly ms: number
@@ -53,7 +52,6 @@ export interface Backends {
   keepTo(order: RestOrder, signal: AbortSignal): Promise<void>
 }
 
-/** The port of the backends. */
 export const Backends = one<Backends>('Backends')
 
 /** Ms after which a backend that does not list its models is taken to be away. */

@@ -3,13 +3,11 @@ import { admitsAll } from '../../../core/access/addresses.ts'
 import { type Scope, limitsOf } from '../../../core/access/caller.ts'
 import type { KeyRow } from '../../../core/access/key-row.ts'
 
-/** How far a key reaches with its scopes. */
 export type Reach = Pick<KeyRow, 'models' | 'addresses' | 'limits' | 'expires_at'>
 
 /** Every bound is checked on its own, so a refusal can name the field. */
 export const bounds = ['models', 'addresses', 'limits', 'expires_at'] as const satisfies readonly (keyof Reach)[]
 
-/** The name of one bound. */
 export type Bound = (typeof bounds)[number]
 
 /** Whether the first reaches no further than the second in this bound. False where nothing proves it. */

@@ -3,7 +3,6 @@ import { plugin } from '../../../core/plugin.ts'
 import { Observer, type Outcome, type Saw, type Used } from '../../../core/ports/observer.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 
-/** A finished call of a backend. */
 export interface BackendCall {
   /** Unix time in ms. */
   readonly at: number
@@ -22,7 +21,6 @@ export const faultKinds = [
   'server_error',
   'stream_broken',
 ] as const
-/** The name of one class. */
 export type FaultKind = (typeof faultKinds)[number]
 
 /** Null for a call without a fault. */
@@ -36,7 +34,6 @@ export const faultOf = ({ outcome, status }: Pick<BackendCall, 'outcome' | 'stat
   return status >= 500 ? 'server_error' : 'request_refused'
 }
 
-/** What was counted of a backend's answers. */
 export interface BackendUse {
   readonly requests: number
   readonly input: number
@@ -65,7 +62,6 @@ export interface BackendRecords {
   used(use: Used): void
 }
 
-/** The port of the records. */
 export const BackendRecords = one<BackendRecords>('BackendRecords')
 
 /** Finished calls that are kept of each backend. */

@@ -42,7 +42,6 @@ export interface Teams {
   change(team: Team, version: number, change: TeamChange): Promise<Team>
 }
 
-/** The port of the teams. */
 export const Teams = one<Teams>('Teams')
 
 const teams = kind<TeamRow>('team', [['organization', 'name']])
@@ -114,7 +113,6 @@ export const storedTeams = plugin({
   },
 })
 
-/** The kept teams for callers. */
 export const teamsOfCallers = plugin({
   port: KeptTeams,
   name: 'teams',

@@ -10,7 +10,6 @@ import type { Lent } from '../../shared/login-codes-port.ts'
 
 /** What a link or a session stands for, under the hash of its secret. */
 interface StandIn {
-  /** The hash under which the key is stored. */
   readonly key: string
   /** When it was made or renewed. */
   readonly since: number
@@ -29,7 +28,6 @@ const sessions = kind<Session>('console-session')
 /** A link that was taken, and the key for which it stands. */
 export interface TakenLink {
   readonly holder: Holder
-  /** The hash under which the key is stored. */
   readonly key: string
 }
 
@@ -61,7 +59,6 @@ export interface OpenedSession extends Lent {
   readonly secret: string
 }
 
-/** The port of the console's sessions. */
 export const ConsoleSessions = one<ConsoleSessions>('ConsoleSessions')
 
 /** Ms in which a link can be taken. */
@@ -159,7 +156,6 @@ export const consoleSessions = plugin({
   },
 })
 
-/** Sessions of the console as credentials. */
 export const sessionCredentials = plugin({
   port: Credentials,
   name: 'console-sessions',

@@ -13,5 +13,4 @@ const shape = v.optional(
   {},
 )
 
-/** How long a session of the console lasts. */
 export const consoleSettings = section('console', shape)

@@ -32,8 +32,8 @@ main[aria-busy]{opacity:.6}
 .fresh{border-color:var(--accent)}
 .note,small,.told{color:var(--dim);font-size:.86rem}
 small{display:block}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1px;background:var(--line);border:1px solid var(--line);border-radius:10px;overflow:hidden}
-.tile{background:var(--card);padding:.85rem 1.15rem}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1px;background:var(--card);border:1px solid var(--line);border-radius:10px;overflow:hidden}
+.tile{box-shadow:0 0 0 1px var(--line);padding:.85rem 1.15rem}
 .tile dt{color:var(--dim);font-size:.86rem}
 .tile b{display:block;font-size:1.55rem;font-weight:620;letter-spacing:-.02em;line-height:1.4}
 .tile dd>span{color:var(--dim);font-size:.82rem}
@@ -69,7 +69,6 @@ td{white-space:nowrap}
 .order:hover{color:var(--text)}
 [aria-sort=ascending] .order::after{content:' ↑'}
 [aria-sort=descending] .order::after{content:' ↓'}
-.own-scopes .pair{margin-top:.5rem}
 details>.field,details>.pair,details>details{margin-top:.8rem}
 .empty{color:var(--dim);padding:1.4rem 1.15rem}
 .badge{display:inline-flex;align-items:center;gap:.42em;white-space:nowrap}

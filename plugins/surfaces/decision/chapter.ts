@@ -10,7 +10,6 @@ const request = { 'x-typesafe-request-id': 'The id of the request.' }
 
 const leftOut = { 'x-sealgate-dropped': 'Members of the request without an effect here.' }
 
-/** The chapter of typed decisions. */
 export const decision: Chapter = chapterOf(
   { ...written, words: { ...catalogWords, ...written.words } },
   {

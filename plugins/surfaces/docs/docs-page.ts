@@ -12,7 +12,6 @@ export interface Listed {
   readonly operation: JsonSchema
 }
 
-/** A chapter with its operations. */
 export interface Section {
   readonly id: string
   readonly name: string

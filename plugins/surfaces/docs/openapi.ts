@@ -117,7 +117,6 @@ const securitySchemes: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
-/** The schema of errors in the envelope. */
 const errorOf = ({ words }: Reference): JsonSchema => ({
   ...described(
     {

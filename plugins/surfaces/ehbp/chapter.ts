@@ -1,7 +1,6 @@
 import type { Chapter } from '../../../core/ports/chapter.ts'
 import { userHeader } from '../../shared/sealed-user.ts'
 
-/** The chapter of the Encrypted HTTP Body Protocol. */
 export const chapter: Chapter = {
   name: 'EHBP',
   about:

@@ -74,14 +74,19 @@ const sealedAnswer = (
   headers: Readonly<Record<string, string>>,
 ): Reply => (failure === null ? json(body, 200, headers) : refused(status, failure, body, retryAfter))
 
-const chat = route({
-  method: 'POST',
-  path: '/rvenc/chat/completions',
-  summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
+/** What all calls with a sealed text share. */
+const sealedText = {
   access: { scope: 'chats.completion' },
   body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
   errors: bareError,
   faults: { 413: bareFault, 429: bareFault },
+} as const
+
+const chat = route({
+  ...sealedText,
+  method: 'POST',
+  path: '/rvenc/chat/completions',
+  summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
   needs: { ...enclaveNeeds, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
   async handle({ id, record, input, caller, headers, signal }, supplied) {
     const { enclave, meter, streams, clock, settings } = supplied
@@ -121,42 +126,35 @@ const chat = route({
   },
 })
 
-const decision = route({
-  method: 'POST',
-  path: '/rvenc/decision',
-  summary: 'Answers typed questions that only the enclave can read.',
-  access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
-  places: { name: 'decision', most: (settings: Settings) => decisionSettings.of(settings).places },
-  errors: bareError,
-  faults: { 413: bareFault, 429: bareFault },
-  needs: { ...enclaveNeeds, meter: Meter },
-  async handle({ id, record, input, caller, headers, signal }, supplied) {
-    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16, user: sealedUser(headers) }
-    const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
-    const grant = { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) }
-    const call = ['rvenc/decision', input, grant, signal] as const
-    return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
-  },
+/** A call with one sealed answer; `output` guesses its tokens. */
+const whole = (
+  name: 'decision' | 'embeddings',
+  summary: string,
+  output: number,
+  places?: { readonly name: string; readonly most: (settings: Settings) => number },
+) =>
+  route({
+    ...sealedText,
+    method: 'POST',
+    path: `/rvenc/${name}`,
+    summary,
+    ...(places && { places }),
+    needs: { ...enclaveNeeds, meter: Meter },
+    async handle({ id, record, input, caller, headers, signal }, supplied) {
+      const guess = { input: Math.ceil(hexIn(input) / 8), output, user: sealedUser(headers) }
+      const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
+      const grant = { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) }
+      const call = [`rvenc/${name}`, input, grant, signal] as const
+      return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
+    },
+  })
+
+const decision = whole('decision', 'Answers typed questions that only the enclave can read.', 16, {
+  name: 'decision',
+  most: (settings) => decisionSettings.of(settings).places,
 })
 
-const embeddings = route({
-  method: 'POST',
-  path: '/rvenc/embeddings',
-  summary: 'Makes vectors of texts that only the enclave can read.',
-  access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes, tooLarge: true },
-  errors: bareError,
-  faults: { 413: bareFault, 429: bareFault },
-  needs: { ...enclaveNeeds, meter: Meter },
-  async handle({ id, record, input, caller, headers, signal }, supplied) {
-    const guess = { input: Math.ceil(hexIn(input) / 8), output: 0, user: sealedUser(headers) }
-    const reservation = await supplied.meter.reserve(caller, sealedModels(supplied.enclave), guess, record)
-    const grant = { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) }
-    const call = ['rvenc/embeddings', input, grant, signal] as const
-    return sealedAnswer(await settledBody(supplied, reservation, ({ usage }) => usage, call), reservation.headers)
-  },
-})
+const embeddings = whole('embeddings', 'Makes vectors of texts that only the enclave can read.', 0)
 
 /** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
 const relayed = (frames: AsyncIterable<string>, idle: Alarm, ended: () => Promise<void>): Flow<ServerEvent> => {

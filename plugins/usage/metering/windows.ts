@@ -1,6 +1,5 @@
 /** From the shortest to the longest. */
 export const periods = ['day', 'week', 'month'] as const
-/** The name of one period. */
 export type Period = (typeof periods)[number]
 
 /** Days of a period that refills evenly. */

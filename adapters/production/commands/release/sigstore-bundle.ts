@@ -1,3 +1,4 @@
+import type { OptionValues } from '../../../local/option-values.ts'
 import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { optionalPackage } from '../../../../plugins/shared/optional-package.ts'
@@ -46,7 +47,6 @@ export interface AskedBundle {
   readonly trustedRoot: string
 }
 
-/** The facts of a bundle that holds. */
 export interface BundleFacts {
   readonly identity: string
   readonly issuer: string
@@ -62,13 +62,7 @@ export const bundleOptions = {
   'trusted-root': { type: 'string' },
 } as const
 
-/** The options of the command line for a bundle. */
-export interface BundleOptions {
-  readonly bundle?: string | undefined
-  readonly identity?: string | undefined
-  readonly issuer?: string | undefined
-  readonly 'trusted-root'?: string | undefined
-}
+export type BundleOptions = OptionValues<typeof bundleOptions>
 
 /** Bytes of a bundle and of a trusted root; both take a few thousand. */
 const mostBytes = 1024 * 1024

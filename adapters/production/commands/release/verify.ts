@@ -25,15 +25,10 @@ import {
 import { signaturesOf, signersOf, timeOf } from './signatures.ts'
 import { type Source, ownSource, packed, toolsOf, withSource } from './source.ts'
 
-/** As the command line gives them: undefined where an option is absent. */
-export interface VerifyOptions extends BundleOptions {
-  readonly source: string
-  readonly config?: string | undefined
-  readonly signers?: string | undefined
-  readonly threshold?: string | undefined
-  readonly at?: string | undefined
-  readonly json: boolean
-}
+/** As the command line gives them. */
+export type VerifyOptions = BundleOptions & { readonly source: string; readonly json: boolean } & Partial<
+    Record<'config' | 'signers' | 'threshold' | 'at', string | undefined>
+  >
 
 /** Something that a release says and that does not hold. */
 class Mismatch extends Error {}

@@ -1,21 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeRelease } from '../write-releases.ts'
+import { type ListingOptions, writeRelease } from '../write-releases.ts'
 import { billOf } from './bill.ts'
 import { configurationDigest } from './configuration-digest.ts'
 import { filesOf, provenanceOf, sha256 } from './provenance.ts'
 import { ownSource, packed, toolsOf, withSource } from './source.ts'
 
-/** As the command line gives them: undefined where an option is absent. */
-export interface WriteOptions {
-  readonly source: string
-  readonly config?: string | undefined
-  readonly images?: string | undefined
-  readonly builder?: string | undefined
-  readonly name?: string | undefined
-  readonly days?: string | undefined
-  readonly at?: string | undefined
-}
+/** As the command line gives them. */
+export type WriteOptions = { readonly source: string } & ListingOptions &
+  Partial<Record<'config' | 'images' | 'builder', string | undefined>>
 
 /** The images of a release and what they cover; the digest and the version come from the source. */
 const imagesIn = async (file: string): Promise<object> => {

@@ -12,7 +12,6 @@ export interface Key {
   readonly models: readonly string[] | null
   readonly addresses: readonly string[] | null
   readonly limits: Readonly<Record<string, number | null>>
-  readonly makers: readonly string[]
   readonly hint: string
   /** A day of UTC; null where the key was never used. */
   readonly last_used?: string | null
@@ -30,7 +29,6 @@ export interface Team {
   readonly name: string
   readonly source: 'configuration' | 'store'
   readonly budgets: Budgets
-  /** The budgets that hold. */
   readonly limits: Budgets
   readonly version: number
   /** Unix time in ms; null for a team of the configuration. */
@@ -82,11 +80,9 @@ export interface Model {
 
 export interface Paged {
   readonly total: number
-  readonly has_more: boolean
 }
 
 export interface Front {
-  readonly ready: boolean
   readonly links: Readonly<Record<string, string>>
 }
 
@@ -187,7 +183,6 @@ export interface LiveNews {
   readonly processes: number
 }
 
-/** A sealed file, as the gateway keeps it. */
 export interface StoredFile {
   readonly id: string
   readonly kid: string
@@ -221,7 +216,6 @@ export interface FoundText {
   readonly name: string | null
   readonly page: number | null
   readonly snippet: string
-  readonly score: number
 }
 
 /** Figures of one span of time; times are in ms, and null without any. */
@@ -245,9 +239,8 @@ export interface Incident {
   readonly backend: string
   /** The backend's own name of the model. */
   readonly model: string
-  /** Unix time in ms, as the two below. */
+  /** Unix time in ms, as the one below. */
   readonly since: number
-  readonly last: number
   /** Null while no call is answered. */
   readonly until: number | null
   readonly failed: number
@@ -255,7 +248,6 @@ export interface Incident {
 }
 
 export interface Traffic {
-  readonly processes: number
   readonly step_ms: number
   readonly slots: readonly (TrafficFigures & { readonly at: number })[]
   readonly sums: readonly (TrafficFigures & { readonly name: string })[]

@@ -1,12 +1,12 @@
+import { counted } from './format.ts'
 import { faultWords } from './backing.ts'
 import { ask } from './dialog.ts'
 import { el } from './element.ts'
 import type { View } from './page.ts'
-import { button, refusal } from './parts.ts'
+import { button, refusal, select } from './parts.ts'
 import { timeOf } from './running.ts'
 
 interface Asked {
-  readonly answered: boolean
   readonly models: number | null
   readonly fault: string | null
   readonly ms: number
@@ -19,7 +19,9 @@ const rests: readonly (readonly [seconds: number, words: string])[] = [
 ]
 
 const askedWords = ({ models, fault, ms }: Asked): string =>
-  fault === null ? `Lists ${models} models, in ${timeOf(ms)}.` : `No list: ${faultWords(fault)}, after ${timeOf(ms)}.`
+  fault === null
+    ? `Lists ${counted(models ?? 0, 'model')}, in ${timeOf(ms)}.`
+    : `No list: ${faultWords(fault)}, after ${timeOf(ms)}.`
 
 const processWords = (processes: number): string => (processes === 1 ? '' : ` in ${processes} processes`)
 
@@ -40,11 +42,7 @@ export const backingActs = (
     void work.catch((error: unknown) => {
       if (!signal.aborted) place.replaceChildren(refusal(error))
     })
-  const choice = el(
-    'select',
-    { 'aria-label': 'How long the backend rests' },
-    rests.map(([seconds, words]) => el('option', { value: seconds }, words)),
-  )
+  const choice = select({ 'aria-label': 'How long the backend rests' }, rests)
   const rest = async (): Promise<void> => {
     const { processes } = await act<{ processes: number }>('rest', { seconds: Number(choice.value) })
     await say(`${backend} rests${processWords(processes)}.`)

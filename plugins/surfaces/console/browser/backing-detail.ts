@@ -2,7 +2,7 @@ import type { Backing } from './answers.ts'
 import { ageOf, faultOfCall, faultWords, faultsOf, lampOf } from './backing.ts'
 import { backingActs } from './backing-acts.ts'
 import type { Child } from './element.ts'
-import { clockTime, cost, costWords, count } from './format.ts'
+import { clockTime, cost, costWords, count, counted } from './format.ts'
 import { curlOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
 import { badge, facts, heading, link, note, section, stack } from './parts.ts'
@@ -44,7 +44,7 @@ const faultCell = (call: Call): string => {
 
 const callTable = (backing: Backing, curl: string): HTMLElement =>
   table<Call>({
-    title: `The last ${backing.calls.length} calls`,
+    title: `The last ${counted(backing.calls.length, 'call')}`,
     file: `calls-of-${backing.backend}`,
     rows: backing.calls.toReversed(),
     curl,

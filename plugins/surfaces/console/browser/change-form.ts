@@ -1,12 +1,11 @@
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { Refused } from './gateway.ts'
-import { button, refusal } from './parts.ts'
+import { button, refusal, stack, form, sending, folded } from './parts.ts'
 
 interface Versioned {
   readonly version: number
 }
 
-/** How a thing of the gateway's store is changed. */
 export interface Changing<T extends Versioned, C> {
   readonly now: T
   /** Its kind, such as `key`. */
@@ -18,7 +17,6 @@ export interface Changing<T extends Versioned, C> {
   /** Throws Refused with 409 where the thing has another version. */
   send(change: C & Versioned, before: T): Promise<T>
   draw(now: T): void
-  /** Reads the page again. */
   again(): void
 }
 
@@ -32,9 +30,8 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     error instanceof Refused &&
       error.status === 409 && [
         el('p', {}, `Another operator changed this ${what}. Your change is not written. `),
-        el(
-          'div',
-          { class: 'actions' },
+        div(
+          'actions',
           button('Read the new state', () => changing.again()),
         ),
       ],
@@ -52,18 +49,11 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
         ),
       )
     } catch (error) {
-      told.replaceChildren(el('div', { class: 'stack' }, refused(error)))
+      told.replaceChildren(stack(refused(error)))
     }
   }
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void send(
-      changing.changeOf(form, current),
-      `The ${what} is changed. Every process takes the change within five seconds.`,
-      changing.earlier(current),
-    )
-  }
-  const save = el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Save'))
-  const form = el('form', { on: { submit } }, changing.inputs(current), save)
-  return el('section', { class: 'card' }, told, el('details', {}, el('summary', {}, `Change this ${what}`), form))
+  const words = `The ${what} is changed. Every process takes the change within five seconds.`
+  const save = (): void => void send(changing.changeOf(own, current), words, changing.earlier(current))
+  const own = form(save, changing.inputs(current), sending('Save'))
+  return el('section', { class: 'card' }, told, folded(`Change this ${what}`, own))
 }

@@ -7,7 +7,7 @@ import {
   valueWords,
 } from './configuration.ts'
 import { el } from './element.ts'
-import { count } from './format.ts'
+import { count, counted } from './format.ts'
 import { badge } from './parts.ts'
 import { table } from './table.ts'
 
@@ -25,7 +25,7 @@ export const settingsTable = (rows: readonly PlacedSetting[], curl: string): HTM
     title:
       rows.length > mostRows
         ? `The first ${count(mostRows)} of ${count(rows.length)} settings`
-        : `${count(rows.length)} ${rows.length === 1 ? 'setting' : 'settings'}`,
+        : counted(rows.length, 'setting'),
     file: 'configuration',
     rows: rows.slice(0, mostRows),
     curl,

@@ -11,7 +11,6 @@ interface Answer {
   readonly confidence?: number
 }
 
-/** What the decision route answers, as far as the console reads it. */
 export interface Decided {
   readonly model: string
   readonly answers: Readonly<Record<string, Answer>>

@@ -3,12 +3,12 @@ import { caseResults } from './case-results.ts'
 import { runCases } from './case-run.ts'
 import type { Decided } from './decision-answers.ts'
 import { type Draft, bodyOf } from './decision-draft.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import { count, percent } from './format.ts'
 import { type Gateway, Refused, curlOf } from './gateway.ts'
 import { UnreadCases, casesOf, mostBytes, mostCases } from './labelled-cases.ts'
 import { pause } from './page.ts'
-import { button, field, refusal, section, stack, toldPlace, warning } from './parts.ts'
+import { button, field, refusal, section, stack, toldPlace, warning, select } from './parts.ts'
 import type { Listed } from './sight.ts'
 
 export interface CaseBench {
@@ -82,14 +82,13 @@ interface Inputs {
 const inputsOf = () => {
   const file = el('input', { type: 'file', accept: '.csv,text/csv' })
   const question = el('select')
-  const errors = el(
-    'select',
+  const errors = select(
     {},
-    shares.map((share) => el('option', { value: share, selected: share === usualShare }, percent(share))),
+    shares.map((share) => [share, percent(share)]),
+    usualShare,
   )
-  const root = el(
-    'div',
-    { class: 'pair' },
+  const root = div(
+    'pair',
     field('File', `A CSV with the columns state and answer; up to ${count(mostCases)} cases.`, file),
     field('Question', 'Each case is asked it alone.', question),
     field('Errors', 'So many of the answers taken may be wrong.', errors),
@@ -144,9 +143,9 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
     stop.disabled = true
     bar.hidden = true
   }
-  const card = section('Labelled cases', root, el('div', { class: 'actions' }, begin, stop, bar, told))
+  const card = section('Labelled cases', root, div('actions', begin, stop, bar, told))
   return {
-    root: el('div', { class: 'stack' }, card, region),
+    root: stack(card, region),
     draw: () => name(bench.read().draft.questions.map(({ id }) => id)),
   }
 }

@@ -1,7 +1,7 @@
 import type { Draft, DraftQuestion } from './decision-draft.ts'
 import { emptyOptions } from './decision-templates.ts'
-import { el } from './element.ts'
-import { button, field, stack } from './parts.ts'
+import { el, div } from './element.ts'
+import { button, field, stack, folded } from './parts.ts'
 import { type QuestionForm, questionForm } from './question-form.ts'
 
 export interface DecisionForm {
@@ -34,7 +34,7 @@ const questionList = (changed: () => void) => {
     put([...read(), { id, type: 'choice', instructions: '', options: emptyOptions('choice') }])
     forms.at(-1)?.root.querySelector('input')?.focus()
   })
-  return { root: el('div', { class: 'stack' }, place, el('div', { class: 'actions' }, add)), read, put }
+  return { root: stack(place, div('actions', add)), read, put }
 }
 
 const numberOf = ({ value }: HTMLInputElement): number | null => (value === '' ? null : Number(value))
@@ -48,19 +48,14 @@ export const decisionForm = (changed: () => void): DecisionForm => {
   const [samples, steps] = [whole(32), whole(8)]
   const provider = el('input', { autocomplete: 'off', spellcheck: 'false', on })
   const state = el('textarea', { id: 'state', rows: 4, spellcheck: 'false', on })
-  const root = el(
-    'div',
-    { class: 'stack' },
-    el('div', { class: 'field' }, el('label', { for: 'state' }, 'State'), state),
+  const root = stack(
+    div('field', el('label', { for: 'state' }, 'State'), state),
     el('label', { class: 'check' }, isJson, 'The state is JSON'),
     questions.root,
-    el(
-      'details',
-      {},
-      el('summary', {}, 'More accuracy'),
-      el(
-        'div',
-        { class: 'pair' },
+    folded(
+      'More accuracy',
+      div(
+        'pair',
         field('Samples', 'Reads, each with its labels in another order.', samples),
         field('Steps', 'Denoising steps, for models that know them.', steps),
         field('Backend', 'One of the model’s. Its answers are not escalated.', provider),

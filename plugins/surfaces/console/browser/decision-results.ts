@@ -1,13 +1,12 @@
 import { type Decided, decisionCost, isEscalated, opinionOf } from './decision-answers.ts'
 import { type Draft, type DraftQuestion, labelsOf } from './decision-draft.ts'
-import { type Child, el, svg } from './element.ts'
+import { type Child, el, svg, div } from './element.ts'
 import { cost, costWords, count, decimal, percent } from './format.ts'
 import { badge, refusal, section } from './parts.ts'
 import { timeOf } from './running.ts'
 import type { Listed } from './sight.ts'
 import { type Column, table } from './table.ts'
 
-/** What came of asking one model. */
 export interface AskedModel {
   readonly listed: Listed
   readonly decided: Decided | null
@@ -33,7 +32,6 @@ const bar = (name: string, share: number): readonly Child[] => [
   el('span', { class: 'number' }, percent(share)),
 ]
 
-/** The probabilities of one model for one question. */
 const barsOf = (question: DraftQuestion, { listed, decided }: Answered): HTMLElement => {
   const { said: answerWord, probabilities, confidence, unreliable } = opinionOf(question, decided)
   return el(
@@ -146,9 +144,8 @@ export const decisionResults = (draft: Draft, models: readonly AskedModel[], cur
           ...draft.questions.map((question) =>
             section(
               question.id,
-              el(
-                'div',
-                { class: 'sides' },
+              div(
+                'sides',
                 answered.map((model) => barsOf(question, model)),
               ),
             ),

@@ -1,4 +1,4 @@
-import { type Child, el, freshId } from './element.ts'
+import { type Child, el, freshId, div } from './element.ts'
 import { button, refusal } from './parts.ts'
 
 export interface Question {
@@ -19,9 +19,8 @@ export const ask = ({ title, words, yes, act }: Question): void => {
     el('h2', { id }, title),
     el('div', {}, words),
     told,
-    el(
-      'div',
-      { class: 'actions' },
+    div(
+      'actions',
       button('Cancel', () => dialog.close()),
       button(yes, () => void done(), 'danger'),
     ),

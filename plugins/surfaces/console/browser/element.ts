@@ -44,6 +44,8 @@ export const el = <Name extends keyof HTMLElementTagNameMap>(
   return node
 }
 
+export const div = (kind: string, ...children: readonly Child[]): HTMLDivElement => el('div', { class: kind }, children)
+
 export const svg = <Name extends keyof SVGElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},

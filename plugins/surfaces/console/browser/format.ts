@@ -9,6 +9,9 @@ const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
 export const count = (value: number): string => (value >= 1e6 ? short.format(value) : whole.format(value))
+/** A number with its noun, such as `1 key` and `2 keys`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
 export const decimal = (value: number): string => two.format(value)
 export const percent = (value: number): string => percents.format(value)
 
@@ -20,7 +23,6 @@ export const costsIn = (code: string | null): void => void (currency = code)
 /** `Cost` with its currency, for heads and names. */
 export const costWords = (words = 'Cost'): string => (currency === null ? words : `${words}, ${currency}`)
 
-/** A cost in the currency that its head names. */
 export const cost = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? smallMoney.format(value) : money.format(value)
 

@@ -1,10 +1,10 @@
 import type { Key, Self } from './answers.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import { changeForm } from './change-form.ts'
 import { type Change, changeKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import type { View } from './page.ts'
-import { field } from './parts.ts'
+import { field, fieldset } from './parts.ts'
 import { scopeBoxes } from './scope-boxes.ts'
 import { teamField } from './team-field.ts'
 
@@ -52,7 +52,7 @@ const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[]
     el('input', { name: 'models', value: key.models?.join(' ') ?? '', spellcheck: 'false' }),
   ),
   teamField(gateway, key.team),
-  el('div', { class: 'pair' }, limitFields(key.limits)),
+  div('pair', limitFields(key.limits)),
   field(
     'Addresses',
     'Addresses or CIDR ranges from which the key works; empty for all.',
@@ -63,7 +63,7 @@ const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[]
     'In the time zone of this browser; empty for never.',
     el('input', { name: 'expires', type: 'datetime-local', value: localMoment(key.expires_at) }),
   ),
-  el('fieldset', {}, el('legend', {}, 'Scopes'), scopeBoxes(scopesOf(key, self), key.scopes)),
+  fieldset('Scopes', scopeBoxes(scopesOf(key, self), key.scopes)),
 ]
 
 /** The form that changes a key. One click takes the change back. */

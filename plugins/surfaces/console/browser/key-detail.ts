@@ -3,7 +3,7 @@ import { auditRows } from './audit-table.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
 import { type Child, el } from './element.ts'
-import { count, moment, utcDay } from './format.ts'
+import { moment, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { keyChange } from './key-change.ts'
 import { revokeKey, rotateKey } from './key-acts.ts'
@@ -12,7 +12,7 @@ import { secretOf } from './key-secret.ts'
 import { expiryOf, isAlive, stateOf } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { badge, button, facts, heading, link, note, refusal, section, stack } from './parts.ts'
+import { badge, button, facts, heading, link, note, refusal, section, stack, select } from './parts.ts'
 import { sumOf } from './sums.ts'
 import { table } from './table.ts'
 import { teamHash } from './team-words.ts'
@@ -43,11 +43,7 @@ const countdown = (told: HTMLElement, signal: AbortSignal): void => {
 }
 
 const rotation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
-  const choice = el(
-    'select',
-    { 'aria-label': 'How long both keys work' },
-    overlaps.map(([ms, words]) => el('option', { value: ms, selected: ms === 24 * hour }, words)),
-  )
+  const choice = select({ 'aria-label': 'How long both keys work' }, overlaps, 24 * hour)
   const rotate = async (): Promise<void> => {
     const { made, until, fault } = await rotateKey(view.gateway, key, Number(choice.value), Date.now())
     const shown = await secretOf(view, made)
@@ -110,7 +106,7 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
       ['Made', moment(key.created_at)],
       ['Expires', expiryOf(key)],
       ['Last use', uses[0]?.day ?? 'not in the last 30 days'],
-      ['30 days', [`${count(sum.requests)} requests, cost `, shownCost(sum)]],
+      ['30 days', [`${counted(sum.requests, 'request')}, cost `, shownCost(sum)]],
       ['Scopes', listOr(key.scopes, 'none'), 'wide'],
       ['Models', listOr(key.models, 'all'), 'wide'],
       ['Addresses', listOr(key.addresses, 'all'), 'wide'],
@@ -119,7 +115,6 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
   )
 }
 
-/** One key with its acts, its use and its audit. */
 export const keyDetail = async (view: View, id: string): Promise<readonly Child[]> => {
   const { gateway } = view
   const [key, self, uses, acts] = await Promise.all([

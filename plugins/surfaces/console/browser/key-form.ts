@@ -1,11 +1,11 @@
 import type { Self } from './answers.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { limitFields, limitsOf, wordList } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
 import { scopeBoxes } from './scope-boxes.ts'
 import type { View } from './page.ts'
-import { field, heading, link, refusal, section, stack } from './parts.ts'
+import { field, heading, link, refusal, section, stack, select, form, sending, folded, fieldset } from './parts.ts'
 import { teamField } from './team-field.ts'
 import { templates } from './templates.ts'
 
@@ -53,15 +53,9 @@ const choice = ({ name, words, scopes }: (typeof templates)[number], at: number)
   )
 
 const inputs = ({ gateway }: View, { scopes, team }: Self): readonly HTMLElement[] => [
-  el(
-    'fieldset',
-    {},
-    el('legend', {}, 'What is it for?'),
-    el(
-      'div',
-      { class: 'choose' },
-      [...templates, { name: custom, words: 'The scopes that you mark below.', scopes: [] }].map(choice),
-    ),
+  fieldset(
+    'What is it for?',
+    div('choose', [...templates, { name: custom, words: 'The scopes that you mark below.', scopes: [] }].map(choice)),
   ),
   field(
     'Name',
@@ -73,27 +67,17 @@ const inputs = ({ gateway }: View, { scopes, team }: Self): readonly HTMLElement
     'Names with spaces between them; empty for all models of the key in use.',
     el('input', { name: 'models', autocomplete: 'off', spellcheck: 'false' }),
   ),
-  field(
-    'Expires',
-    'A key can be revoked at any time.',
-    el(
-      'select',
-      { name: 'days' },
-      ends.map(([days, words]) => el('option', { value: days }, words)),
-    ),
-  ),
-  el(
-    'details',
-    {},
-    el('summary', {}, 'Team, budget, limits, addresses and scopes'),
+  field('Expires', 'A key can be revoked at any time.', select({ name: 'days' }, ends)),
+  folded(
+    'Team, budget, limits, addresses and scopes',
     teamField(gateway, team),
-    el('div', { class: 'pair' }, limitFields()),
+    div('pair', limitFields()),
     field(
       'Addresses',
       'Addresses or CIDR ranges from which the key works; empty for all.',
       el('input', { name: 'addresses', autocomplete: 'off', spellcheck: 'false' }),
     ),
-    el('details', {}, el('summary', {}, 'Scopes of the choice Custom'), scopeBoxes(scopes)),
+    folded('Scopes of the choice Custom', scopeBoxes(scopes)),
   ),
 ]
 
@@ -102,11 +86,11 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
   const self = await view.gateway.ask<Self>('GET', '/admin/self')
   const told = el('div')
   const place = stack()
-  const make = async (form: HTMLFormElement): Promise<void> => {
-    const submit = form.querySelector('button')
+  const make = async (): Promise<void> => {
+    const submit = own.querySelector('button')
     submit?.setAttribute('disabled', '')
     try {
-      const shown = await secretOf(view, await createKey(view.gateway, wantedOf(form)))
+      const shown = await secretOf(view, await createKey(view.gateway, wantedOf(own)))
       if (view.signal.aborted) return
       place.replaceChildren(shown)
       shown.querySelector<HTMLElement>('pre')?.focus()
@@ -115,20 +99,7 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
       submit?.removeAttribute('disabled')
     }
   }
-  const form = el(
-    'form',
-    {
-      on: {
-        submit: (event) => {
-          event.preventDefault()
-          void make(form)
-        },
-      },
-    },
-    inputs(view, self),
-    told,
-    el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Make the key')),
-  )
-  place.append(section('New key', form))
+  const own = form(() => void make(), inputs(view, self), told, sending('Make the key'))
+  place.append(section('New key', own))
   return [heading('New key', link('All keys', '#/keys')), place]
 }

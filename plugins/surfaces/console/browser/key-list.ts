@@ -1,12 +1,12 @@
 import type { Key, Paged } from './answers.ts'
 import { shownCost } from './costs.ts'
-import { type Child, append, el } from './element.ts'
-import { costWords, count, date, moment, utcDay } from './format.ts'
+import { type Child, append, el, div } from './element.ts'
+import { costWords, count, date, moment, utcDay, counted } from './format.ts'
 import { type Gateway, type Query, curlOf, pathOf } from './gateway.ts'
 import { budgetWords } from './key-limits.ts'
 import { keySums } from './key-sums.ts'
 import { expiryOf, stateOf } from './key-state.ts'
-import { turning } from './list-view.ts'
+import { turning, filterSelect } from './list-view.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, heading, link, refusal, stack } from './parts.ts'
@@ -152,7 +152,7 @@ const keyTable = ({ gateway, signal }: View, listed: Listed, choice: Choice, cho
     return rows
   }
   const node = table<Key>({
-    title: `${count(total)} ${total === 1 ? 'key' : 'keys'}`,
+    title: counted(total, 'key'),
     file: 'keys',
     columns: columns(Date.now(), sums, costs),
     rows: listed.keys,
@@ -165,16 +165,10 @@ const keyTable = ({ gateway, signal }: View, listed: Listed, choice: Choice, cho
   return node
 }
 
+const states = ['active', 'expired', 'revoked']
+
 const stateChoice = (choice: Choice, chosen: (state: string) => void): HTMLElement =>
-  el(
-    'select',
-    {
-      ...{ 'aria-label': 'State', 'data-filter': 'state' },
-      on: { change: ({ target }) => chosen((target as HTMLSelectElement).value) },
-    },
-    el('option', { value: '' }, 'State: all'),
-    ['active', 'expired', 'revoked'].map((value) => el('option', { value, selected: value === choice.state }, value)),
-  )
+  filterSelect({ name: 'state', label: 'State', of: String }, states, choice.state, chosen)
 
 /** Keys as the gateway searches, filters and orders them, in pages. */
 export const keyList = async (view: View): Promise<readonly Child[]> => {
@@ -222,12 +216,10 @@ export const keyList = async (view: View): Promise<readonly Child[]> => {
   show(await read(gateway, choice))
   return [
     heading('Keys', link('New key', '#/keys/new', 'button main')),
-    el(
-      'div',
-      { class: 'choices' },
-      el(
-        'div',
-        { class: 'span' },
+    div(
+      'choices',
+      div(
+        'span',
         search,
         stateChoice(choice, (state) => keep({ state })),
         team,

@@ -1,5 +1,5 @@
 import type { MadeKey } from './key-acts.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import type { View } from './page.ts'
 import { copied, link, note, section } from './parts.ts'
 import { modelsOf } from './sight.ts'
@@ -13,7 +13,7 @@ export const secretOf = async ({ gateway, sight }: View, made: MadeKey): Promise
   const node = section(
     'The new key',
     el('p', { role: 'status' }, el('b', {}, 'This is the only time that the key is shown. '), 'Put it away now.'),
-    el('div', { class: 'secret' }, copied(made.key, 'The key')),
+    div('secret', copied(made.key, 'The key')),
     snippets.map(({ name, text }, at) =>
       el('details', { open: at === 0 }, el('summary', {}, name), copied(text, `${name}, as a snippet`)),
     ),

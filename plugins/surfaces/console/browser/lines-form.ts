@@ -1,7 +1,7 @@
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { wordList } from './key-limits.ts'
 import type { View } from './page.ts'
-import { copied, field, heading, link, note, section, stack } from './parts.ts'
+import { copied, field, heading, link, note, section, stack, select, form, sending, fieldset } from './parts.ts'
 import { type Lines, tried } from './trial.ts'
 
 /** Kinds of backends that an address and a key describe; `sealgate check` tries the others on the machine itself. */
@@ -57,10 +57,9 @@ const backendFields = (): readonly Child[] => [
   field(
     'Kind',
     'The vendor or the program.',
-    el(
-      'select',
+    select(
       { name: 'use' },
-      kinds.map((kind) => el('option', { value: kind }, kind)),
+      kinds.map((kind) => [kind, kind]),
     ),
   ),
   field('Address', 'Empty for the address of the vendor.', el('input', { name: 'address', type: 'url', ...plain })),
@@ -98,10 +97,9 @@ const guardFields = (): readonly Child[] => [
   field(
     'A found word',
     'What happens to a request or an answer with such a word.',
-    el(
-      'select',
+    select(
       { name: 'then' },
-      ['refuse', 'replace', 'mark'].map((value) => el('option', { value }, value)),
+      ['refuse', 'replace', 'mark'].map((value) => [value, value]),
     ),
   ),
 ]
@@ -111,7 +109,7 @@ export const linesForm = (view: View): readonly Child[] => {
   const [place, found] = [stack(), stack()]
   const draw = (): void => {
     found.replaceChildren()
-    const { lines } = writtenIn(new FormData(form))
+    const { lines } = writtenIn(new FormData(own))
     place.replaceChildren(
       Object.keys(lines).length === 0
         ? note('The lines appear here.')
@@ -119,26 +117,22 @@ export const linesForm = (view: View): readonly Child[] => {
     )
   }
   const check = async (): Promise<void> => {
-    const { lines, call, secrets } = writtenIn(new FormData(form))
+    const { lines, call, secrets } = writtenIn(new FormData(own))
     found.replaceChildren(note('The gateway checks the lines.'))
     found.replaceChildren(await tried(view, lines, call, secrets))
   }
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void check()
-  }
-  const form = el(
-    'form',
-    { on: { submit, input: () => draw() } },
-    el('fieldset', {}, el('legend', {}, 'Backend'), el('div', { class: 'pair' }, backendFields())),
-    el('fieldset', {}, el('legend', {}, 'Model'), el('div', { class: 'pair' }, modelFields())),
-    el('fieldset', {}, el('legend', {}, 'Guards'), el('div', { class: 'pair' }, guardFields())),
-    el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Check and call')),
+  const own = form(
+    () => void check(),
+    fieldset('Backend', div('pair', backendFields())),
+    fieldset('Model', div('pair', modelFields())),
+    fieldset('Guards', div('pair', guardFields())),
+    sending('Check and call'),
   )
+  own.addEventListener('input', draw)
   draw()
   return [
     heading('New lines', link('All settings', '#/settings')),
-    section('What the file should have', form),
+    section('What the file should have', own),
     section('Lines for the configuration file', place),
     found,
     note(

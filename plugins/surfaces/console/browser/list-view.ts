@@ -1,11 +1,10 @@
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { count } from './format.ts'
 import { pathOf } from './gateway.ts'
 import type { View } from './page.ts'
-import { button, stack } from './parts.ts'
+import { button, stack, select } from './parts.ts'
 import { type Column, type Table, table } from './table.ts'
 
-/** A choice among the values that the rows have. */
 export interface Filter<Row> {
   /** Its name in the address. */
   readonly name: string
@@ -18,14 +17,12 @@ export interface ListView<Row> {
   /** Where the list stands in the address, such as `#/keys`. */
   readonly path: string
   readonly table: Table<Row>
-  /** The text of a row that a search looks through. */
   words(row: Row): string
   readonly filters?: readonly Filter<Row>[]
   /** The head of the column that orders the rows before the reader chooses one. */
   readonly order?: string
 }
 
-/** Rows of one page of a list. */
 const pageRows = 100
 
 /** What the reader has chosen; all of it stands in the address. */
@@ -80,7 +77,6 @@ export const fitting = <Row>(
   }
 }
 
-/** The rows that fit the choice, in its order. */
 const chosenRows = <Row>(list: ListView<Row>, choice: Choice): Row[] => {
   const rows = list.table.rows.filter(fitting(list, choice))
   const column: Column<Row> | undefined = list.table.columns.find(({ head }) => head === choice.order)
@@ -100,11 +96,11 @@ export const filterSelect = <Row>(
   // A value of the address without a row stays, so that the reader sees why the list is empty.
   if (chosen !== '' && !values.includes(chosen)) values.push(chosen)
   const change = (event: Event): void => choose((event.target as HTMLSelectElement).value)
-  return el(
-    'select',
+  const options = values.map((value) => [value, value] as const)
+  return select(
     { 'aria-label': label, 'data-filter': name, on: { change } },
-    el('option', { value: '' }, `${label}: all`),
-    values.map((value) => el('option', { value, selected: value === chosen }, value)),
+    [['', `${label}: all`], ...options],
+    chosen,
   )
 }
 
@@ -165,5 +161,5 @@ export const listView = <Row>(list: ListView<Row>): readonly HTMLElement[] => {
     }),
   )
   draw()
-  return [el('div', { class: 'choices' }, el('div', { class: 'span' }, search, selects)), region]
+  return [div('choices', div('span', search, selects)), region]
 }

@@ -1,11 +1,10 @@
 import type { Running } from './answers.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import { type Query, pathOf } from './gateway.ts'
 import { type Filter, filterSelect, fitting } from './list-view.ts'
 import { type KeyNames, keyWords, teamOf } from './live-table.ts'
 import { standOf } from './running.ts'
 
-/** Which requests the page shows; the choice stands in the address. */
 export interface LiveChoice {
   readonly node: HTMLElement
   /** The requests that fit, and choices for the values that they have. */
@@ -69,7 +68,7 @@ export const liveChoice = (query: URLSearchParams, names: KeyNames, changed: () 
     words: query.get('q') ?? query.get('id') ?? '',
     filters: new Map(fields.map(({ name }) => [name, query.get(name) ?? ''])),
   }
-  const [selects, tabs] = [el('div', { class: 'span' }), el('div')]
+  const [selects, tabs] = [div('span'), el('div')]
   let options = ''
   const address = (more: Query): string => {
     const show = shown === 'all' ? null : shown
@@ -97,7 +96,7 @@ export const liveChoice = (query: URLSearchParams, names: KeyNames, changed: () 
   })
   tabs.replaceChildren(tabsOf(shown, address))
   return {
-    node: el('div', { class: 'choices' }, tabs, el('div', { class: 'span' }, search, selects)),
+    node: div('choices', tabs, div('span', search, selects)),
     chosen(requests) {
       offer(requests)
       const fits = fitting({ words: (request: Running) => wordsOf(request, names), filters: fields }, choice)

@@ -2,7 +2,6 @@ import { type Arrival, arrivalAt } from './arrival.ts'
 import { el } from './element.ts'
 import { Refused, baseOf, gatewayAt, unlessRefused } from './gateway.ts'
 import type { Inside } from './inside.ts'
-import { fetchLater } from './later.ts'
 import { exchanged, heldBy, redeemed, renewed, returned } from './login.ts'
 import { isOwnPage, takenToken } from './own-machine.ts'
 import { type Pass, isKey, isSession, sessionOf } from './session.ts'
@@ -20,6 +19,11 @@ const renewalMs = 60_000
 let inside: Inside | null = null
 let ending: ReturnType<typeof setTimeout> | undefined
 let nextRenewal = 0
+
+/** Lets the browser fetch all scripts behind the first view at once. The document names the hash of each, and the browser checks it. */
+const fetchLater = (): void => {
+  for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="later"]')) link.rel = 'modulepreload'
+}
 
 const leave = (why: Error | null): void => {
   const pass = session.pass()

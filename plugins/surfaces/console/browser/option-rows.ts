@@ -1,5 +1,5 @@
 import type { DraftOption, QuestionType } from './decision-draft.ts'
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { button } from './parts.ts'
 
 export interface OptionRows {
@@ -31,11 +31,10 @@ const input = (label: string, value: string, write: (text: string) => void): HTM
     on: { input: ({ target }) => write((target as HTMLInputElement).value) },
   })
 
-/** The options of one question, each in a row. */
 export const optionRows = (type: QuestionType, given: readonly DraftOption[], changed: () => void): OptionRows => {
   const { title, name, least, most } = kinds[type]
   let options = given
-  const rows = el('div', { class: 'options' })
+  const rows = div('options')
   const write = (at: number, change: Partial<DraftOption>): void => {
     options = options.map((option, place) => (place === at ? { ...option, ...change } : option))
     changed()
@@ -74,6 +73,6 @@ export const optionRows = (type: QuestionType, given: readonly DraftOption[], ch
   }
   draw()
   const root = el('div', { class: 'options', role: 'group', 'aria-label': title }, rows)
-  if (name !== null) root.append(el('div', { class: 'actions' }, add))
+  if (name !== null) root.append(div('actions', add))
   return { root, read: () => options }
 }

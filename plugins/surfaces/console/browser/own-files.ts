@@ -1,10 +1,10 @@
 import type { FoundText, OpenedFile } from './answers.ts'
 import { ask } from './dialog.ts'
-import { type Child, el, freshId } from './element.ts'
-import { count, percent } from './format.ts'
+import { type Child, el, freshId, div } from './element.ts'
+import { count, percent, counted } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
-import { button, note, refusal, section, stack, toldPlace } from './parts.ts'
+import { button, note, refusal, section, stack, toldPlace, form } from './parts.ts'
 import { scrolled } from './table.ts'
 
 interface Opened {
@@ -70,9 +70,8 @@ const acts = (place: Place, { id, name, mime }: OpenedFile): Child => {
       section(
         name,
         shown(bytes, mime ?? '', name),
-        el(
-          'div',
-          { class: 'actions' },
+        div(
+          'actions',
           button('Save', () => saved(bytes, name)),
           button('Close', () => region.replaceChildren(), 'quiet'),
         ),
@@ -118,7 +117,7 @@ const heads = ['Name', 'Kind', 'Bytes', 'Stored, UTC', 'Index', 'Do']
 
 const fileTable = (place: Place, { files, total }: Opened): HTMLElement =>
   section(
-    `As you see them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
+    `As you see them: ${counted(total, 'file')}`,
     scrolled(
       'Your files',
       heads.map((head) => el('th', { scope: 'col' }, head)),
@@ -146,8 +145,7 @@ const uploading = (place: Place): HTMLElement => {
     input.value = ''
     await again()
   }
-  const begin = (event: Event): void => {
-    event.preventDefault()
+  const begin = (): void => {
     const file = input.files?.item(0)
     if (!file) return
     submit.disabled = true
@@ -161,12 +159,11 @@ const uploading = (place: Place): HTMLElement => {
   }
   return section(
     'Store a file',
-    el(
-      'form',
-      { on: { submit: begin } },
-      el('div', { class: 'field' }, el('label', { for: id }, 'File of this machine'), input),
+    form(
+      begin,
+      div('field', el('label', { for: id }, 'File of this machine'), input),
       el('label', { class: 'check' }, indexed, 'Index it inside the enclave, so that its text is found'),
-      el('div', { class: 'actions' }, submit, bar, state),
+      div('actions', submit, bar, state),
     ),
   )
 }
@@ -193,18 +190,10 @@ const searching = (place: Place): HTMLElement => {
     )
   return section(
     'Search what files say',
-    el(
-      'form',
-      {
-        on: {
-          submit: (event) => {
-            event.preventDefault()
-            tried(place, search())
-          },
-        },
-      },
-      el('div', { class: 'field' }, el('label', { for: id }, 'Words'), input),
-      el('div', { class: 'actions' }, el('button', { type: 'submit' }, 'Search')),
+    form(
+      () => tried(place, search()),
+      div('field', el('label', { for: id }, 'Words'), input),
+      div('actions', el('button', { type: 'submit' }, 'Search')),
     ),
     results,
   )
@@ -230,5 +219,5 @@ export const ownFiles = async (view: View, changed: () => Promise<void>): Promis
   }
   await draw()
   every(pace, view.signal, () => Promise.all([draw(), changed()]).then(nothing, nothing))
-  return el('div', { class: 'stack' }, uploading(place), searching(place), told, listed, region)
+  return stack(uploading(place), searching(place), told, listed, region)
 }

@@ -1,14 +1,14 @@
-import { type Child, el, freshId } from './element.ts'
+import { type Attributes, type Child, el, freshId, div } from './element.ts'
 import { Refused } from './gateway.ts'
 
 export const heading = (title: string, ...beside: readonly Child[]): HTMLElement =>
-  el('header', { class: 'title' }, el('h1', { tabindex: -1 }, title), el('div', { class: 'actions' }, beside))
+  el('header', { class: 'title' }, el('h1', { tabindex: -1 }, title), div('actions', beside))
 
 export const section = (title: string, ...content: readonly Child[]): HTMLElement =>
   el('section', { class: 'card' }, el('h2', {}, title), content)
 
 /** Parts one below the other. */
-export const stack = (...content: readonly Child[]): HTMLElement => el('div', { class: 'stack' }, content)
+export const stack = (...content: readonly Child[]): HTMLElement => stack(content)
 
 /** A place for words about what goes on, which are announced. */
 export const toldPlace = (): HTMLElement => el('span', { class: 'told', role: 'status' })
@@ -44,12 +44,39 @@ export const field = (label: string, hint: string, input: HTMLElement): HTMLElem
   const [id, hintId] = [freshId('field'), freshId('hint')]
   input.id = id
   input.setAttribute('aria-describedby', hintId)
-  return el('div', { class: 'field' }, el('label', { for: id }, label), input, el('small', { id: hintId }, hint))
+  return div('field', el('label', { for: id }, label), input, el('small', { id: hintId }, hint))
 }
+
+/** A choice among values, each with its words. */
+export const select = (
+  attributes: Attributes,
+  options: readonly (readonly [value: string | number, words: string])[],
+  chosen?: string | number | null,
+): HTMLSelectElement =>
+  el(
+    'select',
+    attributes,
+    options.map(([value, words]) => el('option', { value, selected: value === chosen }, words)),
+  )
+
+/** A form that stays on its page; `send` begins with a click on its button. */
+export const form = (send: () => void, ...content: readonly Child[]): HTMLFormElement =>
+  el('form', { on: { submit: (event) => (event.preventDefault(), send()) } }, content)
+
+/** The button that sends a form, with what stands beside it. */
+export const sending = (words: string, ...beside: readonly Child[]): HTMLElement =>
+  div('actions', el('button', { type: 'submit', class: 'main' }, words), beside)
+
+export const fieldset = (legend: string, ...content: readonly Child[]): HTMLElement =>
+  el('fieldset', {}, el('legend', {}, legend), content)
+
+/** Content that a click on the words shows. */
+export const folded = (words: string, ...content: readonly Child[]): HTMLElement =>
+  el('details', {}, el('summary', {}, words), content)
 
 /** A figure with its name; `below` says what it means. */
 export const tile = (name: string, figure: Child, below: Child = null): HTMLElement =>
-  el('div', { class: 'tile' }, el('dt', {}, name), el('dd', {}, el('b', {}, figure), el('span', {}, below)))
+  div('tile', el('dt', {}, name), el('dd', {}, el('b', {}, figure), el('span', {}, below)))
 
 export const tiles = (...all: readonly (HTMLElement | null)[]): HTMLElement => el('dl', { class: 'tiles' }, all)
 
@@ -97,9 +124,8 @@ const copy = async (source: HTMLElement, told: HTMLElement): Promise<void> => {
 export const copied = (text: string, label: string): HTMLElement => {
   const code = el('code', {}, text)
   const told = el('span', { class: 'told', role: 'status' })
-  return el(
-    'div',
-    { class: 'copied' },
+  return div(
+    'copied',
     el('pre', { tabindex: 0, role: 'region', 'aria-label': label }, code),
     el(
       'div',

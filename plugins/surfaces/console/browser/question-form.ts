@@ -1,8 +1,8 @@
 import { type DraftQuestion, type QuestionType } from './decision-draft.ts'
 import { emptyOptions } from './decision-templates.ts'
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import { type OptionRows, optionRows } from './option-rows.ts'
-import { button, field } from './parts.ts'
+import { button, field, select } from './parts.ts'
 
 export interface QuestionForm {
   readonly root: HTMLElement
@@ -37,24 +37,15 @@ export const questionForm = (
     options.replaceChildren(rows.root)
     changed()
   }
-  const select = el(
-    'select',
-    { on: { change: () => turn(select.value) } },
-    types.map(([name, words]) => el('option', { value: name, selected: name === type }, words)),
-  )
+  const choice = select({ on: { change: () => turn(choice.value) } }, types, type)
   const root = el(
     'fieldset',
     { class: 'question' },
     el('legend', {}, `Question ${place + 1}`),
-    el(
-      'div',
-      { class: 'pair' },
-      field('Id', 'The answer has this name.', id),
-      field('Type', 'What is asked for.', select),
-    ),
+    div('pair', field('Id', 'The answer has this name.', id), field('Type', 'What is asked for.', choice)),
     field('Instructions', 'The question itself.', instructions),
     options,
-    remove !== null && el('div', { class: 'actions' }, button('Remove the question', remove, 'quiet')),
+    remove !== null && div('actions', button('Remove the question', remove, 'quiet')),
   )
   return {
     root,

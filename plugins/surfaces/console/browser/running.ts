@@ -1,5 +1,5 @@
 import type { Attempt, Running } from './answers.ts'
-import { seconds } from './format.ts'
+import { seconds, counted } from './format.ts'
 
 export interface Words {
   readonly kind: 'good' | 'mixed' | 'bad' | 'idle'
@@ -44,10 +44,9 @@ const causes: Readonly<Record<Attempt['cause'], string>> = {
 
 export const causeOf = ({ cause }: Attempt): string => causes[cause]
 
-/** Attempts in words, as `3, 1 rescue`. */
 export const attemptWords = ({ attempts, attempts_left_out: more }: Running): string => {
   const rescues = attempts.filter(({ cause }) => cause === 'rescue').length
-  const rescued = rescues === 0 ? '' : `, ${rescues} ${rescues === 1 ? 'rescue' : 'rescues'}`
+  const rescued = rescues === 0 ? '' : `, ${counted(rescues, 'rescue')}`
   return `${attempts.length + more}${rescued}`
 }
 

@@ -1,10 +1,9 @@
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 
 /** A box for each scope that a key may have; a key gives nothing that it does not have. */
 export const scopeBoxes = (scopes: readonly string[], held: readonly string[] = []): HTMLElement =>
-  el(
-    'div',
-    { class: 'pair' },
+  div(
+    'pair',
     scopes.map((scope) =>
       el(
         'label',

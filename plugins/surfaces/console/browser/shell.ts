@@ -1,4 +1,4 @@
-import { el } from './element.ts'
+import { el, div } from './element.ts'
 import type { Page } from './page.ts'
 import { button, link } from './parts.ts'
 import type { Pass } from './session.ts'
@@ -10,7 +10,6 @@ export interface Shell {
   at(page: string): void
 }
 
-/** How the reader is signed in. */
 const whoOf = ({ hint }: Pass): HTMLElement =>
   hint === undefined ? el('span', {}, 'Signed in') : el('span', {}, 'Key ', el('code', {}, `…${hint}`))
 
@@ -25,7 +24,7 @@ export const shellOf = (seen: readonly Page[], pass: Pass, signOut: () => void):
     { class: 'side' },
     el('p', { class: 'brand' }, 'sealgate'),
     el('nav', { 'aria-label': 'Pages' }, links),
-    el('div', { class: 'who' }, whoOf(pass), button('Sign out', signOut, 'quiet')),
+    div('who', whoOf(pass), button('Sign out', signOut, 'quiet')),
   )
   return {
     root: [skip, side, main],

@@ -1,7 +1,7 @@
 import { el } from './element.ts'
 import type { Gateway } from './gateway.ts'
 import { type Offer, departureTo, offersOf } from './login.ts'
-import { button, note, refusal, stack, warning } from './parts.ts'
+import { button, note, refusal, stack, warning, form } from './parts.ts'
 import { isOwnToken } from './own-machine.ts'
 import { type Pass, isKey } from './session.ts'
 
@@ -60,10 +60,6 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
       submit.disabled = false
     }
   }
-  const submitted = (event: Event): void => {
-    event.preventDefault()
-    void begin()
-  }
   const depart = (offer: Offer): void =>
     void departureTo(offer, keep.checked, location.hash, sessionStorage).then(
       (address) => location.assign(address),
@@ -80,9 +76,8 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
     el('p', { class: 'brand' }, 'sealgate'),
     el('h1', { tabindex: -1 }, 'Sign in'),
     logins,
-    el(
-      'form',
-      { on: { submit: submitted } },
+    form(
+      () => void begin(),
       el('label', { for: 'key' }, 'Key of this gateway'),
       input,
       el('small', { id: 'key-hint' }, 'It opens a session of this gateway, and is kept nowhere.'),

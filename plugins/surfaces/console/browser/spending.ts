@@ -10,8 +10,6 @@ type Period = (typeof periods)[number]
 /** What a team used in the day, the week and the month of UTC that go on. */
 export type Spending = Readonly<Record<Period, Sum>>
 
-export const noSpending: Spending = { day: nothing, week: nothing, month: nothing }
-
 /** A budget beside what is spent of it. */
 export interface Stand {
   readonly period: Period
@@ -70,7 +68,6 @@ export const forecastOf = ({ month: { cost: spent } }: Spending, now: number): n
 
 export const leftOf = ({ most, used }: Stand): number => Math.max(0, most - used)
 
-/** A budget as a bar with its words. */
 export const standBar = (stand: Stand): HTMLElement => {
   const { period, most, used } = stand
   const words = `${percent(used / most)} of ${cost(most)} a ${period}`

@@ -1,5 +1,5 @@
 import { csvOf } from './csv.ts'
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { button, copied } from './parts.ts'
 
 export interface Column<Row> {
@@ -44,7 +44,6 @@ const download = (file: string, text: string): void => {
   URL.revokeObjectURL(address)
 }
 
-/** The table as it would be read in a spreadsheet. */
 const csvOfTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
   csvOf(
     columns.map(({ head }) => head),
@@ -105,20 +104,18 @@ export const table = <Row>(whole: Table<Row>): HTMLElement => {
   return el(
     'section',
     { class: 'card' },
-    el(
-      'div',
-      { class: 'bar' },
+    div(
+      'bar',
       el('h2', {}, shown.title),
-      el(
-        'div',
-        { class: 'actions' },
+      div(
+        'actions',
         shown.beside ?? null,
         saving(whole),
         el(
           'details',
           { class: 'curl' },
           el('summary', {}, 'as curl'),
-          el('div', { class: 'float' }, copied(shown.curl, `${shown.title} as curl`)),
+          div('float', copied(shown.curl, `${shown.title} as curl`)),
         ),
       ),
     ),

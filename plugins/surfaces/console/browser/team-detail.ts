@@ -3,8 +3,8 @@ import { auditRows } from './audit-table.ts'
 import { changeForm } from './change-form.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
-import { type Child, el } from './element.ts'
-import { cost, costWords, count, moment, utcDay } from './format.ts'
+import { type Child, el, div } from './element.ts'
+import { cost, costWords, count, moment, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { budgetWords, budgets, limitFields, limitsOf } from './key-limits.ts'
 import { stateOf } from './key-state.ts'
@@ -46,7 +46,7 @@ const keyTable = (keys: readonly Key[], total: number, uses: readonly Usage[], c
   const sums = sumsBy(uses, ({ key }) => key)
   const now = Date.now()
   return table<Key>({
-    title: `${count(total)} ${total === 1 ? 'key' : 'keys'} of this team`,
+    title: `${counted(total, 'key')} of this team`,
     file: 'keys-of-team',
     rows: keys,
     curl,
@@ -100,7 +100,7 @@ const acts = (view: View, team: Team, draw: (team: Team) => void): Child =>
     ? changeForm<Team, Change>({
         now: team,
         what: 'team',
-        inputs: ({ budgets: own }) => [el('div', { class: 'pair' }, limitFields(own, budgets))],
+        inputs: ({ budgets: own }) => [div('pair', limitFields(own, budgets))],
         changeOf: (form, { budgets: own }) => ({ budgets: limitsOf(new FormData(form), own) }),
         earlier: ({ budgets }) => ({ budgets }),
         send: (change) => view.gateway.ask<Team>('PATCH', teamPath(team.name), change),
@@ -109,7 +109,6 @@ const acts = (view: View, team: Team, draw: (team: Team) => void): Child =>
       })
     : note('The configuration file has this team. Change it there, and reload the file in Settings.')
 
-/** One team with its budgets, keys, use and audit. */
 export const teamDetail = async (view: View, name: string): Promise<readonly Child[]> => {
   const { gateway } = view
   const now = Date.now()

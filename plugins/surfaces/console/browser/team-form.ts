@@ -1,15 +1,14 @@
 import type { Team } from './answers.ts'
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import { budgets, limitFields, limitsOf } from './key-limits.ts'
 import type { View } from './page.ts'
-import { field, heading, link, note, refusal, section } from './parts.ts'
+import { field, heading, link, note, refusal, section, form, sending } from './parts.ts'
 import { teamHash } from './team-words.ts'
 
-/** Makes a team in the store of the gateway. */
 export const teamForm = ({ gateway, go }: View): readonly Child[] => {
   const told = el('div')
   const make = async (): Promise<void> => {
-    const fields = new FormData(form)
+    const fields = new FormData(own)
     const name = String(fields.get('name') ?? '').trim()
     try {
       await gateway.ask<Team>('POST', '/admin/teams', { name, budgets: limitsOf(fields) })
@@ -18,25 +17,20 @@ export const teamForm = ({ gateway, go }: View): readonly Child[] => {
       told.replaceChildren(refusal(error))
     }
   }
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void make()
-  }
-  const form = el(
-    'form',
-    { on: { submit } },
+  const own = form(
+    () => void make(),
     field(
       'Name',
       'Letters, digits and . _ @ -; a team keeps its name.',
       el('input', { name: 'name', maxlength: 128, required: true, autocomplete: 'off', spellcheck: 'false' }),
     ),
-    el('div', { class: 'pair' }, limitFields({}, budgets)),
+    div('pair', limitFields({}, budgets)),
     told,
-    el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'main' }, 'Make the team')),
+    sending('Make the team'),
   )
   return [
     heading('New team', link('All teams', '#/teams')),
-    section('New team', form),
+    section('New team', own),
     note('The gateway stores the team. Teams of the configuration file stay in that file.'),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Key, Team, Usage } from './answers.ts'
 import { costTile } from './costs.ts'
 import { type Child, el } from './element.ts'
-import { cost, costWords, count, utcDay } from './format.ts'
+import { cost, costWords, count, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
@@ -57,7 +57,7 @@ export const statement = async (view: View, name: string, month: string): Promis
     tiles(
       costTile('Cost', sum),
       tile(costWords('Budget of the month'), most === null ? 'none' : cost(most), 'as it is today'),
-      tile('Requests', count(sum.requests), `${count(sum.unanswered)} errors`),
+      tile('Requests', count(sum.requests), counted(sum.unanswered, 'error')),
       tile('Tokens', count(sum.input + sum.output), `${count(sum.input)} in, ${count(sum.output)} out`),
     ),
     usageTable({

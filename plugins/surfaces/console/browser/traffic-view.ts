@@ -1,5 +1,5 @@
 import type { Incident, Traffic, TrafficFigures } from './answers.ts'
-import { type Child, el } from './element.ts'
+import { type Child, div } from './element.ts'
 import { clockTime, cost, costWords, count, moment, percent, seconds } from './format.ts'
 import { pathOf } from './gateway.ts'
 import { link, section, tabs, tile } from './parts.ts'
@@ -90,16 +90,14 @@ const plotsOf = ({ slots }: Traffic, isAll: boolean): readonly TimePlot[] => {
   ]
 }
 
-/** The plots of the chosen span. */
 export const trafficPlots = (traffic: Traffic, choice: TrafficChoice): HTMLElement => {
   const { slots, step_ms, marks } = traffic
   const from = slots[0]?.at ?? 0
   const words = (at: number) => (choice.span === 'hour' ? clockTime(at).replace(/:\d\d(?!.*:\d\d)/, '') : moment(at))
   return section(
     choice.name === '' ? 'Traffic of callers' : `Traffic of ${choice.by} ${choice.name}`,
-    el(
-      'div',
-      { class: 'choices' },
+    div(
+      'choices',
       tabs(
         'Span of the plots',
         (['hour', 'day'] as const).map((span) => [spans[span], hashOf(choice, { span }), span === choice.span]),
@@ -126,9 +124,8 @@ const figure = (head: string, value: (sum: Sum) => number | null, words: (value:
 
 /** The sums of the span by model, team or backend; a click shows the plots of one. */
 export const trafficTable = ({ sums }: Traffic, choice: TrafficChoice, curl: string): readonly Child[] => [
-  el(
-    'div',
-    { class: 'choices' },
+  div(
+    'choices',
     tabs(
       'Sums of traffic',
       groups.map((by) => [`By ${by}`, hashOf(choice, { by, name: '' }), by === choice.by]),

@@ -1,6 +1,6 @@
 import type { Traffic } from './answers.ts'
 import type { Child } from './element.ts'
-import { cost, costWords, count, moment } from './format.ts'
+import { cost, costWords, count, moment, counted } from './format.ts'
 import { curlOf } from './gateway.ts'
 import type { View } from './page.ts'
 import { link, note, section } from './parts.ts'
@@ -50,7 +50,7 @@ export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): P
           name: moment(at),
           solid: Math.max(0, requests - unpriced),
           hatched: unpriced,
-          words: `${moment(at)}: ${count(requests)} requests, ${count(unpriced)} unpriced`,
+          words: `${moment(at)}: ${counted(requests, 'request')}, ${count(unpriced)} unpriced`,
         })),
       }),
     ),

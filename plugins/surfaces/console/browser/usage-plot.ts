@@ -1,5 +1,5 @@
 import type { Usage } from './answers.ts'
-import { cost, count } from './format.ts'
+import { cost, count, counted } from './format.ts'
 import { type Bar, plot } from './plot.ts'
 import { type Sum, daysBetween, nothing, sumOf, sumsBy } from './sums.ts'
 import type { UsageQuery } from './usage-query.ts'
@@ -16,7 +16,7 @@ const measured: Readonly<Record<UsageQuery['show'], (sum: Sum) => number>> = {
 export const measureWords = { requests: 'Requests', tokens: 'Tokens', cost: 'Cost' } as const
 
 const wordsOf = (day: string, sum: Sum): string =>
-  `${day}: ${count(sum.requests)} requests, ${count(sum.unpriced)} unpriced, ${count(sum.input + sum.output)} tokens, ${sum.cost === null ? 'no known cost' : `cost ${cost(sum.cost)}`}`
+  `${day}: ${counted(sum.requests, 'request')}, ${count(sum.unpriced)} unpriced, ${counted(sum.input + sum.output, 'token')}, ${sum.cost === null ? 'no known cost' : `cost ${cost(sum.cost)}`}`
 
 /** The names that are largest by this measure, and whether others are left. */
 export const largest = (rows: readonly Usage[], of: (row: Usage) => string, show: UsageQuery['show']) => {

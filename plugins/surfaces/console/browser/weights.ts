@@ -1,5 +1,5 @@
 import type { Chained } from './answers.ts'
-import { type Child, el } from './element.ts'
+import { type Child, el, div } from './element.ts'
 import type { View } from './page.ts'
 import { button, heading, copied, link, note, section, stack, warning } from './parts.ts'
 import { type Lines, tried } from './trial.ts'
@@ -45,9 +45,8 @@ export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
       isSound ? copied(change, 'The change of the configuration') : warning('A weight is a number from 0.'),
       ...(view.sight.steers && isSound
         ? [
-            el(
-              'div',
-              { class: 'actions' },
+            div(
+              'actions',
               button('Check and call', () => void check()),
             ),
           ]
@@ -59,13 +58,11 @@ export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
     heading(chained.model, link('All chains', '#/models')),
     section(
       'Weights',
-      el(
-        'div',
-        { class: 'weights' },
+      div(
+        'weights',
         chained.chain.map(({ backend, model, priority }, at) =>
-          el(
-            'div',
-            { class: 'field' },
+          div(
+            'field',
             el('label', { for: `weight-${at}` }, backend),
             inputs[at] ?? null,
             el('small', {}, `${model}, priority ${priority}`),

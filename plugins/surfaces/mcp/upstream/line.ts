@@ -28,7 +28,6 @@ export class SessionOver extends UpstreamFailed {
   }
 }
 
-/** A message of a server, after its JSON is read. */
 export interface ServerMessage {
   readonly id?: unknown
   readonly method?: unknown

@@ -27,7 +27,6 @@ export interface Given {
   readonly log: Log
 }
 
-/** One server of the configuration. */
 export interface ToolServer {
   /** The tools as the server listed them last; empty while the server is away. */
   tools(): readonly ServedTool[]

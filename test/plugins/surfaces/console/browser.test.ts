@@ -20,7 +20,7 @@ import { eventsOf } from '../../../../plugins/surfaces/console/browser/event-str
 import { type Gateway, baseOf, curlOf, pathOf } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { fitting } from '../../../../plugins/surfaces/console/browser/list-view.ts'
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
-import { forecastOf, noSpending, standsOf } from '../../../../plugins/surfaces/console/browser/spending.ts'
+import { forecastOf, standsOf } from '../../../../plugins/surfaces/console/browser/spending.ts'
 import { spanBefore, usageHash, usageQuery } from '../../../../plugins/surfaces/console/browser/usage-query.ts'
 import { samplesOf } from '../../../../plugins/surfaces/console/browser/prometheus.ts'
 import { attemptWords, lengthOf, standOf } from '../../../../plugins/surfaces/console/browser/running.ts'
@@ -30,8 +30,8 @@ import { isOwnToken, takenToken } from '../../../../plugins/surfaces/console/bro
 import { checkWords } from '../../../../plugins/surfaces/console/browser/sealed/check-words.ts'
 import { holdsKek } from '../../../../plugins/surfaces/console/browser/sealed/playground-client.ts'
 import { seenBody } from '../../../../plugins/surfaces/console/browser/sealed/seen-fields.ts'
-import { daysBetween, sumOf, sumsBy } from '../../../../plugins/surfaces/console/browser/sums.ts'
-import { clockTime } from '../../../../plugins/surfaces/console/browser/format.ts'
+import { daysBetween, nothing, sumOf, sumsBy } from '../../../../plugins/surfaces/console/browser/sums.ts'
+import { clockTime, counted } from '../../../../plugins/surfaces/console/browser/format.ts'
 import { placesFor } from '../../../../plugins/surfaces/console/browser/jump.ts'
 import { trafficChoice, trafficPath } from '../../../../plugins/surfaces/console/browser/traffic-view.ts'
 import { weightsConfig } from '../../../../plugins/surfaces/console/browser/weights.ts'
@@ -88,8 +88,14 @@ const measured = (answered: number, failed: number) =>
     ].join('\n'),
   )
 
+t.test('a number stands before its noun, which has one form for one and another for all others', (t) => {
+  t.same([counted(0, 'error'), counted(1, 'error'), counted(2, 'error')], ['0 errors', '1 error', '2 errors'])
+  t.same([counted(1, 'retry', 'retries'), counted(3, 'retry', 'retries')], ['1 retry', '3 retries'])
+  t.end()
+})
+
 t.test('a budget stands beside what is spent, the tightest first, and a month is foreseen at its pace', (t) => {
-  const spent = (cost: number | null) => ({ ...noSpending.month, requests: 1, cost })
+  const spent = (cost: number | null) => ({ ...nothing, requests: 1, cost })
   const spending = { day: spent(1), week: spent(8), month: spent(10) }
   const team = {
     ...{ name: 'blue', budgets: {}, version: 0, created_at: 0, closed_at: null },

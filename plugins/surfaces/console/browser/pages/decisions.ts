@@ -5,10 +5,23 @@ import { type Draft, bodyOf, flawOf } from '../decision-draft.ts'
 import { decisionForm } from '../decision-form.ts'
 import { type AskedModel, decisionResults } from '../decision-results.ts'
 import { decisionTemplates } from '../decision-templates.ts'
-import { el } from '../element.ts'
+import { el, div } from '../element.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import type { Page, View } from '../page.ts'
-import { button, copied, heading, note, refusal, section, stack, toldPlace, warning } from '../parts.ts'
+import {
+  button,
+  copied,
+  heading,
+  note,
+  refusal,
+  section,
+  stack,
+  toldPlace,
+  warning,
+  select,
+  fieldset,
+  folded,
+} from '../parts.ts'
 import { type Listed, modelsOf } from '../sight.ts'
 
 /** Models at once: a key may ask for four decisions at a time. */
@@ -36,13 +49,10 @@ const modelChoice = (models: readonly Listed[], wanted: readonly string[], chang
     for (const box of boxes) box.disabled = !box.checked && chosen.length >= mostModels
   }
   draw()
-  const root = el(
-    'fieldset',
-    {},
-    el('legend', {}, `Models, up to ${mostModels} side by side`),
-    el(
-      'div',
-      { class: 'checks' },
+  const root = fieldset(
+    `Models, up to ${mostModels} side by side`,
+    div(
+      'checks',
       models.map(({ model }, at) =>
         el('label', { class: 'check' }, boxes[at] ?? null, el('span', { class: 'label' }, model)),
       ),
@@ -52,17 +62,17 @@ const modelChoice = (models: readonly Listed[], wanted: readonly string[], chang
 }
 
 const templateChoice = (chosen: string | null, put: (draft: Draft) => void): HTMLElement => {
-  const select = el(
-    'select',
-    { 'aria-label': 'Template', on: { change: () => turn(select.value) } },
-    decisionTemplates.map(({ name, words }) => el('option', { value: name, selected: name === chosen }, words)),
+  const choice = select(
+    { 'aria-label': 'Template', on: { change: () => turn(choice.value) } },
+    decisionTemplates.map(({ name, words }) => [name, words]),
+    chosen,
   )
   const turn = (name: string): void => {
     const chosenTemplate = decisionTemplates.find((template) => template.name === name) ?? decisionTemplates[0]
     if (chosenTemplate !== undefined) put(chosenTemplate.draft)
   }
-  turn(select.value)
-  return select
+  turn(choice.value)
+  return choice
 }
 
 /** Each model's answer, or why it gave none. Throws what ends the session. */
@@ -84,7 +94,7 @@ const codeSection = () => {
   const places = names.map(() => el('div'))
   const root = section(
     'For a program',
-    names.map((name, at) => el('details', {}, el('summary', {}, name), places[at] ?? null)),
+    names.map((name, at) => folded(name, places[at] ?? null)),
   )
   const draw = (snippets: readonly { readonly name: string; readonly text: string }[], flaw: string | null): void => {
     for (const [at, name] of names.entries()) {
@@ -145,7 +155,7 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
     leave: (why) => view.leave(why),
   })
   const template = templateChoice(view.query.get('template'), form.put)
-  const editor = section('Question', choice.root, el('hr'), form.root, el('div', { class: 'actions' }, begin, told))
+  const editor = section('Question', choice.root, el('hr'), form.root, div('actions', begin, told))
   return { template, editor, results, cases: cases.root, code: code.root }
 }
 
@@ -161,7 +171,7 @@ export const decisions: Page = {
     const { template, editor, results, cases, code } = drawn(view, path, models)
     return [
       heading('Decisions', template),
-      el('div', { class: 'halves' }, editor, el('div', { class: 'stack' }, results, cases), code),
+      div('halves', editor, stack(results, cases), code),
       note(
         'What stands here is in this tab alone, and is gone when you leave the page. Every question is a call on the bill of your key.',
       ),

@@ -10,12 +10,25 @@ import {
   markCounts,
 } from '../drill-run.ts'
 import { drillTable } from '../drill-table.ts'
-import { el } from '../element.ts'
-import { count } from '../format.ts'
+import { el, div } from '../element.ts'
+import { count, counted } from '../format.ts'
 import { Refused, curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { button, field, heading, note, refusal, section, stack, tile, tiles, toldPlace, warning } from '../parts.ts'
+import {
+  button,
+  field,
+  heading,
+  note,
+  refusal,
+  section,
+  stack,
+  tile,
+  tiles,
+  toldPlace,
+  warning,
+  select,
+} from '../parts.ts'
 
 const path = '/admin/drill'
 /** Ms between two looks at a scorecard that its reader was in the middle of. */
@@ -29,7 +42,7 @@ const meanings = {
 } as const
 
 const chainWords = ({ backends, retries, continues }: DrillBegins): string =>
-  `${backends === 1 ? 'One backend' : `${count(backends)} backends`}, ${retries} ${retries === 1 ? 'retry' : 'retries'}; ` +
+  `${backends === 1 ? 'One backend' : `${count(backends)} backends`}, ${counted(retries, 'retry', 'retries')}; ` +
   `a broken stream ${continues ? 'may be gone on with' : 'is not gone on with'}.`
 
 /** The run, with its difference to the one before as soon as it is over. */
@@ -112,17 +125,17 @@ const steering = (view: View, { play, turned }: Steered): readonly HTMLElement[]
   const begin = button('Start', () => void begun(), 'main')
   const stop = button('Stop', () => stopping.abort())
   turn(false)
-  return [el('div', { class: 'actions' }, begin, stop, bar, told), place]
+  return [div('actions', begin, stop, bar, told), place]
 }
 
 const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] => {
   const { gateway, signal, query } = view
   const region = stack()
   const wanted = query.get('model')
-  const choice = el(
-    'select',
+  const choice = select(
     { on: { change: () => chosen() } },
-    models.map((model) => el('option', { value: model, selected: model === wanted }, model)),
+    models.map((model) => [model, model]),
+    wanted,
   )
   let run = drillRuns.last(choice.value)
   let isPlaying = false
@@ -148,7 +161,7 @@ const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] =>
   })
   every(pace, signal, draw)
   const words = 'Its chain, retries, breakers and limits of time are those of the running configuration.'
-  return [section('Play', el('div', { class: 'pair' }, field('Model', words, choice)), steers), region]
+  return [section('Play', div('pair', field('Model', words, choice)), steers), region]
 }
 
 export const drill: Page = {

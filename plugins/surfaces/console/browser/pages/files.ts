@@ -1,6 +1,6 @@
 import type { Storage, StoredFile } from '../answers.ts'
 import { type Child, el } from '../element.ts'
-import { count, percent } from '../format.ts'
+import { count, percent, counted } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
@@ -30,7 +30,7 @@ const amounts = ({ stored, quota }: Storage): HTMLElement =>
   )
 
 const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string): Table<StoredFile> => ({
-  title: `As the gateway sees them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
+  title: `As the gateway sees them: ${counted(total, 'file')}`,
   file: 'files',
   rows,
   curl,

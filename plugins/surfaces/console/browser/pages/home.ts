@@ -2,7 +2,7 @@ import type { Chained, Paged, Traffic, Usage } from '../answers.ts'
 import { budgetsOf } from '../budgets.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
-import { clockTime, count, percent, utcDay, zone } from '../format.ts'
+import { clockTime, count, percent, utcDay, zone, counted } from '../format.ts'
 import { type Query, Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
@@ -91,7 +91,6 @@ const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
 const trafficOf = ({ gateway, sight }: View, choice: TrafficChoice): Promise<Traffic | null> =>
   sight.operates ? unlessRefused(gateway.ask<Traffic>('GET', trafficPath(choice)), 404) : Promise.resolve(null)
 
-/** Which models callers call by the backends that fail. */
 const chainsOf = async ({ gateway }: View, traffic: Traffic | null): Promise<readonly Chained[]> =>
   traffic?.incidents.some(({ until }) => until === null) === true
     ? (await wholeList<Chained>(gateway, '/admin/models', 'models', {}, 5)).rows
@@ -156,7 +155,7 @@ const figures = ({ health, samples, traffic, usage, models }: Seen, choice: Traf
   const [tightest = null] = budgetsOf(samples ?? [])
   return tiles(
     ...(traffic !== null && choice.span === 'hour' && choice.name === '' ? minuteTiles(traffic) : []),
-    sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
+    sum && tile('Requests today', count(sum.requests), counted(sum.input + sum.output, 'token')),
     sum && costTile('Cost today', sum),
     tightest && tile('Budget', percent(tightest.share), `${tightest.holder}, ${tightest.period}`),
     models && tile('Models', count(models.length), 'for this key'),

@@ -1,6 +1,6 @@
 import type { Key } from '../answers.ts'
 import type { Child } from '../element.ts'
-import { count } from '../format.ts'
+import { count, counted } from '../format.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { liveChoice } from '../live-choice.ts'
@@ -31,7 +31,7 @@ const told = (): string => {
   const sampled = liveFeed.passed()
   return [
     liveFeed.state(),
-    processes > 0 ? `${count(processes)} ${processes === 1 ? 'process' : 'processes'}` : '',
+    processes > 0 ? counted(processes, 'process', 'processes') : '',
     sampled > 0 ? `a sample: ${count(sampled)} not shown` : '',
   ]
     .filter((word) => word !== '')

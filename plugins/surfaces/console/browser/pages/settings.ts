@@ -1,9 +1,9 @@
 import { changesTable, settingsTable } from '../configuration-table.ts'
 import { type EffectiveConfiguration, foundSettings } from '../configuration.ts'
 import { ask } from '../dialog.ts'
-import { type Child, append, el } from '../element.ts'
+import { type Child, append, el, div } from '../element.ts'
 import { enclaveTable, enclavesOf } from '../enclaves.ts'
-import { count, moment, zone } from '../format.ts'
+import { count, moment, zone, counted } from '../format.ts'
 import { Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { linesForm } from '../lines-form.ts'
 import type { Page, View } from '../page.ts'
@@ -46,7 +46,7 @@ const steering = (
   const check = async (): Promise<void> => {
     tell('Checking')
     const { faults } = await gateway.ask<{ readonly faults: readonly string[] }>('POST', `${path}/check`)
-    tell(faults.length === 0 ? 'No faults' : `${count(faults.length)} ${faults.length === 1 ? 'fault' : 'faults'}`)
+    tell(faults.length === 0 ? 'No faults' : counted(faults.length, 'fault'))
     await again(faults)
   }
   const reload = async (): Promise<void> => {
@@ -62,7 +62,7 @@ const steering = (
       act: reload,
     })
   const checked = () => void check().catch((error: unknown) => tell('', refusal(error)))
-  return [el('div', { class: 'actions' }, hasFile && button('Check', checked), button('Reload', question), told), place]
+  return [div('actions', hasFile && button('Check', checked), button('Reload', question), told), place]
 }
 
 const fileOf = (effective: EffectiveConfiguration, faults: readonly string[]): readonly Child[] => [
@@ -79,7 +79,6 @@ const differences = ({ gateway }: View, effective: EffectiveConfiguration): read
   effective.changes_left_out > 0 && note(`${count(effective.changes_left_out)} further differences are not shown.`),
 ]
 
-/** What the reader looks for. */
 interface Wanted {
   find: string
   defaults: boolean
@@ -112,7 +111,7 @@ const inEffect = ({ gateway }: View, effective: EffectiveConfiguration, wanted: 
   draw()
   return [
     el('h2', {}, 'Configuration in effect'),
-    el('div', { class: 'span' }, search, el('label', { class: 'check' }, defaults, 'Defaults too')),
+    div('span', search, el('label', { class: 'check' }, defaults, 'Defaults too')),
     region,
     effective.settings_left_out > 0 && note(`${count(effective.settings_left_out)} further settings are not shown.`),
   ]
@@ -125,7 +124,6 @@ const absent = ({ sight }: View): HTMLElement =>
       : 'The configuration is shown to operators.',
   )
 
-/** The configuration with what operators do with it. */
 const configured = (view: View, first: EffectiveConfiguration | null): readonly Child[] => {
   const [file, settings] = [stack(), stack()]
   const wanted = { find: view.query.get('find') ?? '', defaults: view.query.has('defaults') }

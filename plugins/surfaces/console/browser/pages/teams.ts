@@ -1,7 +1,7 @@
 import type { Team } from '../answers.ts'
 import type { Child } from '../element.ts'
 import { shownCost } from '../costs.ts'
-import { cost, costWords, count } from '../format.ts'
+import { cost, costWords, count, counted } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
@@ -80,7 +80,7 @@ const list = async (view: View): Promise<readonly Child[]> => {
       view,
       path: '#/teams',
       table: {
-        title: `${count(total)} ${total === 1 ? 'team' : 'teams'}`,
+        title: counted(total, 'team'),
         file: 'teams',
         columns: columns(now),
         rows: rows.map((team) => {

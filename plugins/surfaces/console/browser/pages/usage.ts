@@ -1,7 +1,7 @@
 import type { Key, Usage } from '../answers.ts'
 import { costTile } from '../costs.ts'
-import { type Child, el, freshId } from '../element.ts'
-import { count, percent } from '../format.ts'
+import { type Child, el, freshId, div } from '../element.ts'
+import { count, percent, counted } from '../format.ts'
 import { type Gateway, curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
@@ -25,7 +25,6 @@ import {
 } from '../usage-query.ts'
 import { type SumRow, sumsTable } from '../usage-table.ts'
 
-/** Sums in one answer of the gateway. */
 const mostSums = 1_000
 
 interface SumsAnswer {
@@ -44,19 +43,17 @@ const choices = (view: View, query: UsageQuery, isHourly = false): HTMLElement =
   }
   const hour = ['By hour', '#/usage?by=hour', isHourly] as const
   const all = groups.map((by) => [`By ${by}`, usageHash(query, { by }), !isHourly && by === query.by] as const)
-  return el(
-    'div',
-    { class: 'choices' },
+  return div(
+    'choices',
     tabs('Sum of usage', [...all.slice(0, 1), hour, ...all.slice(1)]),
-    !isHourly && el('div', { class: 'span' }, day('from', 'From'), day('to', 'to')),
+    !isHourly && div('span', day('from', 'From'), day('to', 'to')),
   )
 }
 
 /** What the bars count, what they are made of, and whether the time before stands beside the sums. */
 const plotChoices = (query: UsageQuery): HTMLElement =>
-  el(
-    'div',
-    { class: 'choices' },
+  div(
+    'choices',
     tabs(
       'What the bars count',
       measures.map((show) => [measureWords[show], usageHash(query, { show }), show === query.show] as const),
@@ -119,7 +116,6 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
   ]
 }
 
-/** The rows that the address names. */
 const rowsOf = async ({ gateway }: View, { key, team, model }: UsageQuery, span: { from: string; to: string }) => {
   const { from, to } = span
   const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', { from, to, key, team })
@@ -148,7 +144,7 @@ const sumTiles = (sum: Sum, before: Sum | null): HTMLElement =>
     tile(
       'Requests',
       count(sum.requests),
-      beside(sum.requests, before && before.requests, `${count(sum.unanswered)} errors`),
+      beside(sum.requests, before && before.requests, counted(sum.unanswered, 'error')),
     ),
     tile(
       'Input tokens',

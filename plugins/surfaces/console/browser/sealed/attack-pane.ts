@@ -1,4 +1,4 @@
-import { el } from '../element.ts'
+import { el, div } from '../element.ts'
 import { badge, button, note, section } from '../parts.ts'
 import { type Outcome, type Target, attacks, played } from './attacks.ts'
 
@@ -47,7 +47,7 @@ export const attackPane = (target: () => Target | null, signal: AbortSignal): HT
   return section(
     'Try to cheat',
     el('p', {}, 'Each button does what an attacker between this tab and the enclave could do, with real requests.'),
-    el('div', { class: 'actions' }, buttons),
+    div('actions', buttons),
     told,
     outcomes,
     note('An attack sends a few short requests to the chosen model.'),

@@ -66,7 +66,6 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (init: RequestInit): Fields => JSON.parse(String(init.body)) as Fields
 const withFields = (init: RequestInit, fields: Fields): RequestInit => ({ ...init, body: JSON.stringify(fields) })
 
-/** The answer with another text. */
 const retold = (answer: Response, text: string): Response =>
   new Response(text, { status: answer.status, headers: answer.headers })
 
@@ -82,37 +81,26 @@ const changesAnswer =
     return meant(path) && answer.ok ? retold(answer, change(await answer.text())) : answer
   }
 
-const changedField = (text: string, name: string): string =>
-  text.replace(new RegExp(`("${name}":")([0-9a-f]+)`), (_, before: string, hex: string) => before + flipped(hex))
+/** A try whose attacker does the same to each exchange. */
+const changing = (name: string, between: Between, act = asks): Try => ({
+  name,
+  run: (target) => act(target, clientOf(target, between)),
+})
+
+const flippedRequest = changesRequest((fields) => ({
+  ...fields,
+  encryptedInference: flipped(String(fields['encryptedInference'])),
+}))
+
+const flippedAnswer = changesAnswer(isChat, (text) =>
+  text.replace(/("encryptedResponse":")([0-9a-f]+)/, (_, before: string, hex: string) => before + flipped(hex)),
+)
 
 const changeAByte: Attack = {
   title: 'Change a byte',
   tries: [
-    {
-      name: 'One byte of the sealed request',
-      run: (target) =>
-        asks(
-          target,
-          clientOf(
-            target,
-            changesRequest((fields) => ({
-              ...fields,
-              encryptedInference: flipped(String(fields['encryptedInference'])),
-            })),
-          ),
-        ),
-    },
-    {
-      name: 'One byte of the sealed answer',
-      run: (target) =>
-        asks(
-          target,
-          clientOf(
-            target,
-            changesAnswer(isChat, (text) => changedField(text, 'encryptedResponse')),
-          ),
-        ),
-    },
+    changing('One byte of the sealed request', flippedRequest),
+    changing('One byte of the sealed answer', flippedAnswer),
   ],
 }
 
@@ -171,10 +159,7 @@ const splice: Attack = {
         await asks(target, client)
       },
     },
-    {
-      name: 'Two frames of a streamed answer in each other’s place',
-      run: (target) => streams(target, clientOf(target, changesAnswer(isChat, swappedFrames))),
-    },
+    changing('Two frames of a streamed answer in each other’s place', changesAnswer(isChat, swappedFrames), streams),
   ],
 }
 
@@ -193,41 +178,26 @@ const pretended = (text: string): string => {
   return JSON.stringify({ ...body, evidence: { type: 'dev', signature: '00'.repeat(64) } })
 }
 
+const pretending = changesAnswer(isAttestation, pretended)
+
 const clearAnswer = JSON.stringify({
   id: 'clear',
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', content: 'Nobody sealed this.' }, finish_reason: 'stop' }],
 })
 
+const clearly = changesAnswer(isChat, () => clearAnswer)
+
 const downgrade: Attack = {
   title: 'Downgrade',
   tries: [
-    {
-      name: 'Only the weak keys of the enclave',
-      run: (target) => asks(target, clientOf(target, changesAnswer(isAttestation, weakened))),
-    },
+    changing('Only the weak keys of the enclave', changesAnswer(isAttestation, weakened)),
     {
       name: 'A development enclave where hardware is demanded',
       run: (target) =>
-        asks(
-          target,
-          clientOf(
-            { ...target, policy: { ...target.policy, allowInsecureDev: false } },
-            changesAnswer(isAttestation, pretended),
-          ),
-        ),
+        asks(target, clientOf({ ...target, policy: { ...target.policy, allowInsecureDev: false } }, pretending)),
     },
-    {
-      name: 'An answer in the clear',
-      run: (target) =>
-        asks(
-          target,
-          clientOf(
-            target,
-            changesAnswer(isChat, () => clearAnswer),
-          ),
-        ),
-    },
+    changing('An answer in the clear', clearly),
   ],
 }
 

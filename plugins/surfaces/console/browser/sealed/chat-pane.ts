@@ -1,5 +1,5 @@
 import type { Client } from '../../../../sealed/client/client.ts'
-import { el, freshId } from '../element.ts'
+import { el, freshId, div } from '../element.ts'
 import { note, section } from '../parts.ts'
 import { type Witness, doing, labelled, workForm } from './doing.ts'
 
@@ -67,7 +67,7 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
       labelled('Message', id, prompt),
       ...(model() === '' ? [note('No model of this gateway is served sealed.')] : []),
       told,
-      el('div', { class: 'actions' }, submit),
+      div('actions', submit),
     ),
   )
 }

@@ -1,7 +1,7 @@
 import { SealgateError } from '../../../../sealed/client/error.ts'
-import { el } from '../element.ts'
+import { el, div } from '../element.ts'
 import { Refused } from '../gateway.ts'
-import { stack } from '../parts.ts'
+import { stack, form } from '../parts.ts'
 
 /** Shows on the right what is done on the left. */
 export interface Witness {
@@ -44,18 +44,9 @@ export const workForm = (
   begin: () => void,
   ...content: readonly (Node | string)[]
 ): HTMLElement =>
-  el(
-    'form',
-    {
-      on: {
-        submit: (event) => {
-          event.preventDefault()
-          if (!submit.disabled) begin()
-        },
-      },
-    },
-    content,
-  )
+  form(() => {
+    if (!submit.disabled) begin()
+  }, content)
 
 export const labelled = (words: string, id: string, input: HTMLElement): HTMLElement =>
-  el('div', { class: 'field' }, el('label', { for: id }, words), input)
+  div('field', el('label', { for: id }, words), input)

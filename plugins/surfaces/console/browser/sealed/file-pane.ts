@@ -1,6 +1,6 @@
 import type { Client } from '../../../../sealed/client/client.ts'
 import type { SealedFile } from '../../../../sealed/client/file-shapes.ts'
-import { el, freshId } from '../element.ts'
+import { el, freshId, div } from '../element.ts'
 import { count } from '../format.ts'
 import { button, facts, note, section, stack } from '../parts.ts'
 import { hexHead } from './attestations.ts'
@@ -74,7 +74,7 @@ export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement
     const bytes = await back.bytes()
     witness.ends(`${back.name}\n${textOf(bytes)}`)
     const remove = button('Remove it', () => run(forget), 'quiet')
-    place.replaceChildren(bothViews(record), el('div', { class: 'actions' }, remove))
+    place.replaceChildren(bothViews(record), div('actions', remove))
   }
   return section(
     'File',
@@ -83,7 +83,7 @@ export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement
       () => run(store),
       labelled('A file of at most 2 MB; without one, a sample', id, input),
       told,
-      el('div', { class: 'actions' }, submit),
+      div('actions', submit),
     ),
     place,
     note('Its key is made in this tab and ends with it. Your own files take ', el('code', {}, 'sealgate console'), '.'),

@@ -1,9 +1,9 @@
 import type { Client } from '../../../../sealed/client/client.ts'
 import { SealgateError } from '../../../../sealed/client/error.ts'
 import type { Policy } from '../../../../sealed/client/verify.ts'
-import { type Child, el, freshId } from '../element.ts'
+import { type Child, freshId, div } from '../element.ts'
 import type { View } from '../page.ts'
-import { heading, note, section } from '../parts.ts'
+import { heading, note, section, stack, select } from '../parts.ts'
 import { type Listed, modelsOf } from '../sight.ts'
 import { attackPane } from './attack-pane.ts'
 import type { Target } from './attacks.ts'
@@ -37,10 +37,9 @@ const proofSeen = () => {
 
 const modelChoice = (listed: readonly Listed[]): { readonly node: HTMLElement; chosen(): string } => {
   const id = freshId('model')
-  const choice = el(
-    'select',
+  const choice = select(
     { id },
-    listed.map(({ model }) => el('option', { value: model }, model)),
+    listed.map(({ model }) => [model, model]),
   )
   const node =
     listed.length === 0
@@ -94,20 +93,15 @@ export const playground = async (view: View): Promise<Child> => {
   void prove()
   return [
     heading('Sealed playground'),
-    el(
-      'div',
-      { class: 'sides' },
-      el(
-        'div',
-        { class: 'stack' },
+    div(
+      'sides',
+      stack(
         models.node,
         chatPane({ ...doings, model: models.chosen }),
         filePane({ ...doings, kept: (id) => void (fileId = id) }),
         toolPane(tools, { ...doings, fileId: () => fileId }),
       ),
-      el(
-        'div',
-        { class: 'stack' },
+      stack(
         demanded.node,
         proof.node,
         wire.node,

@@ -1,6 +1,6 @@
 import type { Policy } from '../../../../sealed/client/verify.ts'
 import { PolicyError, parsePolicy } from '../../../../sealed/evidence/policy.ts'
-import { el, freshId } from '../element.ts'
+import { el, freshId, div } from '../element.ts'
 import type { OwnMachine } from '../own-machine.ts'
 import { button, section } from '../parts.ts'
 import { labelled } from './doing.ts'
@@ -11,7 +11,6 @@ export interface PolicyPane {
   policy(): Policy
 }
 
-/** What the reader demands of an enclave. */
 export const policyPane = (own: OwnMachine | null, changed: () => void): PolicyPane => {
   const [id, devId] = [freshId('policy'), freshId('dev')]
   const text = el('textarea', {
@@ -34,7 +33,7 @@ export const policyPane = (own: OwnMachine | null, changed: () => void): PolicyP
         el('summary', {}, 'Policy'),
         labelled('A policy file, as sealgate verify takes it', id, text),
       ),
-      el('div', { class: 'actions' }, button('Ask for the proof', changed)),
+      div('actions', button('Ask for the proof', changed)),
     ),
     policy: () => ({
       ...(text.value.trim() === '' ? {} : parsePolicy(text.value)),

@@ -1,7 +1,7 @@
 import type { Client } from '../../../../sealed/client/client.ts'
 import type { ToolDescriptor } from '../../../../sealed/client/tools.ts'
-import { append, el, freshId } from '../element.ts'
-import { note, prose, section } from '../parts.ts'
+import { append, el, freshId, div } from '../element.ts'
+import { note, prose, section, select } from '../parts.ts'
 import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'
 
 type Params = Readonly<Record<string, unknown>>
@@ -33,7 +33,6 @@ export interface Tooling {
   readonly signal: AbortSignal
 }
 
-/** Runs a tool inside the enclave. */
 export const toolPane = (
   tools: readonly ToolDescriptor[],
   { client, fileId, witness, signal }: Tooling,
@@ -43,10 +42,9 @@ export const toolPane = (
     .toSorted((one, other) => Number(other.name === 'getTime') - Number(one.name === 'getTime'))
   if (usable.length === 0) return section('Tool', note('This gateway serves no tool that needs no key of your own.'))
   const [nameId, paramsId] = [freshId('tool'), freshId('params')]
-  const choice = el(
-    'select',
+  const choice = select(
     { id: nameId },
-    usable.map(({ name }) => el('option', { value: name }, name)),
+    usable.map(({ name }) => [name, name]),
   )
   const params = el('textarea', { id: paramsId, rows: 4, spellcheck: 'false', autocomplete: 'off' })
   const about = el('small', {})
@@ -78,7 +76,7 @@ export const toolPane = (
       about,
       labelled('Parameters, in JSON', paramsId, params),
       told,
-      el('div', { class: 'actions' }, submit),
+      div('actions', submit),
     ),
     result,
   )

@@ -1,6 +1,6 @@
-import { type Child, el } from '../element.ts'
+import { type Child, el, div } from '../element.ts'
 import type { OwnMachine } from '../own-machine.ts'
-import { button, copied, section, toldPlace } from '../parts.ts'
+import { button, copied, section, toldPlace, folded } from '../parts.ts'
 import { type Attested, keptEvidence } from './attestations.ts'
 
 interface Script {
@@ -30,12 +30,7 @@ const download = (name: string, text: string): void => {
 const hashes = (): HTMLElement => {
   const scripts = scriptsOf(document)
   const text = scripts.map(({ name, sha256 }) => `${sha256}  ${name}`).join('\n')
-  return el(
-    'details',
-    {},
-    el('summary', {}, `SHA-256 of the ${scripts.length} scripts of this page`),
-    copied(text, 'SHA-256 of the scripts'),
-  )
+  return folded(`SHA-256 of the ${scripts.length} scripts of this page`, copied(text, 'SHA-256 of the scripts'))
 }
 
 const words = (own: OwnMachine | null): Child =>
@@ -66,7 +61,7 @@ export const vouchingPane = (
     el('p', { class: own === null ? 'warned' : null }, words(own)),
     hashes(),
     copied('sealgate console --hashes', 'Print the same hashes from your own installation'),
-    el('div', { class: 'actions' }, button('Download the evidence', save), told),
+    div('actions', button('Download the evidence', save), told),
     copied('sealgate verify --evidence evidence.json --policy policy.json', 'Check the evidence elsewhere'),
     copied(`sealgate verify ${base} --policy policy.json`, 'Ask the enclave from elsewhere'),
   )

@@ -1,4 +1,4 @@
-import { type Child, el } from '../element.ts'
+import { type Child, el, div } from '../element.ts'
 import { count } from '../format.ts'
 import { note, section } from '../parts.ts'
 import type { SeenBody } from './seen-fields.ts'
@@ -13,9 +13,8 @@ export interface Told {
 const most = 12
 
 const fields = (title: string, { bytes, fields: all }: SeenBody): HTMLElement =>
-  el(
-    'div',
-    { class: 'seen' },
+  div(
+    'seen',
     el('h3', {}, `${title}: ${count(bytes)} bytes`),
     el(
       'dl',
@@ -28,9 +27,8 @@ const fields = (title: string, { bytes, fields: all }: SeenBody): HTMLElement =>
   )
 
 const exchange = ({ method, path, sent, status, answered }: Exchange): HTMLElement =>
-  el(
-    'div',
-    { class: 'exchange' },
+  div(
+    'exchange',
     el('p', {}, el('code', {}, `${method} ${path.split('?')[0]}`), ` ${status}`),
     sent.bytes > 0 && fields('Sent', sent),
     fields('Answered', answered),
@@ -45,7 +43,7 @@ export interface WirePane {
 }
 
 const column = (title: string, ...content: readonly Child[]): HTMLElement =>
-  el('div', { class: 'side-by-side' }, el('h3', {}, title), content)
+  div('side-by-side', el('h3', {}, title), content)
 
 /** What the reader sees, and what the gateway saw of the same. */
 export const wirePane = (): WirePane => {
@@ -63,7 +61,7 @@ export const wirePane = (): WirePane => {
   return {
     node: section(
       'What the gateway saw',
-      el('div', { class: 'beside' }, column('You see', request, answered), column('The gateway sees', seen)),
+      div('beside', column('You see', request, answered), column('The gateway sees', seen)),
       note('Beside this it sees who asks, when, and the route. Sizes are rounded up.'),
     ),
     saw(exchange) {
