@@ -57,6 +57,7 @@ interface Body {
   readonly stream?: boolean
 }
 
+/** A whole request; `rest` is what came behind it. */
 interface Asked {
   readonly line: string
   readonly body: Body | null

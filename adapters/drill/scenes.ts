@@ -24,9 +24,11 @@ export interface Stage extends Patience {
   readonly stalled: number
 }
 
+/** What a scene came to. */
 export interface Played extends Verdict {
   /** What the caller saw; null where the caller left. */
   readonly sight: Sight | null
+  /** Calls of backends. */
   readonly attempts: number
 }
 

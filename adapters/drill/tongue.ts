@@ -7,11 +7,13 @@ export interface Sight {
   firstToken: number | null
   ms: number
   comments: number
+  /** Model names that the answer gave. */
   readonly models: Set<string>
   /** In the words of the common format. */
   finish: string | null
   /** The end mark of a stream, or a whole body. */
   done: boolean
+  /** The error told in the body or in the stream. */
   error: string | null
   /** The last event of a stream; null when none came. */
   last: unknown
@@ -31,7 +33,9 @@ export interface Tongue {
   readonly under: string
   path(model: string, stream: boolean): string
   body(model: string, conversation: string, stream: boolean): object
+  /** One event of a stream. */
   event(value: unknown, sight: Sight): void
+  /** A whole answer. */
   whole(value: unknown, sight: Sight): void
   /** Whether the event tells of a break as the dialect does. */
   breaks(event: unknown): boolean

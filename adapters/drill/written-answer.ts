@@ -97,6 +97,7 @@ interface ChatBody {
   }[]
 }
 
+/** The chat format of OpenAI. */
 export const chatWording: Wording = {
   path: '/chat/completions',
   /** An assistant message at the end of the list is the prefix from which the backend must go on. */

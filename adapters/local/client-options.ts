@@ -17,6 +17,7 @@ export const clientOptions = {
 
 export type ClientValues = OptionValues<typeof clientOptions>
 
+/** The address, the API key and the policy for the enclave's evidence. */
 export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectOptions => {
   const baseUrl = urlOf(values['base-url'] ?? env['SEALGATE_URL'])
   const apiKey = values.key ?? env['SEALGATE_KEY']
@@ -24,6 +25,7 @@ export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectO
   return { baseUrl, apiKey, policy: policyOf(values) }
 }
 
+/** The policy for the enclave's evidence. */
 export const policyOf = (values: ClientValues): Policy => {
   const measurements = values.measurements?.split(',').map((part) => part.trim().toLowerCase())
   if (measurements?.some((measurement) => !/^([0-9a-f]{2})+$/.test(measurement)))

@@ -1,6 +1,7 @@
 import { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { GatewayError, Unavailable } from '../../core/errors.ts'
 
+/** The text of an error for the command line. */
 export const errorText = (error: unknown): string => {
   if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
   if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 
 type Terminal = NodeJS.ReadableStream & { readonly isTTY?: boolean }
 
+/** The passphrase of an existing backup, of any length. */
 export const passphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> =>
   env['SEALGATE_PASSPHRASE'] || (await typed(['Passphrase: '], terminal)).join('')
 

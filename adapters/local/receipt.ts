@@ -97,6 +97,7 @@ const unsigned = (hasKeys: boolean): string =>
     ? '✗ The keys of this evidence did not sign this receipt: the receipt was changed, or the evidence is of other keys'
     : '✗ The evidence names no keys of receipts: keep it again with sealgate verify --save, in the hour of the answer'
 
+/** What `prove --save` kept. */
 const provenIn = async (file: string): Promise<LogProof> => (await keptFile(file, '--log FILE')) as unknown as LogProof
 
 /** Asks the gateway where the receipt stands in its log. 0 when it stands there, 1 when not or not yet. */

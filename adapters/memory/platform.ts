@@ -65,6 +65,7 @@ const bytes = (length: number): Uint8Array => {
   return taken
 }
 
+/** The clock and the randomness of this machine. */
 export const system: { readonly clock: Clock; readonly random: Random } = {
   clock: { now: Date.now, sleep, alarm },
   random: { bytes, fraction: Math.random },

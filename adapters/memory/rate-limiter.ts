@@ -13,6 +13,7 @@ interface Lease extends Linked<Lease> {
 interface Bucket {
   /** Below 0 where a call cost more than was charged before it, and where a soft allowance is overdrawn. */
   left: number
+  /** The amount of a full bucket. */
   most: number
   /** Unix ms up to which the bucket was refilled. */
   at: number

@@ -9,6 +9,7 @@ import { statusOf } from '../../core/inference/routing/attempt.ts'
 import { Log } from '../../core/ports/platform.ts'
 import { Settings } from '../../core/settings.ts'
 
+/** A backend, asked just now. */
 export interface Surveyed {
   readonly name: string
   /** What it lists; null when it can't be asked. */
@@ -19,6 +20,7 @@ export interface Surveyed {
   readonly pretends: boolean
 }
 
+/** What a gateway stands on at this moment. */
 export interface Survey {
   readonly backends: readonly Surveyed[]
   /** The names that callers send, with their types; sorted where the backends' own lists are served. */

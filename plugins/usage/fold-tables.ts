@@ -11,6 +11,7 @@ export interface Tables {
   rest(): Promise<void>
 }
 
+/** One reading of usage. */
 interface Reading {
   /** Null for all. */
   readonly organization: string | null

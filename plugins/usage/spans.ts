@@ -7,6 +7,7 @@ export const dayAfter = (day: string, days = 1): string =>
 /** `YYYY-MM`. */
 export const monthOf = (day: string): string => day.slice(0, 7)
 
+/** The last day of a month. */
 export const endOfMonth = (month: string): string => {
   const [year, number] = month.split('-').map(Number) as [number, number]
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10)

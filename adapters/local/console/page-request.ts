@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { BadRequest, TooLarge } from '../../../core/errors.ts'
 
+/** A request of the page, and its response. */
 export interface PageRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -29,6 +30,7 @@ const wholeBody = async (request: IncomingMessage): Promise<Buffer> => {
   return buffer(request)
 }
 
+/** The body as a JSON object. */
 export const jsonBody = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
   const body = await wholeBody(request)
   try {

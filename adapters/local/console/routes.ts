@@ -9,8 +9,10 @@ import { type PageRequest, addressOf, sendJson } from './page-request.ts'
 import { forward } from './forward.ts'
 import type { OwnFiles } from './own-files.ts'
 
+/** Everything that the routes of the local console need. */
 export interface ConsoleDoor {
   readonly built: Built
+  /** The facts about this machine for the page. */
   readonly own: { readonly gateway: string; readonly kid: string | null }
   readonly apiKey: string
   /** Null where this machine has no keys of files. */

@@ -5,6 +5,7 @@ import { decideTool } from '../../../plugins/shared/dialects/mcp/decide-tool.ts'
 /** Groups of tools, by where their input comes from and where their result goes. */
 export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
 
+/** A tool as an agent sees it. */
 export interface Entry {
   readonly name: string
   readonly kind: Kind

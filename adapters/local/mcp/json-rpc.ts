@@ -53,6 +53,7 @@ const errorOf = (error: unknown): object => {
   return { code, message, ...(data && { data }) }
 }
 
+/** The calls in progress. */
 const underWay = (answering: AnswerCall, say: (message: object) => void) => {
   const running = new Map<Id, AbortController>()
 

@@ -1,3 +1,4 @@
+/** A resource link in the result of a tool. */
 export interface Link {
   readonly type: 'resource_link'
   readonly uri: string

@@ -48,6 +48,7 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | n
 
 const links = 'The path leads over a link, or changed while it was opened'
 
+/** The path of the opened file, as the kernel names it. */
 const openedPath = async (handle: FileHandle, wanted: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : wanted
 

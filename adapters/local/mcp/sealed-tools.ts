@@ -22,6 +22,7 @@ export interface ToolBench {
 
 type Args = Readonly<Record<string, unknown>>
 
+/** The content parts of a result. */
 type Content = readonly object[]
 
 type Work = (bench: ToolBench, entry: Entry, args: Args, context: CallContext) => Promise<Content>
@@ -48,6 +49,7 @@ const withFile = async <T>(
   }
 }
 
+/** Writes the file to the local disk and returns a link to it. */
 const writeLocally = async (
   { keepMade }: ToolBench,
   file: OpenedFile,

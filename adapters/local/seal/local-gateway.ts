@@ -19,6 +19,7 @@ import type { Admission } from '../admission.ts'
 import { askingCatalog } from './catalog.ts'
 import { admitted, sealedAlone } from './middleware.ts'
 
+/** What the gateway of this machine stands on. */
 export interface LocalParts {
   readonly admit: Admission
   readonly client: Client

@@ -60,6 +60,7 @@ export interface Passing {
 interface Passed {
   /** Tags and the end user, which the gateway counts by. */
   readonly told: Readonly<Record<string, string>>
+  /** Headers of the program's answer. */
   readonly headers: RequestContext['headers']
 }
 

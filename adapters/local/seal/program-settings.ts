@@ -85,6 +85,7 @@ export const checkOpencode = async (place: ProgramStart): Promise<void> => {
   }
 }
 
+/** The settings for all users of a machine. */
 const qwensMachine = (place: ProgramStart): string =>
   place.env['QWEN_CODE_SYSTEM_SETTINGS_PATH'] ?? join(machineFolder(place, 'qwen-code', 'QwenCode'), 'settings.json')
 

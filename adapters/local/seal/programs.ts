@@ -10,6 +10,7 @@ import {
 } from './program-settings.ts'
 import type { ProgramStart } from './settings-files.ts'
 
+/** The proxy's address and key, for a program. */
 export interface Proxy {
   /** The address has no path. */
   readonly url: string

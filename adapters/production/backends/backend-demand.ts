@@ -3,6 +3,7 @@ import type { PlatformPolicy } from '../../../plugins/sealed/evidence/policy.ts'
 import type { Complete } from '../../../plugins/sealed/evidence/services/machine.ts'
 import type { ServiceLists } from '../../../plugins/sealed/evidence/services/service-policy.ts'
 
+/** What an upstream demands of its backend. */
 export interface BackendDemand {
   /** The only origin that the upstream may reach. */
   readonly origin: string

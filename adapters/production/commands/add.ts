@@ -12,6 +12,7 @@ const managers: readonly (readonly [file: string, program: string, verb: string]
   ['bun.lock', 'bun', 'add'],
 ]
 
+/** Installs the packages of abilities into the project of the working folder. */
 export const add = (args: readonly string[]): void => {
   const options = { 'dry-run': { type: 'boolean' } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })

@@ -11,6 +11,7 @@ import type { WorkerLink, WorkerConfig } from '../workers/worker.ts'
 export interface Booted {
   readonly gateway: Gateway
   readonly config: Config
+  /** The folder of the embedded stores. */
   readonly data: string
   /** Called at a reload. Rejects when the gateway does not take the configuration. */
   renew(workerConfig: WorkerConfig): Promise<void>

@@ -10,6 +10,7 @@ const text = (lines: readonly string[]): string => lines.flatMap((line) => optio
 /** What `sealgate --help` prints: one line for each command. */
 export const helpOverview = text(written.overview)
 
+/** What each command takes. */
 export const commandUsages = Object.fromEntries(
   Object.entries(written.usages).map(([name, lines]) => [name, text(lines)]),
 ) as Readonly<Record<Command, string>>

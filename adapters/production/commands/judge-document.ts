@@ -15,6 +15,7 @@ import { readRecording } from '../evidence/recording.ts'
 import { type Source, folderSource, serviceSource } from '../evidence/sources.ts'
 import { openUpstream } from '../network/fetch-upstream.ts'
 
+/** Options of `sealgate verify --service`. */
 export type ServiceValues = { readonly service: string; readonly json?: boolean | undefined } & Partial<
   Record<'evidence' | 'policy' | 'nonce' | 'at' | 'collateral' | 'gpu-tokens' | 'gpu-keys', string | undefined>
 >

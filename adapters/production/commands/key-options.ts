@@ -39,6 +39,7 @@ export type KeyValues = Readonly<
 /** In ms. */
 const day = 86_400_000
 
+/** The new key that `keys create` asks for. */
 export const newKeyOf = (values: KeyValues): NewKey => {
   const { name, organization, user, team } = values
   return {

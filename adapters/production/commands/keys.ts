@@ -26,6 +26,7 @@ interface Verb {
   run(command: KeyCommand): Promise<void>
 }
 
+/** Manages the API keys of the configured installation. Prints to standard output. */
 export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: keyOptions })
   const [name = '', id = ''] = positionals

@@ -8,6 +8,7 @@ import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 /** In ms: the longest wait for backends. */
 const patienceMs = 10_000
 
+/** Prints the served models and their providers to standard output. */
 export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -30,6 +30,7 @@ interface SignOptions {
   readonly signer?: string | undefined
 }
 
+/** Signs the provenance and the list of the release that stands in the source. */
 const sign = async (folder: string, { source, signer }: SignOptions): Promise<number> => {
   const { name, version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'))
   const files = filesOf(name, version)

@@ -6,6 +6,7 @@ export const tableOf = (head: readonly string[], rows: readonly (readonly string
     .join('\n')
 }
 
+/** Names and values, one pair per line. */
 export const labelledLines = (fields: Readonly<Record<string, string>>): string => {
   const width = Math.max(...Object.keys(fields).map(({ length }) => length))
   return Object.entries(fields)

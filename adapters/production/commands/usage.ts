@@ -13,8 +13,10 @@ type Group = (typeof groups)[number]
 /** Around every day of a gateway. */
 const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']
 
+/** Sums of one answer. */
 const page = 500
 
+/** Prints the sums of usage to standard output. */
 export const usage = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const

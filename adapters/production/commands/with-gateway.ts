@@ -2,6 +2,7 @@ import { Unavailable } from '../../../core/errors.ts'
 import type { Gateway } from '../../../core/gateway.ts'
 import type { Config } from '../config/config.ts'
 
+/** The store of rows, by its name in the configuration. */
 const rowsIn = ({ storage }: Config): string => `storage.metadata (${storage.metadata?.use ?? 'sqlite'})`
 
 /** Names the store of rows in the error when this store fails. */

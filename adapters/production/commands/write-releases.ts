@@ -33,6 +33,7 @@ const listIn = async (file: string): Promise<List | null> => {
   return list
 }
 
+/** A release in a file of its own. */
 export const entryIn = async (file: string): Promise<Entry> => {
   const entry = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
   const { version, digest } = entry

@@ -94,6 +94,7 @@ const comparison = async (
   source: ConfigurationSource,
   file: object,
   faults: readonly string[],
+  /** The variables of the file. */
   env = source.env,
 ): Promise<ConfigurationComparison> => {
   if (faults.length > 0) return { faults, changes: null }
@@ -105,6 +106,7 @@ const comparison = async (
 const unread = (compared: ConfigurationComparison | string): ConfigurationComparison =>
   typeof compared === 'string' ? { faults: [compared], changes: null } : compared
 
+/** How the file differs from what is in effect. */
 export const comparedFile = async (source: ConfigurationSource): Promise<ConfigurationComparison> => {
   const { env } = source
   const compared = await withFile(env, async ({ parsed, file }) => {
@@ -114,6 +116,7 @@ export const comparedFile = async (source: ConfigurationSource): Promise<Configu
   return unread(compared)
 }
 
+/** The file with tried parts in it, and the values of their variables. */
 const withParts = (file: object, { models, providers, guards }: TriedParts): object => {
   const own = file as Readonly<Record<'models' | 'providers' | 'guards', Readonly<Record<string, object>> | undefined>>
   const chains = Object.entries(models).map(([model, chain]) => [model, { ...own.models?.[model], ...chain }])
@@ -142,6 +145,7 @@ export const triedFile = async (source: ConfigurationSource, parts: TriedParts):
   return typeof tried === 'string' ? { ...unread(tried), call: null } : tried
 }
 
+/** All faults of the file, in the sentences of `sealgate check`. */
 export const checkedFile = async ({ env }: ConfigurationSource): Promise<readonly string[]> => {
   const { everyFault } = await everything()
   const faults = await withFile(env, async ({ parsed, file }) => linesOf(env, parsed, await everyFault(file, env)))

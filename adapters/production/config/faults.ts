@@ -5,6 +5,7 @@ import type { Shape } from './config-shape.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { nameIn } from './variables.ts'
 
+/** A fault of a configuration and its place. */
 export interface Fault {
   readonly path: readonly (string | number)[]
   /** The text begins with the path. The value never appears: it may be a secret. */
@@ -14,6 +15,7 @@ export interface Fault {
 /** A path as words name it. */
 export const dotted = (path: Fault['path']): string => path.join('.')
 
+/** A configuration is refused for these faults. */
 export class FaultyConfiguration extends RefusedConfiguration {
   readonly faults: readonly Fault[]
 
@@ -27,6 +29,7 @@ export class FaultyConfiguration extends RefusedConfiguration {
   }
 }
 
+/** The largest number of reported unknown keys. */
 const mostUnknownKeys = 100
 
 /** The largest number of checks of one value. Each check finds unknown keys of one option of a variant. */

@@ -52,8 +52,10 @@ export const allFaults = async (
   return [...faults, ...plugins.filter(isSet), ...sense]
 }
 
+/** All faults in the shape of a configuration. */
 const faultsOf = (config: unknown): readonly Fault[] => shapeFaultsOf(ConfigShape, config)
 
+/** Sections that plugins read. */
 const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
 
 /** A configuration without its faulty sections; null where a plugin would miss one of them. */
@@ -65,6 +67,7 @@ const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
   return faultsOf(rest).length === 0 ? rest : null
 }
 
+/** What made a start fail, as faults of the configuration. */
 export const faultsOfStart = (error: unknown): readonly Fault[] => {
   if (error instanceof FaultyConfiguration) return error.faults
   const words = (error instanceof Error ? error.message : String(error)).replace(/^settings: /, '')

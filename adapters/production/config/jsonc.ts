@@ -35,6 +35,7 @@ const placeAt = (text: string, at: number): Place => {
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
+/** The largest depth of nested containers. */
 const deepestNesting = 200
 /** Blanks, a byte order mark, and comments of both kinds. */
 const space = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y

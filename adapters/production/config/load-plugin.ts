@@ -5,6 +5,7 @@ import { type AnyPlugin, WrongSettings, isPlugin, use } from '../../../core/plug
 import { didYouMean } from './did-you-mean.ts'
 import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf } from './faults.ts'
 
+/** The folders of `plugins`. */
 export type Family =
   'tools' | 'readers' | 'providers' | 'storage' | 'evidence' | 'backend-evidence' | 'guards' | 'surfaces'
 
@@ -59,6 +60,7 @@ export const pluginNames = (family: Family): readonly string[] =>
     .map((file) => file.slice(0, -3))
     .sort()
 
+/** A place in a configuration. */
 export type Path = readonly string[]
 
 /** The name of a plugin, with the plugin's own settings beside it. */

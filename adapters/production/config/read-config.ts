@@ -20,6 +20,7 @@ export const dataFolder = (env: NodeJS.ProcessEnv): string => {
   return data
 }
 
+/** A configuration as it was read. */
 export interface ReadConfiguration {
   readonly config: Config
   /** The same in the form of a file, with each `$NAME` in its place. */

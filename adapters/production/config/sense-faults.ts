@@ -106,6 +106,7 @@ const variableFaults = (value: unknown, env: NodeJS.ProcessEnv, path: readonly s
   ]
 }
 
+/** Files that the start reads. */
 const unreadableFiles = async ({ enclave: { tls } }: Config): Promise<readonly Fault[]> => {
   const faults = await Promise.all(
     Object.entries(tls ?? {}).map(async ([name, file]) => {

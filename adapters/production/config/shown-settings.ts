@@ -4,6 +4,7 @@ import { type Shape, bareShape } from './config-shape.ts'
 import { isShownValue, namedMembers } from './shown-strings.ts'
 import { nameIn } from './variables.ts'
 
+/** A setting at its place. */
 export interface Leaf {
   readonly path: readonly string[]
   readonly shown: ShownSetting
@@ -11,6 +12,7 @@ export interface Leaf {
   readonly value: unknown
 }
 
+/** A part of a configuration. */
 interface Part {
   readonly path: readonly string[]
   /** The path in the form of the lists of what is shown; null below a plugin's own settings. */

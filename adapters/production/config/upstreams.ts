@@ -7,6 +7,7 @@ import { type BackendEvidenceSettings, BackendEvidenceShape } from './backend-ev
 import { FaultyConfiguration, dotted, shapeFaultsOf } from './faults.ts'
 import { type Choice, type Path, chosenPlugin } from './load-plugin.ts'
 
+/** The settings of an upstream, and the evidence that it demands of its backend. */
 export interface UpstreamChoice extends Choice {
   readonly evidence?: unknown
 }

@@ -37,6 +37,7 @@ export const withoutVariables = (config: unknown, written: unknown): unknown => 
   return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, withoutVariables(each, at(key))]))
 }
 
+/** The unset variables of a configuration, with their places. */
 export const unsetVariablesIn = (
   value: unknown,
   env: NodeJS.ProcessEnv,

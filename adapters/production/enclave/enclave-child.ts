@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
 
+/** An enclave process of this gateway. */
 export interface EnclaveProcess {
   /** The path of its unix socket. */
   readonly socket: string

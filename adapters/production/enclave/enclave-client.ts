@@ -27,6 +27,7 @@ export interface Tls {
   readonly key: Buffer
 }
 
+/** The facts of a refusal beside its message. */
 interface RefusalFacts {
   readonly validator: Record<string, string> | null
   /** In ms. */

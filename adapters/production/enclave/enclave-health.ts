@@ -30,9 +30,11 @@ export interface Member {
   lastAsked: number
   /** Null before the first result. */
   up: boolean | null
+  /** The error that keeps the enclave down. */
   why: unknown
   /** The last state in the log. */
   logged: 'up' | 'down' | null
+  /** The check in progress. */
   looking: Promise<boolean> | null
   /** The calls in progress; each function ends one. */
   readonly calls: Set<(fault: Unavailable) => void>
@@ -81,6 +83,7 @@ const since = ({ clock }: EnclaveHealth, then: number): number => {
 /** True while the first enclave may still be starting. */
 const isStarting = (health: EnclaveHealth): boolean => !health.seen && since(health, health.began) <= grace
 
+/** Stores the keys of an answer. */
 export const learn = (health: EnclaveHealth, member: Member, { keys }: Keyset): void => {
   member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
   member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
@@ -126,6 +129,7 @@ export const look = (health: EnclaveHealth, member: Member): Promise<boolean> =>
   return (member.looking ??= work())
 }
 
+/** Waits briefly for the results of checks. */
 export const looked = (health: EnclaveHealth, members: readonly Member[]): Promise<unknown> =>
   Promise.race([Promise.all(members.map((member) => look(health, member))), health.clock.sleep(step)])
 

@@ -14,6 +14,7 @@ export interface ShutdownState {
   hidden: boolean
   /** True when no new call may begin. */
   closed: boolean
+  /** The number of calls in progress. */
   active: number
 }
 

@@ -39,6 +39,7 @@ export const connectedEnclaves = plugin({
   },
 })
 
+/** An enclave process that this gateway starts. */
 export const startedEnclave = plugin({
   port: Enclave,
   name: 'started',

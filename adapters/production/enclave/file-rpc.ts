@@ -143,6 +143,7 @@ export const openQuestions = (newId: () => string) => {
     })
 
   return {
+    /** The stores of one call. */
     enclaveFiles: (say: (question: EnclaveQuestion) => void, signal: AbortSignal): EnclaveFiles =>
       shelfOver((of, argument, ownSignal, bytes) => ask(say, of, argument, ownSignal, bytes ?? null), signal),
 

@@ -13,6 +13,7 @@ export interface EnclaveStart {
    * input.
    */
   readonly written: unknown
+  /** The options of Node. */
   readonly options: readonly string[]
   readonly arguments: readonly string[]
   /** The names of the variables that the configuration uses. */
@@ -22,6 +23,7 @@ export interface EnclaveStart {
 /** The only accepted options of Node: they change the memory limits and no code. */
 const sizes = /^--max-(old|semi)-space-size=\d{1,6}$/
 
+/** The largest number of names in one message. */
 const mostNames = 10
 
 /** Throws unless everything in the start of the enclave process is on a list. */

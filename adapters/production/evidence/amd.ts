@@ -95,6 +95,7 @@ export const endorsement = (
   }
 }
 
+/** The revocation list of a product's root. */
 export const revocations = ({ product }: SnpReport, above: Members, { service, rules }: AmdSource): WantedPiece => ({
   name: 'crl',
   about: product,

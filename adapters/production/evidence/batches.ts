@@ -39,6 +39,7 @@ export const treeOf = (challenges: readonly Uint8Array[]) => {
   return { root: new Uint8Array(level[0]!), paths }
 }
 
+/** A challenge that waits for the next report. */
 interface Waiting {
   readonly challenge: Uint8Array
   tell(keyset: Keyset): void

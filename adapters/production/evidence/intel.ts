@@ -12,6 +12,7 @@ import { type PieceLife, type Members, type WantedPiece, nearestMoment } from '.
 export interface IntelSource {
   /** The address of Intel's service of platform data, without a path. */
   readonly service: string
+  /** The address of the root's revocation list. */
   readonly rootList: string
   readonly rules: Pick<TdxRules, 'root' | 'grace'>
 }
@@ -95,6 +96,7 @@ const signedText = (
   }
 }
 
+/** Intel's levels for the platform of this certificate. */
 export const levels = (leaf: Certificate, root: Members, from: IntelSource): WantedPiece => {
   const { fmspc } = readPck(leaf)
   const { life, ...rest } = signedText('tcb_info', root, from)
@@ -112,6 +114,7 @@ export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wan
   }
 }
 
+/** Intel's description of its quoting enclave. */
 export const quotingIdentity = (root: Members, from: IntelSource): WantedPiece => {
   const { life, ...rest } = signedText('qe_identity', root, from)
   return {

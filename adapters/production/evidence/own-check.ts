@@ -8,6 +8,7 @@ import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 
 /** In ms: the first check after the start, and the pause between checks. */
 const pauseMs = { first: 1_000, next: 60_000 }
+/** The largest number of checked enclave processes. */
 const mostLooked = 64
 
 /**

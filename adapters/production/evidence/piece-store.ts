@@ -10,10 +10,12 @@ const rowsOfPieces = kind<{ readonly members: Members }>('collateral')
 
 /** In ms between two tries for one piece: while it is missing or expired, and while the stored piece is valid. */
 const retryMs = { urgent: 10_000, calm: 3_600_000 }
+/** The largest number of pieces in memory. */
 const mostHeld = 256
 /** In ms: a piece without a request for this time belongs to an enclave that is gone. */
 const mostIdle = 600_000
 
+/** A piece in memory, and what is known about the tries to get it. */
 interface Place {
   readonly name: string
   piece: Piece | null

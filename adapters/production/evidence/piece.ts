@@ -3,6 +3,7 @@ const pieceNames = ['vek', 'authorities', 'crl', 'root_ca_crl', 'pck_crl', 'tcb_
 /** The name labels a metric, so the list of names stays short and fixed. */
 export type PieceName = (typeof pieceNames)[number]
 
+/** Members of the evidence by name. */
 export type Members = Readonly<Record<string, string>>
 
 /**
@@ -20,6 +21,7 @@ export interface Piece extends PieceLife {
   readonly members: Members
 }
 
+/** The answer of a service, or the content of a file. */
 export interface RawPiece {
   readonly body: Buffer
   /** The signer's certificates in PEM, when they come beside the body. */

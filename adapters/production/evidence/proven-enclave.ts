@@ -21,6 +21,7 @@ export interface ProofSettings {
   readonly testRoots?: TestRoots | undefined
 }
 
+/** The parts of the gateway that fetch, store and report pieces. */
 export interface ProofNeeds {
   readonly clock: Clock
   readonly log: Log

@@ -18,6 +18,7 @@ export interface FileWriter {
   readonly writeSync: typeof writeSync
 }
 
+/** Lines of a log on their way to a descriptor. */
 export interface WrittenLines {
   /** The line brings its own end. A line without room is lost and counted; a closed reader loses all. */
   write(line: string): void
@@ -33,6 +34,7 @@ const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || 
 /** Waiting lines, joined into chunks. */
 const lineQueue = (whole: number) => {
   const waiting: { text: string; size: number }[] = []
+  /** Chunks that are unwritten or partly written. */
   const rests: Buffer[] = []
   let bytes = 0
   return {
@@ -62,6 +64,7 @@ const lineQueue = (whole: number) => {
   }
 }
 
+/** The state of one log. */
 interface Writing {
   readonly fd: number
   readonly whole: number
@@ -76,6 +79,7 @@ interface Writing {
   watched: boolean
   /** Called at the end of the write that is under way. */
   rested: (() => void) | null
+  /** Called at the exit. */
   readonly flushSync: () => void
 }
 

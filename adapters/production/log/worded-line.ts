@@ -14,6 +14,7 @@ const factsOf = (line: Line, taken: readonly string[] = []): string =>
     .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
     .join(', ')
 
+/** The classes and codes of an error and its causes. */
 const causesOf = ({ cause }: Line): string => {
   if (!Array.isArray(cause)) return ''
   const told = cause.map((fault: { class?: unknown; code?: unknown }) =>

@@ -19,6 +19,7 @@ export interface OutsideSettings {
   readonly allow: readonly string[]
 }
 
+/** All addresses of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 const bySystem: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)

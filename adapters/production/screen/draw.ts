@@ -3,6 +3,7 @@ import { styleText } from './style.ts'
 import type { Survey, Surveyed } from '../survey.ts'
 import { reasonOf } from './reasons.ts'
 
+/** The facts that a start shows. */
 export interface StartFacts {
   readonly version: string
   readonly url: string
@@ -11,6 +12,7 @@ export interface StartFacts {
   readonly names: { readonly compat: string; readonly std: string; readonly v1: string }
   /** The configuration file; null when the environment configures the gateway. */
   readonly configuration: string | null
+  /** The folder of the embedded stores. */
   readonly data: string
   /** Names of abilities without their packages. */
   readonly lacks: readonly string[]
@@ -18,6 +20,7 @@ export interface StartFacts {
   readonly key: { readonly credential: string; readonly link: string | null } | { readonly file: string } | null
 }
 
+/** A label, its text, and the lines below. */
 type Row = readonly [label: string, ...lines: readonly string[]]
 
 /** Models that the screen names; a count stands for the rest. */
@@ -115,6 +118,7 @@ const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Ro
   ]
 }
 
+/** The first screen of a terminal. */
 export const firstScreen = (start: StartFacts, survey: Survey, colour: boolean): string => {
   const rows = rowsOf(start, survey, colour).map(([label, ...lines]) =>
     lines

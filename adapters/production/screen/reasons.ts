@@ -34,6 +34,7 @@ const codes: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is of another host',
 }
 
+/** The innermost code of an error and its causes. */
 const codeOf = (error: unknown): string | null => {
   if (!(error instanceof Error)) return null
   const below = codeOf(error instanceof AggregateError ? error.errors[0] : error.cause)

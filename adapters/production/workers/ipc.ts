@@ -1,7 +1,9 @@
+/** A message between two processes: a question or its answer. */
 export interface IpcMessage {
   readonly id: number
   readonly ask?: string
   readonly value?: unknown
+  /** The reason for a missing answer. */
   readonly flaw?: string
 }
 

@@ -36,6 +36,7 @@ const answersOf = async <T>(members: readonly Member[], question: string, value?
   return (await Promise.allSettled(answers)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }
 
+/** What the leader of one port has. */
 interface Leader {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../core/ports/platform.ts'
 import { type IpcAnswers, type IpcChannel, type IpcMessage, ipcChannel } from './ipc.ts'
 
+/** A worker, as its leader sees it. */
 export interface Member {
   readonly line: IpcChannel
   /** True when the worker has its configuration. */

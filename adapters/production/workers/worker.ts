@@ -18,6 +18,7 @@ export interface SiblingQuestion {
   readonly value: unknown
 }
 
+/** The tasks of a worker for its leader. */
 export interface WorkerTasks {
   renew(workerConfig: WorkerConfig): Promise<void>
   /**

@@ -8,6 +8,7 @@ import { claimAt } from './token.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 
+/** The texts of a claim: one, or each of a list. */
 const textsOf = (claim: unknown): readonly string[] => {
   const all: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
   return all.flatMap((part) => (typeof part === 'string' || typeof part === 'boolean' ? [String(part)] : []))

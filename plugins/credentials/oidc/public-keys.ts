@@ -3,6 +3,7 @@ import type { Algorithm } from './issuer-settings.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
+/** A public key of an issuer. */
 export interface PublicKey {
   readonly kid: string | null
   /** The public members alone, whatever else the issuer shows. */

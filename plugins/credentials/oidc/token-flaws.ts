@@ -1,6 +1,7 @@
 import type { IssuerSettings } from './issuer-settings.ts'
 import type { UnprovedToken } from './token.ts'
 
+/** Why a token is refused, for the log of the operator. */
 export type Reason =
   | 'malformed'
   | 'issuer'

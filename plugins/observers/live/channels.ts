@@ -11,6 +11,7 @@ interface Channel {
   readonly boxes: Set<Mailbox>
 }
 
+/** The parts that are listened to. */
 export interface Channels {
   /** The samples of the parts to which a request of this organisation belongs; null stands for no organisation. */
   of(organization: string | null): readonly Sample[]
@@ -20,6 +21,7 @@ export interface Channels {
   join(part: Part): { readonly box: Mailbox; leave(): void }
   /** Other processes want these parts. */
   want(parts: ReadonlySet<Part>): void
+  /** The parts that listeners of this process want. */
   wanted(): readonly Part[]
   /** Hands on what is new here, and gives what other processes want of it. */
   flush(): readonly Batch[]

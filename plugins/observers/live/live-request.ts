@@ -34,6 +34,7 @@ export interface LiveRequest {
   readonly route: string
   /** Null for a request whose key was refused, as the next one. */
   readonly organization: string | null
+  /** The id of the key. */
   readonly key: string | null
   /** Null until a model is chosen. */
   model: string | null

@@ -12,6 +12,7 @@ import type { WatchedRequests } from './watched.ts'
 
 export type { News } from './watched.ts'
 
+/** Requests as they run, for listeners. */
 export type Live = WatchedRequests
 
 export const Live = one<Live>('Live')
@@ -53,6 +54,7 @@ export const live = plugin({
   },
 })
 
+/** Shows requests to listeners. */
 export const liveObserver = plugin({
   port: Observer,
   name: 'live',

@@ -11,6 +11,7 @@ export interface Mailbox {
   passed(): number
 }
 
+/** Requests that wait for a listener. */
 const mostWaiting = 200
 
 /** An empty mailbox. One listener at a time waits in `take`. */

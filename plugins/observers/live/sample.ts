@@ -3,6 +3,7 @@ import type { LiveRequest } from './live-request.ts'
 /** The requests that a listener may see: those of an organisation; null stands for all. */
 export type Part = string | null
 
+/** A request as JSON. */
 export interface PrintedRequest {
   readonly id: string
   readonly text: string

@@ -9,6 +9,7 @@ import { traceOf } from './trace.ts'
 import { type Want, wantsOf } from './wants.ts'
 import type { News, WatchedRequests } from './watched.ts'
 
+/** Listeners of a process, and of one part. */
 const mostListeners = 128
 const mostOfPart = 64
 /** Ms between two batches, and between two renewals of what is wanted of other processes. */

@@ -29,6 +29,7 @@ const operationOf = (route: string): string => {
   return /chat|responses|messages/.test(route) ? 'chat' : 'inference'
 }
 
+/** The attempt whose answer the caller was given. */
 const answering = ({ attempts }: RecordedRequest): RecordedAttempt | undefined =>
   attempts.findLast(({ outcome }) => outcome === 'answered')
 

@@ -95,6 +95,7 @@ export const metrics = plugin({
   },
 })
 
+/** What is measured of requests and of backends. */
 export const requestMetrics = plugin({
   port: Observer,
   name: 'metrics',

@@ -71,6 +71,7 @@ interface Times {
 /** Takes a time in seconds. */
 export type Observe = (seconds: number, first: Value, second?: Value) => void
 
+/** A histogram of times, as the library has it. */
 export const timesIn = (
   registry: Registry,
   name: string,

@@ -24,6 +24,7 @@ const growth = 1.15
 const [fastest, slowest] = [1, 300_000]
 const last = Math.ceil(Math.log(slowest / fastest) / Math.log(growth))
 
+/** Counts a time in its bucket. */
 export const addTime = (buckets: number[], ms: number): void => {
   const at = Math.min(last, Math.max(0, Math.ceil(Math.log(Math.max(ms, fastest) / fastest) / Math.log(growth))))
   while (buckets.length <= at) buckets.push(0)

@@ -34,6 +34,7 @@ const act = v.object({
   actor: v.string(),
   user: v.nullable(v.string()),
   action: v.picklist(actions),
+  /** The id of what it was done to. */
   object: v.nullable(v.string()),
   request: v.nullable(v.string()),
   outcome: v.picklist(outcomes),

@@ -23,6 +23,7 @@ import { BackendRecords, type FaultKind, faultOf } from './records.ts'
 
 const merging = lazy(() => import('./merged.ts'))
 
+/** An answer to the question for a backend's list. */
 export interface Asked {
   /** Ms until the answer, or until the fault was known. */
   readonly ms: number

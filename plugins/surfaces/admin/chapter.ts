@@ -21,6 +21,7 @@ const costPerMonth = 800
 
 const changedTeam = { ...team, budgets: { costPerMonth }, limits: { ...team.limits, costPerMonth }, version: 1 }
 
+/** The chapter of keys, usage and the audit. */
 export const admin = chapterOf(
   { ...written, words: { ...written.words, ...under(['usage', 'sums'], written.sumWords) } },
   {

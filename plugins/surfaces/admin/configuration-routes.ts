@@ -15,6 +15,7 @@ import {
 import { triedParts } from './tried-parts.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 
+/** Bounds of one answer. */
 const mostSettings = 10_000
 const mostChanges = 1_000
 const mostFaults = 100

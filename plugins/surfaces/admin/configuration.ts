@@ -83,6 +83,7 @@ export interface TriedParts {
   readonly call: string | null
 }
 
+/** How a test call ended. */
 export interface TestCall {
   readonly model: string
   readonly status: number

@@ -19,6 +19,7 @@ export interface SceneTitle {
   readonly title: string
 }
 
+/** A backend of the chain that is drilled. */
 export interface DrilledLink {
   /** Links with the lowest number are tried first. */
   readonly priority: number
@@ -40,6 +41,7 @@ export interface DrillPlan extends Pick<Settings, 'timeouts' | 'routing'> {
 export interface CallerSaw {
   /** Null where no answer began, or the caller left. */
   readonly status: number | null
+  /** Characters of the answer's text. */
   readonly characters: number
   readonly ending: Ending
   /** Null without a token, or without a stream. */
@@ -54,6 +56,7 @@ export interface SceneResult extends SceneTitle {
   /** Why the mark is what it is; empty for nothing to say. */
   readonly note: string
   readonly caller: CallerSaw
+  /** Calls of backends. */
   readonly asked: number
 }
 

@@ -8,6 +8,7 @@ export type KeyState = 'active' | 'expired' | 'revoked'
 /** The fields that order a list of keys. */
 export type KeyOrder = 'created_at' | 'name' | 'team' | 'expires_at'
 
+/** Which keys are listed. */
 export interface KeyListQuery {
   /** Null for every organisation. */
   readonly organization: string | null

@@ -10,6 +10,7 @@ import {
   unused,
 } from './records.ts'
 
+/** A breaker that is not closed. */
 export interface OpenBreaker {
   /** The backend's own name of the model. */
   readonly model: string
@@ -26,6 +27,7 @@ export interface SeenBackend extends BackendRecord {
   readonly listed: number | null
 }
 
+/** A backend as all processes see it. */
 export interface BackendState {
   readonly name: string
   readonly breakers: readonly OpenBreaker[]
@@ -68,6 +70,7 @@ const sumOf = (all: readonly BackendUse[]): BackendUse =>
     unused,
   )
 
+/** What the processes see of one backend, as one. */
 export const mergedState = (name: string, seen: readonly SeenBackend[]): BackendState => {
   const calls = seen
     .flatMap(({ calls }) => calls)

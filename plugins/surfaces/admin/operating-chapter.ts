@@ -27,6 +27,7 @@ const configuration = {
   changes_left_out: 0,
 }
 
+/** The chapter for operators at work: what runs now, and what a backend does. */
 export const operating = chapterOf(written, {
   'GET /admin/traffic': {
     words: { ...operations['GET /admin/traffic'].words, ...under(['slots', 'sums'], figureWords) },

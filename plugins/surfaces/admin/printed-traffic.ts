@@ -14,6 +14,7 @@ const printed = (
   ...{ input, output, cost: cost / 1e6, unpriced },
 })
 
+/** The wanted part of the traffic. */
 export interface TrafficQuery {
   readonly span: Span
   readonly by?: Grouping | undefined
@@ -28,6 +29,7 @@ const sumsOf = ({ sums }: Pick<TrafficAnswer, 'sums'>, tellsErrors: boolean) =>
     .map(([name, counts]) => ({ name, ...printed(counts, tellsErrors) }))
     .sort((one, other) => other.requests - one.requests)
 
+/** The traffic of all callers. */
 export const allTraffic = async (traffic: Traffic, { span, by = 'model', name }: TrafficQuery) => {
   const failsKnown = by === 'backend'
   const answer = await traffic.ask({ span, by, name: name ?? null })

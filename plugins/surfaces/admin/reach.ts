@@ -3,6 +3,7 @@ import { admitsAll } from '../../../core/access/addresses.ts'
 import { type Scope, limitsOf } from '../../../core/access/caller.ts'
 import type { KeyRow } from '../../../core/access/key-row.ts'
 
+/** How far a key reaches with its scopes. */
 export type Reach = Pick<KeyRow, 'models' | 'addresses' | 'limits' | 'expires_at'>
 
 /** Every bound is checked on its own, so a refusal can name the field. */

@@ -3,6 +3,7 @@ import { plugin } from '../../../core/plugin.ts'
 import { Observer, type Outcome, type Saw, type Used } from '../../../core/ports/observer.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 
+/** A finished call of a backend. */
 export interface BackendCall {
   /** Unix time in ms. */
   readonly at: number
@@ -34,6 +35,7 @@ export const faultOf = ({ outcome, status }: Pick<BackendCall, 'outcome' | 'stat
   return status >= 500 ? 'server_error' : 'request_refused'
 }
 
+/** What was counted of a backend's answers. */
 export interface BackendUse {
   readonly requests: number
   readonly input: number

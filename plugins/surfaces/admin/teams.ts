@@ -113,6 +113,7 @@ export const storedTeams = plugin({
   },
 })
 
+/** The kept teams for callers. */
 export const teamsOfCallers = plugin({
   port: KeptTeams,
   name: 'teams',

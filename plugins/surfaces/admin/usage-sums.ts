@@ -17,6 +17,7 @@ const printing = lazy(() => import('./csv.ts'))
 
 /** Days that are summed where the caller names none. */
 const usualDays = 30
+/** Sums in one answer, by its format. */
 const most = { json: 1_000, csv: 10_000 } as const
 
 const count = v.pipe(

@@ -6,6 +6,7 @@ import { Forbidden, Unauthorized } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
 import type { Settings } from '../../../core/settings.ts'
 
+/** Stands for all organisations. */
 const all = '*'
 
 /** Rows of all organisations are counted up to this many behind the page. */

@@ -52,6 +52,7 @@ const lightened = (code: string): string => {
     : light.split('\n').map(tightened).join('\n').replace(needlessEnd, '$1')
 }
 
+/** The imports of a script. */
 const named = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:\.|#|@)[^'"\n]+)\2/g
 
 const slashed = (path: string): string => path.replaceAll('\\', '/')

@@ -23,6 +23,7 @@ export interface Built {
   readonly page: Uint8Array
   /** The page that the reader's own machine serves. */
   readonly ownPage: Uint8Array
+  /** Of all files together. */
   readonly hash: string
   readonly files: ReadonlyMap<string, ConsoleFile>
 }

@@ -10,6 +10,7 @@ import type { Lent } from '../../shared/login-codes-port.ts'
 
 /** What a link or a session stands for, under the hash of its secret. */
 interface StandIn {
+  /** The hash under which the key is stored. */
   readonly key: string
   /** When it was made or renewed. */
   readonly since: number
@@ -156,6 +157,7 @@ export const consoleSessions = plugin({
   },
 })
 
+/** Sessions of the console as credentials. */
 export const sessionCredentials = plugin({
   port: Credentials,
   name: 'console-sessions',

@@ -13,4 +13,5 @@ const shape = v.optional(
   {},
 )
 
+/** How long a session of the console lasts. */
 export const consoleSettings = section('console', shape)

@@ -12,6 +12,7 @@ import { decides, decisionFor } from '../../shared/decisions/decide-for-caller.t
 import type { CallerDecisionNeeds } from '../../shared/decisions/decision-needs.ts'
 import { catalogEntryOf } from '../../shared/models/listed-model.ts'
 
+/** The answers to typed questions, with their diagnostics under this name. */
 export const answerDecision = async (
   { input, record, caller, signal }: Request<DecisionRequest, unknown, Caller>,
   given: CallerDecisionNeeds,
@@ -34,6 +35,7 @@ export const answerOpenaiDecision = async (
   return json(printOpenaiDecision(decided, questions), 200, { ...decided.headers, ...droppedFrom(request) })
 }
 
+/** The answers in the form of OpenRouter’s client. */
 export const answerRouterDecision = async (
   { id, input, record, caller, signal }: Request<OrderedJson, unknown, Caller>,
   given: CallerDecisionNeeds,
@@ -43,6 +45,7 @@ export const answerRouterDecision = async (
   return json(printRouterDecision(id, decided), 200, { ...decided.headers, ...droppedFrom(request) })
 }
 
+/** The models that decide for the caller. */
 export const listDeciders = async (
   { caller, signal }: Request<unknown, unknown, Caller>,
   { catalog }: { readonly catalog: Catalog },

@@ -60,6 +60,7 @@ export const openaiDecisionRequest = v.looseObject({
 const answered = v.nullable(v.string())
 const value = v.union([v.string(), v.boolean()])
 
+/** The answer of the route. */
 export const openaiDecisionAnswer = v.object({
   model: v.string(),
   answers: v.array(
@@ -88,6 +89,7 @@ export const openaiDecisionAnswer = v.object({
 /** The body of OpenRouter's client, as far as the gateway reads it. */
 export const routerDecisionRequest = decisionRequest as unknown as v.GenericSchema<unknown, OrderedJson>
 
+/** The answer in the form of OpenRouter's client. */
 export const routerDecisionAnswer = v.object({
   id: v.string(),
   model: v.string(),
@@ -96,6 +98,7 @@ export const routerDecisionAnswer = v.object({
   usage: v.object({ input_tokens: v.number(), output_tokens: v.number() }),
 })
 
+/** Errors with the status as a code. */
 export const asRouter = rendering((error) => ({ error: { code: error.status, message: sentenceOf(error) } }))
 
 /** The schema of such an error in the reference. */

@@ -23,6 +23,7 @@ export const readRouterDecision = (body: OrderedJson): DecisionRequest => {
   return { ...parseDecision(fields, wideBounds), dropped }
 }
 
+/** The answer in the form of OpenRouter's client. */
 export const printRouterDecision = (id: string, answered: Answered): unknown => {
   const { model, answers, usage } = printAnswered(answered, 'diagnostics')
   return { id, model, provider: answered.diagnostics['backend'] ?? undefined, answers, usage }

@@ -6,6 +6,7 @@ import { type Field, type FieldGroup, fieldFrom, groupsOf } from './docs-schema.
 import type { Document } from './openapi.ts'
 import { samples } from './openapi-errors.ts'
 
+/** The pages of a gateway for programs that read text. */
 export interface MarkdownPages {
   /** An index in the form of `llms.txt`: each page with a line of what it holds. */
   readonly index: string

@@ -12,6 +12,7 @@ export interface Listed {
   readonly operation: JsonSchema
 }
 
+/** A chapter with its operations. */
 export interface Section {
   readonly id: string
   readonly name: string

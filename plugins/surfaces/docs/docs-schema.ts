@@ -114,6 +114,7 @@ const listOf = (groups: readonly FieldGroup[]): string => {
   return items.join('') === '' ? '' : `<ul class="fields">${items.join('')}</ul>`
 }
 
+/** A field as an item of a list, with the fields below it. */
 export const itemOf = ({ name, facts, isRequired, words, groups }: Field): string => {
   const told = [...facts.map(prose), ...(isRequired ? ['<b>required</b>'] : [])].join(' · ')
   const meaning = words === '' ? '' : `<p>${prose(words)}</p>`

@@ -109,6 +109,7 @@ const waits = {
   'retry-after-ms': { $ref: '#/components/headers/retry-after-ms' },
 } as const
 
+/** Headers of an answer with this status. */
 export const headersOf = (status: number): JsonSchema => ({
   'x-request-id': { $ref: '#/components/headers/x-request-id' },
   ...((status === 429 || status === 503) && waits),

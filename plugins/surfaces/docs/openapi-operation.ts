@@ -5,6 +5,7 @@ import type { Chapter, JsonSchema, Operation, Sentences } from '../../../core/po
 import { described } from '../shared/described.ts'
 import { type AnyRoute, type Body, isKeyless } from '../../../core/http/route.ts'
 
+/** A route with what the reference says of it. */
 export interface Described {
   readonly route: AnyRoute
   readonly chapter: Chapter

@@ -117,6 +117,7 @@ const securitySchemes: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
+/** The schema of errors in the envelope. */
 const errorOf = ({ words }: Reference): JsonSchema => ({
   ...described(
     {

@@ -22,6 +22,7 @@ export interface ToolResult {
   readonly isError?: boolean
 }
 
+/** The servers of the configuration. */
 export interface ToolServers {
   /** The tools that a caller may use, always in one order; those of a server that is away are missing. */
   tools(caller: Caller, signal: AbortSignal): Promise<readonly ServedTool[]>

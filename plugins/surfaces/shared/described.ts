@@ -23,6 +23,7 @@ const ownWord = (schema: JsonSchema): string | undefined => {
   return within.map(ownWord).find((word) => word !== undefined)
 }
 
+/** The schema with a sentence at every property. */
 export const described = (schema: JsonSchema, path: readonly string[], tables: readonly Sentences[]): JsonSchema => {
   const each = (value: unknown) => (isSchema(value) ? described(value, path, tables) : value)
   const { properties, items, additionalProperties } = schema

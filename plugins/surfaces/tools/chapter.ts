@@ -53,6 +53,7 @@ const schemaEntry = (tool: Tool): readonly [string, JsonSchema] => [
   },
 ]
 
+/** The chapter of the tools that the gateway has. */
 export const toolsOf = (tools: readonly Tool[]): Chapter => ({
   ...chapterOf(written, {
     'POST /tools/{id}': {

@@ -12,6 +12,7 @@ const buildType = 'pkg:npm/sealgate#docs/evidence.md'
 /** In hex, as in-toto writes digests. */
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
+/** The names of a release's files in its folder. */
 export const filesOf = (name: string, version: string) => {
   const stem = `${name.replace('@', '').replace('/', '-')}-${version}`
   return {

@@ -47,6 +47,7 @@ export interface AskedBundle {
   readonly trustedRoot: string
 }
 
+/** The facts of a bundle that holds. */
 export interface BundleFacts {
   readonly identity: string
   readonly issuer: string
@@ -62,6 +63,7 @@ export const bundleOptions = {
   'trusted-root': { type: 'string' },
 } as const
 
+/** The options of the command line for a bundle. */
 export type BundleOptions = OptionValues<typeof bundleOptions>
 
 /** Bytes of a bundle and of a trusted root; both take a few thousand. */

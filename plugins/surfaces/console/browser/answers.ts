@@ -29,6 +29,7 @@ export interface Team {
   readonly name: string
   readonly source: 'configuration' | 'store'
   readonly budgets: Budgets
+  /** The budgets that hold. */
   readonly limits: Budgets
   readonly version: number
   /** Unix time in ms; null for a team of the configuration. */
@@ -183,6 +184,7 @@ export interface LiveNews {
   readonly processes: number
 }
 
+/** A sealed file, as the gateway keeps it. */
 export interface StoredFile {
   readonly id: string
   readonly kid: string
@@ -240,6 +242,7 @@ export interface Incident {
   /** The backend's own name of the model. */
   readonly model: string
   /** Unix time in ms, as the one below. */
+  /** Unix time in ms, as the two below. */
   readonly since: number
   /** Null while no call is answered. */
   readonly until: number | null

@@ -12,6 +12,7 @@ export const certainty = 0.95
 /** The same cases are always dealt out the same. */
 const seed = 1
 
+/** What labelled cases say of one model. */
 export interface CaseFigures extends Figures {
   readonly model: string
   readonly answered: number

@@ -6,6 +6,7 @@ interface Versioned {
   readonly version: number
 }
 
+/** How a thing of the gateway's store is changed. */
 export interface Changing<T extends Versioned, C> {
   readonly now: T
   /** Its kind, such as `key`. */
@@ -17,6 +18,7 @@ export interface Changing<T extends Versioned, C> {
   /** Throws Refused with 409 where the thing has another version. */
   send(change: C & Versioned, before: T): Promise<T>
   draw(now: T): void
+  /** Reads the page again. */
   again(): void
 }
 

@@ -1,3 +1,4 @@
+/** One setting, as far as an operator sees it. */
 export interface ShownSetting {
   readonly origin: 'written' | 'default' | 'variable'
   readonly content: 'value' | 'empty' | 'hidden'
@@ -18,6 +19,7 @@ export interface ConfigurationChange {
   readonly restart: boolean
 }
 
+/** What `GET /admin/configuration` tells. */
 export interface EffectiveConfiguration {
   readonly file: string | null
   /** Unix time in ms. */

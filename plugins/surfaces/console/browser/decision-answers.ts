@@ -11,6 +11,7 @@ interface Answer {
   readonly confidence?: number
 }
 
+/** What the decision route answers, as far as the console reads it. */
 export interface Decided {
   readonly model: string
   readonly answers: Readonly<Record<string, Answer>>

@@ -7,6 +7,7 @@ import { timeOf } from './running.ts'
 import type { Listed } from './sight.ts'
 import { type Column, table } from './table.ts'
 
+/** What came of asking one model. */
 export interface AskedModel {
   readonly listed: Listed
   readonly decided: Decided | null
@@ -32,6 +33,7 @@ const bar = (name: string, share: number): readonly Child[] => [
   el('span', { class: 'number' }, percent(share)),
 ]
 
+/** The probabilities of one model for one question. */
 const barsOf = (question: DraftQuestion, { listed, decided }: Answered): HTMLElement => {
   const { said: answerWord, probabilities, confidence, unreliable } = opinionOf(question, decided)
   return el(

@@ -4,6 +4,7 @@ import { clockTime, count, seconds } from './format.ts'
 export const drillMarks = ['pass', 'partial', 'safe', 'fail'] as const
 export type DrillMark = (typeof drillMarks)[number]
 
+/** What `POST /admin/drill` tells at its begin. */
 export interface DrillBegins {
   readonly model: string
   readonly backends: number
@@ -28,10 +29,12 @@ export interface DrillScene {
   readonly asked: number
 }
 
+/** A drill as this tab heard it. */
 export interface DrillRun {
   /** Unix time in ms. */
   readonly at: number
   readonly begins: DrillBegins
+  /** By the name of the scene. */
   readonly results: ReadonlyMap<string, DrillScene>
   /** The last whole run of the same model; null without one. */
   readonly before: DrillRun | null
@@ -74,6 +77,7 @@ export const changeWords = (run: DrillRun): readonly string[] => {
   )
 }
 
+/** What the caller of a scene saw, in words. */
 export const sightWords = ({ caller: { status, characters, ending, ms } }: DrillScene): string => {
   if (ending === 'left') return 'the caller left'
   const text = characters === 0 ? '' : `${count(characters)} characters`
@@ -92,6 +96,7 @@ export const markCounts = ({ results }: DrillRun): Readonly<Record<DrillMark, nu
 export interface DrillRuns {
   last(model: string): DrillRun | null
   keep(run: DrillRun): void
+  /** A run that begins now. */
   begun(begins: DrillBegins, at: number): DrillRun
   forget(): void
 }

@@ -3,6 +3,7 @@ import { Refused, type Gateway, pathOf } from './gateway.ts'
 import { badge } from './parts.ts'
 import { table } from './table.ts'
 
+/** What `GET /rvenc/keys` answers. */
 interface Keyset {
   readonly keys: readonly { readonly not_after: number }[]
   readonly evidence: { readonly type: string }
@@ -17,6 +18,7 @@ interface Enclave {
   readonly until: number | null
 }
 
+/** The largest number of enclaves that the console asks. */
 const mostEnclaves = 16
 
 const askEnclave = async (gateway: Gateway, name: string | null): Promise<Enclave> => {

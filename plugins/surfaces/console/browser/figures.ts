@@ -74,6 +74,7 @@ export interface Figures {
   readonly bins: readonly Bin[]
 }
 
+/** All figures of some answers; the seed draws the error by chance. */
 export const figuresOf = (judged: readonly Judged[], seed: number): Figures => {
   const [ece, byChance] = [calibrationError(judged), errorByChance(judged, seededFractions(seed))]
   return {

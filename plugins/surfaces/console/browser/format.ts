@@ -23,6 +23,7 @@ export const costsIn = (code: string | null): void => void (currency = code)
 /** `Cost` with its currency, for heads and names. */
 export const costWords = (words = 'Cost'): string => (currency === null ? words : `${words}, ${currency}`)
 
+/** A cost in the currency that its head names. */
 export const cost = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? smallMoney.format(value) : money.format(value)
 

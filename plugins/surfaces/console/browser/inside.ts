@@ -12,6 +12,7 @@ import type { Pass } from './session.ts'
 import { shellOf } from './shell.ts'
 import { sightOf } from './sight.ts'
 
+/** The console of a reader who is signed in. */
 export interface Inside {
   /** Shows the page that the address names, if the reader may see it. */
   turn(): Promise<void>

@@ -115,6 +115,7 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
   )
 }
 
+/** One key with its acts, its use and its audit. */
 export const keyDetail = async (view: View, id: string): Promise<readonly Child[]> => {
   const { gateway } = view
   const [key, self, uses, acts] = await Promise.all([

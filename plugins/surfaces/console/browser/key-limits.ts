@@ -3,6 +3,7 @@ import { el } from './element.ts'
 import { cost, count } from './format.ts'
 import { field } from './parts.ts'
 
+/** A limit or a budget of a key, as the form and the list name it. */
 interface LimitField {
   readonly name: string
   readonly label: string
@@ -42,6 +43,7 @@ export const budgetWords = ({ limits: own }: Pick<Key, 'limits'>): string | null
   return words.length === 0 ? null : words.join(', ')
 }
 
+/** Inputs for limits and budgets, with the values of a key. */
 export const limitFields = (own: Key['limits'] = {}, shown = limits): readonly HTMLElement[] =>
   shown.map(({ name, label, hint, isMoney }) =>
     field(

@@ -5,6 +5,7 @@ import type { View } from './page.ts'
 import { button, stack, select } from './parts.ts'
 import { type Column, type Table, table } from './table.ts'
 
+/** A choice among the values that the rows have. */
 export interface Filter<Row> {
   /** Its name in the address. */
   readonly name: string
@@ -17,12 +18,14 @@ export interface ListView<Row> {
   /** Where the list stands in the address, such as `#/keys`. */
   readonly path: string
   readonly table: Table<Row>
+  /** The text of a row that a search looks through. */
   words(row: Row): string
   readonly filters?: readonly Filter<Row>[]
   /** The head of the column that orders the rows before the reader chooses one. */
   readonly order?: string
 }
 
+/** Rows of one page of a list. */
 const pageRows = 100
 
 /** What the reader has chosen; all of it stands in the address. */
@@ -77,6 +80,7 @@ export const fitting = <Row>(
   }
 }
 
+/** The rows that fit the choice, in its order. */
 const chosenRows = <Row>(list: ListView<Row>, choice: Choice): Row[] => {
   const rows = list.table.rows.filter(fitting(list, choice))
   const column: Column<Row> | undefined = list.table.columns.find(({ head }) => head === choice.order)

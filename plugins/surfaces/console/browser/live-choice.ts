@@ -5,6 +5,7 @@ import { type Filter, filterSelect, fitting } from './list-view.ts'
 import { type KeyNames, keyWords, teamOf } from './live-table.ts'
 import { standOf } from './running.ts'
 
+/** Which requests the page shows; the choice stands in the address. */
 export interface LiveChoice {
   readonly node: HTMLElement
   /** The requests that fit, and choices for the values that they have. */

@@ -31,6 +31,7 @@ const about = (request: Running, names: KeyNames, now: number): HTMLElement => {
   )
 }
 
+/** One request with its attempts. */
 export const liveDetail = (request: Running, names: KeyNames, curl: string, now: number): readonly Child[] => [
   about(request, names, now),
   request.attempts.length === 0

@@ -10,6 +10,7 @@ export interface LiveFeed {
   passed(): number
   /** Processes whose requests are shown; 0 before the first word. */
   processes(): number
+  /** What the feed does now, in words. */
   state(): string
   /** Listens until the signal fires, again after each end. Throws Refused where the key no longer counts. */
   listen(gateway: Gateway, path: string, signal: AbortSignal): Promise<void>

@@ -8,11 +8,13 @@ import { table } from './table.ts'
 /** Rows that a table shows at once. */
 const mostRows = 100
 
+/** What the list shows of a key. */
 export interface NamedKey {
   readonly name: string
   readonly team: string | null
 }
 
+/** Keys by their ids. */
 export type KeyNames = ReadonlyMap<string, NamedKey>
 
 export const teamOf = ({ key }: Running, names: KeyNames): string | null => names.get(key ?? '')?.team ?? null

@@ -1,6 +1,7 @@
 import { type Gateway, Refused } from './gateway.ts'
 import type { Pass } from './session.ts'
 
+/** A login that the gateway offers. */
 export interface Offer {
   readonly name: string
   /** Where the login begins, with all that the gateway says to its issuer. */

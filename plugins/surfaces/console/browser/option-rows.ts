@@ -31,6 +31,7 @@ const input = (label: string, value: string, write: (text: string) => void): HTM
     on: { input: ({ target }) => write((target as HTMLInputElement).value) },
   })
 
+/** The options of one question, each in a row. */
 export const optionRows = (type: QuestionType, given: readonly DraftOption[], changed: () => void): OptionRows => {
   const { title, name, least, most } = kinds[type]
   let options = given

@@ -2,6 +2,7 @@ import type { Gateway } from './gateway.ts'
 
 /** What `sealgate console` tells the page that it serves. */
 export interface OwnMachine {
+  /** The address of the gateway behind this machine. */
   readonly gateway: string
   /** The text of the policy file that the command was given; null without one. */
   readonly policy: string | null

@@ -15,6 +15,7 @@ export interface View {
   /** Aborts when the reader leaves. */
   readonly signal: AbortSignal
   go(hash: string): void
+  /** Reads the page again. */
   again(): void
   /** Ends the session: the gateway no longer takes the key. */
   leave(why: Error): void

@@ -6,15 +6,18 @@ export interface Bar {
   readonly solid: number | readonly number[]
   /** What is hatched upon it. */
   readonly hatched: number
+  /** The bar in words. */
   readonly words: string
 }
 
 export interface Plot {
   readonly title: string
   readonly bars: readonly Bar[]
+  /** A value of the axis in words. */
   worded(value: number): string
   /** What hatched stands for. */
   readonly hatchedWords: string
+  /** What the parts of the bars stand for. */
   readonly parts?: readonly string[]
 }
 

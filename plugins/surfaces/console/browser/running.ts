@@ -44,6 +44,7 @@ const causes: Readonly<Record<Attempt['cause'], string>> = {
 
 export const causeOf = ({ cause }: Attempt): string => causes[cause]
 
+/** Attempts in words, as `3, 1 rescue`. */
 export const attemptWords = ({ attempts, attempts_left_out: more }: Running): string => {
   const rescues = attempts.filter(({ cause }) => cause === 'rescue').length
   const rescued = rescues === 0 ? '' : `, ${counted(rescues, 'rescue')}`

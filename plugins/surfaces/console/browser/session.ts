@@ -7,6 +7,7 @@ const keyShape = /^sk_(?:live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
 /** Of what a login gives. */
 const tokenShape = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
+/** What the reader is signed in with. */
 export interface Pass {
   /** A key, the credential of a session, or an access token. */
   readonly credential: string

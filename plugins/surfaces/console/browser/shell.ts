@@ -10,6 +10,7 @@ export interface Shell {
   at(page: string): void
 }
 
+/** How the reader is signed in. */
 const whoOf = ({ hint }: Pass): HTMLElement =>
   hint === undefined ? el('span', {}, 'Signed in') : el('span', {}, 'Key ', el('code', {}, `…${hint}`))
 

@@ -68,6 +68,7 @@ export const forecastOf = ({ month: { cost: spent } }: Spending, now: number): n
 
 export const leftOf = ({ most, used }: Stand): number => Math.max(0, most - used)
 
+/** A budget as a bar with its words. */
 export const standBar = (stand: Stand): HTMLElement => {
   const { period, most, used } = stand
   const words = `${percent(used / most)} of ${cost(most)} a ${period}`

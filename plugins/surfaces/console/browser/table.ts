@@ -44,6 +44,7 @@ const download = (file: string, text: string): void => {
   URL.revokeObjectURL(address)
 }
 
+/** The table as it would be read in a spreadsheet. */
 const csvOfTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
   csvOf(
     columns.map(({ head }) => head),

@@ -109,6 +109,7 @@ const acts = (view: View, team: Team, draw: (team: Team) => void): Child =>
       })
     : note('The configuration file has this team. Change it there, and reload the file in Settings.')
 
+/** One team with its budgets, keys, use and audit. */
 export const teamDetail = async (view: View, name: string): Promise<readonly Child[]> => {
   const { gateway } = view
   const now = Date.now()

@@ -23,6 +23,7 @@ const teamInput = (gateway: Gateway, attributes: Attributes): readonly [HTMLInpu
 export const teamChoice = (gateway: Gateway, attributes: Attributes): HTMLElement =>
   el('span', {}, teamInput(gateway, attributes))
 
+/** The team of a key under its label. */
 export const teamField = (gateway: Gateway, team: string | null): HTMLElement => {
   const [input, list] = teamInput(gateway, { name: 'team', value: team ?? '' })
   const labelled = field('Team', 'The team pays for the calls of the key; empty for none.', input)

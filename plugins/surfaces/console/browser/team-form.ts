@@ -5,6 +5,7 @@ import type { View } from './page.ts'
 import { field, heading, link, note, refusal, section, form, sending } from './parts.ts'
 import { teamHash } from './team-words.ts'
 
+/** Makes a team in the store of the gateway. */
 export const teamForm = ({ gateway, go }: View): readonly Child[] => {
   const told = el('div')
   const make = async (): Promise<void> => {

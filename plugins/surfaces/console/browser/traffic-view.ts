@@ -90,6 +90,7 @@ const plotsOf = ({ slots }: Traffic, isAll: boolean): readonly TimePlot[] => {
   ]
 }
 
+/** The plots of the chosen span. */
 export const trafficPlots = (traffic: Traffic, choice: TrafficChoice): HTMLElement => {
   const { slots, step_ms, marks } = traffic
   const from = slots[0]?.at ?? 0

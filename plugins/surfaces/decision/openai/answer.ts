@@ -1,6 +1,7 @@
 import { type Answer, type Answered, wholeTokens } from '../../../shared/decisions/typed-decision-answer.ts'
 import type { AskedQuestion } from './request.ts'
 
+/** One answer in the form of OpenAI's clients. */
 const printAnswer = (answer: Answer, { name, values }: AskedQuestion): unknown => {
   const advising = 'advice' in answer ? { advice: answer.advice } : {}
   switch (answer.type) {

@@ -7,12 +7,14 @@ export interface DecisionInput {
   readonly images: readonly string[]
 }
 
+/** Images of one request. */
 const mostImages = 16
 
 /** Objects of JSON; null for any other value. */
 export const objectOf = (value: OrderedJson | undefined): OrderedObject | null =>
   value instanceof Map ? (value as OrderedObject) : null
 
+/** Input that is being read. */
 interface Reading {
   readonly report: Report
   readonly images: string[]

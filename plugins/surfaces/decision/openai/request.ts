@@ -19,6 +19,7 @@ export interface AskedQuestion {
   readonly values: readonly (string | boolean)[]
 }
 
+/** A request of OpenAI's clients. */
 export interface OpenaiDecision {
   readonly request: DecisionRequest
   readonly questions: readonly AskedQuestion[]

@@ -9,6 +9,7 @@ import { toolIndex } from './tool-index.ts'
 /** Ms that a caller waits for the first list of a server. */
 const listPatienceMs = 5_000
 
+/** All servers of one configuration. */
 export const allServers = (given: Given): ToolServers => {
   const { servers } = mcpSettings.of(given.settings)
   const index = toolIndex()

@@ -28,6 +28,7 @@ export class SessionOver extends UpstreamFailed {
   }
 }
 
+/** A message of a server, after its JSON is read. */
 export interface ServerMessage {
   readonly id?: unknown
   readonly method?: unknown

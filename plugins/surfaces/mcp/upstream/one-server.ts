@@ -27,6 +27,7 @@ export interface Given {
   readonly log: Log
 }
 
+/** One server of the configuration. */
 export interface ToolServer {
   /** The tools as the server listed them last; empty while the server is away. */
   tools(): readonly ServedTool[]

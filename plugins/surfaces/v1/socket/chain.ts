@@ -45,6 +45,7 @@ export const chain = (most: number) => {
 
 export type Chain = ReturnType<typeof chain>
 
+/** The body of the turn's request. */
 export const bodyOf = ({ members, items, lost }: TurnWords): string => {
   const { input, ...others } = members
   const rest = JSON.stringify(
@@ -53,5 +54,6 @@ export const bodyOf = ({ members, items, lost }: TurnWords): string => {
   return `${rest.slice(0, -1)},"input":${items === null ? (JSON.stringify(input) ?? '[]') : `[${items}]`}}`
 }
 
+/** The response that an event holds. */
 export const responseIn = (event: unknown): JsonObject | null =>
   isJsonObject(event) && isJsonObject(event['response']) ? event['response'] : null

@@ -27,6 +27,7 @@ export interface Peer {
   end(code: number, reason: string): void
 }
 
+/** Watches the peer until the connection closes. */
 export const watchedPeer = (socket: WebSocket, clock: Clock, bounds: PeerBounds): Peer => {
   const gone = new AbortController()
   const isOpen = (): boolean => socket.readyState === 1

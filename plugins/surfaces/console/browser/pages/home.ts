@@ -91,6 +91,7 @@ const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
 const trafficOf = ({ gateway, sight }: View, choice: TrafficChoice): Promise<Traffic | null> =>
   sight.operates ? unlessRefused(gateway.ask<Traffic>('GET', trafficPath(choice)), 404) : Promise.resolve(null)
 
+/** Which models callers call by the backends that fail. */
 const chainsOf = async ({ gateway }: View, traffic: Traffic | null): Promise<readonly Chained[]> =>
   traffic?.incidents.some(({ until }) => until === null) === true
     ? (await wholeList<Chained>(gateway, '/admin/models', 'models', {}, 5)).rows

@@ -76,6 +76,7 @@ const operatedOf = async ({ gateway }: View): Promise<Operated> => {
   return { chains: rows, total, backends, processes, at: Date.now() }
 }
 
+/** The tables of operators, which renew themselves. */
 const operatedTables = async (view: View): Promise<readonly Child[]> => {
   const { gateway, signal } = view
   const [states, chains] = [stack(), stack()]

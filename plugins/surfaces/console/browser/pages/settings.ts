@@ -79,6 +79,7 @@ const differences = ({ gateway }: View, effective: EffectiveConfiguration): read
   effective.changes_left_out > 0 && note(`${count(effective.changes_left_out)} further differences are not shown.`),
 ]
 
+/** What the reader looks for. */
 interface Wanted {
   find: string
   defaults: boolean
@@ -124,6 +125,7 @@ const absent = ({ sight }: View): HTMLElement =>
       : 'The configuration is shown to operators.',
   )
 
+/** The configuration with what operators do with it. */
 const configured = (view: View, first: EffectiveConfiguration | null): readonly Child[] => {
   const [file, settings] = [stack(), stack()]
   const wanted = { find: view.query.get('find') ?? '', defaults: view.query.has('defaults') }

@@ -25,6 +25,7 @@ import {
 } from '../usage-query.ts'
 import { type SumRow, sumsTable } from '../usage-table.ts'
 
+/** Sums in one answer of the gateway. */
 const mostSums = 1_000
 
 interface SumsAnswer {
@@ -116,6 +117,7 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
   ]
 }
 
+/** The rows that the address names. */
 const rowsOf = async ({ gateway }: View, { key, team, model }: UsageQuery, span: { from: string; to: string }) => {
   const { from, to } = span
   const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', { from, to, key, team })

@@ -66,6 +66,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (init: RequestInit): Fields => JSON.parse(String(init.body)) as Fields
 const withFields = (init: RequestInit, fields: Fields): RequestInit => ({ ...init, body: JSON.stringify(fields) })
 
+/** The answer with another text. */
 const retold = (answer: Response, text: string): Response =>
   new Response(text, { status: answer.status, headers: answer.headers })
 

@@ -3,6 +3,7 @@ import { parseKeyset } from '../../../../sealed/wire/keyset.ts'
 import { requestedPath } from './requested-path.ts'
 import type { Exchange } from './wire-watch.ts'
 
+/** What the enclave answered to a challenge, as it travelled. */
 export interface Attested {
   readonly challenge: string
   /** In hex. */

@@ -11,6 +11,7 @@ export interface PolicyPane {
   policy(): Policy
 }
 
+/** What the reader demands of an enclave. */
 export const policyPane = (own: OwnMachine | null, changed: () => void): PolicyPane => {
   const [id, devId] = [freshId('policy'), freshId('dev')]
   const text = el('textarea', {

@@ -66,6 +66,7 @@ const bannerWords = ({ verified }: Verified): string => {
   return `A ${verified} enclave: it proves nothing`
 }
 
+/** The proof as it happens. */
 export const proofPane = (): ProofPane => {
   const place = stack()
   const show = (...content: readonly (HTMLElement | null | Child)[]): void =>

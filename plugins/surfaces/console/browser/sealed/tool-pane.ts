@@ -33,6 +33,7 @@ export interface Tooling {
   readonly signal: AbortSignal
 }
 
+/** Runs a tool inside the enclave. */
 export const toolPane = (
   tools: readonly ToolDescriptor[],
   { client, fileId, witness, signal }: Tooling,
