@@ -8,7 +8,7 @@ export const section = (title: string, ...content: readonly Child[]): HTMLElemen
   el('section', { class: 'card' }, el('h2', {}, title), content)
 
 /** Parts one below the other. */
-export const stack = (...content: readonly Child[]): HTMLElement => stack(content)
+export const stack = (...content: readonly Child[]): HTMLElement => div('stack', content)
 
 /** A place for words about what goes on, which are announced. */
 export const toldPlace = (): HTMLElement => el('span', { class: 'told', role: 'status' })
