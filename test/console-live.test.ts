@@ -49,7 +49,7 @@ const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> 
   t.notMatch(main, 'a secret of the caller')
   t.notMatch(main, 'hello', 'no answer is shown')
   await page.getByRole('searchbox').fill(id)
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
   t.match(await page.innerText('tbody'), /chained\s+POST \S+\s+house\s+2/)
   const waiting = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()

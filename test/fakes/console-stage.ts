@@ -149,11 +149,9 @@ export const tabOf = async (page: Page, base: string): Promise<Tab> => {
       (globalThis as unknown as { violated(it: string): void }).violated(`${violatedDirective} ${blockedURI}`),
     )
   })
+  // A locator looks by itself: a function in the page would wait for frames, which stand still where a test holds the clock.
   const settled = (heading: string) =>
-    page.waitForFunction(
-      (heading) => document.querySelector('main:not([aria-busy]) h1')?.textContent === heading,
-      heading,
-    )
+    page.locator('main:not([aria-busy])').getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
   return {
     page,
     faults,
