@@ -17,10 +17,13 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
   const delta: Record<string, unknown> = { ...one.delta }
   for (const [name, value] of fieldsOf(other.delta)) {
     const before = delta[name]
-    if (value == null && before != null) continue
-    if (name === 'tool_calls')
-      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[] | null)
+    if (value == null && before !== undefined) continue
+    if (value == null) delta[name] = value
+    else if (name === 'tool_calls')
+      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[])
     else if (name !== 'role' && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
+    else if (Array.isArray(before) && Array.isArray(value))
+      delta[name] = [...(before as unknown[]), ...(value as unknown[])]
     else delta[name] = value
   }
   return {
@@ -39,10 +42,10 @@ const fieldsOf = (value: object): readonly (readonly [string, unknown])[] =>
 /** Parts with one index belong to one call, whose arguments grow piece by piece. */
 const callsOf = (
   one: readonly ToolCallPart[] | null | undefined,
-  other: readonly ToolCallPart[] | null,
+  other: readonly ToolCallPart[],
 ): readonly ToolCallPart[] => {
   const calls = [...(one ?? [])]
-  for (const part of other ?? []) {
+  for (const part of other) {
     const at = calls.findIndex(({ index }) => index === part.index)
     const before = calls[at]
     if (before === undefined) calls.push(part)
