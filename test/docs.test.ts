@@ -179,7 +179,11 @@ t.test('paths, routes and commands that are named exist', async (t) => {
       check('command', await exists(`${program}.ts`), `${file}: ${program}`)
     }
     for (const [, command] of text.matchAll(/`sealgate (\w+)/g)) {
-      check('command', command === 'listening' || main.includes(`async ${command}(`), `${file}: sealgate ${command}`)
+      check(
+        'command',
+        command === 'listening' || new RegExp(`^  (?:async )?${command}[:(]`, 'm').test(main),
+        `${file}: sealgate ${command}`,
+      )
     }
     for (const { text: code } of blocksOf(text)) {
       for (const [, path] of code.matchAll(/^curl .*?https?:\/\/[^/\s]+(\/\S*)/gm)) {

@@ -65,8 +65,8 @@ t.test('wrong settings of a plugin end the start, with their path', async (t) =>
 })
 
 t.test('an environment takes the settings of each shipped plugin, also where it leaves that plugin out', async (t) => {
-  const { parts, surfaces, sections } = memory()
-  const brought = [...parts, ...surfaces].flatMap((fitting) => fitting.sections ?? [])
+  const { parts, surfaces, sections, meter } = memory()
+  const brought = [...parts, ...surfaces, meter].flatMap((fitting) => fitting.sections ?? [])
   t.same(
     brought.filter((own) => !sections?.includes(own)).map(({ name }) => name),
     [],

@@ -256,7 +256,7 @@ t.test('a log that closes waits for the write that is under way', async (t) => {
     },
   }
   const lines = bufferedLines(1, door as unknown as FileWriter)
-  const long = `${'a'.repeat(4000)}\n`
+  const long = `${'a'.repeat(70_000)}\n`
   lines.write(long)
   lines.write('later\n')
   const closed = lines.close()
