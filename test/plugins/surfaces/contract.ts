@@ -6,10 +6,11 @@ import { surface } from '../../contracts/surface.ts'
 import { fitted } from '../../fitted.ts'
 
 /** The surface keeps its contract; the routes that are named need no key. */
-export const keepsContract = (made: AnyPlugin, open: readonly string[] = []) =>
-  t.test('keeps the contract', (t) =>
+export const keepsContract = (made: AnyPlugin, open: readonly string[] = []): void => {
+  void t.test('keeps the contract', (t) =>
     conform(t, surface.contract, () => ({
       surface: fitted(use(made)).supply({ surfaces: Surface }).surfaces[0]!,
       open,
     })),
   )
+}
