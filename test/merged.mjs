@@ -144,7 +144,11 @@ const merge = async (target) => {
   recordings(target)
 }
 
-const pagesOf = () => import(pathToFileURL('dist/test/packed/pages.js').href)
+/** What the package has in another form than the repository. */
+const reworded = async () => {
+  const { packedData, packedPages } = await import(pathToFileURL('dist/test/packed/pages.js').href)
+  return [...packedPages(), ...packedData()]
+}
 
 const beside = ['package.json', 'npm-shrinkwrap.json', 'README.md', 'LICENSE', 'docs', 'examples']
 const [how] = process.argv.slice(2)
@@ -155,7 +159,7 @@ const move = (names, from, to) => {
 }
 if (how === 'in') {
   await merge(merged)
-  const made = (await pagesOf()).packedPages()
+  const made = await reworded()
   // Without the compiler's notes, the next build makes all of it anew, even where nobody takes the files back.
   move([...rooms, ...readdirSync('dist').filter((name) => name.endsWith('.tsbuildinfo'))], 'dist', whole)
   move(readdirSync(merged), merged, 'dist')
@@ -171,5 +175,5 @@ if (how === 'in') {
 } else {
   await merge(join(how, 'dist'))
   for (const name of beside) cpSync(name, join(how, name), { recursive: true })
-  for (const [path, text] of (await pagesOf()).packedPages()) write(join(how, path), text)
+  for (const [path, text] of await reworded()) write(join(how, path), text)
 }

@@ -34,3 +34,9 @@ export const packedPages = (packed = packedFiles()): ReadonlyMap<string, string>
   const pages = [...packed].filter((path) => path.endsWith('.md'))
   return new Map(pages.map((path) => [path, packedPage(path, readFileSync(path, 'utf8'), packed)]))
 }
+
+const data = ['docs/config.schema.json', 'npm-shrinkwrap.json']
+
+/** Data that programs alone read, without its blanks. */
+export const packedData = (): ReadonlyMap<string, string> =>
+  new Map(data.map((path) => [path, JSON.stringify(JSON.parse(readFileSync(path, 'utf8')))]))
