@@ -29,7 +29,6 @@ const open: Readonly<Record<string, string>> = {
   'plugins/sealed/retrieval/fold.ts': 'the letters of a table',
   'plugins/shared/repeated-chunks.ts': 'one of two names',
   'plugins/storage/s3/xml.ts': 'the name of an element',
-  'plugins/surfaces/console/browser/sealed/attacks.ts': 'the name of a member',
 }
 
 /** Files whose schemas check texts of an operator, as long as a file of settings. */
