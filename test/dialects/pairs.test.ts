@@ -303,6 +303,14 @@ t.test(
   },
 )
 
+/** Types of blocks and items, as they begin in a stream. */
+const orders: Readonly<Record<string, readonly string[]>> = {
+  responses: ['function_call', 'reasoning', 'function_call'],
+  messages: ['tool_use', 'thinking', 'redacted_thinking', 'tool_use'],
+  // One part of this dialect has all of it.
+  gemini: [],
+}
+
 t.test('a chunk that joins the end of a call, thoughts and the next call keeps both calls whole', async (t) => {
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'own' }
   const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -321,14 +329,17 @@ t.test('a chunk that joins the end of a call, thoughts and the next call keeps b
   const it = await opened(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }), { talk: 'chat' })
   for (const name of ['responses', 'messages', 'gemini']) {
     const door = doors[name]!
-    const answer = await it.call('POST', door.path(true), door.first(true))
+    const text = await (await it.call('POST', door.path(true), door.first(true))).text()
     t.same(
-      door.used(await door.read(await answer.text(), true)),
+      door.used(await door.read(text, true)),
       [
         ['weather', { city: 'Lima' }],
         ['weather', { city: 'Rome' }],
       ],
       name,
     )
+    const begins = /^data: .*(?:content_block_start|output_item\.added).*"type":"(\w+_\w+|thinking|reasoning)"/gm
+    const types = [...text.matchAll(begins)].map(([, type]) => type)
+    t.same(types, orders[name], `${name}: thoughts and their signature stand before the call`)
   }
 })
