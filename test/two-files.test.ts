@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { ModuleKind, ScriptTarget, transpileModule } from 'typescript-api'
+import { compiled } from './compiled.ts'
 import { served } from './fakes/served.ts'
 import { blocksOf } from './docs/blocks.ts'
 
@@ -23,17 +23,6 @@ const shownFiles = async (): Promise<ReadonlyMap<string, string>> => {
     }),
   )
 }
-
-/** As `tsc` builds it. */
-const built = (text: string): string =>
-  transpileModule(text, {
-    compilerOptions: {
-      module: ModuleKind.ESNext,
-      target: ScriptTarget.ES2023,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-  }).outputText
 
 const backend = async (t: Test): Promise<string> => {
   const completion = { id: '1', object: 'chat.completion', created: 1, model: 'm', usage: {}, choices: [{ index: 0 }] }
@@ -59,7 +48,7 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
   for (const [file, text] of added) {
     const place = join(scratch, 'dist', file.replace(/\.ts$/, '.js'))
     await mkdir(dirname(place), { recursive: true })
-    await writeFile(place, built(text))
+    await writeFile(place, compiled(text))
   }
   for (const [file, said] of [
     ['tools/countWords', /ok 1 - contract[^]*ok 2 - counts/],

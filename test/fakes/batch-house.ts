@@ -19,7 +19,7 @@ const price = { standard: { eu: { prompt_price_per_k: 1, completion_price_per_k:
 /** What one answer of the vendor costs: 1,000 tokens read and 100 written, at half the price. */
 export const each = 0.6
 
-/** A gateway with vendors that have batches, and with one that has none. */
+/** This gateway has two vendors with batches and one without them. */
 export const batchHouse = async (t: Test, settings: SettingsInput = {}, guards: readonly Fitting<Guard>[] = []) => {
   const vendor = await batchVendor(t)
   const store = memory().metadataStore

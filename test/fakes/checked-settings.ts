@@ -12,5 +12,5 @@ import {
 /** Settings as a gateway with the plugins of this package checks them. */
 export const checkedSettings = (input: SettingsInput): Settings => settingsCheck([], sections).check(input)
 
-/** One model as such a gateway checks it. */
+/** Settings of one model, as the same gateway checks them. */
 export const checkedModel = (input: ModelInput | object): ModelSettings => v.parse(modelWith(sections), input)

@@ -136,7 +136,7 @@ const spare = 100
 
 t.test('a fault of the first backend keeps a caller no longer straight than by the long way', async (t) => {
   const least = { straight: new Map<string, number>(), long: new Map<string, number>() }
-  // A first token has more time on a busy machine, and both ways wait for it in vain.
+  // The timeout of a first token is longer on a busy machine, and equal for both ways.
   const slow = slowNow()
   const straightOf = (name: string): number => least.straight.get(name) ?? Infinity
   const isSlower = ([name, ms]: [string, number]): boolean => straightOf(name) >= ms + spare * slow

@@ -84,7 +84,7 @@ const faults: readonly Scene[] = [
   ),
 ]
 
-/** The bytes of one key hold two of them at once; the third is told so. */
+/** A key may hold the bytes of two such chats at once; the gateway refuses the third. */
 const threeLong: Scene = {
   name: 'three sealed chats of 24 MB at once from one program',
   only: 'long',

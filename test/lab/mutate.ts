@@ -3,8 +3,9 @@ import { chmod, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ModuleKind, ScriptTarget, transpileModule } from 'typescript-api'
+import { transpileModule } from 'typescript-api'
 import { chance } from './bench/retrieval/chance.ts'
+import { moduleForm } from '../compiled.ts'
 import { endGroup } from '../end-group.ts'
 import { planned } from '../suite/plan.ts'
 import { type Mutation, mutations } from './mutations.ts'
@@ -70,12 +71,7 @@ const broken = async ({ file, from, to }: Mutation): Promise<string | null> => {
     {
       fileName: file,
       reportDiagnostics: true,
-      compilerOptions: {
-        module: ModuleKind.ESNext,
-        target: ScriptTarget.ES2023,
-        verbatimModuleSyntax: true,
-        rewriteRelativeImportExtensions: true,
-      },
+      compilerOptions: moduleForm,
     },
   )
   if (diagnostics?.length) return null

@@ -86,7 +86,7 @@ const without = (value: unknown, paths: readonly Fault['path'][]): unknown => {
 
 type Issue = v.BaseIssue<unknown>
 
-/** The issues of all unknown keys in the object of one that a check reports: a check reports one of each object. */
+/** A check reports one unknown key of each object: these are the issues of all unknown keys of that object. */
 const unknownIn = (shape: Shape, issue: Issue): readonly Issue[] => {
   const path = pathOf(issue)
   const names = known(shape, path.slice(0, -1))

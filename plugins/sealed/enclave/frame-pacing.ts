@@ -78,7 +78,7 @@ class PacedFrames extends Flow<PacedStream> {
     await this.#source.leave()
   }
 
-  /** Reads what is there; a faster source is paused. */
+  /** Reads the chunks that are there. A source pauses while too many chunks wait. */
   #read(): void {
     while (!this.#isReading && this.#end === null && this.#queue.length < mostChunks) {
       const chunk = this.#source.ready()

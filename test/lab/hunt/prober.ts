@@ -16,7 +16,7 @@ export interface Seen {
   readonly silence: number
   /** Ms that its main thread worked during one such silence: other work of a busy machine is no part of it. */
   readonly stall: number
-  /** Bytes resident at most above those when the watch began; of a process with workers those of the one that took most. */
+  /** The most resident bytes above `floor`. A process with workers tells those of the worker that took most. */
   readonly peak: number
   /** Bytes resident when the watch began. */
   readonly floor: number

@@ -8,7 +8,7 @@ const readable = (path: string): string => {
   }
 }
 
-/** Ms that a thread ran, and ms that it could have run and had no core; zeros for one that is gone, or where the system does not tell. */
+/** Ms that a thread ran, and ms that the thread waited for a core. A thread that is gone, or a silent system, gives zeros. */
 const timesOf = (thread: string): readonly [ran: number, waited: number] => {
   const [ran = 0, waited = 0] = readable(`/proc/${thread}/schedstat`).split(' ').map(Number)
   return [ran / 1e6, waited / 1e6]

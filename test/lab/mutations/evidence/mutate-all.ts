@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import ts from 'typescript-api'
+import { compiled } from '../../../compiled.ts'
 import { writeMutantsPage } from './mutants-page.ts'
 import { type Removal, removals, without } from './removals.ts'
 import { equivalence, readRemoved, writeRemoved } from './removed.ts'
@@ -40,16 +40,6 @@ const notices = (test: string): boolean => {
   if (/^\s*not ok/m.test(stdout) && !/^\s*not ok .*timeout/m.test(stdout)) return true
   throw new Error(`${test} ended without an assertion that failed`)
 }
-
-const compiled = (source: string): string =>
-  ts.transpileModule(source, {
-    compilerOptions: {
-      module: ts.ModuleKind.ESNext,
-      target: ts.ScriptTarget.ES2023,
-      rewriteRelativeImportExtensions: true,
-      verbatimModuleSyntax: true,
-    },
-  }).outputText
 
 const fit = new Set<string>()
 

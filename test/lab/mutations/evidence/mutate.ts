@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ts from 'typescript-api'
+import { compiled } from '../../../compiled.ts'
 import { type Mutant, mutants } from './mutants.ts'
 import { writeMutantsPage } from './mutants-page.ts'
 
@@ -19,16 +19,6 @@ const outputOf = (test: string): string => {
   const { stdout } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 300_000, env })
   return stdout
 }
-
-const compiled = (source: string): string =>
-  ts.transpileModule(source, {
-    compilerOptions: {
-      module: ts.ModuleKind.ESNext,
-      target: ts.ScriptTarget.ES2023,
-      rewriteRelativeImportExtensions: true,
-      verbatimModuleSyntax: true,
-    },
-  }).outputText
 
 /** Null when the mutant was noticed by the named case; otherwise what happened instead. */
 const lives = ({ file, text, instead, also, test, by }: Mutant): string | null => {
