@@ -9,6 +9,7 @@ import { type Tab, browsing, hostile } from './fakes/console-stage.ts'
 import { type Dumped, dumped } from './fakes/dumped.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
+import { until } from './until.ts'
 
 interface Scene {
   readonly gateway: Dumped
@@ -97,9 +98,14 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
         await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, 2_000))])
       }
     }, `${gateway.base}/console#/sealed`)
-    const frames = outside.frames().filter((frame) => frame !== outside.mainFrame() && !frame.isDetached())
+    const urls = () =>
+      outside
+        .frames()
+        .filter((frame) => frame !== outside.mainFrame() && !frame.isDetached())
+        .map((frame) => frame.url())
+    await until(() => urls().every((url) => url.startsWith('chrome-error:')))
     t.same(
-      frames.map((frame) => frame.url()),
+      urls(),
       ['chrome-error://chromewebdata/', 'chrome-error://chromewebdata/'],
       'the browser shows an error in place of the console',
     )

@@ -67,7 +67,7 @@ const bytes = (length: number): Uint8Array => {
 
 /** The clock and the randomness of this machine. */
 export const system: { readonly clock: Clock; readonly random: Random } = {
-  clock: { now: () => Date.now(), sleep, alarm },
+  clock: { now: Date.now, sleep, alarm },
   random: { bytes, fraction: Math.random },
 }
 

@@ -140,12 +140,19 @@ t.test('a fault of the first backend keeps a caller no longer straight than by t
   const slow = slowNow()
   const straightOf = (name: string): number => least.straight.get(name) ?? Infinity
   const isSlower = ([name, ms]: [string, number]): boolean => straightOf(name) >= ms + spare * slow
-  for (let round = 0; round < leastRounds || (round < mostRounds && [...least.long].some(isSlower)); round++)
+  const seemsSlower = ({ name }: Scene): boolean => {
+    const ms = least.long.get(name)
+    return ms !== undefined && isSlower([name, ms])
+  }
+  for (let round = 0; round < mostRounds; round++) {
+    const again = round < leastRounds ? scenes : scenes.filter(seemsSlower)
+    if (again.length === 0) break
     for (const way of ['straight', 'long'] as const) {
-      const { results } = await played(chat, environments[way], evenly, scenes, slow)
+      const { results } = await played(chat, environments[way], evenly, again, slow)
       for (const { scene, sight } of results)
         if (sight !== null) least[way].set(scene.name, Math.min(sight.ms, least[way].get(scene.name) ?? Infinity))
     }
+  }
   for (const [name, ms] of least.long)
     t.notOk(isSlower([name, ms]), `${name}: ${Math.round(straightOf(name))} ms straight, ${Math.round(ms)} ms else`)
 })
