@@ -18,8 +18,6 @@ const unspoiled = 0.25
 const times = 3
 /** Ms of a wait that nobody judges: a collection of the gateway's heap stops each of its turns for up to 5 ms, and a visit takes three. */
 const least: Readonly<Record<keyof Waited, number>> = { clock: 10, work: 15 }
-/** The same for chunks of one byte: the system's parser takes up to 10 ms for one read of each attacker, in one piece. */
-const leastOfChunks = 40
 
 const at = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other)
@@ -63,7 +61,7 @@ const p99Of = (waits: readonly Waited[]): Waited => ({
 })
 
 /** Beside an attack, and beside the twin. */
-const figureOf = (by: keyof Waited, { besieged, alone }: Seen, isInChunks: boolean): Figure => {
+const figureOf = (by: keyof Waited, { besieged, alone }: Seen): Figure => {
   const usual = at(
     alone.map((wait) => wait[by]),
     0.5,
@@ -74,7 +72,7 @@ const figureOf = (by: keyof Waited, { besieged, alone }: Seen, isInChunks: boole
       besieged.map((wait) => wait[by]),
       unspoiled,
     ),
-    most: Math.max(isInChunks ? leastOfChunks : least[by], times * usual),
+    most: Math.max(least[by], times * usual),
   }
 }
 
@@ -94,9 +92,7 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
     ) as [Worker, Worker]
     await told(victim, warmMs)
     const seen: Seen = { besieged: [], alone: [] }
-    const isInChunks = attack.includes('chunks')
-    const figures = () =>
-      (['work', ...(quiet ? ['clock' as const] : [])] as const).map((by) => figureOf(by, seen, isInChunks))
+    const figures = () => (['work', ...(quiet ? ['clock' as const] : [])] as const).map((by) => figureOf(by, seen))
     for (let round = 0; round < leastRounds || (round < mostRounds && !figures().every(passes)); round++)
       for (const [attackers, waits] of [
         [own, seen.besieged],
