@@ -83,7 +83,7 @@ const house = async (t: Test) => {
     sockets: { ping: 30_000 },
     bodies: { inMemory: { key: bodyRoom } },
   }
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -92,18 +92,18 @@ const house = async (t: Test) => {
     },
     structuredClone(settings),
   )
-  it.server.keepAliveTimeout = 500
-  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { readonly keyset: string }
+  gateway.server.keepAliveTimeout = 500
+  const { keyset } = (await (await gateway.call('GET', '/rvenc/keys')).json()) as { readonly keyset: string }
   const sealKey = parseKeyset(fromHex(keyset, 1 << 20)!)!.keys[0]!
   const active = async () => {
-    const text = await it.gateway.supply({ metrics: Metrics }).metrics.told()
+    const text = await gateway.gateway.supply({ metrics: Metrics }).metrics.told()
     return Number(/^sealgate_requests_active (\d+)/m.exec(text)?.[1])
   }
   const connections = () =>
     new Promise<number>((resolve, reject) =>
-      it.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      gateway.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
     )
-  return { ...it, vendor, limiter, sealKey, active, connections }
+  return { ...gateway, vendor, limiter, sealKey, active, connections }
 }
 
 type House = Awaited<ReturnType<typeof house>>
@@ -146,9 +146,9 @@ const chatOf = (content: string, stream: boolean, model = 'open') => ({
 })
 
 /** The phases of every kind of call, each with what the client sends, and how far it waits. */
-const scenes = (it: House, file: string) => {
+const scenes = (house: House, file: string) => {
   const sealed = (content: string, stream: boolean) =>
-    JSON.stringify(crafted(it.sealKey, chatOf(content, stream, 'secret')).body)
+    JSON.stringify(crafted(house.sealKey, chatOf(content, stream, 'secret')).body)
   const post = (path: string, body: string) => (key: string) => requestOf(key, 'POST', path, body)
   const chats = {
     clear: (content: string, stream: boolean) => post('/v1/chat/completions', JSON.stringify(chatOf(content, stream))),
@@ -156,7 +156,7 @@ const scenes = (it: House, file: string) => {
   }
   const upload = post('/files/encrypted/upload', JSON.stringify(uploadOf(randomBytes(20_000))))
   const isSent = () => new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 100))
-  const isAsked = (word: string) => () => it.vendor.asked.some(({ body }) => body.includes(word))
+  const isAsked = (word: string) => () => house.vendor.asked.some(({ body }) => body.includes(word))
   const isStreaming = (came: string) => came.length > 1_000
   const isEnded = (came: string) => came.includes('\r\n0\r\n\r\n') || /^HTTP\/1.1 \d+[^]*\r\n\r\n[^]*}$/.test(came)
   const cut = (whole: (key: string) => string, by: number) => (key: string) => whole(key).slice(0, -by)
@@ -181,10 +181,10 @@ const scenes = (it: House, file: string) => {
   ] as const
 }
 
-const uploaded = async (it: House): Promise<string> => {
-  const answer = await fetch(`${it.base}/files/encrypted/upload`, {
+const uploaded = async (house: House): Promise<string> => {
+  const answer = await fetch(`${house.base}/files/encrypted/upload`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${it.key}` },
+    headers: { authorization: `Bearer ${house.key}` },
     body: formOf(randomBytes(16 * mebibyte)),
   })
   return ((await answer.json()) as { readonly data: { readonly id: string } }).data.id
@@ -196,31 +196,31 @@ const resources = (): Readonly<Record<string, number>> => {
   return counts
 }
 
-const isBack = async (it: House): Promise<boolean> =>
-  it.limiter.held() === 0 &&
-  it.limiter.open() === 0 &&
-  (await it.active()) === 0 &&
-  (await it.connections()) === 0 &&
-  (await it.vendor.open()) === 0
+const isBack = async (house: House): Promise<boolean> =>
+  house.limiter.held() === 0 &&
+  house.limiter.open() === 0 &&
+  (await house.active()) === 0 &&
+  (await house.connections()) === 0 &&
+  (await house.vendor.open()) === 0
 
-const figures = async (it: House): Promise<string> =>
-  `places ${it.limiter.held()}, reservations ${it.limiter.open()}, requests ${await it.active()}, ` +
-  `connections ${await it.connections()}, to backends ${await it.vendor.open()}`
+const figures = async (house: House): Promise<string> =>
+  `places ${house.limiter.held()}, reservations ${house.limiter.open()}, requests ${await house.active()}, ` +
+  `connections ${await house.connections()}, to backends ${await house.vendor.open()}`
 
 /** The key has its whole room for bodies: a body that is under way takes half, and a second body takes the rest. */
-const hasRoom = async (t: Test, it: House, key: string): Promise<void> => {
+const hasRoom = async (t: Test, house: House, key: string): Promise<void> => {
   const half = JSON.stringify(chatOf('x'.repeat(bodyRoom / 2 - 1_000), false))
-  const one = connect(Number(new URL(it.base).port), '127.0.0.1')
+  const one = connect(Number(new URL(house.base).port), '127.0.0.1')
   one.on('error', () => {}).write(requestOf(key, 'POST', '/v1/chat/completions', half).slice(0, -10))
-  t.ok(await until(async () => (await it.active()) === 1))
-  const answer = await it.call('POST', '/v1/chat/completions', half, {
+  t.ok(await until(async () => (await house.active()) === 1))
+  const answer = await house.call('POST', '/v1/chat/completions', half, {
     authorization: `Bearer ${key}`,
     connection: 'close',
   })
   t.equal(answer.status, 200, 'no bytes of bodies are held')
   await answer.arrayBuffer()
   one.destroy()
-  t.ok(await until(async () => it.limiter.held() === 0 && (await it.active()) === 0), await figures(it))
+  t.ok(await until(async () => house.limiter.held() === 0 && (await house.active()) === 0), await figures(house))
 }
 
 for (const way of ways) {
@@ -229,13 +229,13 @@ for (const way of ways) {
     const note = (warning: Error) => void warnings.push(warning)
     process.on('warning', note)
     t.teardown(() => process.off('warning', note))
-    const it = await house(t)
-    const file = await uploaded(it)
-    t.ok(await until(() => isBack(it), 15_000), await figures(it))
+    const gateway = await house(t)
+    const file = await uploaded(gateway)
+    t.ok(await until(() => isBack(gateway), 15_000), await figures(gateway))
     const [before, listeners] = [resources(), process.eventNames().length]
 
     const peers = ['idle', 'silent', 'endless'].map(async (content) => {
-      const peer = rawPeer(t, it)
+      const peer = rawPeer(t, gateway)
       t.equal(await peer.status(), 101)
       if (content !== 'idle')
         peer.send(opcodes.text, JSON.stringify({ type: 'response.create', model: 'open', input: content }))
@@ -244,22 +244,22 @@ for (const way of ways) {
       vanishes(peer.socket, way)
       return peer.socket
     })
-    const { credential: key } = await it.gateway.keys.create({})
-    const played = scenes(it, file).map(async ([name, bytes, isThere]) => {
+    const { credential: key } = await gateway.gateway.keys.create({})
+    const played = scenes(gateway, file).map(async ([name, bytes, isThere]) => {
       // A key has one sealed stream at a time.
-      const own = name.endsWith('body') ? key : (await it.gateway.keys.create({})).credential
-      return vanishing(t, it, way, name, bytes(own), isThere)
+      const own = name.endsWith('body') ? key : (await gateway.gateway.keys.create({})).credential
+      return vanishing(t, gateway, way, name, bytes(own), isThere)
     })
     const clients = await Promise.all([...peers, ...played])
-    t.ok(await until(() => isBack(it), 15_000), `all is back: ${await figures(it)}`)
-    t.ok(it.limiter.given().places > 20, 'places were held')
+    t.ok(await until(() => isBack(gateway), 15_000), `all is back: ${await figures(gateway)}`)
+    t.ok(gateway.limiter.given().places > 20, 'places were held')
     t.same(process.eventNames().length, listeners)
-    await hasRoom(t, it, key)
+    await hasRoom(t, gateway, key)
     for (const client of clients) client.destroy()
     const isWhole = () => Object.entries(resources()).every(([kind, count]) => count <= (before[kind] ?? 0))
     t.ok(await until(isWhole), `${JSON.stringify(before)}, then ${JSON.stringify(resources())}`)
     t.same(warnings, [])
-    const faults = it.logged.filter(({ event, facts }) => event === 'fault' && facts['status'] !== 503)
+    const faults = gateway.logged.filter(({ event, facts }) => event === 'fault' && facts['status'] !== 503)
     t.same(faults, [], 'a client that vanishes is no fault of the gateway')
   })
 }

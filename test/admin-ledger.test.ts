@@ -87,16 +87,16 @@ const makings = [
 ] as const
 
 const house = async (t: Parameters<typeof running>[0]) => {
-  const it = await running(t, memory(), unhurried)
-  const make = (key: Parameters<typeof it.gateway.keys.create>[0]) => it.gateway.keys.create(key)
+  const gateway = await running(t, memory(), unhurried)
+  const make = (key: Parameters<typeof gateway.gateway.keys.create>[0]) => gateway.gateway.keys.create(key)
   return {
     make,
     as: (credential: string) => async (method: string, path: string, body?: object) => {
-      const answer = await it.call(method, path, body, { authorization: `Bearer ${credential}` })
+      const answer = await gateway.call(method, path, body, { authorization: `Bearer ${credential}` })
       return { status: answer.status, ...((await answer.json()) as { data: any; error: string | null }) }
     },
-    read: (id: string) => it.gateway.keys.get(id, null),
-    revoke: (id: string) => it.gateway.keys.revoke(id, null),
+    read: (id: string) => gateway.gateway.keys.get(id, null),
+    revoke: (id: string) => gateway.gateway.keys.revoke(id, null),
     /** A target, by what it is to the caller. */
     async target(what: keyof typeof answers, organization: string, callers: readonly Scope[]) {
       const { row } = await make({
@@ -106,7 +106,7 @@ const house = async (t: Parameters<typeof running>[0]) => {
           { greater: [...callers, 'chats.completion' as const], last: scopes, equal: callers }[what as 'last'] ?? [],
         ...(what === 'expired' && { expires_at: Date.now() - 1 }),
       })
-      if (what === 'revoked') await it.gateway.keys.revoke(row.id, null)
+      if (what === 'revoked') await gateway.gateway.keys.revoke(row.id, null)
       return row.id
     },
   }

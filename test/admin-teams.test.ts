@@ -17,23 +17,23 @@ const settings: SettingsInput = {
 
 const opened = async (t: Test, adapters: Parameters<typeof running>[1]) => {
   const upstreams = [given(Upstream, 'a', () => actor('a', [say('Hi'), stop, usage(400, 100)]))]
-  const it = await running(t, { ...adapters, upstreams }, settings)
+  const gateway = await running(t, { ...adapters, upstreams }, settings)
   const caller = async (key: Key = {}) => {
-    const { credential, row } = await it.gateway.keys.create({ organization: 'acme', ...key })
+    const { credential, row } = await gateway.gateway.keys.create({ organization: 'acme', ...key })
     const ask = async (method: string, path: string, body?: unknown) => {
-      const answer = await it.call(method, path, body, { authorization: `Bearer ${credential}` })
+      const answer = await gateway.call(method, path, body, { authorization: `Bearer ${credential}` })
       return { status: answer.status, headers: answer.headers, ...((await answer.json()) as any) }
     }
     return { ask, row, credential }
   }
-  return { ...it, caller }
+  return { ...gateway, caller }
 }
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(name, async (t) => {
-    const it = await opened(t, await adapters(t))
-    const acme = await it.caller()
-    const platform = await it.caller({ organization: 'platform' })
+    const doors = await opened(t, await adapters(t))
+    const acme = await doors.caller()
+    const platform = await doors.caller({ organization: 'platform' })
 
     t.test('a team is made, changed, closed and opened again, and the audit says so', async (t) => {
       const made = await acme.ask('POST', '/admin/teams', { name: 'blue', budgets: { costPerMonth: 5 } })
@@ -110,7 +110,7 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     t.test('another organisation neither sees nor changes a team, and operators see it', async (t) => {
-      const other = await it.caller({ organization: 'other' })
+      const other = await doors.caller({ organization: 'other' })
       t.same((await other.ask('GET', '/admin/teams')).data.teams, [])
       for (const [method, body] of [['GET'], ['PATCH', { budgets: {}, version: 2 }], ['DELETE']] as const)
         t.equal((await other.ask(method, '/admin/teams/blue', body)).status, 404, method)
@@ -130,12 +130,12 @@ for (const [name, adapters] of Object.entries(environments)) {
       ] as const
       const scopes = ['api_key.read', ...acts.map(([scope]) => scope)] as const
       for (const [scope, method, path, body] of acts) {
-        const lacking = await it.caller({ scopes: scopes.filter((one) => one !== scope) })
+        const lacking = await doors.caller({ scopes: scopes.filter((one) => one !== scope) })
         t.match(await lacking.ask(method, path, body), { status: 403, validator: { scope: /Expected/ } }, method)
-        const inTeam = await it.caller({ scopes, team: 'red' })
+        const inTeam = await doors.caller({ scopes, team: 'red' })
         t.match(await inTeam.ask(method, path, body), { status: 403, validator: { team: /Expected/ } }, method)
       }
-      const small = await it.caller({ scopes, limits: { costPerDay: 3 } })
+      const small = await doors.caller({ scopes, limits: { costPerDay: 3 } })
       for (const budgets of [{}, { costPerDay: 4 }, { costPerDay: null }])
         t.match(
           await small.ask('POST', '/admin/teams', { name: 'large', budgets }),
@@ -150,11 +150,11 @@ for (const [name, adapters] of Object.entries(environments)) {
 }
 
 t.test('a call keeps to the budget of a stored team, and a closed team has no callers', async (t) => {
-  const it = await opened(t, memory())
-  const acme = await it.caller()
+  const doors = await opened(t, memory())
+  const acme = await doors.caller()
   await acme.ask('POST', '/admin/teams', { name: 'blue', budgets: { costPerDay: 0.001 } })
   const body = { model: 'small', max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] }
-  const member = await it.caller({ team: 'blue' })
+  const member = await doors.caller({ team: 'blue' })
   const chat = (of = member) => of.ask('POST', '/std/chat/completions', body)
   const until = async (status: number, of: () => ReturnType<typeof chat>) => {
     for (let tries = 0; tries < 50; tries++) {
@@ -169,22 +169,22 @@ t.test('a call keeps to the budget of a stored team, and a closed team has no ca
   t.equal(refused.headers.get('x-sealgate-budget'), 'team/day')
   t.equal((await chat(acme)).status, 200, 'the team alone has this budget')
   await acme.ask('PATCH', '/admin/teams/blue', { budgets: { costPerDay: 1 }, version: 0 })
-  const fresh = await it.caller({ team: 'blue' })
+  const fresh = await doors.caller({ team: 'blue' })
   t.equal((await chat(fresh)).status, 200, 'a raised budget counts for a key that is read now')
   await acme.ask('DELETE', '/admin/teams/blue')
-  const late = await it.caller({ team: 'blue' })
+  const late = await doors.caller({ team: 'blue' })
   t.equal((await chat(late)).status, 401)
   await acme.ask('PATCH', '/admin/teams/blue', { budgets: { costPerDay: 1 }, version: 2 })
   t.equal((await chat(late)).status, 200, 'a team that is opened again has its callers back')
 })
 
 t.test('the use of a key counts for the team that it has at the call', async (t) => {
-  const it = await opened(t, memory())
-  const acme = await it.caller()
+  const doors = await opened(t, memory())
+  const acme = await doors.caller()
   for (const name of ['blue', 'red']) await acme.ask('POST', '/admin/teams', { name })
   const { data } = await acme.ask('POST', '/admin/keys', { team: 'blue' })
   const body = { model: 'small', max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] }
-  const chat = () => it.call('POST', '/std/chat/completions', body, { authorization: `Bearer ${data.key}` })
+  const chat = () => doors.call('POST', '/std/chat/completions', body, { authorization: `Bearer ${data.key}` })
   t.equal((await chat()).status, 200)
   t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, { team: 'red' })).status, 200)
   t.equal((await chat()).status, 200)
@@ -197,19 +197,19 @@ t.test('the use of a key counts for the team that it has at the call', async (t)
 })
 
 t.test('a team that the file names later takes the place of the stored one', async (t) => {
-  const it = await opened(t, memory())
-  const acme = await it.caller()
+  const doors = await opened(t, memory())
+  const acme = await doors.caller()
   await acme.ask('POST', '/admin/teams', { name: 'late', budgets: { costPerDay: 3 } })
   await acme.ask('DELETE', '/admin/teams/late')
   const teams = { late: { costPerMonth: 9 } }
-  await it.gateway.renew({ settings: { ...settings, organizations: { acme: { teams } } } })
+  await doors.gateway.renew({ settings: { ...settings, organizations: { acme: { teams } } } })
   t.match((await acme.ask('GET', '/admin/teams')).data.teams, [
     { name: 'late', source: 'configuration', budgets: teams.late, closed_at: null },
   ])
   t.equal((await acme.ask('PATCH', '/admin/teams/late', { budgets: {}, version: 1 })).status, 409)
-  const member = await it.caller({ team: 'late' })
+  const member = await doors.caller({ team: 'late' })
   t.equal((await member.ask('GET', '/admin/self')).status, 200, 'the closed one is forgotten')
-  await it.gateway.renew({ settings })
+  await doors.gateway.renew({ settings })
   t.match((await acme.ask('GET', '/admin/teams/late')).data, {
     source: 'store',
     budgets: { costPerDay: 3 },

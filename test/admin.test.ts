@@ -17,10 +17,10 @@ import { given } from './fitted.ts'
 const canary = 'Zx9canary'
 
 /** A caller with a key of its own, made past the routes. */
-const caller = async (it: Running, key: Parameters<Running['gateway']['keys']['create']>[0] = {}) => {
-  const { credential, row } = await it.gateway.keys.create(key)
+const caller = async (gateway: Running, key: Parameters<Running['gateway']['keys']['create']>[0] = {}) => {
+  const { credential, row } = await gateway.gateway.keys.create(key)
   const ask = async (method: string, path: string, body?: unknown) => {
-    const answer = await it.call(method, path, body, { authorization: `Bearer ${credential}` })
+    const answer = await gateway.call(method, path, body, { authorization: `Bearer ${credential}` })
     return { status: answer.status, request: answer.headers.get('x-request-id'), ...((await answer.json()) as any) }
   }
   return { ask, row, id: row.id, credential }
@@ -28,9 +28,9 @@ const caller = async (it: Running, key: Parameters<Running['gateway']['keys']['c
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(name, async (t) => {
-    const it = await running(t, await adapters(t), { operators: ['default', `audited-${name}`] })
-    const acme = await caller(it, { organization: 'acme', user: 'ann' })
-    const other = await caller(it, { organization: 'other' })
+    const gateway = await running(t, await adapters(t), { operators: ['default', `audited-${name}`] })
+    const acme = await caller(gateway, { organization: 'acme', user: 'ann' })
+    const other = await caller(gateway, { organization: 'other' })
 
     t.test('a key is read and changed', async (t) => {
       const { data } = await acme.ask('POST', '/admin/keys', { scopes, name: 'ci', limits: { requestsPerSecond: 7 } })
@@ -40,7 +40,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         { ...described, last_used: null },
         'as it was made, without the credential',
       )
-      const use = () => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${key}` })
+      const use = () => gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${key}` })
       t.equal((await use()).headers.get('x-ratelimit-limit-requests'), '7')
       const changed = await acme.ask('PATCH', `/admin/keys/${data.id}`, {
         name: 'nightly',
@@ -92,7 +92,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         limits: { requestsPerSecond: 40, tokensPerDay: 1000 },
         expires_at,
       } as const
-      const small = await caller(it, { organization: 'acme', ...own })
+      const small = await caller(gateway, { organization: 'acme', ...own })
       const { data: heir, status } = await small.ask('POST', '/admin/keys', {})
       t.equal(status, 201)
       t.match(heir, { ...own, scopes: ['models.read'] }, 'what is not said is as its maker has it, but plain')
@@ -110,10 +110,14 @@ for (const [name, adapters] of Object.entries(environments)) {
         { expires_at: null },
         { expires_at: expires_at + 1 },
       ]
-      for (const it of more) {
-        t.equal((await small.ask('POST', '/admin/keys', it)).status, 403, `made with ${JSON.stringify(it)}`)
-        t.equal((await small.ask('PATCH', `/admin/keys/${small.id}`, it)).status, 403, `itself, ${JSON.stringify(it)}`)
-        t.equal((await small.ask('PATCH', target, it)).status, 403, `another, ${JSON.stringify(it)}`)
+      for (const value of more) {
+        t.equal((await small.ask('POST', '/admin/keys', value)).status, 403, `made with ${JSON.stringify(value)}`)
+        t.equal(
+          (await small.ask('PATCH', `/admin/keys/${small.id}`, value)).status,
+          403,
+          `itself, ${JSON.stringify(value)}`,
+        )
+        t.equal((await small.ask('PATCH', target, value)).status, 403, `another, ${JSON.stringify(value)}`)
       }
       for (const addresses of [['::ffff:127.0.0.0/104'], ['::/0'], ['0.0.0.0/0']])
         t.equal((await small.ask('POST', '/admin/keys', { addresses })).status, 403, `${addresses}`)
@@ -123,18 +127,18 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     t.test('scopes and the team of a key are changed by a caller that has as much', async (t) => {
-      const owner = await caller(it, { organization: 'acme' })
+      const owner = await caller(gateway, { organization: 'acme' })
       t.equal((await owner.ask('POST', '/admin/teams', { name: `moved-${name}` })).status, 201)
       const team = `moved-${name}`
       const { data } = await owner.ask('POST', '/admin/keys', { name: 'mover', scopes: ['models.read'] })
       const target = `/admin/keys/${data.id}`
       const moved = await owner.ask('PATCH', target, { team, scopes: ['models.read', 'api_key.read'], version: 0 })
       t.match(moved.data, { team, scopes: ['models.read', 'api_key.read'], version: 1, models: null })
-      const use = () => it.call('GET', '/admin/self', undefined, { authorization: `Bearer ${data.key}` })
+      const use = () => gateway.call('GET', '/admin/self', undefined, { authorization: `Bearer ${data.key}` })
       t.match((await (await use()).json()) as object, { data: { team, scopes: ['models.read', 'api_key.read'] } })
       t.equal((await owner.ask('PATCH', target, { team: 'no-such' })).status, 400)
       t.equal((await owner.ask('PATCH', target, { scopes: [], version: 0 })).status, 409, 'another was first')
-      const narrow = await caller(it, { organization: 'acme', scopes: ['api_key.update', 'models.read'] })
+      const narrow = await caller(gateway, { organization: 'acme', scopes: ['api_key.update', 'models.read'] })
       t.equal(
         (await narrow.ask('PATCH', target, { team: null })).status,
         403,
@@ -146,7 +150,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         ['models.read'],
         'less is fine',
       )
-      const member = await caller(it, { organization: 'acme', team })
+      const member = await caller(gateway, { organization: 'acme', team })
       t.equal((await member.ask('PATCH', target, { team: null })).status, 403, 'a caller of a team gives no other')
       t.equal((await owner.ask('PATCH', target, { team: null })).data.team, null)
       const { data: audit } = await owner.ask('GET', '/admin/audit?limit=100')
@@ -159,14 +163,14 @@ for (const [name, adapters] of Object.entries(environments)) {
 
     t.test('keys are searched, sorted and told by their state', async (t) => {
       const organization = `list-${name}`
-      const owner = await caller(it, { organization, name: 'Owner', expires_at: Date.now() + 3_600_000 })
+      const owner = await caller(gateway, { organization, name: 'Owner', expires_at: Date.now() + 3_600_000 })
       const made = async (name: string, key: object = {}) =>
-        (await caller(it, { organization, name, scopes: [], ...key })).row
+        (await caller(gateway, { organization, name, scopes: [], ...key })).row
       const beta = await made('beta Nightly', { user: 'ben' })
       await made('alpha nightly', { team: 'night' })
       await made('gone', { expires_at: 1 })
       const revoked = await made('over')
-      await it.gateway.keys.revoke(revoked.id, organization)
+      await gateway.gateway.keys.revoke(revoked.id, organization)
       const names = async (query: string) => {
         const { data } = await owner.ask('GET', `/admin/keys?sort=name&direction=up&${query}`)
         return [data.pagination.total, ...data.keys.map(({ name }: { name: string }) => name)]
@@ -188,7 +192,7 @@ for (const [name, adapters] of Object.entries(environments)) {
 
     t.test('a key for another user is made by a caller that may delegate', async (t) => {
       const scopes = ['api_key.create', 'files.encrypted.read'] as const
-      const ann = await caller(it, { organization: 'acme', user: 'ann', scopes })
+      const ann = await caller(gateway, { organization: 'acme', user: 'ann', scopes })
       const { data, status } = await ann.ask('POST', '/admin/keys', { user: 'ann' })
       t.same([status, data.user, data.makers], [201, 'ann', [ann.id]])
       const refused = await ann.ask('POST', '/admin/keys', { user: 'bob' })
@@ -214,13 +218,13 @@ for (const [name, adapters] of Object.entries(environments)) {
       }
       for (const user of ['a', '7', 'ann@example.org', 'a..b', 'a'.repeat(128), 'Constructor'])
         t.equal((await acme.ask('POST', '/admin/keys', { user })).data.user, user)
-      const stored = await caller(it, { organization: 'acme', user: '..' })
+      const stored = await caller(gateway, { organization: 'acme', user: '..' })
       t.equal((await stored.ask('POST', '/admin/keys', {})).data.user, '..', 'a stored user goes on')
     })
 
     t.test('every act is written down, and read by its own organisation', async (t) => {
       const org = `audited-${name}`
-      const one = await caller(it, { organization: org, user: 'ann' })
+      const one = await caller(gateway, { organization: org, user: 'ann' })
       const made = await one.ask('POST', '/admin/keys', { name: canary, models: [canary] })
       const { id } = made.data
       const changed = await one.ask('PATCH', `/admin/keys/${id}`, { name: canary })
@@ -251,7 +255,7 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal((await one.ask('GET', `/admin/audit?from=2001-01-01&to=2001-12-31`)).data.acts.length, 0)
       t.equal((await one.ask('GET', '/admin/audit?from=soon')).status, 400)
       t.same((await other.ask('GET', '/admin/audit')).data.acts, [], 'not of others')
-      const blind = await caller(it, { organization: org, scopes: ['api_key.create'] })
+      const blind = await caller(gateway, { organization: org, scopes: ['api_key.create'] })
       for (const [method, path] of [
         ['GET', '/admin/audit'],
         ['POST', '/admin/reload'],
@@ -263,8 +267,8 @@ for (const [name, adapters] of Object.entries(environments)) {
 }
 
 t.test('children share what their maker may use in a day, also after it is gone', async (t) => {
-  const it = await running(t, memory(), unhurried)
-  const maker = await caller(it, { organization: 'family', limits: { tokensPerDay: 400 } })
+  const gateway = await running(t, memory(), unhurried)
+  const maker = await caller(gateway, { organization: 'family', limits: { tokensPerDay: 400 } })
   const heir = async (ask: typeof maker.ask) => {
     const { data } = await ask('POST', '/admin/keys', { scopes })
     const authorization = `Bearer ${data.key}`
@@ -272,7 +276,7 @@ t.test('children share what their maker may use in a day, also after it is gone'
       makers: data.makers,
       id: data.id,
       ask: async (method: string, path: string, body?: unknown) => {
-        const answer = await it.call(method, path, body, { authorization })
+        const answer = await gateway.call(method, path, body, { authorization })
         return { status: answer.status, request: null, ...((await answer.json()) as any) }
       },
     }
@@ -296,28 +300,31 @@ t.test('an act that cannot be written down is not done', async (t) => {
   const adapters = memory()
   let failing: 'create' | 'update' | null = null
   const store = given(MetadataStore, 'memory', () => {
-    const it = adapters.metadataStore.make(() => ({}) as never)
+    const store = adapters.metadataStore.make(() => ({}) as never)
     const unless =
       <F extends (kind: any, ...rest: any[]) => Promise<any>>(verb: string, run: F) =>
       (kind: any, ...rest: any[]) =>
         failing === verb && kind.name === acts.name ? Promise.reject(new Error('full')) : run(kind, ...rest)
-    return { ...it, create: unless('create', it.create), update: unless('update', it.update) }
+    return { ...store, create: unless('create', store.create), update: unless('update', store.update) }
   })
-  const it = await running(t, { ...adapters, metadataStore: store })
-  const all = async () => ((await (await it.call('GET', '/admin/keys')).json()) as any).data.keys
+  const gateway = await running(t, { ...adapters, metadataStore: store })
+  const all = async () => ((await (await gateway.call('GET', '/admin/keys')).json()) as any).data.keys
   failing = 'create'
-  t.equal((await it.call('POST', '/admin/keys', {})).status, 503)
-  t.equal((await it.call('DELETE', `/admin/keys/${(await all())[0].id}`)).status, 503)
-  t.equal((await it.call('POST', '/admin/reload')).status, 503)
+  t.equal((await gateway.call('POST', '/admin/keys', {})).status, 503)
+  t.equal((await gateway.call('DELETE', `/admin/keys/${(await all())[0].id}`)).status, 503)
+  t.equal((await gateway.call('POST', '/admin/reload')).status, 503)
   t.match(await all(), [{ revoked_at: null }])
   t.equal((await all()).length, 1, 'nothing was done')
   failing = 'update'
-  t.equal((await it.call('POST', '/admin/keys', {})).status, 503, 'done, and not acknowledged')
+  t.equal((await gateway.call('POST', '/admin/keys', {})).status, 503, 'done, and not acknowledged')
   failing = null
-  const { data } = (await (await it.call('GET', '/admin/audit')).json()) as any
+  const { data } = (await (await gateway.call('GET', '/admin/audit')).json()) as any
   t.match(data.acts, [{ action: 'key.create', outcome: 'begun' }], 'the log says that nobody knows')
-  await t.rejects(it.gateway.reload(operator('signal')), { name: 'Unconfigured' })
-  t.match(((await (await it.call('GET', '/admin/audit')).json()) as any).data.acts[0], { actor: 'signal', user: null })
+  await t.rejects(gateway.gateway.reload(operator('signal')), { name: 'Unconfigured' })
+  t.match(((await (await gateway.call('GET', '/admin/audit')).json()) as any).data.acts[0], {
+    actor: 'signal',
+    user: null,
+  })
 })
 
 t.test('an organisation has limits and a quota of its own', async (t) => {
@@ -330,14 +337,14 @@ t.test('an organisation has limits and a quota of its own', async (t) => {
       crowded: { limits: { concurrentRequests: 1 } },
     },
   }
-  const it = await running(t, memory(), settings)
-  const of = async (organization: string) => caller(it, { organization })
+  const gateway = await running(t, memory(), settings)
+  const of = async (organization: string) => caller(gateway, { organization })
   const many = async (who: Awaited<ReturnType<typeof of>>, n: number) =>
     (await Promise.all(Array.from({ length: n }, () => who.ask('GET', '/admin/keys')))).map(({ status }) => status)
   t.same((await many(await of('small'), 4)).sort(), [200, 200, 429, 429])
   t.same(new Set(await many(await of('nobody-named'), 10)), new Set([200]))
   const crowded = await of('crowded')
-  const slow = request(`${it.base}/admin/keys`, {
+  const slow = request(`${gateway.base}/admin/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${crowded.credential}`, 'content-length': 2 },
   })
@@ -373,7 +380,7 @@ t.test('of the processes that make a first key at once, one does', async (t) => 
   const gateway = createGateway(memory())
   t.teardown(gateway.close)
   const start = () => makeFirstKey(gateway.keys, gateway.audit)
-  const made = (await Promise.all([start(), start(), start()])).filter((it) => it !== null)
+  const made = (await Promise.all([start(), start(), start()])).filter((text) => text !== null)
   t.equal(made.length, 1)
   t.not(await gateway.keys.find(made[0]!), null)
   const { rows } = await gateway.keys.list(null, 10, 0)

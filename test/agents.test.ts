@@ -34,25 +34,25 @@ for (const { program, version, requests } of corpus) {
       body['model'] ?? decodeURIComponent(/models\/([^:/]+):/.exec(path)![1]!)
     for (const backend of backends) {
       const names = Object.fromEntries(requests.map((request) => [model(request), backend] as const))
-      const it = await opened(
+      const doors = await opened(
         t,
         scripted(() => [{ say: 'Well.' }]),
         names,
       )
       for (const [at, { path, headers, body }] of requests.entries()) {
-        const answer = await fetch(it.base + path, {
+        const answer = await fetch(doors.base + path, {
           method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${it.key}` },
+          headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${doors.key}` },
           body: JSON.stringify(body),
         })
         const text = await answer.text()
         t.equal(answer.status, 200, `${path} ${at} before ${backend}: ${answer.status === 200 ? '' : text}`)
         if (offered(body).length === 0 || /count/i.test(path)) continue
-        const got = offered(it.asked())
+        const got = offered(doors.asked())
         const tools = offered({ tools: body['tools'] ?? [] })
         for (const name of tools)
           t.ok(
-            got.some((it) => it.endsWith(name)),
+            got.some((text) => text.endsWith(name)),
             `${backend} is offered ${name}`,
           )
       }

@@ -23,10 +23,10 @@ const errorFields = ['status', 'data', 'error', 'message', 'env', 'log', 'valida
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(name, async (t) => {
-    const it = await running(t, await adapters(t))
+    const gateway = await running(t, await adapters(t))
 
     t.test('one 401 for every kind of bad key', async (t) => {
-      const { keys } = it.gateway
+      const { keys } = gateway.gateway
       const expired = await keys.create({ expires_at: Date.now() - 1 })
       const revoked = await keys.create({})
       t.ok(await keys.revoke(revoked.row.id, null))
@@ -35,75 +35,75 @@ for (const [name, adapters] of Object.entries(environments)) {
         missing: null,
         malformed: 'Bearer nonsense',
         empty: 'Bearer ',
-        'another scheme': `Basic ${it.key}`,
+        'another scheme': `Basic ${gateway.key}`,
         unknown: `Bearer sk_live_${'1'.repeat(44)}`,
-        'a letter changed': `Bearer ${it.key.slice(0, -1)}${it.key.endsWith('2') ? '3' : '2'}`,
-        'only the random part': `Bearer ${it.key.slice(8)}`,
-        'the other prefix': `Bearer ${it.key.replace('live', 'test')}`,
+        'a letter changed': `Bearer ${gateway.key.slice(0, -1)}${gateway.key.endsWith('2') ? '3' : '2'}`,
+        'only the random part': `Bearer ${gateway.key.slice(8)}`,
+        'the other prefix': `Bearer ${gateway.key.replace('live', 'test')}`,
         expired: `Bearer ${expired.credential}`,
         revoked: `Bearer ${revoked.credential}`,
         'another address': `Bearer ${elsewhere.credential}`,
       }
-      const said = new Set<string>()
+      const set = new Set<string>()
       for (const [kind, authorization] of Object.entries(kinds)) {
         const answer = await fetch(
-          `${it.base}/admin/keys`,
+          `${gateway.base}/admin/keys`,
           authorization === null ? {} : { headers: { authorization } },
         )
         const { support_id, log, ...body } = (await answer.json()) as any
         t.equal(answer.status, 401, kind)
-        said.add(JSON.stringify(body))
+        set.add(JSON.stringify(body))
       }
-      t.equal(said.size, 1, 'in the same words')
-      const sent = await it.call('GET', '/tools', undefined, { authorization: 'Bearer nonsense' })
+      t.equal(set.size, 1, 'in the same words')
+      const sent = await gateway.call('GET', '/tools', undefined, { authorization: 'Bearer nonsense' })
       t.equal(sent.status, 401, 'a key that is not needed must be valid if sent')
-      t.equal((await fetch(`${it.base}/tools`)).status, 200)
+      t.equal((await fetch(`${gateway.base}/tools`)).status, 200)
       const here = await keys.create({ addresses: ['127.0.0.0/8'] })
       t.equal(
-        (await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${here.credential}` })).status,
+        (await gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${here.credential}` })).status,
         200,
       )
     })
 
     t.test('keys over the network', async (t) => {
-      const made = await it.call('POST', '/admin/keys', { name: 'ci', scopes: ['tools.execute', 'api_key.read'] })
+      const made = await gateway.call('POST', '/admin/keys', { name: 'ci', scopes: ['tools.execute', 'api_key.read'] })
       t.equal(made.status, 201)
       const { data } = (await made.json()) as any
       t.match(data.key, /^sk_live_[1-9A-HJ-NP-Za-km-z]{44}$/)
       const as = (method: string, path: string, body?: unknown) =>
-        it.call(method, path, body, { authorization: `Bearer ${data.key}` })
+        gateway.call(method, path, body, { authorization: `Bearer ${data.key}` })
       t.equal((await as('GET', '/admin/keys')).status, 200)
       t.equal((await as('POST', '/admin/keys', {})).status, 403, 'a missing scope')
       t.equal((await as('DELETE', `/admin/keys/${data.id}`)).status, 403)
-      const listed = (await (await it.call('GET', '/admin/keys?limit=100')).json()) as any
+      const listed = (await (await gateway.call('GET', '/admin/keys?limit=100')).json()) as any
       t.ok(listed.data.keys.some(({ id }: any) => id === data.id))
       t.notMatch(JSON.stringify(listed), data.key, 'a key is shown once')
       t.equal(listed.data.pagination.total, listed.data.keys.length)
       const more = await as('POST', '/admin/keys', { scopes: ['api_key.delete'] })
       t.equal(more.status, 403)
-      t.equal((await it.call('DELETE', `/admin/keys/${data.id}`)).status, 200)
+      t.equal((await gateway.call('DELETE', `/admin/keys/${data.id}`)).status, 200)
       t.equal((await as('GET', '/admin/keys')).status, 401, 'revoked at once in this process')
-      t.equal((await it.call('DELETE', '/admin/keys/key_nothing')).status, 404)
-      const foreign = await it.gateway.keys.create({ organization: 'other' })
+      t.equal((await gateway.call('DELETE', '/admin/keys/key_nothing')).status, 404)
+      const foreign = await gateway.gateway.keys.create({ organization: 'other' })
       const theirs = (await (
-        await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${foreign.credential}` })
+        await gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${foreign.credential}` })
       ).json()) as any
       t.same(
         theirs.data.keys.map(({ id }: any) => id),
         [foreign.row.id],
         'organisations see their own',
       )
-      t.equal((await it.call('DELETE', `/admin/keys/${foreign.row.id}`)).status, 404)
+      t.equal((await gateway.call('DELETE', `/admin/keys/${foreign.row.id}`)).status, 404)
       const everybodys = [['GET', '/metrics'] as const, ['POST', '/admin/reload'] as const]
       for (const [method, path] of everybodys) {
-        const answer = await it.call(method, path, undefined, { authorization: `Bearer ${foreign.credential}` })
+        const answer = await gateway.call(method, path, undefined, { authorization: `Bearer ${foreign.credential}` })
         t.equal(answer.status, 403, `${path} is not for their administrators`)
       }
     })
 
     t.test('bad input is a clear 400 and never echoed', async (t) => {
       const canary = 'Zx9canary'
-      const post = (body: string, headers = {}) => it.call('POST', '/admin/keys', body, headers)
+      const post = (body: string, headers = {}) => gateway.call('POST', '/admin/keys', body, headers)
       const deep = '['.repeat(10_000) + ']'.repeat(10_000)
       const cases: Record<string, string> = {
         malformed: `{"name":"${canary}"`,
@@ -137,36 +137,36 @@ for (const [name, adapters] of Object.entries(environments)) {
       const large = await post(JSON.stringify({ name: 'x'.repeat(10 * 1024 * 1024) }))
       t.equal(large.status, 400)
       t.match(((await large.json()) as any).error, /65536 bytes/)
-      const junk = await it.call('POST', '/admin/keys', undefined, {}).catch(() => null)
+      const junk = await gateway.call('POST', '/admin/keys', undefined, {}).catch(() => null)
       t.equal(junk?.status, 400, 'no body at all')
       t.equal((await post('{}', { 'content-encoding': 'gzip' })).status, 400)
-      t.equal((await it.call('GET', '/admin/keys?limit=0')).status, 400)
-      t.equal((await it.call('GET', '/admin/keys?limit=1000')).status, 400)
-      t.equal((await it.call('GET', '/admin/keys?offset=-1')).status, 400)
-      t.equal((await it.call('GET', '/admin/keys?unknown=1')).status, 400)
-      t.equal((await it.call('GET', '/health/live')).status, 200, 'the process lives')
+      t.equal((await gateway.call('GET', '/admin/keys?limit=0')).status, 400)
+      t.equal((await gateway.call('GET', '/admin/keys?limit=1000')).status, 400)
+      t.equal((await gateway.call('GET', '/admin/keys?offset=-1')).status, 400)
+      t.equal((await gateway.call('GET', '/admin/keys?unknown=1')).status, 400)
+      t.equal((await gateway.call('GET', '/health/live')).status, 200, 'the process lives')
     })
 
     t.test('paths and methods', async (t) => {
       for (const path of ['/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
-        const answer = await fetch(it.base + path)
+        const answer = await fetch(gateway.base + path)
         t.ok([404, 400, 401].includes(answer.status), `${path} ${answer.status}`)
         t.same(Object.keys((await answer.json()) as object), errorFields)
       }
-      t.equal((await it.call('POST', '/health/live')).status, 405, 'a wrong method')
+      t.equal((await gateway.call('POST', '/health/live')).status, 405, 'a wrong method')
       t.match(
-        ((await (await it.call('POST', '/std/v1/chat/completions', {})).json()) as any).error,
+        ((await (await gateway.call('POST', '/std/v1/chat/completions', {})).json()) as any).error,
         /base URL ends in \/std/,
       )
       t.match(
-        ((await (await it.call('POST', '/compat/v1/v1/systemone', {})).json()) as any).error,
+        ((await (await gateway.call('POST', '/compat/v1/v1/systemone', {})).json()) as any).error,
         /base URL ends in \/compat/,
       )
     })
 
     t.test('what Node refuses is answered in the envelope too', async (t) => {
       const raw = async (text: string) => {
-        const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+        const socket = connect(Number(new URL(gateway.base).port), '127.0.0.1')
         socket.end(text)
         let answer = ''
         for await (const part of socket) answer += part
@@ -186,7 +186,7 @@ for (const [name, adapters] of Object.entries(environments)) {
 
     t.test('headers that say nothing to us change nothing', async (t) => {
       for (const header of ['host: x\r\nx: y', 'host: x\r\nexpect: something']) {
-        const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+        const socket = connect(Number(new URL(gateway.base).port), '127.0.0.1')
         socket.end(`GET /tools HTTP/1.1\r\n${header}\r\nconnection: close\r\n\r\n`)
         let answer = ''
         for await (const part of socket) answer += part
@@ -195,8 +195,8 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     t.test('a refusal for too many says what is left', async (t) => {
-      const { credential } = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
-      const ask = () => it.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}` })
+      const { credential } = await gateway.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+      const ask = () => gateway.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}` })
       const [, refused] = [await ask(), await ask()]
       t.equal(refused!.status, 429)
       t.match(Object.fromEntries(refused!.headers), {
@@ -213,12 +213,12 @@ for (const [name, adapters] of Object.entries(environments)) {
         '/admin/usage?from=2026-02-30',
         '/admin/audit?to=2026-02-29',
       ])
-        t.equal((await it.call('GET', path)).status, 400, path)
-      t.equal((await it.call('GET', '/files/encrypted?from=2024-02-29T10:00:00Z')).status, 200)
+        t.equal((await gateway.call('GET', path)).status, 400, path)
+      t.equal((await gateway.call('GET', '/files/encrypted?from=2024-02-29T10:00:00Z')).status, 200)
     })
 
     t.test('describes itself', async (t) => {
-      const described = (await (await fetch(`${it.base}/openapi.json`)).json()) as any
+      const described = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as any
       t.equal(described.openapi, '3.1.0')
       t.match(described.info, { version: '1.0.0' })
       t.same(Object.keys(described.components.securitySchemes).slice(0, 2), ['bearer', 'apiKey'])
@@ -242,37 +242,37 @@ for (const [name, adapters] of Object.entries(environments)) {
       const sealed = [...envelopes(400, 401, 403, 404), `413 ${bare}`, `429 ${bare}`, ...envelopes(502, 503)]
       for (const path of ['chat/completions', 'decision', 'embeddings', 'audio/translations'])
         t.same(faultsOf(`/rvenc/${path}`), sealed, path)
-      const page = await fetch(`${it.base}/docs`)
+      const page = await fetch(`${gateway.base}/docs`)
       t.match(page.headers.get('content-type'), /text\/html/)
       t.match(await page.text(), /\/admin\/keys/)
-      const metrics = await it.call('GET', '/metrics')
+      const metrics = await gateway.call('GET', '/metrics')
       t.match(await metrics.text(), /sealgate_request_seconds_count\{route="GET \/tools",status="200"\}/)
-      t.equal((await fetch(`${it.base}/metrics`)).status, 401)
+      t.equal((await fetch(`${gateway.base}/metrics`)).status, 401)
     })
 
     t.test('logs one line a request, without keys or bodies', async (t) => {
-      const before = it.logged.length
-      await it.call('POST', '/admin/keys', { name: 'Zx9canary' })
+      const before = gateway.logged.length
+      await gateway.call('POST', '/admin/keys', { name: 'Zx9canary' })
       await new Promise((resolve) => setTimeout(resolve, 50))
-      const lines = it.logged.slice(before).filter(({ event }) => event === 'request')
+      const lines = gateway.logged.slice(before).filter(({ event }) => event === 'request')
       t.equal(lines.length, 1)
       t.match(lines[0]!.facts, { route: 'POST /admin/keys', status: 201, key: /^key_/, ms: Number })
-      t.notMatch(JSON.stringify(it.logged), it.key)
-      t.notMatch(JSON.stringify(it.logged), 'Zx9canary')
+      t.notMatch(JSON.stringify(gateway.logged), gateway.key)
+      t.notMatch(JSON.stringify(gateway.logged), 'Zx9canary')
     })
 
     t.test('drains', async (t) => {
-      t.equal((await fetch(`${it.base}/health/ready`)).status, 200)
-      t.equal(await it.gateway.drain(1000), 0)
-      const before = it.logged.length
-      const answer = await fetch(`${it.base}/health/ready`)
+      t.equal((await fetch(`${gateway.base}/health/ready`)).status, 200)
+      t.equal(await gateway.gateway.drain(1000), 0)
+      const before = gateway.logged.length
+      const answer = await fetch(`${gateway.base}/health/ready`)
       t.equal(answer.status, 503)
       t.match(await answer.json(), { status: 503, error: 'Draining', data: null })
       t.match(answer.headers.get('retry-after'), /^[12]$/)
       t.equal(answer.headers.get('connection'), 'close')
-      t.equal((await fetch(`${it.base}/health/live`)).status, 200)
+      t.equal((await fetch(`${gateway.base}/health/live`)).status, 200)
       t.notOk(
-        it.logged.slice(before).some(({ event }) => event === 'fault'),
+        gateway.logged.slice(before).some(({ event }) => event === 'fault'),
         'which is no fault',
       )
     })
@@ -280,17 +280,17 @@ for (const [name, adapters] of Object.entries(environments)) {
 }
 
 t.test('limits', async (t) => {
-  const it = await running(t, memory(), { limits: { key: { requestsPerSecond: 3 } } })
-  const answers = await Promise.all(Array.from({ length: 8 }, () => it.call('GET', '/admin/keys')))
+  const gateway = await running(t, memory(), { limits: { key: { requestsPerSecond: 3 } } })
+  const answers = await Promise.all(Array.from({ length: 8 }, () => gateway.call('GET', '/admin/keys')))
   const refused = answers.filter(({ status }) => status === 429)
   t.equal(answers.filter(({ status }) => status === 200).length, 3)
   t.equal(refused.length, 5)
   t.ok(Number(refused[0]!.headers.get('retry-after')) >= 1)
   t.ok(Number(refused[0]!.headers.get('retry-after-ms')) > 0)
   t.match(answers[0]!.headers.get('x-ratelimit-limit-requests'), '3')
-  const own = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+  const own = await gateway.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
   const two = await Promise.all(
-    [1, 2].map(() => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${own.credential}` })),
+    [1, 2].map(() => gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${own.credential}` })),
   )
   t.same(two.map(({ status }) => status).sort(), [200, 429], 'a key may have limits of its own')
 })
@@ -301,9 +301,12 @@ t.test('test keys stay in development', async (t) => {
     [{ env: 'production' }, 401],
     [{ env: 'production', testKeys: true }, 200],
   ] as const) {
-    const it = await running(t, memory(), settings)
-    const { credential } = await it.gateway.keys.create({ mode: 'test' })
-    t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, status)
+    const gateway = await running(t, memory(), settings)
+    const { credential } = await gateway.gateway.keys.create({ mode: 'test' })
+    t.equal(
+      (await gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status,
+      status,
+    )
   }
 })
 
@@ -320,42 +323,43 @@ t.test('a store that is down is a 503, never a 401', async (t) => {
       },
     }
   })
-  const it = await running(t, { ...adapters, metadataStore: flaky })
-  const { credential } = await it.gateway.keys.create({})
-  t.equal((await it.call('GET', '/metrics')).status, 200)
+  const gateway = await running(t, { ...adapters, metadataStore: flaky })
+  const { credential } = await gateway.gateway.keys.create({})
+  t.equal((await gateway.call('GET', '/metrics')).status, 200)
   down = true
-  const answer = await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
+  const answer = await gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
   t.equal(answer.status, 503)
   t.match(answer.headers.get('retry-after'), /^[12]$/)
   t.notMatch(await answer.text(), /hunter2|internal/)
   const faults = async () =>
-    /sealgate_faults_total\{kind="Unavailable"\} (\d+)/.exec(await (await it.call('GET', '/metrics')).text())?.[1]
+    /sealgate_faults_total\{kind="Unavailable"\} (\d+)/.exec(await (await gateway.call('GET', '/metrics')).text())?.[1]
   t.equal(await faults(), '1')
-  t.equal((await fetch(`${it.base}/health/ready`)).status, 503)
+  t.equal((await fetch(`${gateway.base}/health/ready`)).status, 503)
   const named = { headers: { authorization: `Bearer ${credential}` } }
-  t.equal((await fetch(`${it.base}/health/ready`, named)).status, 503)
-  t.equal((await fetch(`${it.base}/health/live`, named)).status, 200, 'no key is looked at')
+  t.equal((await fetch(`${gateway.base}/health/ready`, named)).status, 503)
+  t.equal((await fetch(`${gateway.base}/health/live`, named)).status, 200, 'no key is looked at')
   t.equal(await faults(), '1', 'a probe that is told so is none')
-  t.notMatch(JSON.stringify(it.logged.map(({ facts }) => facts)), 'hunter2')
+  t.notMatch(JSON.stringify(gateway.logged.map(({ facts }) => facts)), 'hunter2')
   down = false
-  t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, 200)
+  t.equal((await gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, 200)
 })
 
 t.test('surfaces can be left out, and trusted proxies speak for their clients', async (t) => {
-  const it = await running(t, memory(), { surfaces: ['tools'], trustedProxies: ['127.0.0.1'] })
-  t.equal((await it.call('GET', '/admin/keys')).status, 404)
-  t.equal((await it.call('GET', '/tools')).status, 200)
-  const { credential } = await it.gateway.keys.create({ addresses: ['203.0.113.7'] })
+  const gateway = await running(t, memory(), { surfaces: ['tools'], trustedProxies: ['127.0.0.1'] })
+  t.equal((await gateway.call('GET', '/admin/keys')).status, 404)
+  t.equal((await gateway.call('GET', '/tools')).status, 200)
+  const { credential } = await gateway.gateway.keys.create({ addresses: ['203.0.113.7'] })
   const from = (forwarded: string) =>
-    it.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}`, 'x-forwarded-for': forwarded })
+    gateway.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}`, 'x-forwarded-for': forwarded })
   t.equal((await from('203.0.113.7')).status, 200)
   t.equal((await from('203.0.113.7, 198.51.100.1')).status, 401, 'the last hop that is not trusted counts')
   t.equal((await from('198.51.100.1, 203.0.113.7')).status, 200)
 })
 
 t.test('an address is read in every spelling, and is unknown where it cannot be read', async (t) => {
-  const it = await running(t, memory(), { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] })
-  const key = async (addresses: readonly string[] | null) => (await it.gateway.keys.create({ addresses })).credential
+  const gateway = await running(t, memory(), { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] })
+  const key = async (addresses: readonly string[] | null) =>
+    (await gateway.gateway.keys.create({ addresses })).credential
   const [four, six, proxies, free] = [
     await key(['203.0.113.7']),
     await key(['2001:db8::7']),
@@ -384,8 +388,9 @@ t.test('an address is read in every spelling, and is unknown where it cannot be 
     ...['[2001:db8::7]443', '2001:db8::7%eth0', '"203.0.113.7"', '203.0.113.7 10.0.0.1', 'for=203.0.113.7', '127.1'],
   ]
   const status = async (credential: string, forwarded?: string) => {
-    const said = forwarded !== undefined && { 'x-forwarded-for': forwarded }
-    return (await it.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}`, ...said })).status
+    const forwarding = forwarded !== undefined && { 'x-forwarded-for': forwarded }
+    return (await gateway.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}`, ...forwarding }))
+      .status
   }
   for (const [forwarded, bound] of Object.entries(read)) {
     for (const credential of [four, six, proxies])
@@ -409,17 +414,17 @@ t.test('readers', async (t) => {
     let begun = 0
     const alarm = (ms: number, ring: () => void): Alarm => {
       if (ms !== stalled) return system.clock.alarm(ms, ring)
-      const it = { due: now + ms, ring }
-      waits.add(it)
+      const alarm = { due: now + ms, ring }
+      waits.add(alarm)
       begun++
-      return { again: () => void (it.due = now + ms), off: () => void waits.delete(it) }
+      return { again: () => void (alarm.due = now + ms), off: () => void waits.delete(alarm) }
     }
     return {
       clock: { ...system.clock, alarm },
       begun: () => begun,
       pass(ms: number) {
         now += ms
-        for (const it of waits) if (it.due <= now && waits.delete(it)) it.ring()
+        for (const wait of waits) if (wait.due <= now && waits.delete(wait)) wait.ring()
       },
     }
   }
@@ -427,7 +432,7 @@ t.test('readers', async (t) => {
 
   const stage = async (t: Test) => {
     const time = patient()
-    const it = await running(
+    const gateway = await running(
       t,
       { ...memory(), clock: given(Clock, 'patient', () => time.clock) },
       {
@@ -436,10 +441,10 @@ t.test('readers', async (t) => {
         models: { large: { owned_by: 'x'.repeat(big), upstreams: [{ provider: 'rehearsal' }] } },
       },
     )
-    const headers = { authorization: `Bearer ${it.key}` }
+    const headers = { authorization: `Bearer ${gateway.key}` }
     const body = formOf(new Uint8Array(1))
     body.set('encrypted_content', new Blob([new Uint8Array(big)]), 'sealed')
-    const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+    const sent = await fetch(`${gateway.base}/files/encrypted/upload`, { method: 'POST', headers, body })
     const { id } = ((await sent.json()) as any).data
     let release = () => {}
     const events = createServer(async ({ url }, response) => {
@@ -458,9 +463,9 @@ t.test('readers', async (t) => {
     }).listen(0, '127.0.0.1')
     await once(events, 'listening')
     t.teardown(() => events.close())
-    const served = { server: it.server, path: '/std/models' }
+    const served = { server: gateway.server, path: '/std/models' }
     return {
-      it,
+      gateway,
       time,
       events,
       release: () => release(),
@@ -496,15 +501,15 @@ t.test('readers', async (t) => {
   }
 
   t.test('one that takes nothing is cut, and nothing is kept for it', async (t) => {
-    const { it, time, answers } = await stage(t)
+    const { gateway, time, answers } = await stage(t)
     for (const [name, answer] of Object.entries(answers)) {
-      it.server.closeIdleConnections()
+      gateway.server.closeIdleConnections()
       t.ok(await until(async () => (await connections(answer.server)) === 0))
       const before = held()
-      const reader = await asked(t, time, answer, it.key)
-      const ours = answer.server === it.server
-      if (ours) t.equal((await it.call('GET', '/admin/keys')).status, 429, `${name} has its place`)
-      it.server.closeIdleConnections()
+      const reader = await asked(t, time, answer, gateway.key)
+      const ours = answer.server === gateway.server
+      if (ours) t.equal((await gateway.call('GET', '/admin/keys')).status, 429, `${name} has its place`)
+      gateway.server.closeIdleConnections()
       t.ok(
         await until(async () => {
           time.pass(stalled)
@@ -512,19 +517,20 @@ t.test('readers', async (t) => {
         }),
         `${name} is cut`,
       )
-      if (ours) t.ok(await until(async () => (await it.call('GET', '/admin/keys')).status === 200), 'its place is free')
+      if (ours)
+        t.ok(await until(async () => (await gateway.call('GET', '/admin/keys')).status === 200), 'its place is free')
       t.ok(await until(() => held() < before + big / 4), 'and its memory')
       reader.destroy()
     }
-    const cut = it.logged.filter(({ facts }) => facts['status'] === 499)
+    const cut = gateway.logged.filter(({ facts }) => facts['status'] === 499)
     t.same(
       cut.map(({ facts }) => facts['route']),
       ['GET /std/models', 'GET /files/encrypted/{id}/content'],
     )
-    const told = await it.gateway.supply({ metrics: Metrics }).metrics.told()
+    const told = await gateway.gateway.supply({ metrics: Metrics }).metrics.told()
     for (const { facts } of cut)
       t.match(told, `sealgate_request_seconds_count{route="${facts['route']}",status="499"} 1`)
-    t.notMatch(it.logged, [{ event: 'fault' }])
+    t.notMatch(gateway.logged, [{ event: 'fault' }])
   })
 
   t.test('one that is gone before the answer begins costs no reading', async (t) => {
@@ -561,9 +567,9 @@ t.test('readers', async (t) => {
   })
 
   t.test('one that is slow gets it all', async (t) => {
-    const { it, time, answers } = await stage(t)
+    const { gateway, time, answers } = await stage(t)
     for (const [name, answer] of Object.entries(answers)) {
-      const reader = await asked(t, time, answer, it.key)
+      const reader = await asked(t, time, answer, gateway.key)
       let took = 0
       let passed = 0
       for (let gone = false; took < big && !gone; passed += 0.9) {

@@ -235,6 +235,6 @@ t.test('every plugin is named after its file and proves its contract', async (t)
       t.match(proven + shared, new RegExp(`contracts/(${contract})\\.ts'`), `${test} runs the contract of ${port}`)
     }
   }
-  for (const contract of Object.values(contracts).flatMap((it) => it.split('|')))
+  for (const contract of Object.values(contracts).flatMap((contract) => contract.split('|')))
     await t.resolves(access(`test/contracts/${contract}.ts`), contract)
 })

@@ -35,7 +35,7 @@ const stage = async (t: Test) => {
     if (fault !== null) return { status: fault, headers: json, body: '{}' }
     return asked.path.endsWith('/models') ? listed : answer(asked)
   })
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory({ network: true }), upstreams: [use(openai, { baseUrl: `${house.url}/v1` }, 'house')] },
     {
@@ -53,19 +53,19 @@ const stage = async (t: Test) => {
   )
   const chat = async (model = 'free', stream = false): Promise<number> => {
     const messages = [{ role: 'user', content: 'hi' }]
-    const answer = await it.call('POST', '/v1/chat/completions', { model, stream, messages })
+    const answer = await gateway.call('POST', '/v1/chat/completions', { model, stream, messages })
     await answer.text()
     return answer.status
   }
   const read = async <T>(path: string, method = 'GET', body?: object): Promise<T> =>
-    ((await (await it.call(method, path, body)).json()) as { data: T }).data
+    ((await (await gateway.call(method, path, body)).json()) as { data: T }).data
   const state = async (): Promise<State> => (await read<{ backends: State[] }>('/admin/backends')).backends[0]!
-  return { ...it, house, chat, read, state, fails: (status: number | null) => void (fault = status) }
+  return { ...gateway, house, chat, read, state, fails: (status: number | null) => void (fault = status) }
 }
 
 t.test('a backend tells its calls, faults, times and use', async (t) => {
-  const it = await stage(t)
-  t.match(await it.state(), {
+  const scene = await stage(t)
+  t.match(await scene.state(), {
     state: 'closed',
     rest_ms: 0,
     calls: [],
@@ -73,14 +73,14 @@ t.test('a backend tells its calls, faults, times and use', async (t) => {
     listed_at: null,
     used: { requests: 0 },
   })
-  t.equal(await it.chat('priced'), 200)
-  t.equal(await it.chat('free', true), 200)
-  it.fails(500)
-  await it.chat()
-  it.fails(429)
-  await it.chat()
-  it.fails(null)
-  const seen = await it.state()
+  t.equal(await scene.chat('priced'), 200)
+  t.equal(await scene.chat('free', true), 200)
+  scene.fails(500)
+  await scene.chat()
+  scene.fails(429)
+  await scene.chat()
+  scene.fails(null)
+  const seen = await scene.state()
   t.same(
     seen.calls.map(({ outcome, status }) => [outcome, status]),
     [
@@ -100,60 +100,64 @@ t.test('a backend tells its calls, faults, times and use', async (t) => {
 })
 
 t.test('a breaker that opened is seen, rests, and is woken', async (t) => {
-  const it = await stage(t)
-  it.fails(500)
-  for (let calls = 0; calls < 3; calls++) await it.chat()
-  it.fails(null)
-  const open = await it.state()
+  const scene = await stage(t)
+  scene.fails(500)
+  for (let calls = 0; calls < 3; calls++) await scene.chat()
+  scene.fails(null)
+  const open = await scene.state()
   t.match(open, { state: 'open', breakers: [{ model: 'own', state: 'open' }] })
   t.ok(open.rest_ms > 0 && open.rest_ms <= 60_000)
-  t.equal(await it.chat(), 503, 'no call passes')
-  t.same(await it.read('/admin/backends/house/wake', 'POST'), { backend: 'house', rest_ms: 0, processes: 1 })
-  t.match(await it.state(), { state: 'closed', rest_ms: 0 })
-  t.equal(await it.chat(), 200)
-  t.same(await it.read('/admin/backends/house/rest', 'POST', { seconds: 300 }), {
+  t.equal(await scene.chat(), 503, 'no call passes')
+  t.same(await scene.read('/admin/backends/house/wake', 'POST'), { backend: 'house', rest_ms: 0, processes: 1 })
+  t.match(await scene.state(), { state: 'closed', rest_ms: 0 })
+  t.equal(await scene.chat(), 200)
+  t.same(await scene.read('/admin/backends/house/rest', 'POST', { seconds: 300 }), {
     backend: 'house',
     rest_ms: 300_000,
     processes: 1,
   })
-  const resting = await it.state()
+  const resting = await scene.state()
   t.ok(resting.rest_ms > 60_000, 'longer than a breaker rests by itself')
-  const asked = it.house.asked.length
-  t.equal(await it.chat(), 503)
-  t.equal(it.house.asked.length, asked, 'the backend is left alone')
+  const asked = scene.house.asked.length
+  t.equal(await scene.chat(), 503)
+  t.equal(scene.house.asked.length, asked, 'the backend is left alone')
 })
 
 t.test('a backend is asked for its list', async (t) => {
-  const it = await stage(t)
-  t.match(await it.read('/admin/backends/house/ask', 'POST'), { answered: true, models: 2, fault: null })
-  const { listed_at: at } = await it.state()
+  const scene = await stage(t)
+  t.match(await scene.read('/admin/backends/house/ask', 'POST'), { answered: true, models: 2, fault: null })
+  const { listed_at: at } = await scene.state()
   t.ok(at !== null && Math.abs(Date.now() - at) < 60_000)
-  it.fails(401)
-  t.match(await it.read('/admin/backends/house/ask', 'POST'), { answered: false, models: null, fault: 'key_refused' })
+  scene.fails(401)
+  t.match(await scene.read('/admin/backends/house/ask', 'POST'), {
+    answered: false,
+    models: null,
+    fault: 'key_refused',
+  })
 })
 
 t.test('what operators do stands in the audit; others do nothing', async (t) => {
-  const it = await stage(t)
-  const { credential: other } = await it.gateway.keys.create({ organization: 'other' })
-  const { credential: reader } = await it.gateway.keys.create({ scopes: ['api_key.read'] })
-  const { credential: plain } = await it.gateway.keys.create({ scopes: ['chats.completion'] })
+  const scene = await stage(t)
+  const { credential: other } = await scene.gateway.keys.create({ organization: 'other' })
+  const { credential: reader } = await scene.gateway.keys.create({ scopes: ['api_key.read'] })
+  const { credential: plain } = await scene.gateway.keys.create({ scopes: ['chats.completion'] })
   const status = async (key: string, method: string, path: string) =>
-    (await it.call(method, path, method === 'GET' ? undefined : {}, { authorization: `Bearer ${key}` })).status
+    (await scene.call(method, path, method === 'GET' ? undefined : {}, { authorization: `Bearer ${key}` })).status
   for (const act of ['ask', 'rest', 'wake']) {
     const path = `/admin/backends/house/${act}`
     for (const key of [other, reader, plain]) t.equal(await status(key, 'POST', path), 403, act)
-    t.equal((await fetch(it.base + path, { method: 'POST' })).status, 401)
-    t.equal(await status(it.key, 'POST', `/admin/backends/nobody/${act}`), 404)
+    t.equal((await fetch(scene.base + path, { method: 'POST' })).status, 401)
+    t.equal(await status(scene.key, 'POST', `/admin/backends/nobody/${act}`), 404)
   }
   for (const path of ['/admin/backends', '/admin/models']) {
     for (const key of [other, plain]) t.equal(await status(key, 'GET', path), 403, path)
     t.equal(await status(reader, 'GET', path), 200)
   }
-  t.equal(await it.chat(), 200, 'nothing was done')
-  await it.read('/admin/backends/house/rest', 'POST', {})
-  await it.read('/admin/backends/house/wake', 'POST')
-  await it.read('/admin/backends/house/ask', 'POST')
-  const { acts } = await it.read<{ acts: { action: string; object: string; outcome: string }[] }>('/admin/audit')
+  t.equal(await scene.chat(), 200, 'nothing was done')
+  await scene.read('/admin/backends/house/rest', 'POST', {})
+  await scene.read('/admin/backends/house/wake', 'POST')
+  await scene.read('/admin/backends/house/ask', 'POST')
+  const { acts } = await scene.read<{ acts: { action: string; object: string; outcome: string }[] }>('/admin/audit')
   t.same(acts.map(({ action, object, outcome }) => `${action} ${object} ${outcome}`).toSorted(), [
     'backend.ask house done',
     'backend.ask nobody refused',
@@ -165,8 +169,8 @@ t.test('what operators do stands in the audit; others do nothing', async (t) => 
 })
 
 t.test('the chains are those of the configuration', async (t) => {
-  const it = await stage(t)
-  t.match(await it.read('/admin/models?limit=1'), {
+  const scene = await stage(t)
+  t.match(await scene.read('/admin/models?limit=1'), {
     models: [
       {
         model: 'priced',
@@ -179,14 +183,14 @@ t.test('the chains are those of the configuration', async (t) => {
 })
 
 t.test('a caller learns what its key may do', async (t) => {
-  const it = await stage(t)
-  const { credential, row } = await it.gateway.keys.create({
+  const scene = await stage(t)
+  const { credential, row } = await scene.gateway.keys.create({
     organization: 'other',
     user: 'ada',
     scopes: ['chats.completion'],
     models: ['free'],
   })
-  const self = await it.call('GET', '/admin/self', undefined, { authorization: `Bearer ${credential}` })
+  const self = await scene.call('GET', '/admin/self', undefined, { authorization: `Bearer ${credential}` })
   t.match(await self.json(), {
     data: {
       key: row.id,
@@ -198,8 +202,8 @@ t.test('a caller learns what its key may do', async (t) => {
       operator: false,
     },
   })
-  t.match(await it.read('/admin/self'), { operator: true, models: null })
-  t.equal((await fetch(`${it.base}/admin/self`)).status, 401)
+  t.match(await scene.read('/admin/self'), { operator: true, models: null })
+  t.equal((await fetch(`${scene.base}/admin/self`)).status, 401)
 })
 
 t.test('what processes see of a backend becomes one', (t) => {
@@ -219,7 +223,7 @@ t.test('what processes see of a backend becomes one', (t) => {
     used: unused,
     ...more,
   })
-  const it = mergedState('house', [
+  const state = mergedState('house', [
     seen({
       breakers: [{ model: 'm', state: 'half_open', rest: 0 }],
       calls: Array.from({ length: 20 }, (_, at) => call(2 * at, 'answered')),
@@ -235,37 +239,37 @@ t.test('what processes see of a backend becomes one', (t) => {
       used: { ...unused, requests: 3, unpriced: 1, cost: 5 },
     }),
   ])
-  t.same(it.breakers, [{ model: 'm', state: 'open', rest: 100 }])
-  t.equal(it.calls.length, 20)
-  t.same(it.faults, [
+  t.same(state.breakers, [{ model: 'm', state: 'open', rest: 100 }])
+  t.equal(state.calls.length, 20)
+  t.same(state.faults, [
     { kind: 'unreached', count: 1 },
     { kind: 'stream_broken', count: 1 },
   ])
-  t.match(it, { p50: 2, p95: 4, first50: null, listed: 7, used: { requests: 5, unpriced: 1, cost: 15 } })
+  t.match(state, { p50: 2, p95: 4, first50: null, listed: 7, used: { requests: 5, unpriced: 1, cost: 15 } })
   t.equal(quantile([], 0.5), null)
   t.end()
 })
 
 t.test('what an operator holds, no earlier probe lets go', (t) => {
   const made = () => {
-    const it = breaker({ faults: 1, ratio: 1, rest: 1_000 })
-    it.fault(it.enter(0)!, 0)
-    return { it, probe: it.enter(1_000)! }
+    const circuit = breaker({ faults: 1, ratio: 1, rest: 1_000 })
+    circuit.fault(circuit.enter(0)!, 0)
+    return { circuit, probe: circuit.enter(1_000)! }
   }
   const back = made()
   t.equal(back.probe, 'probe')
-  back.it.hold(1_500, 10_000)
-  back.it.ok(back.probe)
-  t.equal(back.it.enter(2_000), null, 'the backend is back, and rests all the same')
-  t.equal(back.it.rest(2_000), 9_500)
+  back.circuit.hold(1_500, 10_000)
+  back.circuit.ok(back.probe)
+  t.equal(back.circuit.enter(2_000), null, 'the backend is back, and rests all the same')
+  t.equal(back.circuit.rest(2_000), 9_500)
   const away = made()
-  away.it.hold(1_500, 10_000)
-  away.it.fault(away.probe, 1_600)
-  t.equal(away.it.rest(2_000), 9_500, 'and no shorter')
-  t.equal(away.it.state(2_000), 'open')
-  t.equal(away.it.state(11_500), 'half_open')
-  t.equal(away.it.enter(11_500), 'probe')
-  away.it.wake()
-  t.equal(away.it.state(11_500), 'closed')
+  away.circuit.hold(1_500, 10_000)
+  away.circuit.fault(away.probe, 1_600)
+  t.equal(away.circuit.rest(2_000), 9_500, 'and no shorter')
+  t.equal(away.circuit.state(2_000), 'open')
+  t.equal(away.circuit.state(11_500), 'half_open')
+  t.equal(away.circuit.enter(11_500), 'probe')
+  away.circuit.wake()
+  t.equal(away.circuit.state(11_500), 'closed')
   t.end()
 })

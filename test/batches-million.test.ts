@@ -31,20 +31,20 @@ const watched = async (work: () => Promise<unknown>) => {
 const held = 48 * 1024 * 1024
 
 t.test('a million lines pass in pieces, on their way to the vendor and back', { timeout: 300_000 }, async (t) => {
-  const it = await batchHouse(t, {
+  const house = await batchHouse(t, {
     limits: { ...unhurried.limits, key: { ...unhurried.limits!.key, bytesPerMinute: null } },
   })
   const lines = 1_000_000
   let came = 0
-  it.vendor.instead = (request, response) => {
+  house.vendor.instead = (request, response) => {
     if (request.method !== 'POST') return false
     request.on('data', (part: Buffer) => (came += part.length))
     request.on('end', () => response.writeHead(200).end('{"id":"file-many"}'))
     return true
   }
-  const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+  const headers = { authorization: `Bearer ${house.key}`, 'content-type': 'multipart/form-data; boundary=b' }
   const up = await watched(async () => {
-    const sending = httpRequest(`${it.base}/v1/files`, { method: 'POST', headers })
+    const sending = httpRequest(`${house.base}/v1/files`, { method: 'POST', headers })
     const answered = once(sending, 'response') as Promise<[IncomingMessage]>
     await pipeline(Readable.from(manyLines(lines)), sending)
     const [answer] = await answered
@@ -56,17 +56,17 @@ t.test('a million lines pass in pieces, on their way to the vendor and back', { 
   const result =
     '{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":10,"completion_tokens":0}}}}\n'
   const piece = Buffer.from(result.repeat(500))
-  it.vendor.instead = (_, response) => {
+  house.vendor.instead = (_, response) => {
     void pipeline(Readable.from(Array.from({ length: lines / 500 }, () => piece)), response.writeHead(200)).catch(() => undefined) // prettier-ignore
     return true
   }
-  await it.rows().create(things, 'file-results', { ...(await it.rows().get(things, 'file-many'))!, booked: 0 })
+  await house.rows().create(things, 'file-results', { ...(await house.rows().get(things, 'file-many'))!, booked: 0 })
   let read = 0
   const down = await watched(async () => {
-    const answer = await fetch(`${it.base}/v1/files/file-results/content`, { headers })
+    const answer = await fetch(`${house.base}/v1/files/file-results/content`, { headers })
     for await (const part of answer.body!) read += part.length
   })
   t.equal(read, piece.length * (lines / 500))
   t.ok(down < held, `${Math.round(down / 1024)} KiB on the way back`)
-  t.match(await it.usage('vectors', lines), { requests: lines, input: 10 * lines, cost: (5 * lines) / 1_000 })
+  t.match(await house.usage('vectors', lines), { requests: lines, input: 10 * lines, cost: (5 * lines) / 1_000 })
 })

@@ -45,17 +45,17 @@ const request = (custom_id: string, model = 'claude') => ({
 })
 
 t.test('OpenAI’s own client runs a batch from its file to its results, which are booked once', async (t) => {
-  const it = await batchHouse(t)
-  const { client } = it
+  const house = await batchHouse(t)
+  const { client } = house
   const input = await client.files.create({ file: await fileOf(line('one'), '', line('two'), line('bad')), purpose: 'batch' }) // prettier-ignore
   t.match(input, { object: 'file', purpose: 'batch' })
-  t.same(it.vendor.lines.map(({ body }) => body.model), ['gpt-own', 'gpt-own', 'gpt-own'], 'the backend’s own name') // prettier-ignore
+  t.same(house.vendor.lines.map(({ body }) => body.model), ['gpt-own', 'gpt-own', 'gpt-own'], 'the backend’s own name') // prettier-ignore
   t.match(await client.files.retrieve(input.id), { id: input.id })
   t.match(await (await client.files.content(input.id)).text(), /"custom_id":"one"/)
   const batch = await client.batches.create({ input_file_id: input.id, endpoint: '/v1/chat/completions', completion_window: '24h' }) // prettier-ignore
   t.match(batch, { object: 'batch', status: 'completed', model: 'talk' })
   t.match(await client.batches.retrieve(batch.id), { id: batch.id, model: 'talk' })
-  t.equal((await it.usage('talk', 0)).requests, 0, 'nothing is booked before results are read')
+  t.equal((await house.usage('talk', 0)).requests, 0, 'nothing is booked before results are read')
 
   const [first, second] = await Promise.all(
     [1, 2].map(async () => (await client.files.content(batch.output_file_id!)).text()),
@@ -68,27 +68,31 @@ t.test('OpenAI’s own client runs a batch from its file to its results, which a
   t.same(results.map(({ custom_id }) => custom_id), ['one', 'two']) // prettier-ignore
   await (await client.files.content(batch.error_file_id!)).text()
   await (await client.files.content(batch.output_file_id!)).text()
-  t.match(await it.usage('talk', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each, estimated: 0 })
+  t.match(await house.usage('talk', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each, estimated: 0 })
 
   t.same((await client.files.list()).data.map(({ id }) => id), [batch.error_file_id, batch.output_file_id, input.id]) // prettier-ignore
   t.match(await client.batches.cancel(batch.id), { status: 'cancelled' })
   t.match(await client.files.delete(input.id), { deleted: true })
   await refused(t, client.files.retrieve(input.id), { status: 404 })
-  t.notMatch(JSON.stringify(await it.rows().list(things, {})), /Canary7319|in\.jsonl/, 'no text of the caller is kept')
+  t.notMatch(
+    JSON.stringify(await house.rows().list(things, {})),
+    /Canary7319|in\.jsonl/,
+    'no text of the caller is kept',
+  )
 })
 
 t.test('Anthropic’s own client runs a batch to its results, which are booked once', async (t) => {
-  const it = await batchHouse(t)
-  const { claude } = it
+  const house = await batchHouse(t)
+  const { claude } = house
   const batch = await claude.messages.batches.create({ requests: [request('one'), request('bad'), request('two')] })
-  t.same(it.vendor.lines.map(({ params }) => params.model), ['claude-own', 'claude-own', 'claude-own']) // prettier-ignore
+  t.same(house.vendor.lines.map(({ params }) => params.model), ['claude-own', 'claude-own', 'claude-own']) // prettier-ignore
   t.match(batch, { type: 'message_batch', results_url: `/v1/messages/batches/${batch.id}/results` })
-  t.equal((await it.usage('claude', 0)).requests, 0)
+  t.equal((await house.usage('claude', 0)).requests, 0)
   for (let turn = 0; turn < 2; turn++) {
     const ids: string[] = []
     for await (const { custom_id } of await claude.messages.batches.results(batch.id)) ids.push(custom_id)
     t.same(ids, ['one', 'bad', 'two'])
-    t.match(await it.usage('claude', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each })
+    t.match(await house.usage('claude', 2), { requests: 2, input: 2_000, output: 200, cost: 2 * each })
   }
   t.match(await claude.messages.batches.cancel(batch.id), { processing_status: 'canceling' })
   const all: string[] = []
@@ -99,31 +103,31 @@ t.test('Anthropic’s own client runs a batch to its results, which are booked o
 })
 
 t.test('a list goes on behind its last id, and shows one’s own alone', async (t) => {
-  const it = await batchHouse(t)
-  const theirs = it.clientOf(await it.owner('somebody'))
+  const house = await batchHouse(t)
+  const theirs = house.clientOf(await house.owner('somebody'))
   const ours: string[] = []
   for (let at = 0; at < 5; at++) {
-    ours.unshift((await begin(it.client, line(`n${at}`))).id)
+    ours.unshift((await begin(house.client, line(`n${at}`))).id)
     await begin(theirs, line(`t${at}`))
   }
   const seen: string[] = []
-  for await (const { id } of it.client.batches.list({ limit: 2 })) seen.push(id)
+  for await (const { id } of house.client.batches.list({ limit: 2 })) seen.push(id)
   t.same(seen, ours)
   t.equal((await theirs.batches.list()).data.length, 5)
-  const claude = it.claudeOf(await it.owner('nobody'))
+  const claude = house.claudeOf(await house.owner('nobody'))
   t.same((await claude.messages.batches.list()).data, [])
   await refused(t, theirs.batches.list({ after: ours[0]! }), { status: 400 }, 'nor behind an id of others')
 })
 
 t.test('an id of another owner is not found, and its backend is not asked', async (t) => {
-  const it = await batchHouse(t)
-  const batch = await begin(it.client, line('one'))
-  const messages = await it.claude.messages.batches.create({ requests: [request('one')] })
-  const before = it.vendor.asked.length
-  const { credential } = await it.gateway.keys.create({ organization: 'others' })
-  const narrow = (await it.gateway.keys.create({ models: ['other'] })).credential
-  for (const key of [await it.owner('somebody'), credential, narrow]) {
-    const [theirs, claude] = [it.clientOf(key), it.claudeOf(key)]
+  const house = await batchHouse(t)
+  const batch = await begin(house.client, line('one'))
+  const messages = await house.claude.messages.batches.create({ requests: [request('one')] })
+  const before = house.vendor.asked.length
+  const { credential } = await house.gateway.keys.create({ organization: 'others' })
+  const narrow = (await house.gateway.keys.create({ models: ['other'] })).credential
+  for (const key of [await house.owner('somebody'), credential, narrow]) {
+    const [theirs, claude] = [house.clientOf(key), house.claudeOf(key)]
     const calls = [
       () => theirs.files.retrieve(batch.input_file_id),
       () => theirs.files.content(batch.output_file_id!),
@@ -138,23 +142,28 @@ t.test('an id of another owner is not found, and its backend is not asked', asyn
     ]
     for (const call of calls) await refused(t, call(), { status: 404 }, String(call))
   }
-  await refused(t, it.client.files.retrieve(batch.id), { status: 404 }, 'a batch is no file')
-  await refused(t, it.claude.messages.batches.retrieve(batch.id), { status: 404 }, 'nor a batch of the other dialect')
-  t.equal(it.vendor.asked.length, before)
+  await refused(t, house.client.files.retrieve(batch.id), { status: 404 }, 'a batch is no file')
+  await refused(
+    t,
+    house.claude.messages.batches.retrieve(batch.id),
+    { status: 404 },
+    'nor a batch of the other dialect',
+  )
+  t.equal(house.vendor.asked.length, before)
 })
 
 t.test('results wait for a budget with room, and nothing is booked until then', async (t) => {
-  const it = await batchHouse(t)
+  const house = await batchHouse(t)
   const key = async (costPerDay: number) =>
-    it.clientOf((await it.gateway.keys.create({ limits: { costPerDay, tokensPerMinute: 10 } })).credential)
+    house.clientOf((await house.gateway.keys.create({ limits: { costPerDay, tokensPerMinute: 10 } })).credential)
   const poor = await key(0.5)
   const batch = await begin(poor, line('one'), line('two'))
   await refused(t, poor.files.content(batch.output_file_id!), { status: 429, code: 'budget_exceeded' })
-  t.equal((await it.usage('talk', 0)).requests, 0)
-  const file = await it.rows().get(things, batch.output_file_id!)
+  t.equal((await house.usage('talk', 0)).requests, 0)
+  const file = await house.rows().get(things, batch.output_file_id!)
   t.equal(file?.booked, 0)
   t.match(await (await (await key(5)).files.content(batch.output_file_id!)).text(), /custom_id/, 'by another key of the owner, whatever tokens of a minute are left') // prettier-ignore
-  t.match(await it.usage('talk', 2), { cost: 2 * each })
+  t.match(await house.usage('talk', 2), { cost: 2 * each })
   t.match(await (await poor.files.content(batch.output_file_id!)).text(), /custom_id/, 'a second read books nothing')
 
   const spent = await key(0.7)
@@ -167,15 +176,15 @@ t.test('results wait for a budget with room, and nothing is booked until then', 
 t.test(
   'OpenAI’s own client runs a batch of Responses, of which the vendor stores nothing and the gateway books all',
   async (t) => {
-    const it = await batchHouse(t)
-    const { client } = it
+    const house = await batchHouse(t)
+    const { client } = house
     const tools = [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: { type: 'object' } }]
     const lines = [asked('one'), asked('two', { tools, prompt_cache_key: 'k' }), asked('bad')]
     const { data: file, response } = await client.files
       .create({ file: await fileOf(...lines), purpose: 'batch' })
       .withResponse()
     t.match(response.headers.get('x-sealgate-dropped'), 'tools')
-    t.match(it.vendor.lines, [
+    t.match(house.vendor.lines, [
       { url: '/v1/responses', body: { model: 'gpt-own', store: false, input: 'Canary7319 one' } },
       { body: { prompt_cache_key: 'k', tools: [{ name: 'look' }] } },
       {},
@@ -185,14 +194,14 @@ t.test(
     })
     const results = (await (await client.files.content(batch.output_file_id!)).text()).trim().split('\n')
     t.match(results.map((text) => JSON.parse(text).response.body.output[0].content[0].text), ['To one', 'To two']) // prettier-ignore
-    t.match(await it.usage('talk', 2), { requests: 2, cost: 2 * each, input: 2_000, output: 200 })
+    t.match(await house.usage('talk', 2), { requests: 2, cost: 2 * each, input: 2_000, output: 200 })
     const wants = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
     await refused(t, client.batches.create(wants), { status: 400, param: 'endpoint' })
   },
 )
 
 t.test('each wrong thing alone is refused, and no vendor keeps anything', async (t) => {
-  const it = await batchHouse(t)
+  const house = await batchHouse(t)
   const chat = { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }
   const wrong: readonly (readonly [string, number, object, ...string[]])[] = [
     ['no file', 400, { param: 'file' }, ''],
@@ -221,13 +230,13 @@ t.test('each wrong thing alone is refused, and no vendor keeps anything', async 
   ] // prettier-ignore
   for (const [name, status, told, ...lines] of wrong) {
     const file = await fileOf(...lines)
-    await refused(t, it.client.files.create({ file, purpose: 'batch' }), { status, ...told }, name)
+    await refused(t, house.client.files.create({ file, purpose: 'batch' }), { status, ...told }, name)
   }
   const file = await fileOf(line('one'))
   for (const purpose of ['assistants', 'fine-tune'] as const)
-    await refused(t, it.client.files.create({ file, purpose }), { status: 400, message: /purpose/ }, purpose)
-  const body = { method: 'POST', headers: { authorization: `Bearer ${it.key}` } }
-  t.equal((await fetch(`${it.base}/v1/files`, { ...body, body: 'x' })).status, 400, 'no form')
+    await refused(t, house.client.files.create({ file, purpose }), { status: 400, message: /purpose/ }, purpose)
+  const body = { method: 'POST', headers: { authorization: `Bearer ${house.key}` } }
+  t.equal((await fetch(`${house.base}/v1/files`, { ...body, body: 'x' })).status, 400, 'no form')
   const claudes: readonly (readonly [string, number, RegExp, string])[] = [
     ['no JSON', 400, /list requests alone/, 'x'],
     ['another member', 400, /list requests alone/, '{"requests":[],"more":1}'],
@@ -238,64 +247,64 @@ t.test('each wrong thing alone is refused, and no vendor keeps anything', async 
     ['a backend without batches', 400, /takes batches/, JSON.stringify({ requests: [request('one', 'rehearsal')] })],
     ['a backend of the other dialect', 400, /takes batches/, JSON.stringify({ requests: [request('one', 'talk')] })],
   ] // prettier-ignore
-  for (const [name, status, said, sent] of claudes) {
-    const answer = await fetch(`${it.base}/v1/messages/batches`, { ...body, body: sent })
+  for (const [name, status, pattern, sent] of claudes) {
+    const answer = await fetch(`${house.base}/v1/messages/batches`, { ...body, body: sent })
     const told = (await answer.json()) as any
-    t.match([answer.status, told.type, told.error.message], [status, 'error', said], name)
+    t.match([answer.status, told.type, told.error.message], [status, 'error', pattern], name)
   }
-  t.same((await it.rows().list(things, {})).total, 0)
-  const { input_file_id } = await begin(it.client, line('one'))
+  t.same((await house.rows().list(things, {})).total, 0)
+  const { input_file_id } = await begin(house.client, line('one'))
   const wants = { input_file_id, endpoint: '/v1/embeddings', completion_window: '24h' } as const
-  await refused(t, it.client.batches.create(wants), { status: 400, param: 'endpoint' })
-  const { credential } = await it.gateway.keys.create({ scopes: ['models.read'] })
-  await refused(t, it.clientOf(credential).batches.list(), { status: 403 }, 'a key without the scope')
-  t.equal((await fetch(`${it.base}/v1/batches`)).status, 401, 'no key')
+  await refused(t, house.client.batches.create(wants), { status: 400, param: 'endpoint' })
+  const { credential } = await house.gateway.keys.create({ scopes: ['models.read'] })
+  await refused(t, house.clientOf(credential).batches.list(), { status: 403 }, 'a key without the scope')
+  t.equal((await fetch(`${house.base}/v1/batches`)).status, 401, 'no key')
 })
 
 t.test('a guard that looks at the model’s chats refuses a batch, which it could not see', async (t) => {
   const guard = use(words, { lists: { house: { words: ['secret'] } } })
-  const it = await batchHouse(t, {}, [guard])
+  const house = await batchHouse(t, {}, [guard])
   const file = await fileOf(line('one'))
-  await refused(t, it.client.files.create({ file, purpose: 'batch' }), { status: 400, code: 'guard_refused' })
+  await refused(t, house.client.files.create({ file, purpose: 'batch' }), { status: 400, code: 'guard_refused' })
 })
 
 t.test('a vendor that fails, is silent or forgets is told as such, and keeps no owner', async (t) => {
-  const it = await batchHouse(t, { timeouts: { total: 2_000 } })
-  const upload = async () => it.client.files.create({ file: await fileOf(line('one')), purpose: 'batch' })
-  const kept = async () => (await it.rows().list(things, {})).total
-  it.vendor.instead = (request) => (request.socket.destroy(), true)
+  const house = await batchHouse(t, { timeouts: { total: 2_000 } })
+  const upload = async () => house.client.files.create({ file: await fileOf(line('one')), purpose: 'batch' })
+  const kept = async () => (await house.rows().list(things, {})).total
+  house.vendor.instead = (request) => (request.socket.destroy(), true)
   await refused(t, upload(), { status: 503 })
-  it.vendor.instead = () => true
+  house.vendor.instead = () => true
   await refused(t, upload(), { status: 503 }, 'silent')
-  it.vendor.instead = (_, response) => (response.writeHead(200).end('{"id":"../x"}'), true)
+  house.vendor.instead = (_, response) => (response.writeHead(200).end('{"id":"../x"}'), true)
   await refused(t, upload(), { status: 503 }, 'an id that is none')
-  it.vendor.instead = (_, response) => (response.writeHead(401).end('{"error":{"message":"sk-house"}}'), true)
+  house.vendor.instead = (_, response) => (response.writeHead(401).end('{"error":{"message":"sk-house"}}'), true)
   await refused(t, upload(), { status: 502, message: /^(?!.*sk-house)/ }, 'the account is the operator’s matter')
   t.equal(await kept(), 0)
-  it.vendor.instead = null
-  const batch = await begin(it.client, line('one'))
-  it.vendor.instead = (_, response) => (response.writeHead(404).end('{}'), true)
-  await refused(t, it.client.batches.retrieve(batch.id), { status: 404 })
-  t.same((await it.client.batches.list()).data, [], 'a list leaves it out')
-  it.vendor.instead = (_, response) => (response.writeHead(200).end('{"custom_id":'), true)
-  await refused(t, it.client.files.content(batch.output_file_id!), { status: 503 }, 'results that are no JSON')
-  t.equal((await it.rows().get(things, batch.output_file_id!))?.booked, 0)
-  it.vendor.instead = null
-  t.match(await (await it.client.files.content(batch.output_file_id!)).text(), /custom_id/)
+  house.vendor.instead = null
+  const batch = await begin(house.client, line('one'))
+  house.vendor.instead = (_, response) => (response.writeHead(404).end('{}'), true)
+  await refused(t, house.client.batches.retrieve(batch.id), { status: 404 })
+  t.same((await house.client.batches.list()).data, [], 'a list leaves it out')
+  house.vendor.instead = (_, response) => (response.writeHead(200).end('{"custom_id":'), true)
+  await refused(t, house.client.files.content(batch.output_file_id!), { status: 503 }, 'results that are no JSON')
+  t.equal((await house.rows().get(things, batch.output_file_id!))?.booked, 0)
+  house.vendor.instead = null
+  t.match(await (await house.client.files.content(batch.output_file_id!)).text(), /custom_id/)
 })
 
 t.test('a client that leaves in the midst of its file ends the vendor’s upload, and owns nothing', async (t) => {
-  const it = await batchHouse(t)
+  const house = await batchHouse(t)
   let left = false
-  it.vendor.instead = (request) => {
+  house.vendor.instead = (request) => {
     request.resume().on('error', () => (left = true))
     return true
   }
-  const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'multipart/form-data; boundary=b' }
-  const sending = httpRequest(`${it.base}/v1/files`, { method: 'POST', headers }).on('error', () => undefined)
+  const headers = { authorization: `Bearer ${house.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+  const sending = httpRequest(`${house.base}/v1/files`, { method: 'POST', headers }).on('error', () => undefined)
   for await (const piece of manyLines(2_000)) if (!Buffer.from(piece).includes('--b--')) sending.write(piece)
-  t.ok(await until(() => it.vendor.asked.includes('POST /v1/files')))
+  t.ok(await until(() => house.vendor.asked.includes('POST /v1/files')))
   sending.destroy()
   t.ok(await until(() => left), 'the vendor gets no whole file')
-  t.equal((await it.rows().list(things, {})).total, 0)
+  t.equal((await house.rows().list(things, {})).total, 0)
 })

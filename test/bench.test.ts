@@ -13,13 +13,13 @@ t.test('whatever the benches measure starts', async (t) => {
   const names = files.flatMap((file) => /^(?!answering)(.+)\.js$/.exec(file)?.[1] ?? [])
   t.ok(names.length > 7)
   for (const name of names) {
-    const it = await start(name, env)
-    t.ok((await it.cpu()) > 0, name)
+    const subject = await start(name, env)
+    t.ok((await subject.cpu()) > 0, name)
     if (name.endsWith('-route')) {
       const load = { path: '/noop', body: '{"name":"x"}', headers: { authorization: `Bearer ${key}` } }
-      t.equal((await measure(it, { ...load, requests: 2, concurrency: 1 })).failed, 0, `${name} serves its route`)
+      t.equal((await measure(subject, { ...load, requests: 2, concurrency: 1 })).failed, 0, `${name} serves its route`)
     }
-    await it.stop()
+    await subject.stop()
   }
   await t.rejects(start('nothing'), { message: 'nothing ended with 1' })
 })

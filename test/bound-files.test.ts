@@ -37,11 +37,18 @@ const stage = async (t: Test, shift = 0) => {
     metadataStore: given(MetadataStore, 'kept', () => rows),
     ...(shift !== 0 && { clock: use(moved) }),
   }
-  const it = await running(t, { ...memory(), ...stores }, unhurried)
+  const gateway = await running(t, { ...memory(), ...stores }, unhurried)
   const kek = newKek()
   const wrappedRagDek = newRagDek(kek)
   const clientOf = (more: object = {}): Client =>
-    connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true }, kek, wrappedRagDek, ...more })
+    connect({
+      baseUrl: gateway.base,
+      apiKey: gateway.key,
+      policy: { allowInsecureDev: true },
+      kek,
+      wrappedRagDek,
+      ...more,
+    })
   const row = async (id: string): Promise<FileRow> => (await rows.get(files, id))!
   const bytesOf = async (id: string): Promise<Uint8Array> => {
     const parts: Uint8Array[] = []
@@ -51,7 +58,7 @@ const stage = async (t: Test, shift = 0) => {
   }
   const putBytes = async (id: string, bytes: Uint8Array) =>
     void (await blobs.put((await row(id)).file_path, once(bytes), AbortSignal.timeout(5000)))
-  return { it, kek, wrappedRagDek, clientOf, client: clientOf(), rows, blobs, row, bytesOf, putBytes }
+  return { stage: gateway, kek, wrappedRagDek, clientOf, client: clientOf(), rows, blobs, row, bytesOf, putBytes }
 }
 
 async function* once(bytes: Uint8Array) {
@@ -64,12 +71,16 @@ const of = (row: FileRow, names: readonly (keyof FileRow)[]): Partial<FileRow> =
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]))
 
 /** A file as a client makes it that binds nothing: one of the interface's letter, or of an older release. */
-const literal = async ({ it, kek }: Awaited<ReturnType<typeof stage>>, text: string, version: 1 | 2 = 1) => {
+const literal = async (
+  { stage: gateway, kek }: Awaited<ReturnType<typeof stage>>,
+  text: string,
+  version: 1 | 2 = 1,
+) => {
   const [key, dek] = [fromHex(kek, 32)!, new Uint8Array(randomBytes(32))]
   const parts: Uint8Array[] = []
   if (version === 1) parts.push(sealWhole(dek, Buffer.from(text)))
   else for await (const part of sealContent(dek, once(Buffer.from(text)))) parts.push(part)
-  const sent = await it.call('POST', '/files/encrypted/upload', {
+  const sent = await gateway.call('POST', '/files/encrypted/upload', {
     encrypted_content: Buffer.concat(parts).toString('hex'),
     encrypted_name: toHex(sealLabel(dek, 'name', 'old.md')),
     mime_type: toHex(sealLabel(dek, 'mime', 'text/markdown')),
@@ -241,7 +252,7 @@ t.test('a file stays bound under another key', async (t) => {
   await t.rejects(fresh.files.download(id), faulty('wrong_key'), 'the state before')
 
   let text: string | null = null
-  const store: MemoryStore = { load: async () => text, save: async (it) => void (text = it) }
+  const store: MemoryStore = { load: async () => text, save: async (saved) => void (text = saved) }
   const moved = await clientOf({ memory: store }).files.upload(note('Moves and remembers'))
   const old = await literal(on, 'An old file')
   const then = newKek()
@@ -279,15 +290,15 @@ t.test('what a tool made is bound by what the enclave says of it', async (t) => 
       fetch: async (asked: string, init?: RequestInit) => {
         const answer = await fetch(asked, init)
         if (init?.method !== 'POST') return answer
-        const said = (await answer.json()) as { data: object }
-        return Response.json({ ...said, data: change(said.data) })
+        const body = (await answer.json()) as { data: object }
+        return Response.json({ ...body, data: change(body.data) })
       },
     })
   const {
     encryptedResponse: _,
     nonce: __,
     ...open
-  } = (await lying((it) => (seen = it))
+  } = (await lying((saved) => (seen = saved))
     .tools.call('createFileForUser', params)
     .then(() => seen)) as any
   await t.rejects(lying(() => open).tools.call('createFileForUser', params), faulty('damaged'), 'nothing sealed')
@@ -298,7 +309,7 @@ let seen: object = {}
 t.test('a client with a memory takes nothing older', async (t) => {
   const { clientOf, rows, row, bytesOf, putBytes, kek } = await stage(t)
   let text: string | null = null
-  const store: MemoryStore = { load: async () => text, save: async (it) => void (text = it) }
+  const store: MemoryStore = { load: async () => text, save: async (saved) => void (text = saved) }
   const [client, plain] = [clientOf({ memory: store }), clientOf()]
   const { id } = await client.files.upload(note('First'))
   t.notOk(text!.includes(id), 'the memory is sealed')
@@ -335,7 +346,7 @@ t.test('a client with a memory takes nothing older', async (t) => {
 })
 
 t.test('an id that a client chooses is new and of now', async (t) => {
-  const { it, client, clientOf, row, blobs } = await stage(t)
+  const { stage: gateway, client, clientOf, row, blobs } = await stage(t)
   const { id, file_path } = await client.files.upload(note('Chosen'))
   t.match(file_path, new RegExp(`/${id.slice(5)}\\.[0-9a-f-]{36}\\.enc$`), 'its bytes have a name of the gateway too')
   t.equal(belonging(file_path)!.id, id)
@@ -347,9 +358,9 @@ t.test('an id that a client chooses is new and of now', async (t) => {
   const form = (fields: readonly (readonly [string, string | Blob])[]) => {
     const body = new FormData()
     for (const [name, value] of fields) body.append(name, value)
-    return fetch(`${it.base}/files/encrypted/upload`, {
+    return fetch(`${gateway.base}/files/encrypted/upload`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${it.key}` },
+      headers: { authorization: `Bearer ${gateway.key}` },
       body,
     })
   }
@@ -393,7 +404,7 @@ t.test('an id that a client chooses is new and of now', async (t) => {
   t.match(await answer.json(), { data: { id: good, binding: '01'.repeat(101) } })
   t.match(await clientOf().files.list(), { locked: [{ id: good }] }, 'which proves nothing to us')
 
-  const patch = (body: object) => it.call('PATCH', `/files/encrypted/${good}`, { old_kid: kept.kid, ...body })
+  const patch = (body: object) => gateway.call('PATCH', `/files/encrypted/${good}`, { old_kid: kept.kid, ...body })
   const same = { kid: kept.kid, wrapped_dek: kept.wrapped_dek }
   const told = async (answer: Response) => ((await answer.json()) as any).data
   t.match(await told(await patch({ ...same, binding: '02'.repeat(101) })), {

@@ -18,7 +18,7 @@ const roots = [...platform.roots.Genoa!]
 /** What the module of the page exports. */
 interface ExamplePage {
   check(gateway: string, key: string, policy: object): Promise<Client>
-  showVerdict(it: object): void
+  showVerdict(verdict: object): void
 }
 
 /** The example's page, served as its own program serves it: an origin of its own. */
@@ -54,7 +54,7 @@ const seen = async (tab: Page) => {
   const line = tab.locator('#line')
   return {
     line: await line.textContent(),
-    green: (await line.evaluate((it) => getComputedStyle(it).color)) === 'rgb(10, 107, 45)',
+    green: (await line.evaluate((verdict) => getComputedStyle(verdict).color)) === 'rgb(10, 107, 45)',
     checks: await tab.locator('#checks li').allTextContents(),
   }
 }
@@ -83,37 +83,37 @@ const checked = async (tab: Page, gateway: string, key: string, policy: object) 
 const skip = withoutChromium
 t.test('a page of another origin verifies the enclave by itself', { skip }, async (t) => {
   const [origin, stranger] = await Promise.all([pageOrigin(t), pageOrigin(t)])
-  const it = await house(t, [0xab], { cors: { origins: [origin] } })
+  const scene = await house(t, [0xab], { cors: { origins: [origin] } })
   const ended = makeSnp({ now, reportData: new Uint8Array(64), crl: { issued: now - 60 * day, ends: now - 8 * day } })
-  it.service.say({ crl: answersFor(ended.evidence)['crl']! })
+  scene.service.say({ crl: answersFor(ended.evidence)['crl']! })
   const { tab, faults } = await browse(t, origin)
   const policy = { measurements: [measurement] }
-  const tried = (own: object = policy) => checked(tab, it.base, it.key, own)
+  const tried = (own: object = policy) => checked(tab, scene.base, scene.key, own)
 
   const late = await tried()
   t.match(late, { green: false, line: /^✗ The .*collateral_expired/ }, 'collateral that ended')
-  it.service.say(answersFor(platform.evidence))
+  scene.service.say(answersFor(platform.evidence))
   t.ok(await until(async () => (await tried()).line === '! TEST PLATFORM: proves nothing', 60_000), 'and came back')
   const fine = await tried()
   t.equal(fine.green, false, 'a test is never green')
   t.match(fine.checks.join('\n'), /✓ AMD SEV-SNP, Genoa.*\n.*✓ these keys, for a question asked just now/s)
   t.match(fine.checks.at(-1), /^verified until /)
 
-  const file = await asked(tab, it.base, it.key, policy)
+  const file = await asked(tab, scene.base, scene.key, policy)
   t.match(file, { green: false, line: /^✗ The .*root_unknown/ }, 'a policy file knows no test roots')
   t.ok(file.checks.includes('✗ certificates'))
-  const loose = await asked(tab, it.base, it.key, { testRoots: {} })
+  const loose = await asked(tab, scene.base, scene.key, { testRoots: {} })
   t.match(loose, { green: false, line: /testRoots is unknown/, checks: [] })
   t.match(await tried({ measurements: ['cd'.repeat(48)] }), { line: /measurement_not_allowed/ })
 
-  const digest = await it.digestOf('e0')
-  const releases = { keys: [it.signer.key], threshold: 1 }
-  await it.publish(list(1, [release('1.0', digest, 'current', 0xab)]))
+  const digest = await scene.digestOf('e0')
+  const releases = { keys: [scene.signer.key], threshold: 1 }
+  await scene.publish(list(1, [release('1.0', digest, 'current', 0xab)]))
   const listed = await tried({ releases })
   t.match(listed.checks.join('\n'), /✓ runs release 1\.0 \(current\).*which covers the whole image/)
-  await it.publish(list(2, [release('1.0', digest, 'withdrawn', 0xab)]))
+  await scene.publish(list(2, [release('1.0', digest, 'withdrawn', 0xab)]))
   t.match(await tried({ releases }), { green: false, line: /release_withdrawn/ })
-  await it.publish(list(1, [release('1.0', digest, 'current', 0xab)]))
+  await scene.publish(list(1, [release('1.0', digest, 'current', 0xab)]))
   t.match(await tried({ releases }), { line: /releases_rolled_back/ }, 'the browser remembers')
 
   /** One byte of the answer is another one on its way. */
@@ -125,16 +125,16 @@ t.test('a page of another origin verifies the enclave by itself', { skip }, asyn
       )
       await route.fulfill({ response: answer, body })
     })
-    const said = await tried()
+    const shown = await tried()
     await tab.unroute('**/rvenc/attestation*')
-    return said.line
+    return shown.line
   }
   t.match(await changed(/("report":"[0-9a-f]{300})([0-9a-f])/), /signature_invalid/, 'a changed byte of the report')
   t.match(await changed(/("vek":"[0-9a-f]{1500})([0-9a-f])/), /chain_broken|evidence_malformed/, 'of the certificate')
   t.match(await changed(/("crl":"[0-9a-f]{900})([0-9a-f])/), /crl_invalid|evidence_malformed/, 'of the list')
   t.match(await changed(/("keyset":"[0-9a-f]{60})([0-9a-f])/), /report_data_mismatch/, 'of the keys')
 
-  const said = await tab.evaluate(
+  const text = await tab.evaluate(
     async ({ gateway, key, roots, measurement }) => {
       const { page } = globalThis as unknown as { page: ExamplePage }
       const testRoots = { 'sev-snp': { Genoa: Uint8Array.from(roots) } }
@@ -142,9 +142,9 @@ t.test('a page of another origin verifies the enclave by itself', { skip }, asyn
       const messages = [{ role: 'user' as const, content: 'herons' }]
       return (await client.chat.completions.create({ model: 'rehearsal', messages })).choices[0]!.message.role
     },
-    { gateway: it.base, key: it.key, roots, measurement },
+    { gateway: scene.base, key: scene.key, roots, measurement },
   )
-  t.equal(said, 'assistant', 'the page seals to the keys that it proved')
+  t.equal(text, 'assistant', 'the page seals to the keys that it proved')
 
   const platformLine = async (verified: string) => {
     await tab.evaluate((verified) => {
@@ -167,16 +167,19 @@ t.test('a page of another origin verifies the enclave by itself', { skip }, asyn
   for (const other of ['test', 'development', 'own', '']) t.equal(await platformLine(other), false, `not for ${other}`)
 
   const elsewhere = await browse(t, stranger)
-  const refused = await checked(elsewhere.tab, it.base, it.key, policy)
+  const refused = await checked(elsewhere.tab, scene.base, scene.key, policy)
   t.match(refused, { green: false, line: /✗ The gateway could not be reached/ }, 'an origin that no setting names')
   t.strictSame([...faults, ...elsewhere.faults], [])
 })
 
 t.test('a development enclave is never green', { skip }, async (t) => {
   const origin = await pageOrigin(t)
-  const it = await running(t, memory(), { cors: { origins: [origin] } })
+  const gateway = await running(t, memory(), { cors: { origins: [origin] } })
   const { tab } = await browse(t, origin)
-  t.match(await checked(tab, it.base, it.key, {}), { green: false, line: /development one and proves nothing/ })
-  const allowed = await checked(tab, it.base, it.key, { allowInsecureDev: true })
+  t.match(await checked(tab, gateway.base, gateway.key, {}), {
+    green: false,
+    line: /development one and proves nothing/,
+  })
+  const allowed = await checked(tab, gateway.base, gateway.key, { allowInsecureDev: true })
   t.match(allowed, { green: false, line: '! development: proves nothing' })
 })

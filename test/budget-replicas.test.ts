@@ -55,7 +55,7 @@ const billing = async (t: Test) => {
     const read = (prompt - cached) * price.input + cached * price.cached
     return { usage, cost: read + (output - reasoning) * price.output + reasoning * price.reasoning }
   }
-  const it = await recorded(({ path, body }) => {
+  const backend = await recorded(({ path, body }) => {
     if (path.endsWith('/models')) return { headers: { 'content-type': 'application/json' }, body: '{"data":[]}' }
     const { stream, messages, model } = JSON.parse(body.toString())
     const bill = billOf(messages[0].content.split(' ')[0])
@@ -91,8 +91,8 @@ const billing = async (t: Test) => {
     const headers = { 'content-type': 'text/event-stream' }
     return { headers, body: `${event({ choices: word })}${last}${event({ choices: [], usage })}data: [DONE]\n\n` }
   })
-  t.teardown(() => it.close())
-  return { url: it.url, billOf }
+  t.teardown(() => backend.close())
+  return { url: backend.url, billOf }
 }
 
 const key = `sk_live_${'4'.repeat(43)}`
@@ -131,7 +131,7 @@ const house = async (t: Test, redis: RedisServer) => {
   // The first one makes the file of the rows.
   const replicas: Served[] = [await served(env)]
   replicas.push(...(await Promise.all([served(env), served(env)])))
-  t.teardown(() => Promise.all(replicas.map((it) => it.stop('SIGKILL'))))
+  t.teardown(() => Promise.all(replicas.map((replica) => replica.stop('SIGKILL'))))
 
   const send = (at: number, path: string, body: object | null, credential = key) =>
     fetch(replicas[at]!.base + path, {
@@ -154,7 +154,10 @@ const house = async (t: Test, redis: RedisServer) => {
     const books = async () => {
       const { usage } = ((await (await send(0, `/admin/usage?key=${id}`, null)).json()) as any).data
       const sum = (field: string) => usage.reduce((sum: number, row: any) => sum + row[field], 0)
-      const [cost, guessed] = [sum('cost'), sum('estimated_cost')].map((it) => Math.round(it * 1e6)) as [number, number]
+      const [cost, guessed] = [sum('cost'), sum('estimated_cost')].map((amount) => Math.round(amount * 1e6)) as [
+        number,
+        number,
+      ]
       return { requests: sum('requests'), estimated: sum('estimated'), told: cost - guessed, guessed }
     }
     return { call, books, bill: backend.billOf(name) }
@@ -171,9 +174,9 @@ const kindOf = (at: number): readonly [stream: boolean, model: string] =>
   at % 5 === 0 ? [true, 'r'] : [at % 2 === 0, 'm']
 
 t.test('a crowd at three processes spends its budget, no more, and the books are the bill', { skip }, async (t) => {
-  const its = await house(t, server!)
-  await crowded(t, its)
-  await withoutRedis(t, its, server!)
+  const gateway = await house(t, server!)
+  await crowded(t, gateway)
+  await withoutRedis(t, gateway, server!)
 })
 
 type House = Awaited<ReturnType<typeof house>>
@@ -183,7 +186,7 @@ const crowded = async (t: Test, { payer }: House) => {
   const { call, books, bill } = await payer('crowd', budget)
   const statuses = await Promise.all(Array.from({ length: crowd }, (_, at) => call(at % 3, ...kindOf(at))))
   t.same([...new Set(statuses)].sort(), [200, 429], 'served or refused')
-  t.equal(statuses.filter((it) => it === 200).length, bill.answers, 'who is refused costs nothing')
+  t.equal(statuses.filter((status) => status === 200).length, bill.answers, 'who is refused costs nothing')
   t.ok(await until(async () => (await books()).requests === bill.answers))
   const first = await books()
   t.ok(first.told + first.guessed <= budget + reservation, `${first.told + first.guessed} of ${budget}`)

@@ -29,10 +29,10 @@ const body = (stream = false) => ({
 t.test('a gateway keeps to a budget, says so in every dialect, and measures it', async (t) => {
   const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
   const upstreams = [given(Upstream, 'a', () => backend)]
-  const it = await running(t, { ...memory(), upstreams }, settings(0.001))
-  const ask = (path = '/std/chat/completions', stream = false) => it.call('POST', path, body(stream))
+  const gateway = await running(t, { ...memory(), upstreams }, settings(0.001))
+  const ask = (path = '/std/chat/completions', stream = false) => gateway.call('POST', path, body(stream))
   const settled = (part: number) =>
-    until(async () => (await (await it.call('GET', '/metrics')).text()).includes(`period="day"} ${part}`))
+    until(async () => (await (await gateway.call('GET', '/metrics')).text()).includes(`period="day"} ${part}`))
 
   t.equal((await ask()).status, 200)
   t.ok(await settled(0.6))
@@ -55,17 +55,17 @@ t.test('a gateway keeps to a budget, says so in every dialect, and measures it',
   }
   t.equal(backend.calls.length, 2, 'who is refused costs nothing')
 
-  await it.gateway.renew({ settings: settings(0.01) })
+  await gateway.gateway.renew({ settings: settings(0.01) })
   t.equal((await ask()).status, 200, 'a raised budget counts with the first call after the reload')
 
-  const metrics = await (await it.call('GET', '/metrics')).text()
+  const metrics = await (await gateway.call('GET', '/metrics')).text()
   t.match(metrics, /^sealgate_tokens_total\{model="small",backend="a",kind="input"\} (800|1200)$/m)
   t.match(metrics, /^sealgate_cost_total\{model="small",backend="a"\} 0\.001[28]/m)
   t.match(metrics, /^sealgate_first_token_seconds_count\{model="small"\} 1$/m)
   t.match(metrics, /^sealgate_budget_warnings_total\{of="organization",period="day",percent="50"\} 1$/m)
   t.notMatch(metrics, /key_/, 'no key has a label')
   t.same(
-    it.logged.filter(({ event }) => event === 'budget.share').map(({ facts }) => facts['percent']),
+    gateway.logged.filter(({ event }) => event === 'budget.share').map(({ facts }) => facts['percent']),
     [50, 80, 100],
   )
 })
@@ -74,13 +74,13 @@ t.test('an operator has tokens and costs measured by key and by chosen tags, wit
   const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
   const upstreams = [given(Upstream, 'a', () => backend)]
   const chosen = { ...settings(10), ...unhurried, metrics: { keys: true, tags: ['feature'] } }
-  const it = await running(t, { ...memory(), upstreams }, chosen)
-  const call = (tags: string) => it.call('POST', '/std/chat/completions', body(), { 'x-sealgate-tags': tags })
+  const gateway = await running(t, { ...memory(), upstreams }, chosen)
+  const call = (tags: string) => gateway.call('POST', '/std/chat/completions', body(), { 'x-sealgate-tags': tags })
   for (let n = 0; n < 201; n++) t.equal((await call(`feature=f${n}, secret=s${n}`)).status, 200)
-  const told = async () => (await it.call('GET', '/metrics')).text()
+  const told = async () => (await gateway.call('GET', '/metrics')).text()
   t.ok(await until(async () => (await told()).includes('sealgate_tag_cost_total{tag="feature",value="other"}')))
   const text = await told()
-  const [{ id }] = (await (await it.call('GET', '/admin/keys')).json()).data.keys
+  const [{ id }] = (await (await gateway.call('GET', '/admin/keys')).json()).data.keys
   t.match(text, `sealgate_key_tokens_total{key="${id}",kind="input"} 80400`)
   t.match(text, new RegExp(`sealgate_key_cost_total\\{key="${id}"\\} 0\\.120`))
   t.match(text, 'sealgate_tag_tokens_total{tag="feature",value="f1",kind="input"} 400')
@@ -119,13 +119,13 @@ t.test('shares that are reached go to the receiver of the configuration, and no 
     ...rest,
     limits: { ...limits, budgets: { webhook: { url, secret } } },
   })
-  const it = await running(t, { ...memory(), fetch: use(doors, { outside }), upstreams }, hook(receiver.url))
-  const ask = () => it.call('POST', '/std/chat/completions', body())
+  const gateway = await running(t, { ...memory(), fetch: use(doors, { outside }), upstreams }, hook(receiver.url))
+  const ask = () => gateway.call('POST', '/std/chat/completions', body())
 
   t.equal((await ask()).status, 200)
   t.ok(await until(() => told().length === 1))
   t.equal((await ask()).status, 200, 'while the receiver says nothing')
   t.ok(await until(() => told().length === 3))
   t.same([...told()].sort(), [100, 50, 80])
-  await t.rejects(it.gateway.renew({ settings: hook('ftp://host') }), /limits\.budgets\.webhook\.url/)
+  await t.rejects(gateway.gateway.renew({ settings: hook('ftp://host') }), /limits\.budgets\.webhook\.url/)
 })

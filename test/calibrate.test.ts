@@ -175,8 +175,8 @@ t.test('an answer of a calibrated model says whether it keeps the promised error
     unpromised: ['ask', 'ask', 'ask', undefined],
     plain: [undefined, undefined, undefined, undefined],
   }
-  const it = await running(t, { ...memory(), upstreams, enclave: enclaveOf(upstreams, { models }) }, { models })
-  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const gateway = await running(t, { ...memory(), upstreams, enclave: enclaveOf(upstreams, { models }) }, { models })
+  const { url } = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const proxied = (_: string, path: string, body: object) =>
     fetch(url.replace(/\/v1$/, '') + path, { method: 'POST', body: JSON.stringify(body) })
   const questions = {
@@ -192,7 +192,7 @@ t.test('an answer of a calibrated model says whether it keeps the promised error
     { type: 'score', name: 'level', instructions: '?', levels: ['low', 'middle', 'high'].map((label) => ({ label })) },
   ]
   const adviceIn = (answers: any) => Object.values(answers).map(({ advice }: any) => advice)
-  for (const [way, call] of Object.entries({ clear: it.call, sealed: proxied })) {
+  for (const [way, call] of Object.entries({ clear: gateway.call, sealed: proxied })) {
     for (const [model, advice] of Object.entries(expected)) {
       for (const path of ['/compat/v1/decision', '/compat/v1/systemone']) {
         const told = (await (await call('POST', path, { model, state: '', questions })).json()) as any

@@ -41,7 +41,7 @@ const vendor = async ({ path, headers, body }: Asked): Promise<Take> => {
 
 /** Everything that observers are told, as text. */
 const watching = (told: string[]) => {
-  const note = (...it: readonly unknown[]) => void told.push(JSON.stringify(it))
+  const note = (...facts: readonly unknown[]) => void told.push(JSON.stringify(facts))
   const trace: Trace = {
     chose: note,
     asks: (attempt) => (note(attempt), note),
@@ -52,7 +52,7 @@ const watching = (told: string[]) => {
   }
   return given(Observer, 'watching', () => ({
     isWatching: () => true,
-    begin: (it) => (note(it), trace),
+    begin: (request) => (note(request), trace),
     left: note,
     failed: note,
   }))
@@ -72,7 +72,7 @@ const house = async (t: Test, watch: readonly Fitting<unknown>[] = [], settings:
       return { ...real, wire: () => null, chat: (call, signal) => (seen.push(call), real.chat!(call, signal)) }
     },
   })
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...adapters,
@@ -97,30 +97,30 @@ const house = async (t: Test, watch: readonly Fitting<unknown>[] = [], settings:
     },
   )
   const ask = (headers: Record<string, string>, model = 'own') =>
-    fetch(`${it.base}/v1/messages`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify({ ...body, model }) }) // prettier-ignore
-  return { ...it, server, seen, ask, last: () => server.asked.at(-1)!.headers }
+    fetch(`${gateway.base}/v1/messages`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify({ ...body, model }) }) // prettier-ignore
+  return { ...gateway, server, seen, ask, last: () => server.asked.at(-1)!.headers }
 }
 
 const beside = (key: string) => ({ authorization: `Bearer ${token}`, 'x-sealgate-key': key })
 
 t.test('Anthropic’s own client passes its subscription to the vendor, beside the gateway’s key', async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   for (const header of ['x-sealgate-key', 'api-key']) {
     const client = new Anthropic({
       authToken: token,
       apiKey: null,
-      baseURL: it.base,
+      baseURL: gateway.base,
       maxRetries: 0,
-      defaultHeaders: { [header]: it.key, 'anthropic-beta': 'oauth-2025-04-20' },
+      defaultHeaders: { [header]: gateway.key, 'anthropic-beta': 'oauth-2025-04-20' },
     })
     t.ok((await client.messages.create(body)).content.length > 0, header)
-    t.match(it.last(), { authorization: `Bearer ${token}`, 'anthropic-beta': 'oauth-2025-04-20' })
-    t.notOk(header in it.last(), 'the key of the gateway stays here')
+    t.match(gateway.last(), { authorization: `Bearer ${token}`, 'anthropic-beta': 'oauth-2025-04-20' })
+    t.notOk(header in gateway.last(), 'the key of the gateway stays here')
     const stream = client.messages.stream(body)
     t.ok((await stream.finalMessage()).content.length > 0, 'streamed')
-    t.equal(it.last().authorization, `Bearer ${token}`)
+    t.equal(gateway.last().authorization, `Bearer ${token}`)
     t.equal((await client.messages.countTokens({ model: 'own', messages: body.messages })).input_tokens, 21)
-    t.equal(it.last().authorization, `Bearer ${token}`, 'a count, too')
+    t.equal(gateway.last().authorization, `Bearer ${token}`, 'a count, too')
     for await (const model of client.models.list()) t.ok(model.id)
   }
 })
@@ -128,7 +128,7 @@ t.test('Anthropic’s own client passes its subscription to the vendor, beside t
 const claude = programs.find(({ name }) => name === 'Claude Code')!
 
 t.test('Claude Code passes its subscription', { skip: unwanted(claude), timeout: 600_000 }, async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   const program = await installed(t, {
     ...claude,
     async start({ base, key }, home, prompt) {
@@ -140,8 +140,8 @@ t.test('Claude Code passes its subscription', { skip: unwanted(claude), timeout:
     },
   })
   const { home } = await program.home('subscription', 'A note')
-  t.not(await program.inTheClear(it, home, 'Say hello'), '')
-  const chats = it.server.asked.filter(({ path }) => path.startsWith('/v1/messages'))
+  t.not(await program.inTheClear(gateway, home, 'Say hello'), '')
+  const chats = gateway.server.asked.filter(({ path }) => path.startsWith('/v1/messages'))
   t.ok(chats.length > 0, `${chats.length} calls`)
   for (const { headers } of chats) {
     t.match(headers, { authorization: `Bearer ${token}`, 'anthropic-beta': /oauth/ })
@@ -151,89 +151,90 @@ t.test('Claude Code passes its subscription', { skip: unwanted(claude), timeout:
 
 t.test('tokens of such a call are counted and cost nothing; without it they cost as ever', async (t) => {
   const { key, organization } = unhurried.limits!
-  const it = await house(t, [], { limits: { key: key!, organization: { ...organization, costPerDay: 0.001 } } })
-  const used = async (): Promise<any> => ((await (await it.call('GET', '/admin/usage')).json()) as any).data.usage
-  for (let turn = 0; turn < 3; turn++) t.equal((await it.ask(beside(it.key))).status, 200)
+  const gateway = await house(t, [], { limits: { key: key!, organization: { ...organization, costPerDay: 0.001 } } })
+  const used = async (): Promise<any> => ((await (await gateway.call('GET', '/admin/usage')).json()) as any).data.usage
+  for (let turn = 0; turn < 3; turn++) t.equal((await gateway.ask(beside(gateway.key))).status, 200)
   t.ok(await until(async () => (await used())[0]?.requests === 3))
   const [row] = await used()
   t.ok(row.input > 0 && row.output > 0, 'tokens')
   t.match(row, { model: 'own', cost: 0, estimated: 0 })
-  t.equal((await it.ask(beside(it.key), 'keeps')).status, 429, 'a backend that does not take it costs')
-  t.equal((await it.ask({ 'x-api-key': it.key })).status, 429, 'the operator’s credential costs')
+  t.equal((await gateway.ask(beside(gateway.key), 'keeps')).status, 429, 'a backend that does not take it costs')
+  t.equal((await gateway.ask({ 'x-api-key': gateway.key })).status, 429, 'the operator’s credential costs')
 })
 
 t.test('a provider without the setting never gets the credential', async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   for (const model of ['keeps', 'spy']) {
-    t.equal((await it.ask(beside(it.key), model)).status, 200, model)
-    t.equal(it.last().authorization, 'Bearer sk-ant-house', model)
+    t.equal((await gateway.ask(beside(gateway.key), model)).status, 200, model)
+    t.equal(gateway.last().authorization, 'Bearer sk-ant-house', model)
   }
-  t.equal(it.seen.length, 1)
-  t.notMatch(JSON.stringify(it.seen), marker, 'its plugin is not told of it')
-  t.equal((await it.ask({ 'x-api-key': it.key })).status, 200)
-  t.equal(it.last().authorization, 'Bearer sk-ant-house', 'the key of the operator, where no other came')
-  t.notMatch(JSON.stringify(it.server.asked.map(({ headers }) => headers)), it.key)
+  t.equal(gateway.seen.length, 1)
+  t.notMatch(JSON.stringify(gateway.seen), marker, 'its plugin is not told of it')
+  t.equal((await gateway.ask({ 'x-api-key': gateway.key })).status, 200)
+  t.equal(gateway.last().authorization, 'Bearer sk-ant-house', 'the key of the operator, where no other came')
+  t.notMatch(JSON.stringify(gateway.server.asked.map(({ headers }) => headers)), gateway.key)
 })
 
 t.test('the sealed road never carries the credential', async (t) => {
-  const it = await running(t, memory(), unhurried)
+  const gateway = await running(t, memory(), unhurried)
   const seen: string[] = []
-  it.server.on('request', ({ rawHeaders }) => void seen.push(rawHeaders.join('\n')))
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  gateway.server.on('request', ({ rawHeaders }) => void seen.push(rawHeaders.join('\n')))
+  const proxy = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const sent = JSON.stringify({ ...body, model: 'rehearsal' })
-  const answer = await fetch(`${proxy.url}/messages`, { method: 'POST', headers: beside(it.key), body: sent })
+  const answer = await fetch(`${proxy.url}/messages`, { method: 'POST', headers: beside(gateway.key), body: sent })
   t.equal(answer.status, 200, await answer.text())
-  t.ok(seen.some((headers) => headers.includes(`Bearer ${it.key}`)))
+  t.ok(seen.some((headers) => headers.includes(`Bearer ${gateway.key}`)))
   t.notMatch(seen.join('\n'), marker)
   t.notMatch(seen.join('\n'), /x-sealgate-key/i)
 })
 
 t.test('each wrong thing alone is refused', async (t) => {
-  const it = await house(t)
-  const asked = it.server.asked.length
-  const { credential: other } = await it.gateway.keys.create({})
+  const gateway = await house(t)
+  const asked = gateway.server.asked.length
+  const { credential: other } = await gateway.gateway.keys.create({})
   const refused: readonly (readonly [string, Record<string, string>])[] = [
     ['no key of the gateway', { authorization: `Bearer ${token}` }],
-    ['a key that is none', { ...beside(it.key), 'x-sealgate-key': 'sk_live_none' }],
-    ['two keys', { ...beside(it.key), 'api-key': other }],
-    ['another key in place of the credential', { ...beside(it.key), authorization: `Bearer ${other}` }],
-    ['a credential of another form', { ...beside(it.key), authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' }],
-    ['the key in a header that is not for it', { authorization: `Bearer ${token}`, 'x-api-key': it.key }],
+    ['a key that is none', { ...beside(gateway.key), 'x-sealgate-key': 'sk_live_none' }],
+    ['two keys', { ...beside(gateway.key), 'api-key': other }],
+    ['another key in place of the credential', { ...beside(gateway.key), authorization: `Bearer ${other}` }],
+    ['a credential of another form', { ...beside(gateway.key), authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' }],
+    ['the key in a header that is not for it', { authorization: `Bearer ${token}`, 'x-api-key': gateway.key }],
   ]
-  for (const [name, headers] of refused) t.equal((await it.ask(headers)).status, 401, name)
-  t.equal(it.server.asked.length, asked, 'no vendor is asked')
-  const chat = await fetch(`${it.base}/v1/chat/completions`, { method: 'POST', headers: { ...json, ...beside(it.key) }, body: JSON.stringify(body) }) // prettier-ignore
+  for (const [name, headers] of refused) t.equal((await gateway.ask(headers)).status, 401, name)
+  t.equal(gateway.server.asked.length, asked, 'no vendor is asked')
+  const chat = await fetch(`${gateway.base}/v1/chat/completions`, { method: 'POST', headers: { ...json, ...beside(gateway.key) }, body: JSON.stringify(body) }) // prettier-ignore
   t.equal(chat.status, 401, 'a door of another dialect')
 
-  const missing = await it.ask({ 'x-sealgate-key': it.key }, 'only')
+  const missing = await gateway.ask({ 'x-sealgate-key': gateway.key }, 'only')
   t.match([missing.status, await missing.json()], [401, { error: { code: 'caller_key_missing' } }])
-  t.equal((await it.ask(beside(it.key), 'only')).status, 200)
-  const over = { ...beside(it.key), authorization: 'Bearer sk-ant-oat01-refused-credential' }
+  t.equal((await gateway.ask(beside(gateway.key), 'only')).status, 200)
+  const over = { ...beside(gateway.key), authorization: 'Bearer sk-ant-oat01-refused-credential' }
   for (let turn = 0; turn < 12; turn++) {
-    const answer = await it.ask(over)
+    const answer = await gateway.ask(over)
     t.equal(answer.status, 401)
     const text = await answer.text()
     t.match(JSON.parse(text), { error: { type: 'authentication_error', code: 'caller_key_refused' } })
     t.notMatch(text, 'refused-credential')
   }
-  t.equal((await it.ask({ 'x-api-key': it.key })).status, 200, 'nor is the backend taken for a broken one')
+  t.equal((await gateway.ask({ 'x-api-key': gateway.key })).status, 200, 'nor is the backend taken for a broken one')
 })
 
 t.test('nothing of the credential stays in logs, stores, traces and errors', async (t) => {
   const told: string[] = []
-  const it = await house(t, [watching(told)])
+  const gateway = await house(t, [watching(told)])
   const places: Places = new Map()
   const keep = async (name: string, answer: Response) =>
     places.set(name, Buffer.from(`${JSON.stringify([...answer.headers])}\n${await answer.text()}`))
-  for (const model of ['own', 'only', 'keeps', 'nobody']) await keep(model, await it.ask(beside(it.key), model))
-  await keep('refused', await it.ask({ authorization: `Bearer ${token}` }))
-  await keep('malformed', await fetch(`${it.base}/v1/messages`, { method: 'POST', headers: { ...json, ...beside(it.key) }, body: '{' })) // prettier-ignore
-  await it.server.close()
-  await keep('broken', await it.ask(beside(it.key)))
-  for (const path of ['/metrics', '/admin/usage', '/admin/keys', '/admin/audit']) await keep(path, await it.call('GET', path)) // prettier-ignore
-  await it.gateway.drain(5_000)
-  await it.gateway.close()
-  places.set('log', Buffer.from(JSON.stringify(it.logged, (_, value) => (value instanceof Error ? causes(value) : value)))) // prettier-ignore
+  for (const model of ['own', 'only', 'keeps', 'nobody'])
+    await keep(model, await gateway.ask(beside(gateway.key), model))
+  await keep('refused', await gateway.ask({ authorization: `Bearer ${token}` }))
+  await keep('malformed', await fetch(`${gateway.base}/v1/messages`, { method: 'POST', headers: { ...json, ...beside(gateway.key) }, body: '{' })) // prettier-ignore
+  await gateway.server.close()
+  await keep('broken', await gateway.ask(beside(gateway.key)))
+  for (const path of ['/metrics', '/admin/usage', '/admin/keys', '/admin/audit']) await keep(path, await gateway.call('GET', path)) // prettier-ignore
+  await gateway.gateway.drain(5_000)
+  await gateway.gateway.close()
+  places.set('log', Buffer.from(JSON.stringify(gateway.logged, (_, value) => (value instanceof Error ? causes(value) : value)))) // prettier-ignore
   places.set('traces', Buffer.from(told.join('\n')))
   for (const [name, bytes] of await filesIn(t.testdirName)) places.set(name, bytes)
   t.match(places.get('log')!.toString(), /"event":"request"/)

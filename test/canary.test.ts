@@ -40,9 +40,9 @@ const plenty = { key: allowance, organization: allowance, keyless: { requestsPer
 const marking = () => {
   const marks = new Map<string, string>()
   const mark = (place: string) => {
-    const it = `zq${randomBytes(12).toString('hex')}`
-    marks.set(it, place)
-    return it
+    const text = `zq${randomBytes(12).toString('hex')}`
+    marks.set(text, place)
+    return text
   }
   return { marks, mark }
 }
@@ -52,12 +52,12 @@ const overheard = <T extends object>(fitting: Fitting<T>, note: (call: string) =
   ...fitting,
   make: (supply) =>
     new Proxy(fitting.make(supply), {
-      get(it, name) {
-        const value: unknown = Reflect.get(it, name)
+      get(mark, name) {
+        const value: unknown = Reflect.get(mark, name)
         if (typeof value !== 'function') return value
         return (...given: unknown[]) => {
           note(`${String(name)} ${JSON.stringify(given)}`)
-          return value.apply(it, given)
+          return value.apply(mark, given)
         }
       },
     }),
@@ -189,7 +189,7 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   const good = await vendor(t)
   const { models, timeouts } = settingsFor(pace)
   const media = ['EMBEDDING', 'IMAGE', 'AUDIO_SPEECH', 'AUDIO_TRANSCRIPTION'] as const
-  const it = await house(
+  const gateway = await house(
     t,
     [
       use(openai, { baseUrl: provider.url, continuation: { continue_final_message: true } }, 'faulty'),
@@ -218,7 +218,7 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   const statuses = new Map<number, number>()
   const say = async (name: string, path: string, body: unknown, more: object = {}) => {
     const sent = body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body)
-    const status = await it.call(name, path, { body: sent, ...more })
+    const status = await gateway.call(name, path, { body: sent, ...more })
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     return status
   }
@@ -234,8 +234,8 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
 
   await Promise.all(
     ['C01', 'C02', 'C03', 'C05'].map(async (scene) => {
-      const headers = { authorization: `Bearer ${it.key}`, ...json }
-      const leaving = request(it.base + chats, { method: 'POST', headers, agent: false }).on('error', () => {})
+      const headers = { authorization: `Bearer ${gateway.key}`, ...json }
+      const leaving = request(gateway.base + chats, { method: 'POST', headers, agent: false }).on('error', () => {})
       leaving.on('response', (answer) =>
         answer.on('error', () => {}).on('data', () => scene === 'C03' && answer.pause()),
       )
@@ -282,7 +282,7 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
       429,
       chats,
       good2(),
-      { headers: { authorization: await it.limited({ tokensPerMinute: 10 }) } },
+      { headers: { authorization: await gateway.limited({ tokensPerMinute: 10 }) } },
     ],
   }
   for (const [name, [status, path, body, more]] of Object.entries(refused)) {
@@ -290,13 +290,13 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   }
 
   const form = (model: string) => {
-    const it = new FormData()
+    const form = new FormData()
     const file = new Blob([`RIFF${mark('file content')}`], { type: 'audio/wav' })
-    it.set('model', model)
-    it.set('prompt', mark('transcription prompt'))
-    it.set(mark('form field'), mark('form value'))
-    it.set('file', file, `${mark('file name')}.wav`)
-    return it
+    form.set('model', model)
+    form.set('prompt', mark('transcription prompt'))
+    form.set(mark('form field'), mark('form value'))
+    form.set('file', file, `${mark('file name')}.wav`)
+    return form
   }
   for (const [name, status] of [
     ['good', 200],
@@ -368,9 +368,9 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   )
   t.equal(await say('a decision of a drawer', '/compat/v1/decision', decision('IMAGE-good')), 400)
 
-  const places = await it.close()
+  const places = await gateway.close()
   t.same(
-    traces(marks.keys(), places).map((trace) => trace.replace(/^\w+/, (it) => marks.get(it)!)),
+    traces(marks.keys(), places).map((trace) => trace.replace(/^\w+/, (match) => marks.get(match)!)),
     [],
   )
   const theirs = ['secret words of the backend', new URL(provider.url).host, new URL(good.url).host]
@@ -406,7 +406,7 @@ t.test('words that guards put back are kept nowhere', async (t) => {
   const names = [mark('name'), mark('other name')]
   const lists = { names: { words: names, then: 'replace' as const } }
   const guards = [use(redact, { restore: true }), use(words, { lists, restore: true }), use(heard)]
-  const it = await house(t, [use(rehearsal)], { models, limits: plenty }, guards)
+  const gateway = await house(t, [use(rehearsal)], { models, limits: plenty }, guards)
   const doors: Readonly<Record<string, object>> = {
     '/v1/chat/completions': { messages: [{ role: 'user', content: '' }] },
     '/v1/messages': { max_tokens: 100, messages: [{ role: 'user', content: '' }] },
@@ -416,9 +416,9 @@ t.test('words that guards put back are kept nowhere', async (t) => {
     for (const stream of [false, true]) {
       const content = `${mark('address')}@example.org and ${names.join(' or ')}`
       const sent = JSON.stringify({ model: 'echo', stream, ...body }).replace(/(content|input)":""/, `$1":"${content}"`)
-      t.equal(await it.call(path, path, { body: sent, echo: true }), 200, path)
+      t.equal(await gateway.call(path, path, { body: sent, echo: true }), 200, path)
     }
-  const places = await it.close()
+  const places = await gateway.close()
   t.same(traces(marks.keys(), places), [])
   t.ok(seen.length >= 6)
   for (const text of seen) t.match(text, /\[EMAIL_1\] and \[NAMES_1\] or \[NAMES_2\]/)
@@ -487,19 +487,19 @@ t.test('the search is sharp', async (t) => {
   const models = Object.fromEntries(
     ['clean', ...names].map((name) => [name, { upstreams: [{ provider: name === 'clean' ? 'rehearsal' : 'leaky' }] }]),
   )
-  const it = await house(t, [use(leaky), use(rehearsal)], { models, limits: plenty })
+  const gateway = await house(t, [use(leaky), use(rehearsal)], { models, limits: plenty })
   for (const name of names) {
     const body = JSON.stringify({ model: name, messages: [{ role: 'user', content: mark(name) }] })
-    t.equal(await it.call(name, chats, { body }), name === 'quotes' ? 400 : 200, name)
+    t.equal(await gateway.call(name, chats, { body }), name === 'quotes' ? 400 : 200, name)
   }
   const clean = JSON.stringify({ model: 'clean', messages: [{ role: 'user', content: mark('clean') }] })
-  t.equal(await it.call('clean', chats, { body: clean, echo: true }), 200)
-  await it.close()
+  t.equal(await gateway.call('clean', chats, { body: clean, echo: true }), 200)
+  await gateway.close()
   const log = join(t.testdirName, 'sealgate.log')
   await writeFile(join(t.testdirName, 'rotated.log.gz'), gzipSync(await readFile(log)))
-  const found = traces(marks.keys(), new Map([...it.places, ...(await filesIn(t.testdirName))]))
-  for (const [it, name] of marks) {
-    const own = found.filter((trace) => trace.startsWith(it))
+  const found = traces(marks.keys(), new Map([...gateway.places, ...(await filesIn(t.testdirName))]))
+  for (const [text, name] of marks) {
+    const own = found.filter((trace) => trace.startsWith(text))
     if (name === 'clean') t.same(own, [], 'what is not leaked is not found')
     else
       t.ok(

@@ -25,7 +25,7 @@ import { slowness } from './slowness.ts'
 
 const json = { 'content-type': 'application/json' }
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
-const said = 'Two cafés, a 😀 and "10": 2.'
+const words = 'Two cafés, a 😀 and "10": 2.'
 const hello = [{ role: 'user', content: 'Hi' }]
 const secret = 'secret-of-the-backend'
 
@@ -84,17 +84,17 @@ const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = an
     use(openai, { baseUrl: `${two.url}/v1`, headers: { 'x-vendor': 'vllm' } }, 'thinker'),
     use(rehearsal),
   ]
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), upstreams },
     { models, routing: { retries: 0, breaker: { faults: 1000, ratio: 1 } } },
   )
   return {
-    ...it,
+    ...gateway,
     one,
     two,
     asked: () => JSON.parse(one.asked.at(-1)!.body.toString()),
-    chat: (body, headers) => it.call('POST', '/std/chat/completions', body, headers),
+    chat: (body, headers) => gateway.call('POST', '/std/chat/completions', body, headers),
   }
 }
 
@@ -115,29 +115,29 @@ const events = (text: string): any[] =>
     .map((event) => JSON.parse(event.slice(6)))
 
 t.test('the usual clients, as they come', async (t) => {
-  const it = await staged(t)
-  const baseURL = `${it.base}/std`
+  const stage = await staged(t)
+  const baseURL = `${stage.base}/std`
 
   t.test('openai', async (t) => {
-    const client = new OpenAI({ baseURL, apiKey: it.key, maxRetries: 0 })
+    const client = new OpenAI({ baseURL, apiKey: stage.key, maxRetries: 0 })
     const messages = [{ role: 'user' as const, content: 'Hi' }]
     const whole = await client.chat.completions.create({ model: 'talk', messages })
-    t.equal(whole.choices[0]!.message.content, said)
+    t.equal(whole.choices[0]!.message.content, words)
     t.equal(whole.model, 'talk', 'under the name that was asked for')
     t.match(whole._request_id, /^[0-9a-f-]{36}$/)
-    t.same(it.asked(), { model: 'gpt-4o-2024-08-06', messages: hello })
-    t.equal(it.one.asked.at(-1)!.headers.authorization, 'Bearer sk-of-the-operator', 'never the caller’s key')
+    t.same(stage.asked(), { model: 'gpt-4o-2024-08-06', messages: hello })
+    t.equal(stage.one.asked.at(-1)!.headers.authorization, 'Bearer sk-of-the-operator', 'never the caller’s key')
 
     let text = ''
     const stream = await client.chat.completions.create({ model: 'talk', messages, stream: true })
     for await (const { choices } of stream) text += choices[0]?.delta.content ?? ''
-    t.equal(text, said)
+    t.equal(text, words)
 
     const helped = client.chat.completions.stream({ model: 'talk', messages, stream_options: { include_usage: true } })
     const pieces: string[] = []
     helped.on('content', (piece) => void pieces.push(piece))
-    t.equal((await helped.finalChatCompletion()).choices[0]!.message.content, said)
-    t.equal(pieces.join(''), said)
+    t.equal((await helped.finalChatCompletion()).choices[0]!.message.content, words)
+    t.equal(pieces.join(''), words)
     t.equal((await helped.totalUsage()).total_tokens, 30)
 
     const rehearsed = await client.chat.completions.create({ model: 'rehearsal', messages })
@@ -153,7 +153,7 @@ t.test('the usual clients, as they come', async (t) => {
     )
     const drawn = await client.images.generate({ model: 'drawing', prompt: 'a dot', quality: 'high' })
     t.match(drawn.data![0]!.b64_json, /^iVBOR/)
-    t.match(it.asked(), { prompt: 'a dot', quality: 'high' })
+    t.match(stage.asked(), { prompt: 'a dot', quality: 'high' })
     const spoken = await client.audio.speech.create({ model: 'speaking', voice: 'alloy', input: 'Hello' })
     t.equal(spoken.headers.get('content-type'), 'audio/mpeg')
     t.same(new Uint8Array(await spoken.arrayBuffer()), Uint8Array.of(255, 243, 0))
@@ -175,14 +175,14 @@ t.test('the usual clients, as they come', async (t) => {
   })
 
   t.test('ai and @ai-sdk/openai-compatible', async (t) => {
-    const provider = createOpenAICompatible({ name: 'sealgate', baseURL, apiKey: it.key, includeUsage: true })
+    const provider = createOpenAICompatible({ name: 'sealgate', baseURL, apiKey: stage.key, includeUsage: true })
     const model = provider.chatModel('talk')
     const whole = await generateText({ model, prompt: 'Hi', maxRetries: 0 })
-    t.match(whole, { text: said, finishReason: 'stop', usage: { inputTokens: 19, outputTokens: 11 } })
+    t.match(whole, { text: words, finishReason: 'stop', usage: { inputTokens: 19, outputTokens: 11 } })
     const stream = streamText({ model, prompt: 'Hi', maxRetries: 0 })
     let text = ''
     for await (const piece of stream.textStream) text += piece
-    t.equal(text, said)
+    t.equal(text, words)
     t.match(await stream.usage, { inputTokens: 19, outputTokens: 11 })
     const inputSchema = jsonSchema<any>({ type: 'object', properties: { city: { type: 'string' } } })
     // Its own types do not fit together under exactOptionalPropertyTypes.
@@ -192,24 +192,24 @@ t.test('the usual clients, as they come', async (t) => {
     const streamed = streamText({ model, prompt: 'Weather?', tools, maxRetries: 0 })
     t.match(await streamed.toolCalls, [{ toolName: 'weather', input: { city: 'Lima' } }, { toolCallId: 'call_9gZy2' }])
     t.match(await generateText({ model: provider.chatModel('thinking'), prompt: 'Hi', maxRetries: 0 }), {
-      text: said,
+      text: words,
       reasoningText: 'We count them.',
     })
   })
 
   t.test('@langchain/openai', async (t) => {
-    const model = new ChatOpenAI({ model: 'talk', apiKey: it.key, configuration: { baseURL }, maxRetries: 0 })
+    const model = new ChatOpenAI({ model: 'talk', apiKey: stage.key, configuration: { baseURL }, maxRetries: 0 })
     const whole = await model.invoke('Hi')
-    t.equal(whole.content, said)
+    t.equal(whole.content, words)
     t.match(whole.usage_metadata, { input_tokens: 19, output_tokens: 11 })
     let text = ''
     for await (const piece of await model.stream('Hi')) text += piece.content
-    t.equal(text, said)
+    t.equal(text, words)
   })
 })
 
 t.test('nothing is lost on the way, either way', async (t) => {
-  const it = await staged(t)
+  const stage = await staged(t)
   const body = {
     messages: [
       { role: 'developer', content: 'Be brief.', name: 'maker' },
@@ -242,9 +242,9 @@ t.test('nothing is lost on the way, either way', async (t) => {
   }
 
   t.test('whole', async (t) => {
-    const answer = await it.chat({ ...body, model: 'talk', provider: 'one' })
+    const answer = await stage.chat({ ...body, model: 'talk', provider: 'one' })
     t.equal(answer.status, 200)
-    t.same(it.asked(), { ...body, model: 'gpt-4o-2024-08-06' }, 'all but what routes it')
+    t.same(stage.asked(), { ...body, model: 'gpt-4o-2024-08-06' }, 'all but what routes it')
     const told = JSON.parse((await vector('openai/tools.json')).toString())
     t.same(await answer.json(), { ...told, model: 'talk' }, 'all but its name')
   })
@@ -254,12 +254,15 @@ t.test('nothing is lost on the way, either way', async (t) => {
     ['thinking', 'vllm', 'two'],
   ] as const) {
     t.test(`logprobs, thoughts and fields of ${vendor}`, async (t) => {
-      const answer = await it.chat({ model: name, messages: hello })
+      const answer = await stage.chat({ model: name, messages: hello })
       t.same(await answer.json(), { ...JSON.parse((await vector(`${vendor}/chat.json`)).toString()), model: name })
       const asked = { model: name, messages: hello, stream: true }
-      const streamed = await it.chat({ ...asked, stream_options: { include_usage: true, of_tomorrow: 1 } })
+      const streamed = await stage.chat({ ...asked, stream_options: { include_usage: true, of_tomorrow: 1 } })
       t.equal(streamed.headers.get('content-type'), 'text/event-stream')
-      t.same(JSON.parse(it[path].asked.at(-1)!.body.toString()).stream_options, { include_usage: true, of_tomorrow: 1 })
+      t.same(JSON.parse(stage[path].asked.at(-1)!.body.toString()).stream_options, {
+        include_usage: true,
+        of_tomorrow: 1,
+      })
       const told = events((await vector(`${vendor}/chat.sse`)).toString())
       const text = await streamed.text()
       t.same(
@@ -267,11 +270,14 @@ t.test('nothing is lost on the way, either way', async (t) => {
         told.map((chunk) => ({ ...withDeltas(chunk), model: name })),
       )
       t.ok(text.endsWith('data: [DONE]\n\n'))
-      const unasked = await (await it.chat(asked)).text()
+      const unasked = await (await stage.chat(asked)).text()
       const { usage: _, ...plain } = told[0]
       t.same(events(unasked).length, told.length - 1, 'the chunk with the usage stays away')
       t.same(events(unasked)[0], { ...withDeltas(plain), model: name })
-      const open = await it.call('POST', '/v1/chat/completions', { ...asked, stream_options: { include_usage: true } })
+      const open = await stage.call('POST', '/v1/chat/completions', {
+        ...asked,
+        stream_options: { include_usage: true },
+      })
       const same = told.map((chunk) => ({ ...chunk, model: name }))
       t.same(events(await open.text()), same, 'the public route adds nothing')
       t.notMatch(unasked, /"usage"/)
@@ -280,47 +286,47 @@ t.test('nothing is lost on the way, either way', async (t) => {
   }
 
   t.test('who serves', async (t) => {
-    const before = it.two.asked.length
-    t.equal((await it.chat({ model: 'talk', messages: hello, provider: 'two' })).status, 200)
-    t.equal(it.two.asked.length, before + 1, 'the pinned one')
-    t.equal(JSON.parse(it.two.asked.at(-1)!.body.toString()).provider, undefined)
-    const wrong = await it.chat({ model: 'talk', messages: hello, provider: 'rehearsal' })
+    const before = stage.two.asked.length
+    t.equal((await stage.chat({ model: 'talk', messages: hello, provider: 'two' })).status, 200)
+    t.equal(stage.two.asked.length, before + 1, 'the pinned one')
+    t.equal(JSON.parse(stage.two.asked.at(-1)!.body.toString()).provider, undefined)
+    const wrong = await stage.chat({ model: 'talk', messages: hello, provider: 'rehearsal' })
     t.equal(wrong.status, 400)
     t.match(await wrong.json(), { validator: { provider: 'expected one of one, two' } })
-    const sealed = await it.chat({ model: 'sealed', messages: hello })
+    const sealed = await stage.chat({ model: 'sealed', messages: hello })
     t.equal(sealed.status, 400)
     t.match(((await sealed.json()) as any).error, /available for encrypted inference only/)
-    const drawing = await it.chat({ model: 'drawing', messages: hello })
+    const drawing = await stage.chat({ model: 'drawing', messages: hello })
     t.equal(drawing.status, 400)
     t.match(await drawing.json(), { validator: { model: 'expected a chat model' } })
   })
 
   t.test('a key’s models and totals', async (t) => {
-    const { credential, row } = await it.gateway.keys.create({ models: ['talk', 'sealed'] })
+    const { credential, row } = await stage.gateway.keys.create({ models: ['talk', 'sealed'] })
     const own = { authorization: `Bearer ${credential}` }
-    t.equal((await it.chat({ model: 'talk', messages: hello }, own)).status, 200)
+    t.equal((await stage.chat({ model: 'talk', messages: hello }, own)).status, 200)
     t.equal(
-      (await (await it.chat({ model: 'talk', messages: hello, stream: true }, own)).text()).slice(-8),
+      (await (await stage.chat({ model: 'talk', messages: hello, stream: true }, own)).text()).slice(-8),
       '[DONE]\n\n',
     )
-    t.equal((await it.chat({ model: 'thinking', messages: hello }, own)).status, 404, 'does not exist for it')
-    const listed = (await (await it.call('GET', '/std/models', undefined, own)).json()) as any
+    t.equal((await stage.chat({ model: 'thinking', messages: hello }, own)).status, 404, 'does not exist for it')
+    const listed = (await (await stage.call('GET', '/std/models', undefined, own)).json()) as any
     t.same(
       listed.data.map(({ model }: any) => model),
       ['talk'],
     )
     t.same(
-      ((await (await it.call('GET', '/std/models?type=IMAGE')).json()) as any).data.map(({ model }: any) => model),
+      ((await (await stage.call('GET', '/std/models?type=IMAGE')).json()) as any).data.map(({ model }: any) => model),
       ['drawing'],
     )
-    t.equal((await it.call('GET', '/std/models?type=VIDEO')).status, 400)
-    const without = await it.gateway.keys.create({ scopes: ['models.read'] })
+    t.equal((await stage.call('GET', '/std/models?type=VIDEO')).status, 400)
+    const without = await stage.gateway.keys.create({ scopes: ['models.read'] })
     t.equal(
-      (await it.chat({ model: 'talk', messages: hello }, { authorization: `Bearer ${without.credential}` })).status,
+      (await stage.chat({ model: 'talk', messages: hello }, { authorization: `Bearer ${without.credential}` })).status,
       403,
     )
-    t.equal((await it.chat({ model: 'talk', messages: hello }, { authorization: 'Bearer none' })).status, 401)
-    const used = async () => ((await (await it.call('GET', `/admin/usage?key=${row.id}`)).json()) as any).data.usage
+    t.equal((await stage.chat({ model: 'talk', messages: hello }, { authorization: 'Bearer none' })).status, 401)
+    const used = async () => ((await (await stage.call('GET', `/admin/usage?key=${row.id}`)).json()) as any).data.usage
     t.ok(await until(async () => (await used())[0]?.requests === 2, 10_000, 200))
     t.match(await used(), [
       { key: row.id, model: 'talk', requests: 2, input: 38, output: 22, estimated: 0, unpriced: 0, cost: 0.063 },
@@ -330,7 +336,7 @@ t.test('nothing is lost on the way, either way', async (t) => {
 })
 
 t.test('bad input is a clear refusal', async (t) => {
-  const it = await staged(t)
+  const stage = await staged(t)
   const canary = 'Zx9canary'
   const ask = (more: object) => ({ model: 'talk', messages: hello, ...more })
   const cases: Record<string, readonly [body: object | string, status: number, field?: string]> = {
@@ -354,7 +360,7 @@ t.test('bad input is a clear refusal', async (t) => {
     '50 MB': [ask({ messages: [{ role: 'user', content: canary + 'x'.repeat(50 * 1024 * 1024) }] }), 400],
   }
   for (const [name, [body, status, field]] of Object.entries(cases)) {
-    const answer = await it.chat(body)
+    const answer = await stage.chat(body)
     const text = await answer.text()
     t.equal(answer.status, status, `${name}: ${text.slice(0, 300)}`)
     const told = JSON.parse(text)
@@ -362,7 +368,7 @@ t.test('bad input is a clear refusal', async (t) => {
     if (field !== undefined) t.ok(told.validator?.[field], `${name} names ${field}: ${text.slice(0, 300)}`)
     t.notMatch(text + JSON.stringify([...answer.headers]), new RegExp(canary, 'i'), name)
   }
-  t.equal(it.one.asked.length + it.two.asked.length, 0, 'no backend heard of any')
+  t.equal(stage.one.asked.length + stage.two.asked.length, 0, 'no backend heard of any')
 
   const media: readonly (readonly [path: string, body: object, field: string])[] = [
     ['embeddings', { model: 'text-embedding', input: [] }, 'input'],
@@ -374,15 +380,15 @@ t.test('bad input is a clear refusal', async (t) => {
     ['audio/speech', { model: 'speaking', input: 'x', provider: 'A' }, 'provider'],
   ]
   for (const [path, body, field] of media) {
-    const answer = await it.call('POST', `/std/${path}`, body)
+    const answer = await stage.call('POST', `/std/${path}`, body)
     t.equal(answer.status, 400, path)
     t.ok(((await answer.json()) as any).validator?.[field], `${path} names ${field}`)
   }
   const form = new FormData()
   form.set('model', 'whisper-1')
   form.set('response_format', canary)
-  const headers = { authorization: `Bearer ${it.key}` }
-  const answer = await fetch(`${it.base}/std/audio/transcriptions`, { method: 'POST', headers, body: form })
+  const headers = { authorization: `Bearer ${stage.key}` }
+  const answer = await fetch(`${stage.base}/std/audio/transcriptions`, { method: 'POST', headers, body: form })
   const told = (await answer.json()) as any
   t.equal(answer.status, 400)
   t.match(told.validator, { file: 'Expected an audio file', response_format: /"srt"/ })
@@ -391,7 +397,7 @@ t.test('bad input is a clear refusal', async (t) => {
 
 t.test('a backend’s secrets stay its own', async (t) => {
   let take: Take = { body: '' }
-  const it = await staged(t, () => take)
+  const stage = await staged(t, () => take)
   const error = await vector('openai/error-401.json')
   const half = (await vector('openai/chat.sse')).subarray(0, 1500)
   const broken = Buffer.concat([
@@ -415,14 +421,14 @@ t.test('a backend’s secrets stay its own', async (t) => {
   const places = [
     secret,
     'sk-of-the-operator',
-    it.one.url.slice(7),
-    it.two.url.slice(7),
-    String(new URL(it.one.url).port),
+    stage.one.url.slice(7),
+    stage.two.url.slice(7),
+    String(new URL(stage.one.url).port),
   ]
   for (const [name, [told, status, streams]] of Object.entries(takes)) {
     for (const stream of streams ? [true] : [false, true]) {
       take = told
-      const answer = await it.chat({ model: 'talk', messages: hello, stream, provider: 'one' })
+      const answer = await stage.chat({ model: 'talk', messages: hello, stream, provider: 'one' })
       const text = await answer.text()
       t.equal(answer.status, status, `${name}, ${stream ? 'as a stream' : 'whole'}: ${text.slice(0, 300)}`)
       const seen = text + JSON.stringify([...answer.headers])
@@ -435,9 +441,9 @@ t.test('a backend’s secrets stay its own', async (t) => {
       } else t.match(JSON.parse(text), { status, error: String, data: null })
     }
   }
-  const facts = JSON.stringify(it.logged.map(({ event, facts }) => [event, facts]))
+  const facts = JSON.stringify(stage.logged.map(({ event, facts }) => [event, facts]))
   for (const place of places) t.notMatch(facts, place, 'in the log')
-  t.ok(it.logged.some(({ event }) => event === 'fault'))
+  t.ok(stage.logged.some(({ event }) => event === 'fault'))
 })
 
 /** A backend that speaks when it is told to. */
@@ -456,11 +462,11 @@ const spoken = async (t: Test) => {
 t.test('each event is handed on at once, in one write', async (t) => {
   const { url, open } = await spoken(t)
   const adapters = { ...memory(), fetch: use(doors), upstreams: [use(openai, { baseUrl: url }, 'one')] }
-  const it = await running(t, adapters, { models: { talk: { upstreams: [{ provider: 'one' }] } } })
+  const gateway = await running(t, adapters, { models: { talk: { upstreams: [{ provider: 'one' }] } } })
   const sockets: Socket[] = []
   const writes: string[] = []
-  it.server.prependListener('connection', (socket) => void sockets.push(socket))
-  it.server.prependListener('request', (_, response: ServerResponse) => {
+  gateway.server.prependListener('connection', (socket) => void sockets.push(socket))
+  gateway.server.prependListener('request', (_, response: ServerResponse) => {
     const write = response.write.bind(response) as (...args: unknown[]) => boolean
     response.write = (...args: unknown[]) => {
       writes.push(String(args[0]))
@@ -469,8 +475,8 @@ t.test('each event is handed on at once, in one write', async (t) => {
   })
 
   let seen = ''
-  const url2 = new URL(`${it.base}/std/chat/completions`)
-  const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' }
+  const url2 = new URL(`${gateway.base}/std/chat/completions`)
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
   const asking = request(url2, { method: 'POST', headers, agent: false })
   asking.on('response', (answer) => answer.setEncoding('utf8').on('data', (part) => (seen += part)))
   asking.end(JSON.stringify({ model: 'talk', messages: hello, stream: true }))
@@ -495,7 +501,7 @@ t.test('each event is handed on at once, in one write', async (t) => {
   tell({}, 'stop')
   open[0]!.end('data: [DONE]\n\n')
   t.ok(await until(() => seen.endsWith('data: [DONE]\n\n')))
-  const measured = await (await it.call('GET', '/metrics')).text()
+  const measured = await (await gateway.call('GET', '/metrics')).text()
   t.match(measured, 'sealgate_backend_seconds_count{provider="one",outcome="answered"} 1', 'and is measured')
   t.equal(writes.length, count + 2)
 
@@ -516,7 +522,7 @@ t.test('who leaves is not served on', async (t) => {
   const limiter = watchedLimiter()
   const upstreams = [use(openai, { baseUrl: provider.url }, 'one')]
   const names = ['C01', 'C02', 'C05', 'S02']
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), rateLimiter: limiter.fitting, upstreams },
     {
@@ -531,9 +537,9 @@ t.test('who leaves is not served on', async (t) => {
   ] as const) {
     const conversation = `${name} leaves`
     const seen = provider.seen(conversation)
-    const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     let read = 0
-    const asking = request(`${it.base}/std/chat/completions`, { method: 'POST', headers, agent: false })
+    const asking = request(`${gateway.base}/std/chat/completions`, { method: 'POST', headers, agent: false })
     asking
       .on('error', () => {})
       .on('response', (answer) => answer.on('data', (part) => (read += part.length)).on('error', () => {}))
@@ -550,10 +556,10 @@ t.test('who leaves is not served on', async (t) => {
   }
   t.same(limiter.given(), { places: 6, reservations: 3 })
   t.notOk(
-    it.logged.some(({ event }) => event === 'fault'),
+    gateway.logged.some(({ event }) => event === 'fault'),
     'and it is no fault',
   )
-  const used = async () => ((await (await it.call('GET', '/admin/usage')).json()) as any).data.usage
+  const used = async () => ((await (await gateway.call('GET', '/admin/usage')).json()) as any).data.usage
   t.ok(await until(async () => (await used()).length === 3, 10_000, 200))
   const rows = Object.fromEntries((await used()).map((row: any) => [row.model, row]))
   t.match(rows, { C01: { unanswered: 1, output: 0 }, C02: { unanswered: 0, estimated: 1 }, C05: { unanswered: 1 } })
@@ -561,9 +567,9 @@ t.test('who leaves is not served on', async (t) => {
 
   const body = JSON.stringify({ model: 'C01', stream: true, messages: [{ role: 'user', content: 'in a row' }] })
   const asked =
-    `POST /std/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${it.key}\r\n` +
+    `POST /std/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\n` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  const line = connectTo(Number(new URL(it.base).port), '127.0.0.1')
+  const line = connectTo(Number(new URL(gateway.base).port), '127.0.0.1')
   line.write(asked.repeat(3))
   t.ok(await until(() => limiter.held() === 2), 'the first of three on one connection')
   await sleep(200)

@@ -44,7 +44,7 @@ const steps: Readonly<Record<string, () => Promise<string>>> = {
 }
 
 const began = Date.now()
-const said = await Promise.all(
+const texts = await Promise.all(
   Object.entries(steps).map(async ([name, step]) => {
     const words = await step()
     const ms = Date.now() - began
@@ -52,4 +52,4 @@ const said = await Promise.all(
     return words
   }),
 )
-process.exit(said.every((words) => words === '') ? 0 : 1)
+process.exit(texts.every((words) => words === '') ? 0 : 1)

@@ -203,15 +203,15 @@ t.test('a session lasts where the clocks of two processes differ by less than a 
 t.test('a login is good within the times of its token alone', async (t) => {
   const key = await issuerKey('ES256', 'one')
   for (const jump of jumps) {
-    const { its, clock, reasons } = await issuing(t, [key])
+    const { logins, clock, reasons } = await issuing(t, [key])
     const token = await signed(key, issued(clock.now()))
-    t.ok(await its.find(token))
+    t.ok(await logins.find(token))
     clock.set(jump)
-    t.equal(await its.find(token), null, `${jump}`)
+    t.equal(await logins.find(token), null, `${jump}`)
     t.same(reasons(), [jump < 0 ? 'early' : 'expired'])
-    t.ok(await its.find(await signed(key, issued(clock.now()))), `${jump}: a login of the new time is good`)
+    t.ok(await logins.find(await signed(key, issued(clock.now()))), `${jump}: a login of the new time is good`)
     clock.set(-jump)
-    t.ok(await its.find(token), `${jump}: back again`)
+    t.ok(await logins.find(token), `${jump}: back again`)
   }
 })
 
@@ -256,17 +256,20 @@ for (const [name, limiter] of Object.entries(limiters))
     for (const [per, longest] of Object.entries(windows)) {
       for (const jump of [-longest, -day, -hour]) {
         const window = { of: 'key' as const, requests: 1, per: per as keyof typeof windows }
-        const it = await house(t, { quotas: { windows: [window] } }, limiter())
-        t.equal((await it.chat()).status, 200)
-        t.equal((await it.chat()).status, 429)
-        it.set(jump)
-        const refused = await it.chat()
+        const gateway = await house(t, { quotas: { windows: [window] } }, limiter())
+        t.equal((await gateway.chat()).status, 200)
+        t.equal((await gateway.chat()).status, 429)
+        gateway.set(jump)
+        const refused = await gateway.chat()
         t.equal(refused.status, 429, `${per} ${jump}: nothing is free`)
         const ends = Date.parse(refused.headers.get('x-sealgate-window-reset') ?? '')
-        t.ok(ends > it.now() && ends - it.now() <= longest, `${per} ${jump}: until ${ends - it.now()} ms from now`)
-        it.set(ends - it.now())
-        t.equal((await it.chat()).status, 200, `${per} ${jump}: the next window is open`)
-        t.equal((await it.chat()).status, 429, `${per} ${jump}: for what it holds`)
+        t.ok(
+          ends > gateway.now() && ends - gateway.now() <= longest,
+          `${per} ${jump}: until ${ends - gateway.now()} ms from now`,
+        )
+        gateway.set(ends - gateway.now())
+        t.equal((await gateway.chat()).status, 200, `${per} ${jump}: the next window is open`)
+        t.equal((await gateway.chat()).status, 429, `${per} ${jump}: for what it holds`)
       }
     }
   })
@@ -290,21 +293,21 @@ if (redis !== null)
   })
 
 t.test('tokens of a calendar day are the same after a jump backwards', async (t) => {
-  const it = await house(t, { limits: { days: 'calendar', key: { tokensPerDay: 30 } } })
+  const gateway = await house(t, { limits: { days: 'calendar', key: { tokensPerDay: 30 } } })
   let calls = 0
-  while ((await it.chat()).status === 200 && calls < 10) calls++
+  while ((await gateway.chat()).status === 200 && calls < 10) calls++
   t.ok(calls > 0 && calls < 10)
   for (const jump of [-hour, -day, -day]) {
-    it.set(jump)
-    t.equal((await it.chat()).status, 429, `${jump}`)
+    gateway.set(jump)
+    t.equal((await gateway.chat()).status, 429, `${jump}`)
   }
-  it.set(day)
-  t.equal((await it.chat()).status, 200, 'the next day is open')
+  gateway.set(day)
+  t.equal((await gateway.chat()).status, 200, 'the next day is open')
 })
 
 t.test('no jump is a fault of the gateway, and calls go on', async (t) => {
   const vendor = await batchVendor(t)
-  const it = await house(
+  const gateway = await house(
     t,
     {
       models: {
@@ -317,7 +320,7 @@ t.test('no jump is a fault of the gateway, and calls go on', async (t) => {
       upstreams: [use(rehearsal), use(openai, { baseUrl: `${vendor.url}/v1`, apiKey: 'k', batches: true }, 'vendor')],
     },
   )
-  const client = new OpenAI({ apiKey: it.key, baseURL: `${it.base}/v1`, maxRetries: 0 })
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.base}/v1`, maxRetries: 0 })
   const body = { model: 'talk', messages: [{ role: 'user', content: 'Hi' }] }
   const row = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })
   const upload = async () => client.files.create({ file: await toFile(Buffer.from(row), 'in.jsonl'), purpose: 'batch' })
@@ -326,18 +329,20 @@ t.test('no jump is a fault of the gateway, and calls go on', async (t) => {
   const file = await upload()
   const batch = await begin(file.id)
   for (const jump of jumps) {
-    it.set(jump)
+    gateway.set(jump)
     t.equal((await begin((await upload()).id)).object, 'batch', `${jump}: a new batch begins`)
     const answers = await Promise.all([
-      it.chat(),
-      it.ask('POST', '/v1/responses', { model: 'rehearsal', input: 'Hi' }),
+      gateway.chat(),
+      gateway.ask('POST', '/v1/responses', { model: 'rehearsal', input: 'Hi' }),
       ...[`/v1/files/${file.id}`, `/v1/files/${file.id}/content`, `/v1/batches/${batch.id}`].map((path) =>
-        it.ask('GET', path),
+        gateway.ask('GET', path),
       ),
-      ...['/v1/models', '/v1/files', '/v1/batches', '/admin/usage', '/admin/keys'].map((path) => it.ask('GET', path)),
+      ...['/v1/models', '/v1/files', '/v1/batches', '/admin/usage', '/admin/keys'].map((path) =>
+        gateway.ask('GET', path),
+      ),
     ])
     const statuses = answers.map(({ status }) => status)
     t.same(statuses, new Array(statuses.length).fill(200), `${jump}: every answer is whole`)
   }
-  t.notOk(it.logged.find(({ event }) => event === 'fault'))
+  t.notOk(gateway.logged.find(({ event }) => event === 'fault'))
 })

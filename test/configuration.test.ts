@@ -117,7 +117,8 @@ interface Told {
 const house = async (t: Test, config: object | string = base, surfaces: readonly string[] | null = null) => {
   const folder = t.testdir()
   const file = join(folder, 'sealgate.jsonc')
-  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  const write = (document: object | string) =>
+    writeFile(file, typeof document === 'string' ? document : JSON.stringify(document))
   await write(config)
   const env = {
     ...variables,
@@ -139,17 +140,17 @@ const house = async (t: Test, config: object | string = base, surfaces: readonly
   }
   const told = async (): Promise<Told> => (await ask('GET', '/admin/configuration')).json.data
   const at = async (...path: readonly string[]) =>
-    (await told()).settings.filter((it) => it.path.join(' ') === path.join(' '))
+    (await told()).settings.filter((setting) => setting.path.join(' ') === path.join(' '))
   return { own, gateway, folder, file, env, write, made, ask, told, at }
 }
 
 const check = '/admin/configuration/check'
 
 t.test('no secret leaves, wherever it stands', async (t) => {
-  const it = await house(t)
-  const answer = await it.ask('GET', '/admin/configuration')
+  const gateway = await house(t)
+  const answer = await gateway.ask('GET', '/admin/configuration')
   t.equal(answer.status, 200)
-  const all = { ...secrets, ...variables, folder: it.folder }
+  const all = { ...secrets, ...variables, folder: gateway.folder }
   const leaked = (text: string) =>
     Object.entries(all)
       .filter(([, secret]) => text.includes(secret))
@@ -164,12 +165,12 @@ t.test('no secret leaves, wherever it stands', async (t) => {
   changed.limits.budgets.webhook.url += '/and-more'
   changed.providers.user.baseUrl += '/and-more'
   changed.providers.main.headers[secrets.headerName] += ' and more'
-  await it.write(changed)
-  const differs = await it.ask('GET', '/admin/configuration')
+  await gateway.write(changed)
+  const differs = await gateway.ask('GET', '/admin/configuration')
   t.same(leaked(differs.text), [])
   t.notMatch(differs.text, /sk-another|and more|and-more/)
   const { changes } = differs.json.data as Told
-  const changeAt = (path: string) => changes?.find((it) => it.path.join('.') === path)
+  const changeAt = (path: string) => changes?.find((change) => change.path.join('.') === path)
   for (const path of [
     'providers.literal.apiKey',
     'keepsakes.secret',
@@ -183,12 +184,12 @@ t.test('no secret leaves, wherever it stands', async (t) => {
       `${path} says only that it changed`,
     )
   t.match(changeAt('providers.proven.evidence.policy'), { change: 'added', after: { content: 'hidden' } })
-  t.same(leaked((await it.ask('POST', check)).text), [])
+  t.same(leaked((await gateway.ask('POST', check)).text), [])
 })
 
 t.test('each setting says where it comes from', async (t) => {
-  const it = await house(t)
-  const { file, read_at, settings } = await it.told()
+  const gateway = await house(t)
+  const { file, read_at, settings } = await gateway.told()
   t.equal(file, 'sealgate.jsonc', 'without its folder')
   t.ok(read_at <= Date.now() && read_at > Date.now() - 600_000)
   const one = (path: string) =>
@@ -241,18 +242,18 @@ t.test('each setting says where it comes from', async (t) => {
 })
 
 t.test('the configuration is for operators', async (t) => {
-  const it = await house(t)
-  const status = async (method: string, path: string, key: string) => (await it.ask(method, path, key)).status
-  const stranger = await it.made({ organization: 'other' })
-  const reader = await it.made({ scopes: ['api_key.read'] })
-  const writer = await it.made({ scopes: ['api_key.update'] })
+  const gateway = await house(t)
+  const status = async (method: string, path: string, key: string) => (await gateway.ask(method, path, key)).status
+  const stranger = await gateway.made({ organization: 'other' })
+  const reader = await gateway.made({ scopes: ['api_key.read'] })
+  const writer = await gateway.made({ scopes: ['api_key.update'] })
   const gets = (key: string) => status('GET', '/admin/configuration', key)
   const checks = (key: string) => status('POST', check, key)
   t.same([await gets(stranger), await checks(stranger)], [403, 403], 'another organisation')
   t.same([await gets(reader), await checks(reader)], [200, 403])
   t.same([await gets(writer), await checks(writer)], [403, 200])
   t.same([await gets('sk_live_none'), await checks('sk_live_none')], [401, 401])
-  const { rows } = await it.gateway.audit.list({ order: { by: 'at', descending: false } })
+  const { rows } = await gateway.gateway.audit.list({ order: { by: 'at', descending: false } })
   t.match(
     rows.map(({ row }) => [row.action, row.object, row.outcome]),
     [['configuration.check', null, 'done']],
@@ -261,8 +262,8 @@ t.test('the configuration is for operators', async (t) => {
 })
 
 t.test('the difference is what a reload would change', async (t) => {
-  const it = await house(t)
-  const before = await it.told()
+  const gateway = await house(t)
+  const before = await gateway.told()
   t.same(before.changes, [])
   t.same(before.faults, [])
   const { tools: _, ...next } = structuredClone(base)
@@ -275,8 +276,8 @@ t.test('the difference is what a reload would change', async (t) => {
     models: { ...next.models, 'gpt-4.1': { upstreams: [{ provider: 'main' }] } },
     server: { drain: 5 },
   }
-  await it.write(changed)
-  const { changes, settings } = await it.told()
+  await gateway.write(changed)
+  const { changes, settings } = await gateway.told()
   const sides = (changes ?? []).map(({ path, change, restart, before, after }) => [
     path.join('/'),
     change,
@@ -284,7 +285,7 @@ t.test('the difference is what a reload would change', async (t) => {
     before && (before.variable ?? before.value),
     after && (after.variable ?? after.value),
   ])
-  const of = (path: string) => sides.find(([it]) => it === path)
+  const of = (path: string) => sides.find(([document]) => document === path)
   t.same(of('routing/retries'), ['routing/retries', 'changed', false, 2, 3])
   t.same(
     of('providers/main/apiKey'),
@@ -308,20 +309,20 @@ t.test('the difference is what a reload would change', async (t) => {
     'and nothing else',
   )
   t.same(settings, before.settings, 'what is in effect stays')
-  t.equal((await it.ask('POST', '/admin/reload')).status, 400, 'a reload refuses what wants a restart')
+  t.equal((await gateway.ask('POST', '/admin/reload')).status, 400, 'a reload refuses what wants a restart')
   const { server: __, files: ___, ...taken } = changed
-  await it.write(taken)
-  t.equal((await it.ask('POST', '/admin/reload')).status, 200)
-  const after = await it.told()
+  await gateway.write(taken)
+  t.equal((await gateway.ask('POST', '/admin/reload')).status, 200)
+  const after = await gateway.told()
   t.same(after.changes, [])
-  t.match(await it.at('routing', 'retries'), [{ origin: 'written', value: 3 }])
+  t.match(await gateway.at('routing', 'retries'), [{ origin: 'written', value: 3 }])
   t.ok(after.read_at >= before.read_at)
 })
 
 t.test('other chains are tried as the command checks a file, and nothing changes', async (t) => {
-  const it = await house(t)
-  const tried = (upstreams: readonly object[], key = it.own) =>
-    it.ask('POST', '/admin/configuration/try', key, { models: { small: { upstreams } } })
+  const gateway = await house(t)
+  const tried = (upstreams: readonly object[], key = gateway.own) =>
+    gateway.ask('POST', '/admin/configuration/try', key, { models: { small: { upstreams } } })
   const { data } = (await tried([{ provider: 'main', model: 'gpt-small', weight: 3 }])).json
   t.same(data.faults, [])
   t.match(data.changes, [{ path: ['models', 'small', 'upstreams', '0', 'weight'], after: { value: 3 } }])
@@ -335,28 +336,28 @@ t.test('other chains are tried as the command checks a file, and nothing changes
     [{ ...main, use: 'openai' }],
   ])
     t.equal((await tried(wrong)).status, 400, JSON.stringify(wrong))
-  t.same((await it.told()).changes, [], 'the file stays')
+  t.same((await gateway.told()).changes, [], 'the file stays')
   for (const key of [{ scopes: ['api_key.read'] }, { organization: 'other' }] as const)
-    t.equal((await tried([main], await it.made(key))).status, 403)
+    t.equal((await tried([main], await gateway.made(key))).status, 403)
 })
 
 t.test('a setting of the command line or of a variable is no difference to the file', async (t) => {
-  const it = await house(t, base, ['admin', 'chat'])
-  t.same((await it.told()).changes, [])
-  t.match(await it.at('surfaces', '0'), [{ origin: 'written', value: 'admin' }])
-  t.match(await it.at('log', 'level'), [{ value: 'silent' }])
+  const gateway = await house(t, base, ['admin', 'chat'])
+  t.same((await gateway.told()).changes, [])
+  t.match(await gateway.at('surfaces', '0'), [{ origin: 'written', value: 'admin' }])
+  t.match(await gateway.at('log', 'level'), [{ value: 'silent' }])
 })
 
 t.test('a wrong file is told in the sentences of the command', async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   const said = async () => {
-    const { stdout, stderr } = await ownProcess(['check', it.file, '--offline'], it.env)
+    const { stdout, stderr } = await ownProcess(['check', gateway.file, '--offline'], gateway.env)
     return (stdout + stderr.replace(/^sealgate: /, ''))
-      .replaceAll(`${it.folder}/`, '')
+      .replaceAll(`${gateway.folder}/`, '')
       .split('\n')
       .filter((line) => line !== '' && !/^\d+ faults?$/.test(line))
   }
-  const checked = async () => (await it.ask('POST', check)).json.data.faults
+  const checked = async () => (await gateway.ask('POST', check)).json.data.faults
   const files = [
     '{\n  "routing": {\n    "retry": 2,\n    "retries": 17\n  },\n  "limits": { "keys": 1 }\n}',
     '{ "providers": {',
@@ -364,13 +365,13 @@ t.test('a wrong file is told in the sentences of the command', async (t) => {
     '{ "keepsakes": { "secret": "$NOT_SET" } }',
   ]
   for (const file of files) {
-    await it.write(file)
-    const { faults, changes } = await it.told()
+    await gateway.write(file)
+    const { faults, changes } = await gateway.told()
     t.same(faults, await said())
     t.same(await checked(), faults, 'a check has them too')
     t.equal(changes, null)
   }
-  await it.write(files[0]!)
+  await gateway.write(files[0]!)
   t.match(
     (await said()).toSorted(),
     [
@@ -380,41 +381,45 @@ t.test('a wrong file is told in the sentences of the command', async (t) => {
     ],
     'all at once, with their places',
   )
-  await it.write({ ...base, models: { small: { upstreams: [{ provider: 'mian' }] } }, tools: { getTine: {} } })
-  t.same((await it.told()).faults, [], 'the plugins are asked by a check alone')
+  await gateway.write({ ...base, models: { small: { upstreams: [{ provider: 'mian' }] } }, tools: { getTine: {} } })
+  t.same((await gateway.told()).faults, [], 'the plugins are asked by a check alone')
   t.same(await checked(), await said())
   t.equal((await checked()).length, 2)
-  await rm(it.file)
-  t.same((await it.told()).faults, ["sealgate.jsonc: can't be read (ENOENT)"])
-  await mkdir(it.file)
+  await rm(gateway.file)
+  t.same((await gateway.told()).faults, ["sealgate.jsonc: can't be read (ENOENT)"])
+  await mkdir(gateway.file)
   t.same(await checked(), ['sealgate.jsonc: is no file that can be read again'])
-  await rm(it.file, { recursive: true })
-  await promisify(execFile)('mkfifo', [it.file])
-  t.same((await it.told()).faults, ['sealgate.jsonc: is no file that can be read again'], 'nothing waits for a pipe')
-  await rm(it.file)
-  await it.write(`{}${' '.repeat(8 * 1024 * 1024)}`)
-  t.match((await it.told()).faults, [/^sealgate.jsonc: has more than 8388608 bytes/])
-  t.same((await it.told()).settings.length > 100, true, 'what is in effect is told all the same')
+  await rm(gateway.file, { recursive: true })
+  await promisify(execFile)('mkfifo', [gateway.file])
+  t.same(
+    (await gateway.told()).faults,
+    ['sealgate.jsonc: is no file that can be read again'],
+    'nothing waits for a pipe',
+  )
+  await rm(gateway.file)
+  await gateway.write(`{}${' '.repeat(8 * 1024 * 1024)}`)
+  t.match((await gateway.told()).faults, [/^sealgate.jsonc: has more than 8388608 bytes/])
+  t.same((await gateway.told()).settings.length > 100, true, 'what is in effect is told all the same')
 })
 
 t.test('one check goes on at a time', async (t) => {
-  const it = await house(t)
-  const plugin = join(it.folder, 'slow.mjs')
+  const gateway = await house(t)
+  const plugin = join(gateway.folder, 'slow.mjs')
   const shared = globalThis as { began?: () => void; held?: Promise<void> }
   const began = new Promise<void>((resolve) => (shared.began = resolve))
   let go = () => {}
   shared.held = new Promise((resolve) => (go = resolve))
   await writeFile(plugin, 'globalThis.began()\nawait globalThis.held\nexport default {}\n')
-  await it.write({ ...base, providers: { ...base.providers, slow: { use: plugin } } })
-  t.same((await it.told()).faults, [], 'looking loads no plugin of the operator’s own')
-  const first = it.ask('POST', check)
+  await gateway.write({ ...base, providers: { ...base.providers, slow: { use: plugin } } })
+  t.same((await gateway.told()).faults, [], 'looking loads no plugin of the operator’s own')
+  const first = gateway.ask('POST', check)
   await began
-  const second = await it.ask('POST', check)
+  const second = await gateway.ask('POST', check)
   t.equal(second.status, 409)
   t.match(second.json, { error: 'A check is under way in this process' })
   go()
   t.match((await first).json.data.faults, [/slow.*does not export a plugin/])
-  t.equal((await it.ask('POST', check)).status, 200, 'the place is free')
+  t.equal((await gateway.ask('POST', check)).status, 200, 'the place is free')
 })
 
 t.test('a check that does not end leaves its place', async (t) => {
@@ -427,26 +432,26 @@ t.test('a check that does not end leaves its place', async (t) => {
     check: () => (looks++ === 0 ? new Promise(() => {}) : Promise.resolve([])),
   }))
   const fake = given(Clock, 'clock', () => clock)
-  const it = await running(t, { ...memory(), clock: fake, parts: [...memory().parts, endless] })
-  const first = it.call('POST', check)
+  const gateway = await running(t, { ...memory(), clock: fake, parts: [...memory().parts, endless] })
+  const first = gateway.call('POST', check)
   t.ok(await until(() => looks === 1))
-  t.equal((await it.call('POST', check)).status, 409)
+  t.equal((await gateway.call('POST', check)).status, 409)
   await clock.pass(30_000)
-  t.equal((await it.call('POST', check)).status, 200)
+  t.equal((await gateway.call('POST', check)).status, 200)
   t.equal((await first).status, 503)
 })
 
 t.test('the settings of an own plugin are hidden, but for its variables', async (t) => {
-  const it = await house(t)
-  const plugin = join(it.folder, 'own.mjs')
+  const gateway = await house(t)
+  const plugin = join(gateway.folder, 'own.mjs')
   await writeFile(plugin, 'export default {}\n')
   const own = { use: plugin, apiKey: '$LOGIN', retries: 4, [secrets.claim]: secrets.header }
-  await it.write({ ...base, providers: { ...base.providers, own } })
-  const { changes } = await it.told()
-  const its = changes
+  await gateway.write({ ...base, providers: { ...base.providers, own } })
+  const { changes } = await gateway.told()
+  const ofOwn = changes
     ?.filter(({ path }) => path[1] === 'own')
     .map(({ path, after }) => [path.slice(2).join('.'), after?.origin, after?.content])
-  t.same(its?.sort(), [
+  t.same(ofOwn?.sort(), [
     ['', 'written', 'hidden'],
     ['apiKey', 'variable', 'hidden'],
     ['use', 'written', 'hidden'],
@@ -454,12 +459,12 @@ t.test('the settings of an own plugin are hidden, but for its variables', async 
 })
 
 t.test('a gateway whose settings come from code says so', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   for (const [method, path] of [
     ['GET', '/admin/configuration'],
     ['POST', check],
   ] as const) {
-    const answer = await it.call(method, path)
+    const answer = await gateway.call(method, path)
     t.equal(answer.status, 400)
     t.match(await answer.json(), {
       error: 'This deployment is not set up for it',

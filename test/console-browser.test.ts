@@ -28,7 +28,7 @@ const signingIn = async (t: Test, stage: ConsoleStage) => {
   const tab = await stage.browse()
   const { page } = tab
   const asked: string[] = []
-  page.on('request', (it) => asked.push(it.url()))
+  page.on('request', (request) => asked.push(request.url()))
   await page.goto(`${stage.base}/console`)
   t.same(await tab.axe(), [])
   await tab.shot('sign-in')
@@ -319,7 +319,7 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
   },
   async form(t, { stage, outside }) {
     const before = await keyCount(stage)
-    const answer = outside.waitForResponse((it) => it.url().endsWith('/admin/keys'))
+    const answer = outside.waitForResponse((answer) => answer.url().endsWith('/admin/keys'))
     await outside.evaluate(() => document.querySelector('form')?.submit())
     t.equal((await answer).status(), 401)
     await outside.waitForURL(`${stage.base}/admin/keys`)
@@ -416,14 +416,14 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
   },
   async address(t, { stage, asked }) {
     t.ok(asked.length > 10)
-    t.notOk(asked.some((it) => it.includes(stage.key)))
+    t.notOk(asked.some((request) => request.includes(stage.key)))
     t.ok(
-      asked.every((it) => it.endsWith(' ')),
+      asked.every((request) => request.endsWith(' ')),
       'no request says where it comes from',
     )
   },
   async markup(t, { inside }) {
-    const said = await inside.page.evaluate(() => {
+    const text = await inside.page.evaluate(() => {
       try {
         document.body.innerHTML = '<img src=x onerror="globalThis.owned=1">'
         return 'taken'
@@ -431,7 +431,7 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
         return (error as Error).name
       }
     })
-    t.equal(said, 'TypeError', 'the browser takes no text for markup')
+    t.equal(text, 'TypeError', 'the browser takes no text for markup')
   },
   async script(t, { stage, inside }) {
     const ran = await inside.page.evaluate(async (url) => {
@@ -461,7 +461,7 @@ const attacked = async (t: Test, stage: ConsoleStage): Promise<void> => {
   t.same(rows, Object.keys(attacks), 'the table and the tests are the same')
   const inside = await stage.browse()
   const asked: string[] = []
-  inside.page.on('request', (it) => asked.push(`${it.url()} ${it.headers()['referer'] ?? ''}`))
+  inside.page.on('request', (request) => asked.push(`${request.url()} ${request.headers()['referer'] ?? ''}`))
   await inside.signIn(stage.key)
   const { page: outside } = await stage.browse()
   for (const [name, attack] of Object.entries(attacks)) {

@@ -63,7 +63,7 @@ const editing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   t.match(await card(tab, 'question2').first().innerText(), /yes\s+confidence 0\.8/)
   const asked = stage.other.asked.map(({ body }) => body.toString())
   t.ok(
-    asked.some((it) => it.includes('C: 7\\n')),
+    asked.some((request) => request.includes('C: 7\\n')),
     'labels keep their places',
   )
   await page.getByLabel('Label 3', { exact: true }).fill('billing')
@@ -141,7 +141,7 @@ const right = Array.from({ length: count }, (_, at) => `case ${at},${labels[at %
 
 const keeping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const { page } = tab
-  await upload(tab, ['answer;state', ...right.map((it) => it.split(',').toReversed().join(';'))])
+  await upload(tab, ['answer;state', ...right.map((text) => text.split(',').toReversed().join(';'))])
   await page.getByLabel('Errors').selectOption('10%')
   await button(tab, 'Ask the cases').click()
   await page.getByText('small: of answers with a confidence of at least').waitFor()
@@ -187,7 +187,7 @@ t.test('decisions in a browser', { skip: withoutChromium }, async (t) => {
   const { credential } = await stage.gateway.keys.create({ scopes: ['chats.completion', 'models.read'] })
   const tab = await stage.browse({ locale: 'en-GB' })
   const heard: string[] = []
-  tab.page.on('request', (it) => heard.push(it.url()))
+  tab.page.on('request', (request) => heard.push(request.url()))
   await tab.signIn(credential)
   t.same(await tab.page.locator('nav a').allInnerTexts(), [
     'Home',
@@ -211,7 +211,7 @@ t.test('decisions in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('what was typed is nowhere on the gateway', (t) => searching(t, stage))
   await t.test('nothing went elsewhere, and the policy was never broken', (t) => {
     t.notOk(
-      heard.some((it) => it.includes(canary)),
+      heard.some((line) => line.includes(canary)),
       'no address has it',
     )
     t.same(tab.faults, [])

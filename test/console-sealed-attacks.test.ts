@@ -93,7 +93,9 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     await outside.evaluate(async (url) => {
       for (const tag of ['iframe', 'embed']) {
         const frame = Object.assign(document.createElement(tag), { src: url, data: url })
-        const ends = new Promise((resolve) => ['load', 'error'].forEach((it) => frame.addEventListener(it, resolve)))
+        const ends = new Promise((resolve) =>
+          ['load', 'error'].forEach((text) => frame.addEventListener(text, resolve)),
+        )
         document.body.append(frame)
         await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, 2_000))])
       }
@@ -120,7 +122,7 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     const loaded = await outside.evaluate(async (url) => {
       const script = Object.assign(document.createElement('script'), { src: url })
       const ends = new Promise((resolve) => {
-        for (const it of ['load', 'error']) script.addEventListener(it, () => resolve(it))
+        for (const text of ['load', 'error']) script.addEventListener(text, () => resolve(text))
       })
       document.body.append(script)
       return ends

@@ -30,7 +30,7 @@ const model = (mark: Mark, control: string) => {
 }
 
 interface Stage {
-  readonly it: Dumped
+  readonly gateway: Dumped
   readonly mark: Mark
   readonly backend: Recorded
   readonly browse: ReturnType<typeof browsing>
@@ -42,17 +42,18 @@ const card = ({ page }: Tab, title: string) =>
   page.locator('section.card', { has: page.getByRole('heading', { name: title, exact: true }) }).first()
 const owned = ({ page }: Tab) => page.evaluate('"owned" in globalThis')
 
-const colourOf = (tab: Tab, selector: string) => tab.page.locator(selector).evaluate((it) => getComputedStyle(it).color)
+const colourOf = (tab: Tab, selector: string) =>
+  tab.page.locator(selector).evaluate((node) => getComputedStyle(node).color)
 
 /** What the gateway saw, as the page tells it. */
 const gatewaySaw = (tab: Tab) => tab.page.innerText('.exchanges')
 
 const waitsFor = (tab: Tab, title: string, words: string) => card(tab, title).getByText(words).first().waitFor()
 
-const proving = async (t: Test, { it }: Stage, tab: Tab): Promise<void> => {
+const proving = async (t: Test, { gateway }: Stage, tab: Tab): Promise<void> => {
   const asked: string[] = []
   tab.page.on('request', (request) => asked.push(request.url()))
-  await tab.signIn(it.key)
+  await tab.signIn(gateway.key)
   t.notOk(
     asked.some((url) => url.includes('/sealed/')),
     'the client waits for its page',
@@ -102,7 +103,7 @@ const fileOf = (name: string, content: string, mimeType = 'text/plain') => ({
   buffer: Buffer.from(content),
 })
 
-const filing = async (t: Test, { it, mark }: Stage, tab: Tab): Promise<string> => {
+const filing = async (t: Test, { gateway, mark }: Stage, tab: Tab): Promise<string> => {
   const file = card(tab, 'File')
   const choose = (...given: Parameters<typeof fileOf>) => file.locator('input').setInputFiles(fileOf(...given))
   const store = () => file.getByRole('button', { name: 'Store sealed' }).click()
@@ -123,7 +124,7 @@ const filing = async (t: Test, { it, mark }: Stage, tab: Tab): Promise<string> =
   t.notMatch(saw, mark('content'))
   t.notMatch(saw, mark('name'))
   const id = /file_[\w-]+/.exec(await file.innerText())?.[0] ?? ''
-  t.equal((await askedOf(it, `/files/encrypted/${id}`)).status, 200, 'the gateway keeps it')
+  t.equal((await askedOf(gateway, `/files/encrypted/${id}`)).status, 200, 'the gateway keeps it')
   return id
 }
 
@@ -157,8 +158,8 @@ const attacked = async (tab: Tab, title: string): Promise<readonly string[]> => 
   return pane
     .locator('li')
     .evaluateAll((all) =>
-      all.map((it) =>
-        `${it.getAttribute('data-end')} ${/by the (enclave|client)/.exec(it.textContent ?? '')?.[1] ?? ''}`.trim(),
+      all.map((node) =>
+        `${node.getAttribute('data-end')} ${/by the (enclave|client)/.exec(node.textContent ?? '')?.[1] ?? ''}`.trim(),
       ),
     )
 }
@@ -172,8 +173,8 @@ const cheating = async (t: Test, tab: Tab): Promise<void> => {
 }
 
 interface Inside {
-  playgroundClient(it: object): unknown
-  proofPane(): { readonly node: HTMLElement; verified(it: object, how: null): void }
+  playgroundClient(node: object): unknown
+  proofPane(): { readonly node: HTMLElement; verified(node: object, how: null): void }
 }
 
 /** The page's own modules, as the browser has loaded them. */
@@ -183,7 +184,7 @@ const inPage = async (t: Test, tab: Tab): Promise<void> => {
     await tab.page.evaluate(
       `import(document.querySelector('link[href$="/sealed/${name}.js"]').href).then((it) => void Object.assign(globalThis, it))`,
     )
-  const said = await tab.page.evaluate(() => {
+  const seen = await tab.page.evaluate(() => {
     const { playgroundClient, proofPane } = globalThis as unknown as Inside
     const gateway = { base: '', raw: () => Promise.reject(new Error('asked')) }
     const taken = (() => {
@@ -213,8 +214,8 @@ const inPage = async (t: Test, tab: Tab): Promise<void> => {
     })
     return { taken, classes }
   })
-  t.equal(said.taken, 'TypeError: A page takes no key of its reader')
-  t.same(said.classes, [
+  t.equal(seen.taken, 'TypeError: A page takes no key of its reader')
+  t.same(seen.classes, [
     'platform verdict proved true',
     'test verdict unproved true',
     'development verdict unproved true',
@@ -222,7 +223,7 @@ const inPage = async (t: Test, tab: Tab): Promise<void> => {
   ])
 }
 
-const vouching = async (t: Test, { it, folder }: Stage, tab: Tab): Promise<void> => {
+const vouching = async (t: Test, { gateway, folder }: Stage, tab: Tab): Promise<void> => {
   const pane = card(tab, 'Who vouches for this page')
   t.match(await pane.innerText(), 'code served by a gateway cannot vouch for that gateway')
   const waiting = tab.page.waitForEvent('download')
@@ -237,13 +238,13 @@ const vouching = async (t: Test, { it, folder }: Stage, tab: Tab): Promise<void>
   const { stdout } = await run(process.execPath, [program, 'console', '--hashes'])
   t.same(listed, stdout.trim().split('\n').sort(), 'the installation prints the same')
   const address = await tab.page.locator('link[href$="/sealed/playground.js"]').getAttribute('href')
-  const bytes = Buffer.from(await (await fetch(`${it.base}/${address}`)).arrayBuffer())
+  const bytes = Buffer.from(await (await fetch(`${gateway.base}/${address}`)).arrayBuffer())
   t.ok(listed.includes(`${createHash('sha256').update(bytes).digest('hex')}  sealed/playground.js`))
 }
 
-const seenFiles = async (t: Test, { it, mark }: Stage, tab: Tab): Promise<void> => {
+const seenFiles = async (t: Test, { gateway, mark }: Stage, tab: Tab): Promise<void> => {
   const kek = newKek()
-  const client = connect({ baseUrl: it.base, apiKey: it.key, kek })
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, kek })
   const { id, kid } = await client.files.upload({ name: mark('kept'), bytes: Buffer.from(mark('kept')) })
   await tab.go('#/files', 'Files')
   const row = tab.page.locator('tr', { hasText: id })
@@ -258,7 +259,7 @@ const seenFiles = async (t: Test, { it, mark }: Stage, tab: Tab): Promise<void> 
   await client.files.remove(id)
 }
 
-const ownPages = async (t: Test, { it, mark }: Stage, own: Consoled, tab: Tab): Promise<void> => {
+const ownPages = async (t: Test, { gateway, mark }: Stage, own: Consoled, tab: Tab): Promise<void> => {
   const { page } = tab
   const sent: string[] = []
   page.on('request', (request) => sent.push(`${request.url()} ${request.headers()['authorization'] ?? ''}`))
@@ -292,12 +293,12 @@ const ownPages = async (t: Test, { it, mark }: Stage, own: Consoled, tab: Tab): 
   t.ok(await until(found, 30_000, 200), 'what a file says is found')
   t.match(await page.locator('ol.steps').innerText(), hostile.key, 'under its name')
   await tab.shot('files-own-opened')
-  t.match(await page.locator('.curl code').innerHTML(), it.base, 'a command asks the gateway itself')
+  t.match(await page.locator('.curl code').innerHTML(), gateway.base, 'a command asks the gateway itself')
   t.notOk(
-    sent.some((line) => line.includes(it.key)),
+    sent.some((line) => line.includes(gateway.key)),
     'the page never has the key of the gateway',
   )
-  t.notMatch(await page.content(), it.key)
+  t.notMatch(await page.content(), gateway.key)
 }
 
 const ownLooks = async (t: Test, tab: Tab): Promise<void> => {
@@ -320,14 +321,14 @@ t.test('the sealed playground and files in a browser', { skip }, async (t) => {
   const asked = await backend(t, model(mark, control))
   const upstreams = [{ provider: 'backend', model: 'm' }]
   const confidential = { standard: false, confidential: true, upstreams }
-  const it = await dumped(t, folder, {
+  const gateway = await dumped(t, folder, {
     providers: { backend: { use: 'openai', baseUrl: `${asked.url}/v1` } },
     models: { 'a-quiet': confidential, [hostile.model]: confidential, plain: { upstreams } },
     tools: { getTime: {}, getTextDocumentContent: {}, searchRag: {} },
     routing: { retries: 0, breaker: { faults: 1_000, ratio: 1 } },
   })
-  const stage: Stage = { it, mark, backend: asked, browse: browsing(t), folder }
-  const tab = await stage.browse(it.base)
+  const stage: Stage = { gateway, mark, backend: asked, browse: browsing(t), folder }
+  const tab = await stage.browse(gateway.base)
 
   await t.test('a development enclave is red, and takes a word of the reader', (t) => proving(t, stage, tab))
   await t.test('a chat is sealed before the reader’s eyes', (t) => chatting(t, stage, tab))
@@ -341,7 +342,7 @@ t.test('the sealed playground and files in a browser', { skip }, async (t) => {
   await t.test('the page vouches for nothing, and lends its evidence', (t) => vouching(t, stage, tab))
   await t.test('files are what the gateway sees of them', (t) => seenFiles(t, stage, tab))
   await t.test('a file of the playground goes with the page', async (t) => {
-    t.ok(await until(async () => (await askedOf(it, `/files/encrypted/${file.id}`)).status === 404))
+    t.ok(await until(async () => (await askedOf(gateway, `/files/encrypted/${file.id}`)).status === 404))
   })
   await t.test('both schemes, narrow and wide: axe finds nothing', async (t) => {
     await looks(t, tab, [
@@ -355,13 +356,13 @@ t.test('the sealed playground and files in a browser', { skip }, async (t) => {
   const keys = join(folder, 'keys.json')
   const kek = newKek()
   await writeKeys(keys, { kek, wrapped_rag_dek: newRagDek(kek) }, false)
-  const own = await consoled(t, ['--gateway', it.base, '--allow-insecure-dev', '--keys', keys], {
-    SEALGATE_KEY: it.key,
+  const own = await consoled(t, ['--gateway', gateway.base, '--allow-insecure-dev', '--keys', keys], {
+    SEALGATE_KEY: gateway.key,
   })
   const ownTab = await stage.browse(own.base)
   await t.test('the own machine shows names, content and search', (t) => ownPages(t, stage, own, ownTab))
   await t.test('its pages look well', (t) => ownLooks(t, ownTab))
   t.notMatch(await readFile(keys, 'utf8'), root)
 
-  await nothingStays(t, [it, folder], asked, { root, control })
+  await nothingStays(t, [gateway, folder], asked, { root, control })
 })

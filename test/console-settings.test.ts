@@ -33,7 +33,8 @@ const stage = async (t: Test) => {
   )
   const folder = t.testdir()
   const file = join(folder, 'sealgate.jsonc')
-  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  const write = (document: object | string) =>
+    writeFile(file, typeof document === 'string' ? document : JSON.stringify(document))
   const base = { ...parts, outside: { allow: ['127.0.0.1'], ports: [Number(new URL(fresh.url).port)] } }
   await write(base)
   const { gateway } = await bootGateway({
@@ -182,9 +183,9 @@ const writing = async (t: Test, { fresh }: Stage, tab: Tab): Promise<void> => {
 }
 
 t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
-  const it = await stage(t)
-  const tab = await it.browse()
-  await tab.signIn(await it.key())
+  const scene = await stage(t)
+  const tab = await scene.browse()
+  await tab.signIn(await scene.key())
 
   await t.test('the configuration in effect is told, and no secret', (t) => looking(t, tab))
 
@@ -196,17 +197,17 @@ t.test('the settings in a browser', { skip: withoutChromium }, async (t) => {
     ]),
   )
 
-  await t.test('a changed file is shown, checked and reloaded', (t) => changing(t, it, tab))
+  await t.test('a changed file is shown, checked and reloaded', (t) => changing(t, scene, tab))
 
   await t.test('lines for the file are made, checked and called, and no secret is read back', (t) =>
-    writing(t, it, tab),
+    writing(t, scene, tab),
   )
 
   await t.test('a change of weights is tried before it is pasted', (t) => weighing(t, tab))
 
   await t.test('who is no operator sees no configuration', async (t) => {
-    const other = await it.browse()
-    await other.signIn(await it.key({ organization: 'other' }))
+    const other = await scene.browse()
+    await other.signIn(await scene.key({ organization: 'other' }))
     await other.go('#/settings', 'Settings')
     t.match(await text(other), 'The configuration is shown to operators.')
     t.equal(await other.page.getByRole('button', { name: 'Reload' }).count(), 0)

@@ -67,8 +67,8 @@ const stage = async (t: Test): Promise<Scene> => {
   })
   t.teardown(() => other.close())
   const open: SettingsInput = { limits: { keyless: { requestsPerSecond: null } }, cors: { origins: [other.url] } }
-  const it = await running(t, { ...memory(), clock: clock.fitting, fetch: use(doors) }, open)
-  const redirect = `${it.base}/console`
+  const gateway = await running(t, { ...memory(), clock: clock.fitting, fetch: use(doors) }, open)
+  const redirect = `${gateway.base}/console`
   const { url } = await loginIssuer(t, redirect)
   const { login: _, ...honest } = issuerOf(other.url, redirect, { authorize: '', token: '', keys: '/keys' })
   const issuers = {
@@ -77,17 +77,17 @@ const stage = async (t: Test): Promise<Scene> => {
     company: issuerOf(url, redirect, { authorize: '/auth', token: '/token', keys: '/jwks' }),
     other: issuerOf(other.url, redirect, { authorize: '/auth?tenant=1', token: '/token', keys: '/keys' }),
   } as NonNullable<SettingsInput['issuers']>
-  await it.gateway.renew({ settings: { ...open, issuers } })
+  await gateway.gateway.renew({ settings: { ...open, issuers } })
   let browser: Promise<Browser> | null = null
   t.teardown(async () => (await browser)?.close())
   return {
-    ...it,
+    ...gateway,
     ...{ clock, other, otherKey },
     gives: (take) => void (give = take),
-    link: () => it.gateway.supply({ sessions: ConsoleSessions }).sessions.link(it.key),
+    link: () => gateway.gateway.supply({ sessions: ConsoleSessions }).sessions.link(gateway.key),
     send(path, body, headers = {}) {
       clock.on(1_000)
-      return fetch(it.base + path, {
+      return fetch(gateway.base + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
         body: JSON.stringify(body),
@@ -239,8 +239,8 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
       signature: await tokens(scene, { by: forger }),
       malformed: { access_token: (await tokens(scene)).access_token },
     }
-    for (const [reason, its] of Object.entries(rows)) {
-      t.same(await words(await given(scene, its)), refused, reason)
+    for (const [reason, row] of Object.entries(rows)) {
+      t.same(await words(await given(scene, row)), refused, reason)
       t.equal(reasons(scene).at(-1), reason)
     }
     const azp = await tokens(scene, { id: { aud: [client, 'another client'], azp: 'another client' } })
@@ -291,14 +291,16 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     const tab = await browse(scene)
     const { page } = tab
     const told: string[] = []
-    page.on('request', (it) =>
-      told.push(`${it.method()} ${it.url()} ${it.headers()['referer'] ?? ''} ${it.postData() ?? ''}`),
+    page.on('request', (request) =>
+      told.push(
+        `${request.method()} ${request.url()} ${request.headers()['referer'] ?? ''} ${request.postData() ?? ''}`,
+      ),
     )
     scene.clock.on(1_000)
     await page.goto(`${scene.base}/console#link=${link}`)
     await signedIn(page)
     t.same(
-      told.filter((it) => it.includes(link)),
+      told.filter((line) => line.includes(link)),
       [`POST ${scene.base}/console/session  {"link":"${link}"}`],
       'one body has it, and no address',
     )
@@ -313,7 +315,7 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     await signedIn(page)
     t.match(await page.innerText('.who'), /Signed in/, 'the session outlives a reload of the page')
     t.same(await tab.axe(), [])
-    const left = page.waitForResponse((it) => it.request().method() === 'DELETE')
+    const left = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
     await page.getByRole('button', { name: 'Sign out' }).click()
     t.equal((await left).status(), 200, 'signing out ends it at the gateway')
     await page.goto('about:blank')
@@ -346,13 +348,15 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     const tab = await browse(scene)
     const { page } = tab
     const told: string[] = []
-    page.on('request', (it) => told.push(`${it.method()} ${it.url()} ${it.headers()['referer'] ?? ''}`))
+    page.on('request', (request) =>
+      told.push(`${request.method()} ${request.url()} ${request.headers()['referer'] ?? ''}`),
+    )
     await page.goto(`${scene.base}/console#/settings`)
     const begin = page.getByRole('button', { name: 'Sign in with company' })
     await begin.waitFor()
     t.same(await tab.axe(), [])
     await tab.shot('sign-in-login')
-    const back = page.waitForRequest((it) => it.url().startsWith(`${scene.base}/console?`))
+    const back = page.waitForRequest((request) => request.url().startsWith(`${scene.base}/console?`))
     scene.clock.on(1_000)
     await begin.click()
     const answer = (await back).url()
@@ -362,7 +366,7 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     t.same(await page.locator('nav a').allInnerTexts(), seen)
     t.equal(await kept(page), '[{},{},""]', 'the tab keeps neither the secrets of the login nor the token')
     t.notOk(
-      told.some((it) => it.includes(' http') && it.includes('code=') && it.split(' ')[2] !== ''),
+      told.some((line) => line.includes(' http') && line.includes('code=') && line.split(' ')[2] !== ''),
       'no referer',
     )
     const session = await page.context().newCDPSession(page)
@@ -371,16 +375,16 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
       entries.some(({ url }) => url.includes('code=')),
       'the history forgets the code',
     )
-    const said = new URL(told.find((it) => it.includes('/auth?'))!.split(' ')[1]!).searchParams
-    t.equal(said.get('code_challenge_method'), 'S256')
+    const params = new URL(told.find((line) => line.includes('/auth?'))!.split(' ')[1]!).searchParams
+    t.equal(params.get('code_challenge_method'), 'S256')
 
-    const posts = () => told.filter((it) => it.startsWith('POST')).length
+    const posts = () => told.filter((line) => line.startsWith('POST')).length
     const before = posts()
     await page.goto(answer)
     t.match(await page.innerText('[role=alert]'), 'This tab has not begun that login', 'an answer counts once')
     t.equal(posts(), before, 'and asks nobody')
     t.same(
-      tab.faults.filter((it) => !it.startsWith('request: http://localhost:')),
+      tab.faults.filter((fault) => !fault.startsWith('request: http://localhost:')),
       [],
     )
     await page.reload()
@@ -390,7 +394,7 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
   async state(t, scene) {
     const { page } = await browse(scene)
     const posts: string[] = []
-    page.on('request', (it) => void (it.method() === 'POST' && posts.push(it.url())))
+    page.on('request', (request) => void (request.method() === 'POST' && posts.push(request.url())))
     await page.goto(`${scene.base}/console?code=of-eve&state=${secret}`)
     t.match(await page.innerText('[role=alert]'), 'This tab has not begun that login')
     await page.evaluate((state) => {
@@ -408,7 +412,7 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     const { page } = await browse(scene)
     // The tab never brings the code to the gateway.
     await page.route('**/console/logins/company', (route) => route.abort())
-    const back = page.waitForRequest((it) => new URL(it.url()).searchParams.has('code'))
+    const back = page.waitForRequest((request) => new URL(request.url()).searchParams.has('code'))
     await page.goto(`${scene.base}/console`)
     await page.getByRole('button', { name: 'Sign in with company' }).click()
     const code = new URL((await back).url()).searchParams.get('code')

@@ -21,9 +21,9 @@ const asking =
 const tabTo = async ({ page }: Tab, words: string): Promise<void> => {
   const focused = () =>
     page.evaluate(() => {
-      const it = document.activeElement
-      const label = it instanceof HTMLInputElement ? (it.labels?.[0]?.textContent ?? '') : ''
-      return label === '' ? (it?.textContent ?? '') : label
+      const element = document.activeElement
+      const label = element instanceof HTMLInputElement ? (element.labels?.[0]?.textContent ?? '') : ''
+      return label === '' ? (element?.textContent ?? '') : label
     })
   for (let tries = 0; tries < 80; tries++) {
     if ((await focused()) === words) return

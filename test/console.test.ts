@@ -25,8 +25,8 @@ const filesOf = (page: string) =>
   }))
 
 t.test('the page is served with its policy, and needs no key', async (t) => {
-  const it = await running(t, memory())
-  const answer = await fetch(`${it.base}/console`)
+  const gateway = await running(t, memory())
+  const answer = await fetch(`${gateway.base}/console`)
   t.equal(answer.status, 200)
   t.equal(answer.headers.get('content-security-policy'), policy)
   t.match(Object.fromEntries(answer.headers), {
@@ -42,8 +42,8 @@ t.test('the page is served with its policy, and needs no key', async (t) => {
 })
 
 t.test('every file stands under the hash of all, carries its own, and never changes', async (t) => {
-  const it = await running(t, memory())
-  const page = await (await fetch(`${it.base}/console`)).text()
+  const gateway = await running(t, memory())
+  const page = await (await fetch(`${gateway.base}/console`)).text()
   const files = filesOf(page)
   const served = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) =>
     name.endsWith('.js'),
@@ -53,7 +53,7 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     t.ok(names.includes(name), `${name} is served`)
   let sum = gzipSync(page).length
   for (const { path, integrity } of files) {
-    const answer = await fetch(`${it.base}/${path}`)
+    const answer = await fetch(`${gateway.base}/${path}`)
     const bytes = Buffer.from(await answer.arrayBuffer())
     t.equal(answer.status, 200, path)
     t.equal(integrity, `sha256-${createHash('sha256').update(bytes).digest('base64')}`, path)
@@ -77,14 +77,14 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     `/console/${hash}/sealed/aead.node.js`,
     `/console/${hash}/pages`,
   ])
-    t.equal((await fetch(it.base + path)).status, 404, path)
+    t.equal((await fetch(gateway.base + path)).status, 404, path)
 })
 
 t.test('few scripts stand before the first view, and a page that is signed in waits for none by name', async (t) => {
-  const it = await running(t, memory())
-  const page = await (await fetch(`${it.base}/console`)).text()
+  const gateway = await running(t, memory())
+  const page = await (await fetch(`${gateway.base}/console`)).text()
   const named = (rel: string) =>
-    [...page.matchAll(new RegExp(`rel="${rel}" href="console/\\w+/([^"]+)"`, 'g'))].map((it) => it[1]!)
+    [...page.matchAll(new RegExp(`rel="${rel}" href="console/\\w+/([^"]+)"`, 'g'))].map((match) => match[1]!)
   const [first, later] = [named('modulepreload'), named('later')]
   t.ok(first.length >= 5 && first.length <= 12, `${first.length} scripts beside main.js`)
   t.ok(first.includes('sign-in.js'))
@@ -102,7 +102,7 @@ t.test('few scripts stand before the first view, and a page that is signed in wa
   const root = /console\/\w+\//.exec(page)![0]
   const loads = new Set(['main.js', ...first])
   for (const name of loads) {
-    const code = await (await fetch(`${it.base}/${root}${name}`)).text()
+    const code = await (await fetch(`${gateway.base}/${root}${name}`)).text()
     for (const [, to] of code.matchAll(/\b(?:from|import) ?["']\.\/([^"']+)["']/g))
       t.ok(loads.has(to!), `${name} waits for ${to}, which is named`)
   }
@@ -155,8 +155,8 @@ t.test('a served script is the compiled one, and names served scripts alone', as
   const strangers = scripts.flatMap(([name, { bytes }]) =>
     ts
       .preProcessFile(Buffer.from(bytes).toString(), true, true)
-      .importedFiles.filter((it) => !files.has(posix.join(posix.dirname(name), it.fileName)))
-      .map((it) => `${name} imports ${it.fileName}`),
+      .importedFiles.filter((file) => !files.has(posix.join(posix.dirname(name), file.fileName)))
+      .map((file) => `${name} imports ${file.fileName}`),
   )
   t.same(strangers, [])
   t.ok(scripts.length > 150)
@@ -231,24 +231,24 @@ const guarded = async (t: Test, own: Consoled, key: Readonly<Record<string, stri
 }
 
 t.test('the own machine guards its door, and keeps both keys to itself', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const folder = t.testdir({})
   const [file, policy] = [join(folder, 'keys.json'), join(folder, 'policy.json')]
   const kek = newKek()
   await writeKeys(file, { kek, wrapped_rag_dek: null }, false)
   await writeFile(policy, '{"profile":"strict"}')
-  const own = await consoled(t, ['--gateway', `${it.base}/`, '--keys', file, '--policy', policy], {
-    SEALGATE_KEY: it.key,
+  const own = await consoled(t, ['--gateway', `${gateway.base}/`, '--keys', file, '--policy', policy], {
+    SEALGATE_KEY: gateway.key,
   })
   const key = { authorization: `Bearer ${own.token}` }
   t.match(own.token, /^own_[\w-]{43}$/)
   await guarded(t, own, key)
   const told = await asks(own, '/own', key)
   t.match(JSON.parse(told.text), {
-    data: { gateway: it.base, policy: '{"profile":"strict"}', allowInsecureDev: false },
+    data: { gateway: gateway.base, policy: '{"profile":"strict"}', allowInsecureDev: false },
   })
   t.notMatch(told.text, kek)
-  t.notMatch(told.text, it.key)
+  t.notMatch(told.text, gateway.key)
   t.match(
     JSON.parse((await asks(own, '/admin/self', key)).text),
     { data: { operator: true } },
@@ -258,9 +258,9 @@ t.test('the own machine guards its door, and keeps both keys to itself', async (
   const page = (await asks(own, '/console', {})).text
   t.equal(
     page.replace('<meta name="sealgate-console" content="own">', ''),
-    await (await fetch(`${it.base}/console`)).text(),
+    await (await fetch(`${gateway.base}/console`)).text(),
   )
-  await new Promise((resolve) => it.server.close(resolve).closeAllConnections())
+  await new Promise((resolve) => gateway.server.close(resolve).closeAllConnections())
   t.match(await asks(own, '/admin/self', key), { status: 503, text: '{"error":"The gateway cannot be reached"}' })
 })
 
@@ -274,7 +274,7 @@ t.test('the own machine hands its key to the gateway that was named, and to no o
   const to = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`
   const gateway = createServer((_, answer) => answer.writeHead(302, { location: to, 'set-cookie': 'a=b' }).end())
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => [elsewhere, gateway].map((it) => it.close().closeAllConnections()))
+  t.teardown(() => [elsewhere, gateway].map((server) => server.close().closeAllConnections()))
   const base = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
   const own = await consoled(t, ['--gateway', base], { SEALGATE_KEY: `sk_live_${'1'.repeat(44)}` })
   const answer = await fetch(`${own.base}/admin/self`, {

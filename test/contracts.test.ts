@@ -9,7 +9,8 @@ const files = (await readdir(here)).filter((file) => /^[^.]+\.[jt]s$/.test(file)
 t.ok(files.length > 0, 'there are contracts')
 for (const file of files) {
   const proofs = Object.values((await import(new URL(file, here).href)) as Record<string, unknown>).filter(
-    (it): it is Proof<any, any> => typeof it === 'object' && it !== null && 'contract' in it && 'wrong' in it,
+    (stage): stage is Proof<any, any> =>
+      typeof stage === 'object' && stage !== null && 'contract' in stage && 'wrong' in stage,
   )
   t.test(file, async (t) => {
     t.equal(proofs.length, 1, 'proves itself')
@@ -20,8 +21,8 @@ for (const file of files) {
           `${promise}: a right one keeps it`,
         )
         const broken = async () => {
-          const it = await right()
-          return { ...it, ...(wrong as any)[promise](it) }
+          const stage = await right()
+          return { ...stage, ...(wrong as any)[promise](stage) }
         }
         await t.rejects(check(broken), `${promise}: a wrong one is caught`)
       }

@@ -98,13 +98,13 @@ t.test(
     t.teardown(() => bare.stop())
     const whole = await costOf(bare, sending(chat('/v1/chat/completions')(false)), answers)
     for (const [door, sent] of Object.entries(doors)) {
-      const [its, ofStream] = [
+      const [cost, ofStream] = [
         await costOf(ours, sending(sent(false)), answers),
         await costOf(ours, sending(sent(true)), streams),
       ]
       const most = bounds[door]
       if (most === undefined) throw new Error(`${door} has no bounds`)
-      const answer = { ...its, garbage: its.bytes / 1000, systemCalls: its.systemCalls - whole.systemCalls }
+      const answer = { ...cost, garbage: cost.bytes / 1000, systemCalls: cost.systemCalls - whole.systemCalls }
       const event = { promises: ofStream.promises / events, garbage: ofStream.bytes / events / 1000 }
       for (const name of ['promises', 'garbage', 'systemCalls'] as const)
         t.ok(answer[name] <= most.whole[name], `${door}: ${answer[name].toFixed(2)} ${words[name]} an answer`)

@@ -83,7 +83,7 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
     get: (...asked) => (isDown ? Promise.reject(new Error('down')) : rows.get(...asked)),
     list: (...asked) => (isDown ? Promise.reject(new Error('down')) : rows.list(...asked)),
   }
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -92,10 +92,10 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
     },
     settings,
   )
-  const { credential } = await it.gateway.keys.create({ team: 'red' })
+  const { credential } = await gateway.gateway.keys.create({ team: 'red' })
   const ofTeam = { authorization: `Bearer ${credential}` }
   const ask = async (body: object, headers: Record<string, string> = ofTeam) => {
-    const answer = await it.call('POST', '/std/chat/completions', body, headers)
+    const answer = await gateway.call('POST', '/std/chat/completions', body, headers)
     await answer.text()
     return answer.status
   }
@@ -107,10 +107,10 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
   const crowd = await Promise.all(Array.from({ length: 60 }, () => ask(chat('free'))))
   t.ok(crowd.includes(429), 'a limit refuses')
   isDown = true
-  t.equal((await fetch(`${it.base}/health/ready`)).status, 503, 'it is not ready')
+  t.equal((await fetch(`${gateway.base}/health/ready`)).status, 503, 'it is not ready')
   isDown = false
 
-  const told = async () => (await it.call('GET', '/metrics')).text()
+  const told = async () => (await gateway.call('GET', '/metrics')).text()
   t.ok(await until(async () => (await told()).includes('sealgate_budget_share{')), 'budgets are told')
   const samples = samplesOf(await told())
   const { panels } = JSON.parse(await readFile('examples/production/dashboard.json', 'utf8')) as {
@@ -127,18 +127,20 @@ t.test('each panel of the dashboard has data of a gateway that was used', async 
     'a limit has its name',
   )
   const isLogged = (name: string, wanted: Readonly<Record<string, string>>) =>
-    it.logged.some(
+    gateway.logged.some(
       ({ event, facts }) =>
         event === name &&
         Object.entries(wanted).every(([fact, value]) =>
           Object.entries(facts).some(([own, is]) => own === fact && is === value),
         ),
     )
-  const failedLine = it.logged.find(({ event, facts }) => event === 'backend.failed' && facts['provider'] === 'broken')
+  const failedLine = gateway.logged.find(
+    ({ event, facts }) => event === 'backend.failed' && facts['provider'] === 'broken',
+  )
   t.match(failedLine?.facts, { model: 'small', request: /^[0-9a-f-]{36}$/ }, 'the log names the model of a failed call')
-  const its = ({ facts }: { readonly facts: object }) => 'request' in facts && facts.request
+  const requestIn = ({ facts }: { readonly facts: object }) => 'request' in facts && facts.request
   t.match(
-    it.logged.find((line) => line.event === 'request' && its(line) === its(failedLine ?? line))?.facts,
+    gateway.logged.find((line) => line.event === 'request' && requestIn(line) === requestIn(failedLine ?? line))?.facts,
     { model: 'small', backend: 'whole', tokens: 508, team: 'red' },
     'the line of its request tells who answered, what was used, and for which team',
   )

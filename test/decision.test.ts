@@ -52,8 +52,8 @@ const mindOf = ({ state }: DecideCall, question: Question): readonly number[] =>
         .digest()
         .readUInt32BE(0),
   )
-  const sum = weights.reduce((sum, it) => sum + it, 0)
-  return weights.map((it) => it / sum)
+  const sum = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / sum)
 }
 
 interface Backends {
@@ -70,17 +70,17 @@ interface Backends {
 }
 
 /** One backend that decides by itself, and one that chats and shows log-probabilities. */
-const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitting<Upstream>[] } => {
-  const it: Backends = { before: async () => {}, running: 0, stopped: 0, seen: () => {}, declines: () => false }
+const backends = (): { readonly backends: Backends; readonly upstreams: readonly Fitting<Upstream>[] } => {
+  const backends: Backends = { before: async () => {}, running: 0, stopped: 0, seen: () => {}, declines: () => false }
   const within = async <T>(what: readonly Question[] | ChatCall, signal: AbortSignal, answer: () => T): Promise<T> => {
-    const stop = () => void (it.stopped = performance.now())
+    const stop = () => void (backends.stopped = performance.now())
     signal.addEventListener('abort', stop)
-    it.running++
+    backends.running++
     try {
-      await it.before(what, signal)
+      await backends.before(what, signal)
       return answer()
     } finally {
-      it.running--
+      backends.running--
       signal.removeEventListener('abort', stop)
     }
   }
@@ -89,10 +89,10 @@ const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitti
     models: async () => [{ id: 'sure', type: 'DECISION' }],
     decide: (call, signal) =>
       within(call.questions, signal, () => {
-        it.seen(call)
+        backends.seen(call)
         return {
           distributions: call.questions.map((question) =>
-            it.declines(question)
+            backends.declines(question)
               ? refusal(textsOf(question).length)
               : { probabilities: mindOf(call, question), labelMass: 1 },
           ),
@@ -122,7 +122,7 @@ const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitti
       }),
   }
   const upstreams = [mind, talk].map((made) => given(Upstream, made.name, () => made))
-  return { it, upstreams }
+  return { backends, upstreams }
 }
 
 const models: SettingsInput['models'] = {
@@ -134,7 +134,7 @@ const models: SettingsInput['models'] = {
 const unlimited = { requestsPerSecond: null, concurrentRequests: null, tokensPerMinute: null }
 
 const house = async (t: Test, given: SettingsInput = {}) => {
-  const { it, upstreams } = backends()
+  const { backends: backend, upstreams } = backends()
   const settings: SettingsInput = {
     models,
     routing: { retries: 0 },
@@ -149,13 +149,13 @@ const house = async (t: Test, given: SettingsInput = {}) => {
   }
   /** Waits until none is asked any more and every place is free again. */
   const quiet = async () => {
-    while (it.running > 0) await sleep(2)
+    while (backend.running > 0) await sleep(2)
     while ((await decide(body())).status === 429) await sleep(2)
   }
   /** As many calls as there are places, all of them waiting. Those who call leave at `leave`. */
   const crowd = async (count: number) => {
     await quiet()
-    it.before = hang
+    backend.before = hang
     const controller = new AbortController()
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     const one = () =>
@@ -166,8 +166,8 @@ const house = async (t: Test, given: SettingsInput = {}) => {
         signal: controller.signal,
       })
     const calls = Array.from({ length: count }, () => one().catch(() => null))
-    while (it.running < count) await sleep(2)
-    it.before = async () => {}
+    while (backend.running < count) await sleep(2)
+    backend.before = async () => {}
     return {
       async leave() {
         controller.abort()
@@ -175,7 +175,7 @@ const house = async (t: Test, given: SettingsInput = {}) => {
       },
     }
   }
-  return { ...gateway, it, decide, quiet, crowd }
+  return { ...gateway, backends: backend, decide, quiet, crowd }
 }
 
 const gate = (): readonly [opened: Promise<void>, open: () => void] => {
@@ -200,8 +200,8 @@ const ticket = {
 }
 
 t.test('the stock client', async (t) => {
-  const it = await house(t)
-  const client = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: `${it.base}/compat`, logLevel: 'off' })
+  const gateway = await house(t)
+  const client = new sdk.TypeSafeClient({ apiKey: gateway.key, baseURL: `${gateway.base}/compat`, logLevel: 'off' })
   const impatient = { retry: { maxRetries: 0 } }
 
   t.test('every type, by the default model', async (t) => {
@@ -232,7 +232,7 @@ t.test('the stock client', async (t) => {
   })
 
   t.test('every class of error', async (t) => {
-    const { credential: scopeless } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
+    const { credential: scopeless } = await gateway.gateway.keys.create({ scopes: ['tools.execute'] })
     const as = (apiKey: string) =>
       new sdk.TypeSafeClient({ apiKey, baseURL: client.baseURL, logLevel: 'off', ...impatient })
     const failing = async (work: PromiseLike<unknown>, kind: new (...given: any[]) => Error, more: object = {}) => {
@@ -246,7 +246,7 @@ t.test('the stock client', async (t) => {
     }
     const ask = (more: object = {}, options: sdk.RequestOptions = impatient) =>
       client.systemOne({ ...ticket, ...more } as typeof ticket, options)
-    it.it.before = () => Promise.reject(new BadRequest('The backend refused the request'))
+    gateway.backends.before = () => Promise.reject(new BadRequest('The backend refused the request'))
     await failing(ask(), sdk.BadRequestError, { status: 400, message: '400 The backend refused the request' })
     await failing(as('sk_live_nobody').systemOne(ticket), sdk.AuthenticationError, { status: 401 })
     await failing(as(scopeless).systemOne(ticket), sdk.PermissionDeniedError, { status: 403 })
@@ -268,14 +268,14 @@ t.test('the stock client', async (t) => {
         },
       },
     )
-    it.it.before = () =>
+    gateway.backends.before = () =>
       Promise.reject(new UpstreamFailed(undefined, { validator: { 1: 'the backend refused to answer' } }))
     await failing(ask(), sdk.InternalServerError, {
       status: 502,
       message: '502 questions.refund: the backend refused to answer',
       body: { detail: { error_type: 'upstream_failed' } },
     })
-    it.it.before = after(300)
+    gateway.backends.before = after(300)
     await failing(ask({}, { ...impatient, timeout: 50 }), sdk.APITimeoutError)
     await failing(ask({}, { ...impatient, signal: AbortSignal.timeout(50) }), sdk.APIUserAbortError)
     await failing(
@@ -283,13 +283,13 @@ t.test('the stock client', async (t) => {
       sdk.TypeSafeError,
     )
     const nowhere = new sdk.TypeSafeClient({
-      apiKey: it.key,
+      apiKey: gateway.key,
       baseURL: 'http://127.0.0.1:1',
       logLevel: 'off',
       ...impatient,
     })
     await failing(nowhere.systemOne(ticket), sdk.APIConnectionError)
-    const crowd = await it.crowd(4)
+    const crowd = await gateway.crowd(4)
     await failing(ask(), sdk.RateLimitError, {
       status: 429,
       retryAfterMs: Number,
@@ -300,11 +300,11 @@ t.test('the stock client', async (t) => {
 })
 
 t.test('sixteen calls of the stock client at once, over four places', async (t) => {
-  const it = await house(t)
-  const client = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: `${it.base}/compat` })
-  it.it.before = after(300)
+  const gateway = await house(t)
+  const client = new sdk.TypeSafeClient({ apiKey: gateway.key, baseURL: `${gateway.base}/compat` })
+  gateway.backends.before = after(300)
   let most = 0
-  const watch = setInterval(() => (most = Math.max(most, it.it.running)), 5)
+  const watch = setInterval(() => (most = Math.max(most, gateway.backends.running)), 5)
   t.teardown(() => clearInterval(watch))
   const clock = quietClock()
   const all = await Promise.all(Array.from({ length: 16 }, () => client.systemOne(ticket)))
@@ -316,8 +316,8 @@ t.test('sixteen calls of the stock client at once, over four places', async (t) 
 })
 
 t.test('AI SDK', async (t) => {
-  const it = await house(t)
-  const provider = createTypeSafeAi({ apiKey: it.key, baseURL: `${it.base}/compat/v1` })
+  const gateway = await house(t)
+  const provider = createTypeSafeAi({ apiKey: gateway.key, baseURL: `${gateway.base}/compat/v1` })
   const questions = {
     department: { type: 'choice', instructions: 'Who?', criteria: { billing: { includes: ['Refunds'] }, other: null } },
     severity: { type: 'score', instructions: 'How bad?', criteria: ['Cosmetic', 'A way around exists', 'Blocking'] },
@@ -334,7 +334,7 @@ t.test('AI SDK', async (t) => {
     const { answers, usage, providerMetadata, response } = await experimental_decide(given)
     const shares = Object.values(answers.department.probabilities!)
     t.same(Object.keys(answers.department.probabilities!), ['billing', 'other'])
-    t.ok(Math.abs(shares.reduce((sum, it) => sum + it) - 1) < 1e-9)
+    t.ok(Math.abs(shares.reduce((sum, share) => sum + share) - 1) < 1e-9)
     t.ok(answers.severity.score >= 0 && answers.severity.score <= 2)
     t.ok(answers.refund.probability > 0 && answers.refund.probability < 1)
     t.match(usage, { inputTokens: Number, outputTokens: Number })
@@ -347,8 +347,8 @@ t.test('AI SDK', async (t) => {
 })
 
 t.test('OpenAI’s clients', async (t) => {
-  const it = await house(t)
-  const client = new OpenAI({ apiKey: it.key, baseURL: `${it.base}/v1`, maxRetries: 0 })
+  const gateway = await house(t)
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.base}/v1`, maxRetries: 0 })
   // The resource `decisions` of openai 7 sends just this; test/stock-libraries.test.ts plays the resource itself.
   const ask = (sent: object): Promise<any> => client.post('/decisions', { body: sent })
   const failing = async (work: PromiseLike<unknown>, like: object) =>
@@ -372,14 +372,14 @@ t.test('OpenAI’s clients', async (t) => {
     t.equal(model, 'sure')
     const [which, bad, back] = answers
     t.same(
-      which.probabilities.map((it: any) => it.value),
+      which.probabilities.map((backend: any) => backend.value),
       [true, 'true', 'billing'],
     )
     const most = which.probabilities.reduce((one: any, other: any) =>
       other.probability > one.probability ? other : one,
     )
     t.equal(which.choice, most.value)
-    const sum = which.probabilities.reduce((sum: number, it: any) => sum + it.probability, 0)
+    const sum = which.probabilities.reduce((sum: number, backend: any) => sum + backend.probability, 0)
     t.ok(Math.abs(sum - 1) < 1e-9, 'each value has its own probability')
     t.ok(which.confidence >= 0 && which.confidence <= 1)
     t.same([which.type, which.name, bad.type, bad.name, back.name], ['choice', 'team', 'score', null, 'refund'])
@@ -398,7 +398,7 @@ t.test('OpenAI’s clients', async (t) => {
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 13,
     })
-    const { answers: same } = await it
+    const { answers: same } = await gateway
       .decide({
         model: 'sure',
         state: 'Charged twice.',
@@ -412,7 +412,7 @@ t.test('OpenAI’s clients', async (t) => {
 
   t.test('turns, JSON, images and calls of tools', async (t) => {
     let seen: DecideCall | null = null
-    it.it.seen = (call) => void (seen = call)
+    gateway.backends.seen = (call) => void (seen = call)
     const stateOf = async (input: unknown) => {
       await ask({ ...asked, input })
       return { state: JSON.parse(print(seen!.state)), images: seen!.images }
@@ -446,7 +446,7 @@ t.test('OpenAI’s clients', async (t) => {
       ],
       images: [png],
     })
-    it.it.seen = () => {}
+    gateway.backends.seen = () => {}
   })
 
   t.test('400 questions, and 255 values', async (t) => {
@@ -456,25 +456,25 @@ t.test('OpenAI’s clients', async (t) => {
     for (const model of ['sure', 'talker']) {
       const wide = { type: 'choice', instructions: 'Which?', choices }
       const { answers } = await ask({ ...asked, model, questions: [wide] })
-      const sum = answers[0].probabilities.reduce((sum: number, it: any) => sum + it.probability, 0)
+      const sum = answers[0].probabilities.reduce((sum: number, backend: any) => sum + backend.probability, 0)
       t.ok(answers[0].probabilities.length === 255 && Math.abs(sum - 1) < 1e-9, model)
     }
   })
 
   t.test('a backend that declines one question answers the others', async (t) => {
-    it.it.declines = (question) => print(question.instructions).includes('money')
+    gateway.backends.declines = (question) => print(question.instructions).includes('money')
     const { answers } = await ask(asked)
     t.same(
-      answers.map((it: any) => [it.type, it.name]),
+      answers.map((backend: any) => [backend.type, backend.name]),
       [
         ['choice', 'team'],
         ['score', null],
         ['refusal', 'refund'],
       ],
     )
-    const own = await it.decide(body({ q: { ...yes, instructions: 'money?' } }))
+    const own = await gateway.decide(body({ q: { ...yes, instructions: 'money?' } }))
     t.same([own.status, own.body.error], [502, 'questions.q: the backend refused to answer'])
-    it.it.declines = () => false
+    gateway.backends.declines = () => false
   })
 
   t.test('what is wrong is said in the form of OpenAI', async (t) => {
@@ -517,16 +517,16 @@ t.test('OpenAI’s clients', async (t) => {
     await failed(one({ levels: [{ label: 'low' }, {}] }, severity), 400, 'questions.0.levels.1.label')
     await failed({ stream: true }, 400, 'stream')
     await failed({ escalate: { below: 1, to: '' } }, 400, 'escalate.to')
-    const { credential } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
+    const { credential } = await gateway.gateway.keys.create({ scopes: ['tools.execute'] })
     const scopeless = new OpenAI({ apiKey: credential, baseURL: client.baseURL, maxRetries: 0 })
     await failing(scopeless.post('/decisions', { body: asked }), { status: 403 })
-    const crowd = await it.crowd(4)
+    const crowd = await gateway.crowd(4)
     await failing(ask(asked), { status: 429 })
     await crowd.leave()
   })
 
   t.test('OpenRouter’s client', async (t) => {
-    const router = new OpenRouter({ apiKey: it.key, retryConfig: { strategy: 'none' } })
+    const router = new OpenRouter({ apiKey: gateway.key, retryConfig: { strategy: 'none' } })
     const questions = {
       team: { type: 'choice' as const, instructions: 'Who?', criteria: { billing: 'Money', other: null } },
       refund: { type: 'noul' as const, instructions: 'Money back?' },
@@ -534,7 +534,7 @@ t.test('OpenAI’s clients', async (t) => {
     }
     const request = { model: 'sure', state: { message: 'Charged twice.' }, questions }
     const create = (decisionsRequest: object) =>
-      router.alpha.decisions.create({ decisionsRequest: decisionsRequest as never }, { serverURL: it.base })
+      router.alpha.decisions.create({ decisionsRequest: decisionsRequest as never }, { serverURL: gateway.base })
     const answer: any = await create({ ...request, provider: { order: ['mind'] }, user: 'somebody' })
     t.match(answer, {
       id: uuid7,
@@ -543,20 +543,20 @@ t.test('OpenAI’s clients', async (t) => {
       answers: { team: { type: 'choice', choice: String }, refund: { noul: Number }, severity: { score: Number } },
       usage: { inputTokens: 12, outputTokens: 1 },
     })
-    const posted = await it.decide({ ...request, provider: { order: [] }, trace: {} }, {}, '/api/alpha/decisions')
+    const posted = await gateway.decide({ ...request, provider: { order: [] }, trace: {} }, {}, '/api/alpha/decisions')
     t.equal(posted.headers.get('x-sealgate-dropped'), 'provider, trace')
     await failing(create({ ...request, questions: {} }), {
       statusCode: 400,
       error: { code: 400, message: /questions/ },
     })
     await failing(create({ ...request, model: 'nobody' }), { statusCode: 404 })
-    const pinned = await it.decide({ ...request, provider: 'elsewhere' }, {}, '/api/alpha/decisions')
+    const pinned = await gateway.decide({ ...request, provider: 'elsewhere' }, {}, '/api/alpha/decisions')
     t.same([pinned.status, pinned.body.error.code], [400, 400])
   })
 })
 
 t.test('what the interface says', async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   const refused = async (
     t: Test,
     sent: unknown,
@@ -564,7 +564,7 @@ t.test('what the interface says', async (t) => {
     more: object = {},
     headers: Record<string, string> = {},
   ) => {
-    const answer = await it.decide(sent, headers)
+    const answer = await gateway.decide(sent, headers)
     t.equal(answer.status, status, answer.text.slice(0, 200))
     t.same(Object.keys(answer.body), fields, 'no extra properties')
     t.match(answer.body, {
@@ -584,7 +584,7 @@ t.test('what the interface says', async (t) => {
     const asked =
       '{"model":"sure","state":null,"questions":{"b":{"type":"choice","criteria":{"10":null,"2":"two","b":null,"__proto__":null,"constructor":null}},' +
       '"__proto__":{"type":"noul"},"10":{"type":"score","criteria":["low","high"]},"constructor":{"type":"noul"},"2":{"type":"noul"}}}'
-    const { status, text } = await it.decide(asked)
+    const { status, text } = await gateway.decide(asked)
     t.equal(status, 200)
     const number = '[0-9.e-]+'
     const noul = `\\{"type":"noul","noul":${number}\\}`
@@ -608,16 +608,19 @@ t.test('what the interface says', async (t) => {
 
   t.test('401, 403 and 404', async (t) => {
     await refused(t, body(), 401, { error: String }, { authorization: 'Bearer sk_live_nobody' })
-    const { credential } = await it.gateway.keys.create({ scopes: ['tools.execute', 'api_key.read'] })
+    const { credential } = await gateway.gateway.keys.create({ scopes: ['tools.execute', 'api_key.read'] })
     await refused(t, body(), 403, { error: String }, { authorization: `Bearer ${credential}` })
     await refused(t, body(undefined, { model: 'nobody' }), 404, { error: /model/ })
-    const { credential: narrow } = await it.gateway.keys.create({ models: ['talker'] })
+    const { credential: narrow } = await gateway.gateway.keys.create({ models: ['talker'] })
     await refused(t, body(), 404, {}, { authorization: `Bearer ${narrow}` })
     const { data, models: named } = (await (
-      await it.call('GET', '/compat/v1/models', undefined, { authorization: `Bearer ${narrow}` })
+      await gateway.call('GET', '/compat/v1/models', undefined, { authorization: `Bearer ${narrow}` })
     ).json()) as any
-    t.same([data.map((it: any) => it.model), named.map((it: any) => it.name)], [['talker'], ['talker']])
-    t.equal((await fetch(`${it.base}/compat/v1/models`)).status, 401)
+    t.same(
+      [data.map((backend: any) => backend.model), named.map((backend: any) => backend.name)],
+      [['talker'], ['talker']],
+    )
+    t.equal((await fetch(`${gateway.base}/compat/v1/models`)).status, 401)
   })
 
   t.test('400, and what was expected where', async (t) => {
@@ -637,26 +640,26 @@ t.test('what the interface says', async (t) => {
     ]
     for (const [more, validator] of cases) {
       await refused(t, body(undefined, more), 400, { error: String, validator })
-      const detailed = await it.decide(body(undefined, more), {}, '/compat/v1/systemone')
+      const detailed = await gateway.decide(body(undefined, more), {}, '/compat/v1/systemone')
       t.equal(detailed.status, 422)
       t.same(Object.keys(detailed.body), ['detail'])
       t.match(detailed.body.detail, [{ loc: ['body'], msg: String, type: 'value_error' }])
     }
-    t.match((await it.decide(body(undefined, { model: 'chatty' }))).body.error, /\/std\/chat\/completions/)
+    t.match((await gateway.decide(body(undefined, { model: 'chatty' }))).body.error, /\/std\/chat\/completions/)
     await refused(t, '{"model"', 400, { error: 'Malformed JSON' })
     await refused(t, '[]', 400, { validator: { body: String } })
-    const malformed = await it.decide('{"model"', {}, '/compat/v1/systemone')
+    const malformed = await gateway.decide('{"model"', {}, '/compat/v1/systemone')
     t.same(
       [malformed.status, malformed.body],
       [400, { detail: { error_type: 'invalid_request', message: 'Malformed JSON' } }],
     )
-    const lost = await it.decide(body(), {}, '/compat/v1/v1/systemone')
+    const lost = await gateway.decide(body(), {}, '/compat/v1/v1/systemone')
     t.equal(lost.status, 404)
     t.match(lost.body.error, /base URL ends in \/compat/)
   })
 
   t.test('429, and when to come again', async (t) => {
-    const crowd = await it.crowd(4)
+    const crowd = await gateway.crowd(4)
     const waits: number[] = []
     for (let times = 0; times < 6; times++) {
       const { headers } = await refused(t, body(), 429, { error: 'Too many concurrent requests', validator: null })
@@ -666,64 +669,68 @@ t.test('what the interface says', async (t) => {
       waits.push(ms)
     }
     t.ok(waits[5]! > waits[0]!, `it grows with the number waiting: ${waits}`)
-    const { credential } = await it.gateway.keys.create({})
-    t.equal((await it.decide(body(), { authorization: `Bearer ${credential}` })).status, 200, 'places are a key’s own')
+    const { credential } = await gateway.gateway.keys.create({})
+    t.equal(
+      (await gateway.decide(body(), { authorization: `Bearer ${credential}` })).status,
+      200,
+      'places are a key’s own',
+    )
     await crowd.leave()
-    await it.quiet()
+    await gateway.quiet()
   })
 })
 
 t.test('503 while no backend may be asked', async (t) => {
-  const it = await house(t, { routing: { retries: 0, breaker: { faults: 1, rest: 60_000 } } })
-  it.it.before = () => Promise.reject(new UpstreamFailed(undefined, { again: true, answered: 500 }))
-  t.equal((await it.decide(body())).status, 503)
-  const answer = await it.decide(body())
+  const gateway = await house(t, { routing: { retries: 0, breaker: { faults: 1, rest: 60_000 } } })
+  gateway.backends.before = () => Promise.reject(new UpstreamFailed(undefined, { again: true, answered: 500 }))
+  t.equal((await gateway.decide(body())).status, 503)
+  const answer = await gateway.decide(body())
   t.equal(answer.status, 503)
   t.same(Object.keys(answer.body), fields)
   t.match(answer.body, { error: 'Service temporarily unavailable' })
   t.ok(Number(answer.headers.get('retry-after')) > 0)
-  const detailed = await it.decide(body(), {}, '/compat/v1/systemone')
+  const detailed = await gateway.decide(body(), {}, '/compat/v1/systemone')
   t.same([detailed.status, detailed.body.detail.error_type], [503, 'unavailable'])
 })
 
 t.test('a client that leaves', async (t) => {
-  const it = await house(t)
-  const crowd = await it.crowd(4)
-  t.equal((await it.decide(body())).status, 429)
+  const gateway = await house(t)
+  const crowd = await gateway.crowd(4)
+  t.equal((await gateway.decide(body())).status, 429)
   const left = performance.now()
   await crowd.leave()
-  t.ok(await until(() => it.it.running === 0))
-  const ms = (it.it.stopped - left) / slowness()
+  t.ok(await until(() => gateway.backends.running === 0))
+  const ms = (gateway.backends.stopped - left) / slowness()
   t.ok(ms < 1000, `the backend is told after ${ms.toFixed(0)} ms`)
-  t.ok(await until(async () => (await it.decide(body())).status === 200), 'and the places are free')
+  t.ok(await until(async () => (await gateway.decide(body())).status === 200), 'and the places are free')
   // A client that has already gone when its body is read.
-  const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+  const socket = connect(Number(new URL(gateway.base).port), '127.0.0.1')
   const text = JSON.stringify(body())
   socket.write(
-    `POST /compat/v1/decision HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${it.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length + 1}\r\n\r\n${text}`,
+    `POST /compat/v1/decision HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length + 1}\r\n\r\n${text}`,
   )
   await once(socket, 'connect')
   await sleep(50)
   socket.destroy()
   await sleep(50)
-  t.equal((await it.decide(body())).status, 200)
-  t.equal(it.it.running, 0)
+  t.equal((await gateway.decide(body())).status, 200)
+  t.equal(gateway.backends.running, 0)
 })
 
 t.test('its own deadline', async (t) => {
-  const it = await house(t, { timeouts: { decision: 300 } })
-  it.it.before = hang
+  const gateway = await house(t, { timeouts: { decision: 300 } })
+  gateway.backends.before = hang
   const began = performance.now()
-  const { status, body: said } = await it.decide(body())
+  const { status, body: refusal } = await gateway.decide(body())
   const ms = performance.now() - began
   t.ok(status === 502 || status === 503, `${status}`)
-  t.same(Object.keys(said), fields)
+  t.same(Object.keys(refusal), fields)
   t.ok(ms >= 290 && ms / slowness() < 1000, `${ms.toFixed(0)} ms`)
-  t.ok(await until(() => it.it.running === 0))
+  t.ok(await until(() => gateway.backends.running === 0))
 })
 
 t.test('sixteen questions of a chat backend', async (t) => {
-  const it = await house(t)
+  const gateway = await house(t)
   const questions = (count: number) =>
     Object.fromEntries(
       Array.from({ length: count }, (_, at) => [
@@ -735,17 +742,17 @@ t.test('sixteen questions of a chat backend', async (t) => {
   const together = (count: number): Backends['before'] => {
     const [gathered, all] = gate()
     return async (_, signal) => {
-      if (it.it.running === count) all()
+      if (gateway.backends.running === count) all()
       await Promise.race([gathered, hang(_, signal)])
     }
   }
   for (const count of [1, 16]) {
-    it.it.before = together(count)
-    t.equal((await it.decide(body(questions(count), { model: 'talker' }))).status, 200, `${count} at once`)
+    gateway.backends.before = together(count)
+    t.equal((await gateway.decide(body(questions(count), { model: 'talker' }))).status, 200, `${count} at once`)
   }
 
   let ended = 0
-  it.it.before = (what, signal) => {
+  gateway.backends.before = (what, signal) => {
     if (JSON.stringify(what).includes('Question 7?'))
       return Promise.reject(new UpstreamFailed(undefined, { validator: { 7: 'the backend refused to answer' } }))
     return hang(what, signal).catch((reason: unknown) => {
@@ -753,14 +760,14 @@ t.test('sixteen questions of a chat backend', async (t) => {
       throw reason
     })
   }
-  const { status, body: said } = await it.decide(body(questions(16), { model: 'talker' }))
-  t.same([status, said.error], [502, 'questions.q7: the backend refused to answer'])
+  const { status, body: refusal } = await gateway.decide(body(questions(16), { model: 'talker' }))
+  t.same([status, refusal.error], [502, 'questions.q7: the backend refused to answer'])
   t.equal(ended, 15, 'one that fails ends the others')
 })
 
 t.test('no bad input is our fault', async (t) => {
   const runs = isWhole ? 20_000 : 3_000
-  const it = await house(t, { decision: { places: 1000 } })
+  const gateway = await house(t, { decision: { places: 1000 } })
   const words = fc.oneof(fc.constantFrom(null, 'x', ['y']), fc.string({ maxLength: 4 }))
   const question = fc.oneof(
     fc.record({ type: fc.constant('choice'), instructions: words, criteria: mapsOf(words, 27) }),
@@ -783,8 +790,8 @@ t.test('no bad input is our fault', async (t) => {
     },
     { requiredKeys: [] },
   )
-  const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true })).map(([it, share]) => {
-    const text = print(it)
+  const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true })).map(([backend, share]) => {
+    const text = print(backend)
     return text.slice(0, Math.floor(share * text.length))
   })
   const text = fc.oneof(
@@ -793,7 +800,7 @@ t.test('no bad input is our fault', async (t) => {
     { weight: 1, arbitrary: cut },
     { weight: 1, arbitrary: fc.oneof(oddValues.map(print), fc.string()) },
   )
-  const pool = new Pool(it.base, { connections: 16 })
+  const pool = new Pool(gateway.base, { connections: 16 })
   t.teardown(() => pool.close())
   const bodies = fc.sample(text, { seed, numRuns: runs })
   const counts = new Map<number, number>()
@@ -805,13 +812,13 @@ t.test('no bad input is our fault', async (t) => {
       const { statusCode, body: answer } = await pool.request({
         method: 'POST',
         path: at % 4 === 0 ? '/compat/v1/systemone' : '/compat/v1/decision',
-        headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
         body: bodies[at]!,
       })
-      const said = await answer.text()
+      const text = await answer.text()
       counts.set(statusCode, (counts.get(statusCode) ?? 0) + 1)
       if (![200, 400, 404, 422].includes(statusCode))
-        t.fail(`${statusCode} for ${bodies[at]!.slice(0, 200)}: ${said.slice(0, 200)}`)
+        t.fail(`${statusCode} for ${bodies[at]!.slice(0, 200)}: ${text.slice(0, 200)}`)
     }
   }
   await Promise.all(Array.from({ length: 16 }, worker))
@@ -819,7 +826,7 @@ t.test('no bad input is our fault', async (t) => {
     `SEALGATE_SEED=${seed}: ${runs} bodies in ${((performance.now() - began) / 1000).toFixed(1)} s: ${[...counts].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
   )
   t.equal(
-    [...counts.values()].reduce((sum, it) => sum + it),
+    [...counts.values()].reduce((sum, value) => sum + value),
     runs,
   )
   for (const status of [200, 400, 422]) t.ok((counts.get(status) ?? 0) > runs / 100, `${status} is among the answers`)

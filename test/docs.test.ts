@@ -42,7 +42,7 @@ const exists = (path: string) =>
 const marked = (mark: string) =>
   files.flatMap((file) =>
     blocksOf(texts.get(file)!)
-      .filter((it) => it.mark === mark)
+      .filter((block) => block.mark === mark)
       .map(({ text }) => ({ file, text })),
   )
 
@@ -253,8 +253,8 @@ t.test('the answer in the README is the real one', async (t) => {
   const [asked] = marked('checked as request')
   const [shown] = marked('checked as answer')
   const body = / -d '([\s\S]*)'/.exec(asked!.text)![1]!
-  const it = await running(t, { ...memory(), upstreams: [use(useLite)] })
-  const answer = await it.call('POST', '/compat/v1/decision', body)
+  const gateway = await running(t, { ...memory(), upstreams: [use(useLite)] })
+  const answer = await gateway.call('POST', '/compat/v1/decision', body)
   t.equal(answer.status, 200)
   // Processors differ in the last digits.
   const plain = (json: string) =>
@@ -298,10 +298,12 @@ t.test('each line of evidence.md on what CI shows has its test and its title', a
 t.test('operations.md knows every event of the log', async (t) => {
   const sources = (await Promise.all(['core', 'adapters', 'plugins'].map(found)))
     .flat()
-    .filter((it) => it.endsWith('.ts'))
+    .filter((text) => text.endsWith('.ts'))
   const code = (await Promise.all(sources.map((file) => readFile(file, 'utf8')))).join('\n')
   const events = new Set(
-    [...code.matchAll(/log\.(?:info|warn|error)\(\s*'([^']+)'|event: '(log\.[^']+)'/g)].map((it) => it[1] ?? it[2]),
+    [...code.matchAll(/log\.(?:info|warn|error)\(\s*'([^']+)'|event: '(log\.[^']+)'/g)].map(
+      (match) => match[1] ?? match[2],
+    ),
   )
   const rows = new Set(
     [...texts.get('docs/operations.md')!.matchAll(/^\| (`[a-z0-9.`, ]+) \| [a-z, ]+ \|/gm)].flatMap(([, names]) =>

@@ -40,13 +40,13 @@ t.test('each door stands once in the one table of routes, with its scope and the
 t.test(
   'each route with a scope refuses a request without a key, with another key, and without the scope',
   async (t) => {
-    const it = await running(t, memory(), {
+    const gateway = await running(t, memory(), {
       ...unhurried,
       limits: { ...unhurried.limits, keyless: { requestsPerSecond: null } },
     })
     const settings = v.parse(SettingsShape, {})
     const statusOf = async ({ method, path }: AnyRoute, authorization: string | null): Promise<number> => {
-      const url = it.base + namedPath(path, settings).replace(/\{\w+\}/g, 'none')
+      const url = gateway.base + namedPath(path, settings).replace(/\{\w+\}/g, 'none')
       const headers = { ...(authorization !== null && { authorization }), 'content-type': 'application/json' }
       const answer = await fetch(url, {
         method,
@@ -65,7 +65,7 @@ t.test(
       if (typeof access !== 'object') continue
       const others = scopes.filter((scope) => !hasScope({ scopes: [scope] }, access.scope))
       if (others.length === 0) continue
-      const { credential } = await it.gateway.keys.create({ scopes: others })
+      const { credential } = await gateway.gateway.keys.create({ scopes: others })
       t.equal(await statusOf(route, `Bearer ${credential}`), 403, `${label}: every scope but those that give it`)
     }
   },

@@ -47,11 +47,11 @@ const stage = async (t: Test, more: SettingsInput = {}) => {
   const at = { baseUrl: `${house.url}/v1`, continuation: { go: true } }
   const upstreams = [use(openai, at, 'house'), use(openai, at, 'spare')]
   const settings = { ...unhurried, models, routing: { retries: 0 }, ...more }
-  const it = await running(t, { ...memory({ network: true }), upstreams }, settings)
-  const drill = async (body: object, key = it.key, signal?: AbortSignal) => {
+  const gateway = await running(t, { ...memory({ network: true }), upstreams }, settings)
+  const drill = async (body: object, key = gateway.key, signal?: AbortSignal) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const request = { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) }
-    return fetch(`${it.base}/admin/drill`, request)
+    return fetch(`${gateway.base}/admin/drill`, request)
   }
   const marks = async (body: object) => {
     const told = eventsIn(await (await drill(body)).text())
@@ -62,19 +62,19 @@ const stage = async (t: Test, more: SettingsInput = {}) => {
       ),
     }
   }
-  return { ...it, house, drill, marks }
+  return { ...gateway, house, drill, marks }
 }
 
 t.test('what the configuration does about a fault is what the drill says', async (t) => {
-  const it = await stage(t, { timeouts: { firstToken: 3_000, total: 15_000 } })
+  const scene = await stage(t, { timeouts: { firstToken: 3_000, total: 15_000 } })
   const scenes = ['S01', 'S02', 'S04', 'S08', 'S14', 'C02']
-  const alone = await it.marks({ model: 'single', scenes })
+  const alone = await scene.marks({ model: 'single', scenes })
   t.same(
     alone.marks,
     { S01: 'pass', S02: 'safe', S04: 'safe', S08: 'safe', S14: 'pass', C02: 'pass' },
     'one backend and no retry',
   )
-  const chained = await it.marks({ model: 'chained', scenes: [...scenes, 'S07'] })
+  const chained = await scene.marks({ model: 'chained', scenes: [...scenes, 'S07'] })
   const { S07, ...quick } = chained.marks
   t.same(
     quick,
@@ -98,16 +98,16 @@ t.test('what the configuration does about a fault is what the drill says', async
   t.match(sceneOf(alone, 'C02'), { asked: 1, caller: { status: null, ending: 'left', ms: null } })
 
   await t.test('and nothing of the gateway was touched', async (t) => {
-    t.equal(it.house.asked.filter(({ method }) => method === 'POST').length, 0, 'no backend')
-    t.same((await it.gateway.supply({ store: MetadataStore }).store.list(usages, {})).rows, [], 'no usage')
-    t.equal((await it.gateway.keys.list(null, 10, 0)).total, 1, 'no key')
-    t.notMatch(JSON.stringify(it.logged), /S0\d|fault/, 'no log')
+    t.equal(scene.house.asked.filter(({ method }) => method === 'POST').length, 0, 'no backend')
+    t.same((await scene.gateway.supply({ store: MetadataStore }).store.list(usages, {})).rows, [], 'no usage')
+    t.equal((await scene.gateway.keys.list(null, 10, 0)).total, 1, 'no key')
+    t.notMatch(JSON.stringify(scene.logged), /S0\d|fault/, 'no log')
     t.notMatch(
-      await (await it.call('GET', '/metrics')).text(),
+      await (await scene.call('GET', '/metrics')).text(),
       /provider="(?:house|spare|place)[^\n]* [1-9]/,
       'no metric',
     )
-    const { rows } = await it.gateway.audit.list({ order: { by: 'at', descending: false } })
+    const { rows } = await scene.gateway.audit.list({ order: { by: 'at', descending: false } })
     const drills = rows.filter(({ row }) => row.action === 'drill')
     t.same(
       drills.map(({ row }) => [row.object, row.outcome]),
@@ -121,22 +121,22 @@ t.test('what the configuration does about a fault is what the drill says', async
 })
 
 t.test('a drill is for operators, and for what there is', async (t) => {
-  const it = await stage(t)
-  const status = async (body: object, key?: string) => (await it.drill(body, key)).status
-  const keyOf = async (of: Parameters<typeof it.gateway.keys.create>[0]) =>
-    (await it.gateway.keys.create(of)).credential
+  const scene = await stage(t)
+  const status = async (body: object, key?: string) => (await scene.drill(body, key)).status
+  const keyOf = async (of: Parameters<typeof scene.gateway.keys.create>[0]) =>
+    (await scene.gateway.keys.create(of)).credential
   const single = { model: 'single' }
   t.equal(await status(single, await keyOf({ organization: 'other' })), 403, 'another organisation')
   t.equal(await status(single, await keyOf({ scopes: ['api_key.read', 'chats.completion'] })), 403, 'another scope')
   t.equal(await status(single, 'sk_live_none'), 401)
   t.equal(await status({}), 400)
   t.equal(await status({ model: 'none' }), 404)
-  t.match(await (await it.drill({ model: 'drawing' })).json(), {
+  t.match(await (await scene.drill({ model: 'drawing' })).json(), {
     status: 400,
     validator: { model: 'expected a chat model' },
   })
   t.equal(await status({ model: 'sealed' }), 400)
-  t.match(await (await it.drill({ ...single, scenes: ['S02', 'S99'] })).json(), {
+  t.match(await (await scene.drill({ ...single, scenes: ['S02', 'S99'] })).json(), {
     status: 400,
     validator: { scenes: /S01/ },
   })
@@ -153,35 +153,35 @@ process.on('worker', (thread: Worker) => {
 
 t.test('one drill plays at a time, and ends with its reader', async (t) => {
   // The silent scene takes 12 s, and the thread is looked for at most 6 s: it does not end by itself in that time.
-  const it = await stage(t, { timeouts: { firstToken: 120_000, idle: 120_000, total: 120_000 } })
+  const scene = await stage(t, { timeouts: { firstToken: 120_000, idle: 120_000, total: 120_000 } })
   const leaving = new AbortController()
-  const first = await it.drill({ model: 'single', scenes: ['S06'] }, it.key, leaving.signal)
+  const first = await scene.drill({ model: 'single', scenes: ['S06'] }, scene.key, leaving.signal)
   t.equal(first.status, 200)
   const reader = first.body!.getReader()
   await reader.read()
   t.ok(await until(() => threads.size === 1), 'a thread plays')
-  const second = await it.drill({ model: 'single' })
+  const second = await scene.drill({ model: 'single' })
   t.equal(second.status, 409)
   t.match(await second.json(), { error: 'A drill is under way in this process' })
-  t.equal((await it.drill({ model: 'single' })).status, 409, 'a refusal frees no place')
+  t.equal((await scene.drill({ model: 'single' })).status, 409, 'a refusal frees no place')
   leaving.abort()
   t.ok(await until(() => threads.size === 0, 6_000), 'the thread is gone')
   // The thread is gone a moment before its place is free.
   let third = second
-  await until(async () => (third = await it.drill({ model: 'single', scenes: ['S02'] })).status !== 409)
+  await until(async () => (third = await scene.drill({ model: 'single', scenes: ['S02'] })).status !== 409)
   t.equal(third.status, 200, 'the place is free')
   t.match(eventsIn(await third.text()).at(-1), { event: 'ended' })
   t.ok(await until(() => threads.size === 0), 'the thread of a whole drill is gone')
 })
 
 t.test('a gateway that drains ends its drill at once', async (t) => {
-  const it = await stage(t)
-  const answer = await it.drill({ model: 'single', scenes: ['S06', 'S02'] })
+  const scene = await stage(t)
+  const answer = await scene.drill({ model: 'single', scenes: ['S06', 'S02'] })
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
   let heard = (await reader.read()).value ?? ''
   t.ok(await until(() => threads.size === 1), 'a thread plays')
-  t.equal(await it.gateway.drain(60_000), 0)
-  for (let it = await reader.read(); !it.done; it = await reader.read()) heard += it.value
+  t.equal(await scene.gateway.drain(60_000), 0)
+  for (let result = await reader.read(); !result.done; result = await reader.read()) heard += result.value
   t.same(
     eventsIn(heard).map(({ event }) => event),
     ['begins'],
@@ -192,8 +192,8 @@ t.test('a gateway that drains ends its drill at once', async (t) => {
 
 t.test('a gateway without a drill says so', async (t) => {
   const adapters = { ...memory(), parts: memory().parts.filter(({ name }) => name !== 'drill') }
-  const it = await running(t, adapters)
-  const answer = await it.call('POST', '/admin/drill', { model: 'rehearsal' })
+  const gateway = await running(t, adapters)
+  const answer = await gateway.call('POST', '/admin/drill', { model: 'rehearsal' })
   t.equal(answer.status, 400)
   t.match(await answer.json(), { error: 'This deployment is not set up for it', validator: { drill: /adapter/ } })
 })

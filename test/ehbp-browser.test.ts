@@ -70,24 +70,24 @@ t.test('in a real browser our client refuses what it refuses in Node', { skip: w
 
 t.test('a page of another origin chats with the enclave by both clients', { skip: withoutChromium }, async (t) => {
   const { base: origin } = await ehbpServer(t, () => wholeAnswers.json)
-  const it = await sealedStage(t, { settings: { cors: { origins: [origin] } } })
+  const stage = await sealedStage(t, { settings: { cors: { origins: [origin] } } })
   const { tab, sent } = await opened(t, `${origin}/`)
   const secret = 'the otters of Cold Quay'
   const ask = { model: 'quiet', messages: [{ role: 'user', content: secret }] }
-  const options = { baseUrl: `${it.base}/ehbp/v1`, apiKey: it.apiKey, policy: { allowInsecureDev: true } }
+  const options = { baseUrl: `${stage.base}/ehbp/v1`, apiKey: stage.apiKey, policy: { allowInsecureDev: true } }
   for (const stream of [false, true]) {
-    const said = await tab.evaluate(([options, params]) => (globalThis as unknown as Inside).chat(options, params), [
+    const text = await tab.evaluate(([options, params]) => (globalThis as unknown as Inside).chat(options, params), [
       options,
       { ...ask, stream },
     ] as const)
-    t.equal(said, secret)
+    t.equal(text, secret)
   }
-  const headers = { authorization: `Bearer ${it.apiKey}`, 'content-type': 'application/json' }
-  const said = await tab.evaluate(
+  const headers = { authorization: `Bearer ${stage.apiKey}`, 'content-type': 'application/json' }
+  const text = await tab.evaluate(
     ([base, path, headers, body]) => (globalThis as unknown as Inside).others(base, path, headers, body),
-    [it.base, '/ehbp/v1/chat/completions', headers, JSON.stringify(ask)] as const,
+    [stage.base, '/ehbp/v1/chat/completions', headers, JSON.stringify(ask)] as const,
   )
-  t.match(said, new RegExp(`^200 .*${secret}`), 'the package of others, unmodified')
-  t.equal(it.calls.length, 3)
+  t.match(text, new RegExp(`^200 .*${secret}`), 'the package of others, unmodified')
+  t.equal(stage.calls.length, 3)
   t.notMatch(sent.join(''), /otters/, 'no plaintext leaves the page')
 })

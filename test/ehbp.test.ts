@@ -31,11 +31,11 @@ const bearer = ({ apiKey }: Pick<Sealed, 'apiKey'>) => ({
 const place = '/ehbp/v1/chat/completions'
 
 t.test('the package ehbp, unmodified, chats with the enclave', async (t) => {
-  const it = await sealedStage(t)
-  const transport = await createTransport(it.base)
-  const { publicKey } = await it.key('x25519')
+  const stage = await sealedStage(t)
+  const transport = await createTransport(stage.base)
+  const { publicKey } = await stage.key('x25519')
   t.equal(await transport.getServerPublicKeyHex(), toHex(publicKey), 'the key is one of the evidence')
-  const send = (body: object) => transport.post(it.base + place, JSON.stringify(body), { headers: bearer(it) })
+  const send = (body: object) => transport.post(stage.base + place, JSON.stringify(body), { headers: bearer(stage) })
   const whole = await send(ask())
   t.equal(whole.status, 200)
   t.match(await whole.json(), { model: 'quiet', choices: [{ message: { content: secret }, finish_reason: 'stop' }] })
@@ -44,15 +44,15 @@ t.test('the package ehbp, unmodified, chats with the enclave', async (t) => {
   t.match(streamed.headers.get('content-type'), /^text\/event-stream/)
   const events = (await streamed.text()).split('\n\n').filter((event) => event.startsWith('data: '))
   t.equal(events.at(-1), 'data: [DONE]')
-  const said = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)).choices[0].delta.content ?? '')
-  t.equal(said.join(''), secret)
-  t.equal(it.calls.length, 2)
+  const texts = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)).choices[0].delta.content ?? '')
+  t.equal(texts.join(''), secret)
+  t.equal(stage.calls.length, 2)
 
   const unknown = await send({ ...ask(), model: 'nobody' })
   t.equal(unknown.status, 404)
   t.match(await unknown.json(), { error: { code: 'unknown_model' } }, 'what went wrong is sealed')
-  t.notMatch(JSON.stringify(it.logged), /otters|nobody/, 'the gateway logs nothing of it')
-  it.restart()
+  t.notMatch(JSON.stringify(stage.logged), /otters|nobody/, 'the gateway logs nothing of it')
+  stage.restart()
   await t.rejects(send(ask()), KeyConfigMismatchError, 'a key of before')
 })
 
@@ -69,10 +69,10 @@ const listened = (): { readonly fetch: typeof fetch; readonly heard: string[] } 
 }
 
 t.test('our client and the OpenAI client chat by X-Wing, and the line shows nothing', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const { fetch, heard } = listened()
-  const baseUrl = `${it.base}/ehbp/v1`
-  const client = ehbp({ baseUrl, apiKey: it.apiKey, policy: { allowInsecureDev: true }, fetch })
+  const baseUrl = `${stage.base}/ehbp/v1`
+  const client = ehbp({ baseUrl, apiKey: stage.apiKey, policy: { allowInsecureDev: true }, fetch })
   t.match(await client.chat.completions.create(ask()), { choices: [{ message: { content: secret } }] })
   const chunks = []
   for await (const chunk of await client.chat.completions.create({ ...ask(), stream: true as const }))
@@ -83,10 +83,10 @@ t.test('our client and the OpenAI client chat by X-Wing, and the line shows noth
     status: 404,
     code: 'unknown_model',
   })
-  const openai = new OpenAI({ baseURL: baseUrl, apiKey: it.apiKey, fetch: client.fetch, maxRetries: 0 })
+  const openai = new OpenAI({ baseURL: baseUrl, apiKey: stage.apiKey, fetch: client.fetch, maxRetries: 0 })
   const answer = await openai.chat.completions.create(ask())
   t.equal(answer.choices[0]!.message.content, secret)
-  it.restart()
+  stage.restart()
   t.match(await client.chat.completions.create(ask()), { choices: [{}] }, 'keys that are over are verified anew')
   t.ok(heard.length > 10)
   t.notMatch(heard.join(''), /otters|nobody|unknown_model/)
@@ -94,15 +94,15 @@ t.test('our client and the OpenAI client chat by X-Wing, and the line shows noth
 })
 
 t.test('our client refuses an enclave that proves nothing', async (t) => {
-  const it = await sealedStage(t)
-  const client = ehbp({ baseUrl: `${it.base}/ehbp/v1`, apiKey: it.apiKey })
+  const stage = await sealedStage(t)
+  const client = ehbp({ baseUrl: `${stage.base}/ehbp/v1`, apiKey: stage.apiKey })
   await t.rejects(client.chat.completions.create(ask()), { name: 'SealgateError' })
-  t.strictSame(it.calls, [])
+  t.strictSame(stage.calls, [])
 })
 
 t.test('the enclave refuses what is wrong in one thing', async (t) => {
-  const it = await sealedStage(t)
-  const keys = readKeyConfigs(new Uint8Array(await (await fetch(`${it.base}/.well-known/hpke-keys`)).arrayBuffer()))!
+  const stage = await sealedStage(t)
+  const keys = readKeyConfigs(new Uint8Array(await (await fetch(`${stage.base}/.well-known/hpke-keys`)).arrayBuffer()))!
   t.strictSame(
     keys.map(({ kem }) => kem.name),
     ['x25519', 'x-wing'],
@@ -112,8 +112,8 @@ t.test('the enclave refuses what is wrong in one thing', async (t) => {
     const { body, answer } = await sealRequest(keys[0]!, text)
     return { body, key: toHex(answer.encapsulated) }
   }
-  const send = async ({ body, key }: { body: Uint8Array; key: string }, headers: object = bearer(it)) => {
-    const answer = await fetch(it.base + place, {
+  const send = async ({ body, key }: { body: Uint8Array; key: string }, headers: object = bearer(stage)) => {
+    const answer = await fetch(stage.base + place, {
       method: 'POST',
       headers: { ...headers, 'ehbp-encapsulated-key': key },
       body: body as Uint8Array<ArrayBuffer>,
@@ -139,7 +139,7 @@ t.test('the enclave refuses what is wrong in one thing', async (t) => {
   t.equal(await send({ ...one, key: 'zz' }), `400 ${json}`, 'no hex')
   t.equal(await send({ ...one, key: one.key.slice(2) }), `400 ${json}`, 'a short key')
   t.equal(await send(one, {}), `401 ${json}`, 'no API key')
-  t.equal(it.calls.length, 1)
+  t.equal(stage.calls.length, 1)
   t.equal(await send(await fresh(utf8('[]'))), '400 application/json true', 'no object, refused under the seal')
   t.equal(await send(one), '200 application/json true', 'the request whose copies were refused')
 })
@@ -158,9 +158,11 @@ t.test('a broken stream has no mark of its end', async (t) => {
       throw new Error('secret of the backend')
     })(),
   })
-  const it = await sealedStage(t, { play })
-  const transport = await createTransport(it.base)
-  const answer = await transport.post(it.base + place, JSON.stringify(ask({ stream: true })), { headers: bearer(it) })
+  const stage = await sealedStage(t, { play })
+  const transport = await createTransport(stage.base)
+  const answer = await transport.post(stage.base + place, JSON.stringify(ask({ stream: true })), {
+    headers: bearer(stage),
+  })
   const text = await answer.text()
   t.match(text, /"content":"half"[^]*"error":\{"message":"Service temporarily unavailable"/)
   t.notMatch(text, /\[DONE\]|secret of/)

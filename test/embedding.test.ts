@@ -59,9 +59,9 @@ t.test('parts come as they are said, and whoever leaves ends the call', async (t
   const controller = new AbortController()
   const answer = await post('/v1/chat/completions', { ...asked(true), model: 'far' }, { signal: controller.signal })
   const reader = answer.body!.getReader()
-  let said = ''
+  let output = ''
   const read = async (word: string) => {
-    while (!said.includes(word)) said += Buffer.from((await reader.read()).value!).toString()
+    while (!output.includes(word)) output += Buffer.from((await reader.read()).value!).toString()
   }
   await read('far begins')
   backend.say('and goes on')
@@ -99,16 +99,16 @@ t.test('a backend that can’t be listed is told of once', async (t) => {
   const backend = await recorded(() => ({ status, body: '{"data":[{"id":"found"}]}' }))
   t.teardown(() => backend.close())
   let now = Date.now()
-  const it = await running(t, {
+  const gateway = await running(t, {
     ...memory({ network: true }),
     clock: use({ ...clock, create: () => ({ ...system.clock, now: () => now }) }),
     upstreams: [use(openai, { baseUrl: backend.url, apiKey: 'x' })],
   })
   const list = async () => {
     now += 61_000
-    return (await (await it.call('GET', '/v1/models')).json()) as { data: unknown[] }
+    return (await (await gateway.call('GET', '/v1/models')).json()) as { data: unknown[] }
   }
-  const told = () => it.logged.filter(({ event }) => event === 'models.unlisted').length
+  const told = () => gateway.logged.filter(({ event }) => event === 'models.unlisted').length
   await list()
   await list()
   t.equal(told(), 1)

@@ -21,33 +21,33 @@ interface Record_ {
   readonly [field: string]: unknown
 }
 
-const up = async (it: Running, content: Uint8Array, more = {}, headers = {}): Promise<Record_> => {
-  const answer = await it.call('POST', '/files/encrypted/upload', uploadOf(content, more), headers)
-  const said = (await answer.json()) as { data: Record_ }
-  if (answer.status !== 200) throw new Error(JSON.stringify(said))
-  return said.data
+const up = async (gateway: Running, content: Uint8Array, more = {}, headers = {}): Promise<Record_> => {
+  const answer = await gateway.call('POST', '/files/encrypted/upload', uploadOf(content, more), headers)
+  const body = (await answer.json()) as { data: Record_ }
+  if (answer.status !== 200) throw new Error(JSON.stringify(body))
+  return body.data
 }
-const listed = async (it: Running, query = '', headers = {}) => {
-  const answer = await it.call('GET', `/files/encrypted${query}`, undefined, headers)
+const listed = async (gateway: Running, query = '', headers = {}) => {
+  const answer = await gateway.call('GET', `/files/encrypted${query}`, undefined, headers)
   return { status: answer.status, ...((await answer.json()) as { data: { files: Record_[]; pagination: object } }) }
 }
-const contentOf = async (it: Running, id: string, headers = {}) => {
-  const answer = await it.call('GET', `/files/encrypted/${id}/content`, undefined, headers)
+const contentOf = async (gateway: Running, id: string, headers = {}) => {
+  const answer = await gateway.call('GET', `/files/encrypted/${id}/content`, undefined, headers)
   return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
-const keyFor = async (it: Running, key: object) => ({
-  authorization: `Bearer ${(await it.gateway.keys.create(key)).credential}`,
+const keyFor = async (gateway: Running, key: object) => ({
+  authorization: `Bearer ${(await gateway.gateway.keys.create(key)).credential}`,
 })
 const json = async (answer: Response) => (await answer.json()) as { error: string; validator: object | null; data: any }
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(`files in ${name}`, async (t) => {
-    const it = await running(t, await adapters(t), unhurried)
+    const gateway = await running(t, await adapters(t), unhurried)
 
     await t.test('are stored, listed, fetched, re-wrapped and removed', async (t) => {
       const content = randomBytes(300_000)
       const sent = uploadOf(content, { type_hint: 'document' })
-      const answer = await it.call('POST', '/files/encrypted/upload', sent)
+      const answer = await gateway.call('POST', '/files/encrypted/upload', sent)
       const { data: record } = await json(answer)
       t.match(record, {
         id: /^file_[0-9a-f-]{36}$/,
@@ -65,16 +65,16 @@ for (const [name, adapters] of Object.entries(environments)) {
         original_name: sent.encrypted_name,
         rag_status: 'none',
       })
-      const { data } = await listed(it)
+      const { data } = await listed(gateway)
       t.same(data.files, [record], 'listed as it was told')
       t.same(data.pagination, { limit: 20, offset: 0, total: 1, has_more: false })
-      t.same((await json(await it.call('GET', `/files/encrypted/${record.id}?url=true`))).data, {
+      t.same((await json(await gateway.call('GET', `/files/encrypted/${record.id}?url=true`))).data, {
         ...record,
         url: null,
         url_expires_at: null,
       })
 
-      const whole = await contentOf(it, record.id)
+      const whole = await contentOf(gateway, record.id)
       t.ok(whole.bytes.equals(content), 'every byte')
       t.equal(whole.answer.headers.get('content-length'), String(content.length))
       for (const [range, from, to] of [
@@ -83,15 +83,19 @@ for (const [name, adapters] of Object.entries(environments)) {
         ['bytes=-5', content.length - 5, content.length],
         ['bytes=299990-999999', 299_990, content.length],
       ] as const) {
-        const part = await contentOf(it, record.id, { range })
+        const part = await contentOf(gateway, record.id, { range })
         t.equal(part.answer.status, 206, range)
         t.ok(part.bytes.equals(content.subarray(from, to)), `${range} is what was asked for`)
         t.equal(part.answer.headers.get('content-range'), `bytes ${from}-${to - 1}/${content.length}`)
       }
       for (const range of ['bytes=300000-', 'bytes=5-2', 'bytes=-0']) {
-        t.equal((await contentOf(it, record.id, { range })).answer.status, 400, range)
+        t.equal((await contentOf(gateway, record.id, { range })).answer.status, 400, range)
       }
-      t.equal((await contentOf(it, record.id, { range: 'bytes=0-1,5-6' })).answer.status, 200, 'several: the whole')
+      t.equal(
+        (await contentOf(gateway, record.id, { range: 'bytes=0-1,5-6' })).answer.status,
+        200,
+        'several: the whole',
+      )
 
       const change = {
         old_kid: sent.kid,
@@ -99,65 +103,69 @@ for (const [name, adapters] of Object.entries(environments)) {
         wrapped_dek: 'c'.repeat(80),
         client_hash: 'd'.repeat(64),
       }
-      const patched = await json(await it.call('PATCH', `/files/encrypted/${record.id}`, change))
+      const patched = await json(await gateway.call('PATCH', `/files/encrypted/${record.id}`, change))
       t.match(patched.data, { kid: change.kid, wrapped_dek: change.wrapped_dek, client_hash: change.client_hash })
       t.type(patched.data.updated_at, 'string')
-      t.equal((await it.call('PATCH', `/files/encrypted/${record.id}`, change)).status, 200, 'twice is once')
+      t.equal((await gateway.call('PATCH', `/files/encrypted/${record.id}`, change)).status, 200, 'twice is once')
       const late = { ...change, kid: 'e'.repeat(32) }
-      t.match(await json(await it.call('PATCH', `/files/encrypted/${record.id}`, late)), {
+      t.match(await json(await gateway.call('PATCH', `/files/encrypted/${record.id}`, late)), {
         validator: { old_kid: /./ },
       })
-      t.equal((await up(it, content)).is_duplicate, false, 'the old hash is nobody’s any more')
-      t.equal((await up(it, content, { client_hash: change.client_hash })).is_duplicate, true, 'the new one is its')
+      t.equal((await up(gateway, content)).is_duplicate, false, 'the old hash is nobody’s any more')
+      t.equal(
+        (await up(gateway, content, { client_hash: change.client_hash })).is_duplicate,
+        true,
+        'the new one is its',
+      )
 
-      t.match((await json(await it.call('DELETE', `/files/encrypted/${record.id}`))).data, { removed: true })
+      t.match((await json(await gateway.call('DELETE', `/files/encrypted/${record.id}`))).data, { removed: true })
       for (const [method, path] of [
         ['GET', ''],
         ['GET', '/content'],
         ['DELETE', ''],
       ] as const) {
-        t.equal((await it.call(method, `/files/encrypted/${record.id}${path}`)).status, 404, `${method} ${path}`)
+        t.equal((await gateway.call(method, `/files/encrypted/${record.id}${path}`)).status, 404, `${method} ${path}`)
       }
-      t.equal((await up(it, content, { client_hash: change.client_hash })).is_duplicate, false, 'its hash is free')
+      t.equal((await up(gateway, content, { client_hash: change.client_hash })).is_duplicate, false, 'its hash is free')
     })
 
     await t.test('come as a form too', async (t) => {
       const content = Buffer.concat([randomBytes(200_000), Buffer.from('\r\n--almost\r\n'), randomBytes(10)])
       const form = formOf(content, { incognito: false, name_tag: 'abcd' })
-      const answer = await fetch(`${it.base}/files/encrypted/upload`, {
+      const answer = await fetch(`${gateway.base}/files/encrypted/upload`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${it.key}` },
+        headers: { authorization: `Bearer ${gateway.key}` },
         body: form,
       })
       const { data } = await json(answer)
       t.match(data, { version: '2', file_size: content.length, name_tag: 'abcd' })
-      t.ok((await contentOf(it, data.id)).bytes.equals(content), 'every byte')
+      t.ok((await contentOf(gateway, data.id)).bytes.equals(content), 'every byte')
     })
 
     await t.test('that are equal and race are stored once', async (t) => {
       const content = randomBytes(50_000)
-      const all = await Promise.all(Array.from({ length: 50 }, () => up(it, content)))
+      const all = await Promise.all(Array.from({ length: 50 }, () => up(gateway, content)))
       t.equal(all.filter(({ is_duplicate }) => is_duplicate).length, 49, '49 are duplicates')
       t.equal(new Set(all.map(({ id }) => id)).size, 1, 'of one file')
-      t.ok((await contentOf(it, all[0]!.id)).bytes.equals(content))
+      t.ok((await contentOf(gateway, all[0]!.id)).bytes.equals(content))
       t.same(
-        await it.gateway.supply({ sweep: Sweep }).sweep.now(0),
+        await gateway.gateway.supply({ sweep: Sweep }).sweep.now(0),
         { orphans: 0, expired: 0 },
         'and nothing else is left',
       )
     })
 
     await t.test('are found by what is asked for', async (t) => {
-      const as = await keyFor(it, { organization: 'search', user: 'anna' })
+      const as = await keyFor(gateway, { organization: 'search', user: 'anna' })
       const types = ['image', 'document', 'video', 'audio', 'archive', 'general']
       const made: Record_[] = []
       for (const type_hint of types)
-        made.push(await up(it, randomBytes(50), { type_hint, name_tag: `aa${type_hint.length}0` }, as))
-      const ids = async (query: string) => (await listed(it, query, as)).data.files.map(({ id }) => id)
+        made.push(await up(gateway, randomBytes(50), { type_hint, name_tag: `aa${type_hint.length}0` }, as))
+      const ids = async (query: string) => (await listed(gateway, query, as)).data.files.map(({ id }) => id)
       const newest = made.map(({ id }) => id).reverse()
       t.same(await ids(''), newest, 'newest first')
       t.same(await ids('?limit=2&offset=1'), newest.slice(1, 3))
-      t.match((await listed(it, '?limit=2&offset=1', as)).data.pagination, { total: 6, has_more: true })
+      t.match((await listed(gateway, '?limit=2&offset=1', as)).data.pagination, { total: 6, has_more: true })
       t.same(await ids('?type=video'), [made[2]!.id])
       t.same(await ids(`?search=${made[3]!.id}`), [made[3]!.id])
       t.same(await ids(`?search=${String(made[4]!['kid']).slice(3, 20)}`), [made[4]!.id])
@@ -178,36 +186,36 @@ for (const [name, adapters] of Object.entries(environments)) {
         'to=2026-13-40',
         'from=2026-02-31T99:00',
       ])
-        t.equal((await listed(it, `?${query}`, as)).status, 400, query)
+        t.equal((await listed(gateway, `?${query}`, as)).status, 400, query)
     })
 
     await t.test('belong to one organisation and user', async (t) => {
       const content = randomBytes(100)
       const [one, colleague, other] = [
-        await keyFor(it, { organization: 'one', user: 'anna' }),
-        await keyFor(it, { organization: 'one', user: 'bert' }),
-        await keyFor(it, { organization: 'other', user: 'anna' }),
+        await keyFor(gateway, { organization: 'one', user: 'anna' }),
+        await keyFor(gateway, { organization: 'one', user: 'bert' }),
+        await keyFor(gateway, { organization: 'other', user: 'anna' }),
       ]
-      const { id } = await up(it, content, {}, one)
+      const { id } = await up(gateway, content, {}, one)
       for (const stranger of [colleague, other]) {
-        t.equal((await up(it, content, {}, stranger)).is_duplicate, false, 'equal files of others are others')
-        t.notOk((await listed(it, '', stranger)).data.files.some((file) => file.id === id))
+        t.equal((await up(gateway, content, {}, stranger)).is_duplicate, false, 'equal files of others are others')
+        t.notOk((await listed(gateway, '', stranger)).data.files.some((file) => file.id === id))
         for (const [method, path, body] of [
           ['GET', '', undefined],
           ['GET', '/content', undefined],
           ['PATCH', '', { old_kid: 'a', kid: 'b', wrapped_dek: 'cc' }],
           ['DELETE', '', undefined],
         ] as const)
-          t.equal((await it.call(method, `/files/encrypted/${id}${path}`, body, stranger)).status, 404, method)
+          t.equal((await gateway.call(method, `/files/encrypted/${id}${path}`, body, stranger)).status, 404, method)
       }
-      const weak = await keyFor(it, { scopes: ['files.encrypted.read'], organization: 'one', user: 'anna' })
-      const refused = await it.call('DELETE', `/files/encrypted/${id}`, undefined, weak)
+      const weak = await keyFor(gateway, { scopes: ['files.encrypted.read'], organization: 'one', user: 'anna' })
+      const refused = await gateway.call('DELETE', `/files/encrypted/${id}`, undefined, weak)
       t.match(
         [refused.status, await refused.json()],
         [403, { validator: { scope: 'Expected a key with files.encrypted.delete' } }],
       )
-      t.equal((await it.call('POST', '/files/encrypted/upload', uploadOf(content), weak)).status, 403)
-      t.equal((await contentOf(it, id, weak)).answer.status, 200)
+      t.equal((await gateway.call('POST', '/files/encrypted/upload', uploadOf(content), weak)).status, 403)
+      t.equal((await contentOf(gateway, id, weak)).answer.status, 200)
     })
 
     await t.test('refuse what is not right, and keep nothing of it', async (t) => {
@@ -242,12 +250,12 @@ for (const [name, adapters] of Object.entries(environments)) {
           ]),
         ),
       }
-      const as = await keyFor(it, { organization: 'careless' })
+      const as = await keyFor(gateway, { organization: 'careless' })
       for (const [what, body] of Object.entries(bad)) {
-        const answer = await it.call('POST', '/files/encrypted/upload', body, as)
-        const said = await answer.text()
+        const answer = await gateway.call('POST', '/files/encrypted/upload', body, as)
+        const text = await answer.text()
         t.equal(answer.status, 400, what)
-        t.notMatch(said, good.encrypted_content.slice(2, 40), 'nothing echoed')
+        t.notMatch(text, good.encrypted_content.slice(2, 40), 'nothing echoed')
       }
       const form = { ...as, 'content-type': 'multipart/form-data; boundary=x' }
       for (const body of [
@@ -257,15 +265,18 @@ for (const [name, adapters] of Object.entries(environments)) {
         '--x\r\ncontent-disposition: form-data; name="kid"\r\n\r\na',
         '--y\r\n',
       ])
-        t.equal((await it.call('POST', '/files/encrypted/upload', body, form)).status, 400, JSON.stringify(body))
-      const packed = await it.call('POST', '/files/encrypted/upload', raw, { ...as, 'content-encoding': 'gzip' })
+        t.equal((await gateway.call('POST', '/files/encrypted/upload', body, form)).status, 400, JSON.stringify(body))
+      const packed = await gateway.call('POST', '/files/encrypted/upload', raw, { ...as, 'content-encoding': 'gzip' })
       t.equal(packed.status, 400, 'compressed')
       for (const id of ['..%2f..%2fetc', 'file_..', '%00', "file_'", `file_${'a'.repeat(3000)}`, '..'])
         for (const path of ['', '/content'])
-          t.ok([400, 404].includes((await it.call('GET', `/files/encrypted/${id}${path}`)).status), id.slice(0, 20))
-      t.same((await listed(it, '', as)).data.files, [])
+          t.ok(
+            [400, 404].includes((await gateway.call('GET', `/files/encrypted/${id}${path}`)).status),
+            id.slice(0, 20),
+          )
+      t.same((await listed(gateway, '', as)).data.files, [])
       t.same(
-        await it.gateway.supply({ sweep: Sweep }).sweep.now(0),
+        await gateway.gateway.supply({ sweep: Sweep }).sweep.now(0),
         { orphans: 0, expired: 0 },
         'nothing is half-stored',
       )
@@ -274,22 +285,22 @@ for (const [name, adapters] of Object.entries(environments)) {
     await t.test('whose sender leaves or lies about the length are not there', async (t) => {
       const raw = JSON.stringify(uploadOf(randomBytes(100_000)))
       const said = async (length: number, body: string): Promise<string> => {
-        const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+        const socket = connect(Number(new URL(gateway.base).port), '127.0.0.1')
         socket.write(
-          `POST /files/encrypted/upload HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${it.key}\r\n` +
+          `POST /files/encrypted/upload HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\n` +
             `content-type: application/json\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
         )
         if (length > body.length) setTimeout(() => socket.destroy(), 100)
         return text(socket).catch(() => '')
       }
-      const before = (await listed(it)).data.pagination
+      const before = (await listed(gateway)).data.pagination
       t.equal(await said(raw.length + 10, raw.slice(0, -1000)), '', 'left in the middle')
       t.match(await said(raw.length - 10, raw), /^HTTP\/1.1 400 /, 'shorter than it is')
       await new Promise((resolve) => setTimeout(resolve, 100))
-      t.same((await listed(it)).data.pagination, before)
-      t.same(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
+      t.same((await listed(gateway)).data.pagination, before)
+      t.same(await gateway.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
       t.notOk(
-        it.logged.some(({ event }) => event === 'fault'),
+        gateway.logged.some(({ event }) => event === 'fault'),
         'a client that leaves is no fault',
       )
     })
@@ -297,33 +308,33 @@ for (const [name, adapters] of Object.entries(environments)) {
 }
 
 t.test('an organisation has its quota', async (t) => {
-  const it = await running(t, memory(), { ...unhurried, files: { quota: { bytes: 1000, files: 3 } } })
-  await up(it, randomBytes(600))
-  t.match(await json(await it.call('GET', '/files/storage')), {
+  const gateway = await running(t, memory(), { ...unhurried, files: { quota: { bytes: 1000, files: 3 } } })
+  await up(gateway, randomBytes(600))
+  t.match(await json(await gateway.call('GET', '/files/storage')), {
     data: { stored: { bytes: 600, files: 1 }, quota: { bytes: 1000, files: 3 } },
   })
-  const { credential } = await it.gateway.keys.create({ organization: 'other' })
+  const { credential } = await gateway.gateway.keys.create({ organization: 'other' })
   const authorization = `Bearer ${credential}`
-  t.match(await json(await it.call('GET', '/files/storage', undefined, { authorization })), {
+  t.match(await json(await gateway.call('GET', '/files/storage', undefined, { authorization })), {
     data: { stored: { bytes: 0, files: 0 } },
   })
-  const over = await it.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(500)))
+  const over = await gateway.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(500)))
   t.match(await json(over), { error: 'The storage of the organisation is used up' })
-  const small = await up(it, randomBytes(100))
-  await up(it, randomBytes(100))
-  t.equal((await it.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(1)))).status, 400, 'too many')
-  await it.call('DELETE', `/files/encrypted/${small.id}`)
-  await up(it, randomBytes(100))
-  t.same(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
+  const small = await up(gateway, randomBytes(100))
+  await up(gateway, randomBytes(100))
+  t.equal((await gateway.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(1)))).status, 400, 'too many')
+  await gateway.call('DELETE', `/files/encrypted/${small.id}`)
+  await up(gateway, randomBytes(100))
+  t.same(await gateway.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 0, expired: 0 })
 })
 
 t.test('incognito files go by themselves', async (t) => {
-  const it = await running(t, memory(), { ...unhurried, files: { incognito: 30, sweep: 100 } })
-  const { id } = await up(it, randomBytes(10), { incognito: true })
+  const gateway = await running(t, memory(), { ...unhurried, files: { incognito: 30, sweep: 100 } })
+  const { id } = await up(gateway, randomBytes(10), { incognito: true })
   await new Promise((resolve) => setTimeout(resolve, 60))
-  t.equal((await it.call('GET', `/files/encrypted/${id}`)).status, 404, 'over is over')
+  t.equal((await gateway.call('GET', `/files/encrypted/${id}`)).status, 404, 'over is over')
   await new Promise((resolve) => setTimeout(resolve, 250))
-  const swept = it.logged.filter(({ event }) => event === 'files.swept')
+  const swept = gateway.logged.filter(({ event }) => event === 'files.swept')
   t.equal(
     swept.reduce((sum, { facts }) => sum + Number(facts['expired']), 0),
     1,
@@ -338,7 +349,7 @@ t.test('a store that fails in the middle', async (t) => {
   const fail = async (): Promise<never> => {
     throw new Error('secret detail')
   }
-  const it = await running(t, {
+  const gateway = await running(t, {
     ...memory(),
     blobStore: given(BlobStore, 'breaking', () => ({
       ...blobs,
@@ -362,15 +373,15 @@ t.test('a store that fails in the middle', async (t) => {
   }
   for (const way of ['put', 'create', 'update'] as const) {
     broken = way
-    const answer = await it.call('POST', '/files/encrypted/upload', uploadOf(contents[way]))
+    const answer = await gateway.call('POST', '/files/encrypted/upload', uploadOf(contents[way]))
     t.equal(answer.status, 503, way)
     t.notMatch(await answer.text(), /secret/)
   }
   broken = null
-  t.equal((await listed(it)).data.files.length, 1, 'the last record came to be, though nobody was told')
+  t.equal((await listed(gateway)).data.files.length, 1, 'the last record came to be, though nobody was told')
   t.equal(await paths(), 2, 'and one file has no record')
-  t.match(await up(it, contents.update), { is_duplicate: true }, 'whoever tries again is told')
-  t.match(await it.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 1 })
+  t.match(await up(gateway, contents.update), { is_duplicate: true }, 'whoever tries again is told')
+  t.match(await gateway.gateway.supply({ sweep: Sweep }).sweep.now(0), { orphans: 1 })
   t.equal(await paths(), 1)
   t.same(
     (await rows.list(kind<object>('stored'), {})).rows.map(({ row }) => row),

@@ -22,10 +22,10 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
   t.teardown(() => {
     if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
   })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
-  t.ok(await until(() => /\n {2}\S*try\b/.test(said.replace(/\u001b\[\d+m/g, '')), 20_000), 'to its end')
-  const text = said.replace(/\u001b\[\d+m/g, '').replaceAll('\r', '')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
+  t.ok(await until(() => /\n {2}\S*try\b/.test(output.replace(/\u001b\[\d+m/g, '')), 20_000), 'to its end')
+  const text = output.replace(/\u001b\[\d+m/g, '').replaceAll('\r', '')
   const url = /serves (http:\/\/127\.0\.0\.1:\d+)\n/.exec(text)![1]!
   const key = /export SEALGATE_KEY=(sk_live_\w{44})\n/.exec(text)![1]!
   const link = /\n {2}console {8}(http:\/\/127\.0\.0\.1:\d+)\/console#link=([\w-]{43})\n/.exec(text)!
@@ -40,7 +40,7 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
   t.match(text, /✓ rehearsal: \d+ models/)
   t.match(text, /✗ openai: 401, the key was refused\n/)
   t.match(text, `configuration  ${file}\n`)
-  t.match(said, '\u001b[31m✗\u001b[39m openai', 'in colours')
+  t.match(output, '\u001b[31m✗\u001b[39m openai', 'in colours')
   // On a busy machine the enclave starts later than the screen waits for it.
   t.match(text, /enclave {8}(development: it proves nothing|✗ )/)
   t.notMatch(text, /Canary7319|listening on/)
@@ -59,7 +59,7 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
   else t.match(JSON.parse(ran.stdout), { object: 'chat.completion' })
   await fetch(`${url}/health/live`)
   t.ok(
-    await until(() => /\d\d:\d\d:\d\d GET \/health\/live 200 in \d+ ms/.test(said.replace(/\u001b\[\d+m/g, ''))),
+    await until(() => /\d\d:\d\d:\d\d GET \/health\/live 200 in \d+ ms/.test(output.replace(/\u001b\[\d+m/g, ''))),
     'in words',
   )
   child.stdin.write('\u0003')
@@ -67,13 +67,13 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
 })
 
 t.test('without one there are lines', async (t) => {
-  const it = await served({ SEALGATE_DATA: join(t.testdir(), 'data') }, program, ['--port', '0'])
-  t.teardown(() => it.child.kill('SIGKILL'))
-  t.ok(await until(() => /^sealgate enclave /m.test(it.said), 20_000))
-  t.match(it.said, /^sealgate backend ✓ rehearsal: \d+ models/m)
-  t.match(it.said, /^sealgate enclave (development: it proves nothing|✗ )/m)
-  t.notMatch(it.said, /sk_live|#link=|\u001b/)
-  t.equal(await it.stop('SIGTERM'), 0)
+  const server = await served({ SEALGATE_DATA: join(t.testdir(), 'data') }, program, ['--port', '0'])
+  t.teardown(() => server.child.kill('SIGKILL'))
+  t.ok(await until(() => /^sealgate enclave /m.test(server.said), 20_000))
+  t.match(server.said, /^sealgate backend ✓ rehearsal: \d+ models/m)
+  t.match(server.said, /^sealgate enclave (development: it proves nothing|✗ )/m)
+  t.notMatch(server.said, /sk_live|#link=|\u001b/)
+  t.equal(await server.stop('SIGTERM'), 0)
 })
 
 t.test('what people mistype is understood', (t) => {

@@ -10,7 +10,7 @@ export const fitted = (...fittings: readonly Fitting<any>[]): Container => {
 
 /** What a fitting makes, with its needs met by the others. */
 export const made = <T>(port: Port<T, false>, ...fittings: readonly Fitting<any>[]): T =>
-  fitted(...fittings).supply({ it: port }).it as T
+  fitted(...fittings).supply({ port }).port as T
 
 /** What a test gives in the place of a plugin. */
 export const given = <T>(port: Port<T>, name: string, create: () => NoInfer<T>): Fitting<T> =>

@@ -7,19 +7,19 @@ import { type Running, running } from './environments.ts'
 import { until } from './until.ts'
 
 /** A connection on which bytes are written as they stand, and all that came back. */
-const lineTo = (it: Running) => {
-  const socket: Socket = connect((it.server.address() as AddressInfo).port, '127.0.0.1')
-  let said = ''
+const lineTo = (gateway: Running) => {
+  const socket: Socket = connect((gateway.server.address() as AddressInfo).port, '127.0.0.1')
+  let output = ''
   let closed = false
   socket
-    .on('data', (part) => (said += part.toString('latin1')))
+    .on('data', (part) => (output += part.toString('latin1')))
     .on('error', () => {})
     .on('close', () => (closed = true))
   return {
     socket,
-    said: () => said,
+    said: () => output,
     closed: () => closed,
-    statuses: () => [...said.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status)),
+    statuses: () => [...output.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status)),
   }
 }
 
@@ -31,14 +31,14 @@ const hello = { model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' 
 const started = (t: Parameters<typeof running>[0], settings: SettingsInput = {}) => running(t, memory(), settings)
 
 t.test('a wrong body costs what its first faults cost', async (t) => {
-  const it = await started(t)
+  const server = await started(t)
   for (const [path, wrong] of [
     [chat, { model: 'rehearsal', messages: Array(45_000).fill({}) }],
     ['/files/encrypted/index', { files: Array(45_000).fill({}) }],
     ['/std/embeddings', { model: 'rehearsal-embedding', input: Array(95_000).fill(1) }],
   ] as const) {
     const began = process.cpuUsage()
-    const answer = await it.call('POST', path, wrong)
+    const answer = await server.call('POST', path, wrong)
     const { user, system } = process.cpuUsage(began)
     t.equal(answer.status, 400, path)
     const { validator } = (await answer.json()) as { validator: Record<string, string> }
@@ -48,60 +48,60 @@ t.test('a wrong body costs what its first faults cost', async (t) => {
 })
 
 t.test('JSON has a bound of elements, short or long, and says what is wrong with it', async (t) => {
-  const it = await started(t, { bodies: { elements: 50_000 } })
+  const server = await started(t, { bodies: { elements: 50_000 } })
   const long = ' '.repeat(1024 * 1024)
   for (const padding of ['', long]) {
-    const many = await it.call('POST', chat, `{"x":[${'1,'.repeat(60_000)}1]}${padding}`)
+    const many = await server.call('POST', chat, `{"x":[${'1,'.repeat(60_000)}1]}${padding}`)
     t.match(await many.json(), { status: 400, error: 'JSON has too many elements' })
-    const torn = await it.call('POST', chat, `{"model":${padding}`)
+    const torn = await server.call('POST', chat, `{"model":${padding}`)
     t.match(await torn.json(), { status: 400, error: 'Malformed JSON' })
-    const wrong = await it.call('POST', chat, `{"model":true}${padding}`)
+    const wrong = await server.call('POST', chat, `{"model":true}${padding}`)
     t.match(await wrong.json(), { status: 400, validator: { model: /^Expected /, messages: 'Required' } })
-    const latin = await it.call('POST', chat, Buffer.from([0x22, 0xff, 0x22, ...Buffer.from(padding)]) as never)
+    const latin = await server.call('POST', chat, Buffer.from([0x22, 0xff, 0x22, ...Buffer.from(padding)]) as never)
     t.match(await latin.json(), { status: 400 })
-    const fine = await it.call('POST', chat, JSON.stringify(hello) + padding)
+    const fine = await server.call('POST', chat, JSON.stringify(hello) + padding)
     t.equal(fine.status, 200)
-    const twice = await it.call('POST', '/compat/v1/decision', `{"model":"a","model":"b"}${padding}`)
+    const twice = await server.call('POST', '/compat/v1/decision', `{"model":"a","model":"b"}${padding}`)
     t.match(await twice.json(), { status: 400, validator: { model: 'Expected once' } })
   }
 })
 
 t.test('one request at a time on a connection', async (t) => {
-  const it = await started(t)
+  const server = await started(t)
   const before = process.memoryUsage().rss
-  const lines = Array.from({ length: 4 }, () => lineTo(it))
+  const lines = Array.from({ length: 4 }, () => lineTo(server))
   for (const { socket } of lines) (socket.write(head('GET', '/docs', null, '').repeat(1500)), socket.pause())
   await sleep(300)
-  const live = await it.call('GET', '/health/live')
+  const live = await server.call('GET', '/health/live')
   t.equal(live.status, 200)
   const grown = (process.memoryUsage().rss - before) / 1024 / 1024
   t.ok(grown < 64, `${Math.round(grown)} MiB more for 6,000 requests that were sent ahead`)
   t.ok(await until(() => lines.every(({ socket }) => socket.resume() && true)), 'read on')
   t.ok(await until(() => lines.every(({ closed }) => closed())), 'so many at once close the connection')
 
-  const few = lineTo(it)
+  const few = lineTo(server)
   few.socket.write(head('GET', '/health/live', null, '').repeat(10))
   t.ok(await until(() => few.statuses().length === 10), 'a few are answered in their turn')
   few.socket.destroy()
 })
 
 t.test('connections', async (t) => {
-  const it = await started(t, { connections: { most: 12, keyless: 6, head: 500 } })
-  const half = Array.from({ length: 4 }, () => lineTo(it))
-  const silent = lineTo(it)
+  const server = await started(t, { connections: { most: 12, keyless: 6, head: 500 } })
+  const half = Array.from({ length: 4 }, () => lineTo(server))
+  const silent = lineTo(server)
   for (const { socket } of half) socket.write('GET /health/live HTTP/1.1\r\nhost: ')
   t.ok(await until(() => half.every(({ closed }) => closed()), 5000), 'a head that does not come ends its connection')
   t.ok(await until(() => silent.closed(), 5000), 'so does silence')
   t.match(half[0]!.said(), /^HTTP\/1\.1 400 .*The request took too long/s)
 
-  const keyless = Array.from({ length: 9 }, () => lineTo(it))
+  const keyless = Array.from({ length: 9 }, () => lineTo(server))
   t.ok(await until(() => keyless.filter(({ closed }) => closed()).length === 3), 'an address has a bound without a key')
   for (const { socket } of keyless) socket.destroy()
   await sleep(50)
   const known = []
   for (let at = 0; at < 9; at++) {
-    const line = lineTo(it)
-    line.socket.write(head('GET', '/std/models', it.key, ''))
+    const line = lineTo(server)
+    line.socket.write(head('GET', '/std/models', server.key, ''))
     t.ok(await until(() => line.statuses().length === 1))
     known.push(line)
   }
@@ -113,7 +113,7 @@ t.test('connections', async (t) => {
 })
 
 t.test('requests without a key have an allowance of their own', async (t) => {
-  const it = await started(t, { limits: { keyless: { requestsPerSecond: 5 } } })
+  const server = await started(t, { limits: { keyless: { requestsPerSecond: 5 } } })
   for (const [path, headers] of [
     ['/docs', {}],
     ['/nowhere', {}],
@@ -123,23 +123,23 @@ t.test('requests without a key have an allowance of their own', async (t) => {
     // A busy machine asks slowly, and the allowance grows meanwhile.
     const statuses: number[] = []
     while (statuses.at(-1) !== 429 && statuses.length < 100)
-      statuses.push((await fetch(it.base + path, { headers })).status)
+      statuses.push((await fetch(server.base + path, { headers })).status)
     t.ok(statuses.length > 5 && statuses.at(-1) === 429, `${path}: ${statuses}`)
   }
-  t.equal((await it.call('GET', '/std/models')).status, 200, 'a valid key is not held up by them')
+  t.equal((await server.call('GET', '/std/models')).status, 200, 'a valid key is not held up by them')
 })
 
 t.test('a body is asked for when its key was found valid', async (t) => {
-  const it = await started(t)
+  const server = await started(t)
   const body = JSON.stringify(hello)
   const more = `content-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n`
-  const wrong = lineTo(it)
+  const wrong = lineTo(server)
   wrong.socket.write(head('POST', chat, 'sk_live_wrong', more))
   t.ok(await until(() => wrong.statuses().length > 0))
   t.same(wrong.statuses(), [401])
   t.ok(await until(() => wrong.closed(), 3000), 'and its connection ends')
-  const right = lineTo(it)
-  right.socket.write(head('POST', chat, it.key, more))
+  const right = lineTo(server)
+  right.socket.write(head('POST', chat, server.key, more))
   t.ok(await until(() => right.statuses()[0] === 100))
   right.socket.write(body)
   t.ok(await until(() => right.statuses()[1] === 200))
@@ -147,8 +147,8 @@ t.test('a body is asked for when its key was found valid', async (t) => {
 })
 
 t.test('a body that was refused is not read to its end', async (t) => {
-  const it = await started(t)
-  const line = lineTo(it)
+  const server = await started(t)
+  const line = lineTo(server)
   line.socket.write(head('POST', chat, 'sk_live_wrong', 'content-length: 100000000\r\n'))
   t.ok(await until(() => line.statuses().length === 1))
   t.ok(await until(() => line.closed(), 3000), 'the socket goes')
@@ -156,12 +156,12 @@ t.test('a body that was refused is not read to its end', async (t) => {
 })
 
 t.test('bytes have an allowance, by their head or as they come', async (t) => {
-  const it = await started(t, { limits: { key: { bytesPerMinute: 500_000, requestsPerSecond: null } } })
+  const server = await started(t, { limits: { key: { bytesPerMinute: 500_000, requestsPerSecond: null } } })
   const wrong = `{"model":1,"x":"${'y'.repeat(200_000)}"}`
   const sent = async (body: BodyInit) =>
-    fetch(it.base + chat, {
+    fetch(server.base + chat, {
       method: 'POST',
-      headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
       body,
       ...(body instanceof ReadableStream && { duplex: 'half' }),
     } as RequestInit).then(
@@ -169,7 +169,7 @@ t.test('bytes have an allowance, by their head or as they come', async (t) => {
       () => 0,
     )
   t.same([await sent(wrong), await sent(wrong), await sent(wrong)], [400, 400, 429], 'a refused body pays its bytes')
-  const other = await it.gateway.keys.create({})
+  const other = await server.gateway.keys.create({})
   const flowing = () =>
     new ReadableStream({
       async pull(controller) {
@@ -177,7 +177,7 @@ t.test('bytes have an allowance, by their head or as they come', async (t) => {
         controller.enqueue(new TextEncoder().encode(' '.repeat(100_000)))
       },
     })
-  const answer = await fetch(it.base + chat, {
+  const answer = await fetch(server.base + chat, {
     method: 'POST',
     headers: { authorization: `Bearer ${other.credential}`, 'content-type': 'application/json' },
     body: flowing(),
@@ -187,36 +187,36 @@ t.test('bytes have an allowance, by their head or as they come', async (t) => {
 })
 
 t.test('bytes in memory have a bound for each key, and none forever', async (t) => {
-  const it = await started(t, { bodies: { inMemory: { key: 1_000_000 } } })
+  const server = await started(t, { bodies: { inMemory: { key: 1_000_000 } } })
   const body = JSON.stringify(hello)
-  const open = Array.from({ length: 2 }, () => lineTo(it))
-  open[0]!.socket.write(head('POST', chat, it.key, 'content-length: 900000\r\n') + '{')
+  const open = Array.from({ length: 2 }, () => lineTo(server))
+  open[0]!.socket.write(head('POST', chat, server.key, 'content-length: 900000\r\n') + '{')
   await sleep(100)
-  open[1]!.socket.write(head('POST', chat, it.key, 'content-length: 900000\r\n') + '{')
+  open[1]!.socket.write(head('POST', chat, server.key, 'content-length: 900000\r\n') + '{')
   t.ok(await until(() => open[1]!.statuses().length === 1))
   t.same(open[1]!.statuses(), [429])
   t.match(open[1]!.said(), /Too many bytes under way/)
-  t.equal((await it.call('POST', chat, body)).status, 200, 'a small one still fits')
+  t.equal((await server.call('POST', chat, body)).status, 200, 'a small one still fits')
   for (const { socket } of open) socket.destroy()
   t.ok(
-    await until(async () => (await it.call('POST', chat, body + ' '.repeat(1_500_000))).status === 200),
+    await until(async () => (await server.call('POST', chat, body + ' '.repeat(1_500_000))).status === 200),
     'alone, any',
   )
 })
 
 t.test('a body that hardly comes is refused', { timeout: 60_000 }, async (t) => {
-  const it = await started(t)
+  const server = await started(t)
   // The first chat loads what a short one needs to go straight.
-  await it.call('POST', chat, JSON.stringify(hello))
+  await server.call('POST', chat, JSON.stringify(hello))
   const bodies = [
     [chat, 900_000],
     [chat, 9_000],
     ['/files/encrypted/upload', 900_000],
   ] as const
   const slow = bodies.map(([path, length]) => {
-    const line = lineTo(it)
+    const line = lineTo(server)
     line.socket.write(
-      head('POST', path, it.key, `content-type: application/json\r\ncontent-length: ${length}\r\n`) + '{"',
+      head('POST', path, server.key, `content-type: application/json\r\ncontent-length: ${length}\r\n`) + '{"',
     )
     return line
   })
@@ -227,8 +227,8 @@ t.test('a body that hardly comes is refused', { timeout: 60_000 }, async (t) => 
 })
 
 t.test('a path is what it is, letter for letter', async (t) => {
-  const it = await started(t)
+  const server = await started(t)
   for (const path of ['/STD/models', '/std/models/', '/Std/Models', '/health/live/', '/files/encrypted/']) {
-    t.equal((await it.call('GET', path)).status, 404, path)
+    t.equal((await server.call('GET', path)).status, 404, path)
   }
 })

@@ -5,43 +5,43 @@ import { running } from './environments.ts'
 const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
 t.test('the address answers a browser with a page', async (t) => {
-  const it = await running(t, memory(), { dashboardUrl: 'https://keys.example/?a=1&b=2' })
-  const answer = await fetch(it.base, { headers: browser })
+  const gateway = await running(t, memory(), { dashboardUrl: 'https://keys.example/?a=1&b=2' })
+  const answer = await fetch(gateway.base, { headers: browser })
   t.equal(answer.status, 200)
   t.match(answer.headers.get('content-type'), /^text\/html/)
   t.match(answer.headers.get('content-security-policy'), /default-src 'none'/)
   const page = await answer.text()
-  t.match(page, `<code>${it.base}/v1</code>`, 'the base URL as it is to be pasted')
+  t.match(page, `<code>${gateway.base}/v1</code>`, 'the base URL as it is to be pasted')
   t.match(page, 'Ready.')
   t.match(page, 'https://keys.example/?a=1&#38;b=2')
   t.match(page, /prefers-color-scheme:dark/)
   t.notMatch(page, /<script/)
   for (const [, href] of page.matchAll(/href="\.(\/[^"]*)"/g))
-    t.equal((await fetch(it.base + href!)).status, 200, href!)
+    t.equal((await fetch(gateway.base + href!)).status, 200, href!)
 })
 
 t.test('and a program with JSON', async (t) => {
-  const it = await running(t, memory(), { names: { std: 'standard' } })
+  const gateway = await running(t, memory(), { names: { std: 'standard' } })
   for (const accept of ['*/*', 'application/json']) {
-    const answer = await fetch(it.base, { headers: { accept } })
+    const answer = await fetch(gateway.base, { headers: { accept } })
     const { data } = (await answer.json()) as { data: { ready: boolean; links: Record<string, string> } }
     t.match(data, { name: 'sealgate', ready: true, links: { openai: '/v1', standard: '/standard', health: '/health' } })
   }
-  const release = it.gateway.hold()
-  t.match(await (await fetch(it.base)).json(), { data: { ready: false } })
-  t.match(await (await fetch(it.base, { headers: browser })).text(), 'Not ready: Starting.')
-  t.match(await (await fetch(`${it.base}/health`)).json(), { status: 503, error: 'Starting' })
+  const release = gateway.gateway.hold()
+  t.match(await (await fetch(gateway.base)).json(), { data: { ready: false } })
+  t.match(await (await fetch(gateway.base, { headers: browser })).text(), 'Not ready: Starting.')
+  t.match(await (await fetch(`${gateway.base}/health`)).json(), { status: 503, error: 'Starting' })
   release()
-  t.equal((await fetch(`${it.base}/health`)).status, 200)
+  t.equal((await fetch(`${gateway.base}/health`)).status, 200)
 })
 
 t.test('a host that is no host is shown to nobody', async (t) => {
-  const it = await running(t, memory())
-  const page = await (await fetch(it.base, { headers: { ...browser, 'x-forwarded-proto': 'https' } })).text()
-  t.match(page, `<code>${it.base.replace('http:', 'https:')}/v1</code>`)
+  const gateway = await running(t, memory())
+  const page = await (await fetch(gateway.base, { headers: { ...browser, 'x-forwarded-proto': 'https' } })).text()
+  t.match(page, `<code>${gateway.base.replace('http:', 'https:')}/v1</code>`)
   const { request } = await import('node:http')
   const odd = await new Promise<string>((resolve, reject) => {
-    request(it.base, { headers: { ...browser, host: '"><b>x' } }, async (answer) => {
+    request(gateway.base, { headers: { ...browser, host: '"><b>x' } }, async (answer) => {
       let text = ''
       for await (const part of answer) text += part
       resolve(text)
@@ -54,7 +54,7 @@ t.test('a host that is no host is shown to nobody', async (t) => {
 })
 
 t.test('an unknown path gets its error in the dialect of its beginning', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const openai = { error: { type: 'invalid_request_error', code: 'unknown_url', message: /^Not found/, param: null } }
   const anthropic = { type: 'error', error: { type: 'not_found_error', message: /^Not found/ }, request_id: String }
   const google = { error: { code: 404, status: 'NOT_FOUND', message: /^Not found/ } }
@@ -69,7 +69,7 @@ t.test('an unknown path gets its error in the dialect of its beginning', async (
     ['/api/v1/chat/completions', openai, chat],
     ['/anthropic/v1/messages', anthropic, 'Not found: it is /v1/messages'],
   ] as const) {
-    const answer = await fetch(it.base + path, { method: 'POST' })
+    const answer = await fetch(gateway.base + path, { method: 'POST' })
     const body = (await answer.json()) as { readonly error: { readonly message: string } }
     t.match([answer.status, body], [404, told], path)
     if (sentence !== undefined) t.equal(body.error.message, sentence, path)
@@ -98,9 +98,9 @@ t.test('paths that people try are answered with where to go', async (t) => {
     ['GET', '/nowhere', 'Not found'],
     ['GET', '/Canary7319', 'Not found'],
   ]
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   for (const [method, path, error] of hints) {
-    const answer = await fetch(it.base + path, { method })
+    const answer = await fetch(gateway.base + path, { method })
     t.equal(answer.status, 404, path)
     const told = (await answer.json()) as { readonly error: unknown }
     t.match(path.startsWith('/v1/') ? told.error : { message: told.error }, { message: error }, path)

@@ -49,19 +49,19 @@ const fill = (file: string): void => {
 
 t.test('a full disk can be emptied by who filled it', { skip, timeout: 60_000 }, async (t) => {
   const adapters = await production(checkedConfig({ log: { level: 'silent' } }, {}), folder)
-  const it = await running(t, adapters, unhurried)
-  const headers = { authorization: `Bearer ${it.key}` }
+  const gateway = await running(t, adapters, unhurried)
+  const headers = { authorization: `Bearer ${gateway.key}` }
   const upload = async (bytes: number) =>
-    fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body: formOf(Buffer.alloc(bytes, 1)) })
+    fetch(`${gateway.base}/files/encrypted/upload`, { method: 'POST', headers, body: formOf(Buffer.alloc(bytes, 1)) })
   const { data } = (await (await upload(1_000_000)).json()) as { data: { id: string } }
   const degraded = async () =>
-    ((await (await fetch(`${it.base}/health/ready`)).json()) as { data: { degraded?: readonly string[] } }).data
+    ((await (await fetch(`${gateway.base}/health/ready`)).json()) as { data: { degraded?: readonly string[] } }).data
       .degraded
   t.equal(await degraded(), undefined)
   fill(join(folder, 'ballast'))
-  await t.rejects(it.gateway.keys.create({}), { name: 'Unavailable' }, 'nothing goes on it')
+  await t.rejects(gateway.gateway.keys.create({}), { name: 'Unavailable' }, 'nothing goes on it')
   t.same(await degraded(), ['The disk of the row store is full'])
-  const file = `${it.base}/files/encrypted/${data.id}`
+  const file = `${gateway.base}/files/encrypted/${data.id}`
   t.equal((await fetch(file, { method: 'DELETE', headers })).status, 200)
   t.equal((await fetch(file, { headers })).status, 404)
   t.equal(await degraded(), undefined)
@@ -109,12 +109,12 @@ t.test('a content goes before its record where a journal takes no line more', as
     },
   }
   const kept = given(MetadataStore, 'filling', () => rows)
-  const it = await running(t, { ...memory(), metadataStore: kept }, unhurried)
-  const headers = { authorization: `Bearer ${it.key}` }
+  const gateway = await running(t, { ...memory(), metadataStore: kept }, unhurried)
+  const headers = { authorization: `Bearer ${gateway.key}` }
   const body = formOf(Buffer.alloc(1_000, 1))
-  const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+  const sent = await fetch(`${gateway.base}/files/encrypted/upload`, { method: 'POST', headers, body })
   const { data } = (await sent.json()) as { data: { id: string } }
   isFull = true
-  t.equal((await fetch(`${it.base}/files/encrypted/${data.id}`, { method: 'DELETE', headers })).status, 200)
+  t.equal((await fetch(`${gateway.base}/files/encrypted/${data.id}`, { method: 'DELETE', headers })).status, 200)
   t.equal(refusals, 1)
 })

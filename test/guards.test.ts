@@ -32,13 +32,13 @@ interface Heard {
 }
 
 /** A client of one door that asks once, with a tool on offer. */
-type Client = (it: Reached, model: Behind, stream: boolean) => Promise<Heard>
+type Client = (gateway: Reached, model: Behind, stream: boolean) => Promise<Heard>
 
 const schema = { type: 'object' as const, properties: { to: { type: 'string' } } }
 
 const clients: Readonly<Record<string, Client>> = {
-  async 'chat completions'(it, model, stream) {
-    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  async 'chat completions'(gateway, model, stream) {
+    const client = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, maxRetries: 0 })
     const tools = [{ type: 'function' as const, function: { name: 'pay', parameters: schema } }]
     const params = { model, tools, messages: [{ role: 'user' as const, content: asked }] }
     const { choices } = stream
@@ -48,8 +48,8 @@ const clients: Readonly<Record<string, Client>> = {
     const call = tool_calls![0]!
     return { text: content!, args: call.type === 'function' ? JSON.parse(call.function.arguments) : null }
   },
-  async responses(it, model, stream) {
-    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  async responses(gateway, model, stream) {
+    const client = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, maxRetries: 0 })
     const tools = [{ type: 'function' as const, name: 'pay', parameters: schema, strict: false }]
     const params = { model, input: asked, tools, store: false }
     const response = stream
@@ -58,8 +58,8 @@ const clients: Readonly<Record<string, Client>> = {
     const call = response.output.find((item) => item.type === 'function_call')
     return { text: response.output_text, args: call?.type === 'function_call' ? JSON.parse(call.arguments) : null }
   },
-  async messages(it, model, stream) {
-    const client = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 })
+  async messages(gateway, model, stream) {
+    const client = new Anthropic({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0 })
     const tools = [{ name: 'pay', input_schema: schema }]
     const params = { model, tools, max_tokens: 100, messages: [{ role: 'user' as const, content: asked }] }
     const { content } = stream
@@ -69,8 +69,8 @@ const clients: Readonly<Record<string, Client>> = {
     const call = content.find((block) => block.type === 'tool_use')
     return { text, args: call?.type === 'tool_use' ? call.input : null }
   },
-  async gemini(it, model, stream) {
-    const google = new GoogleGenAI({ apiKey: it.key, httpOptions: { baseUrl: it.base } })
+  async gemini(gateway, model, stream) {
+    const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.base } })
     const declared = { name: 'pay', parametersJsonSchema: schema }
     const params = { model, contents: asked, config: { tools: [{ functionDeclarations: [declared] }] } }
     const answers: GenerateContentResponse[] = []
@@ -98,9 +98,9 @@ const planes: Readonly<Record<string, (t: Test) => Promise<Reached & Pick<Doors,
   clear: (t) => opened(t, play, { converse: 'converse' }, {}, hiding()),
   async sealed(t) {
     const names = Object.fromEntries(behind.map((name) => [name, name]))
-    const it = await sealedDoors(t, play, names, {}, hiding())
-    const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
-    return { ...it, base: proxy.url.replace(/\/v1$/, ''), key: 'x' }
+    const doors = await sealedDoors(t, play, names, {}, hiding())
+    const proxy = await sealing(t, ['--base-url', doors.base, '--allow-insecure-dev'], { SEALGATE_KEY: doors.key })
+    return { ...doors, base: proxy.url.replace(/\/v1$/, ''), key: 'x' }
   },
 }
 
@@ -108,21 +108,21 @@ for (const [plane, open] of Object.entries(planes))
   t.test(`${plane}: words are hidden from every backend, and come back through every door`, async (t) => {
     const json = JSON.stringify(given)
     for (const text of [answered, json]) t.match(text.slice(0, Math.ceil(text.length / 2)), /\[[A-Z]*_?\d?$/)
-    const it = await open(t)
+    const scene = await open(t)
     for (const [name, client] of Object.entries(clients)) {
       for (const model of behind) {
         for (const stream of [false, true]) {
-          const { text, args } = await client(it, model, stream)
+          const { text, args } = await client(scene, model, stream)
           const where = `${name} before ${model}, ${stream ? 'streamed' : 'whole'}`
           t.equal(text, told, where)
           t.same(args, { to: 'ann@example.org', note: 'a\n4111 1111 1111 1111\\ "q" Blue Heron' }, where)
-          const sent = it.backend.asked.at(-1)!.body.toString()
+          const sent = scene.backend.asked.at(-1)!.body.toString()
           t.notMatch(sent, own, where)
           t.match(sent, /I am \[EMAIL_1\] of \[PROJECTS_1\], pay \[CARD_1\]\./, where)
         }
       }
     }
-    t.notMatch(JSON.stringify(it.logged), own)
+    t.notMatch(JSON.stringify(scene.logged), own)
   })
 
 /** A gateway before a backend that plays these steps. */
@@ -134,19 +134,19 @@ const guarded = async (
   const backend = actor('a', steps)
   const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
   const settings = { models: { small: { upstreams: [{ provider: 'a' }] } } }
-  const it = await running(t, { ...memory(), upstreams, guards }, settings)
+  const gateway = await running(t, { ...memory(), upstreams, guards }, settings)
   const ask = (content: string, more: object = {}, path = '/std/chat/completions') =>
-    it.call('POST', path, { model: 'small', max_tokens: 9, messages: [{ role: 'user', content }], ...more })
-  return { ...it, backend, ask }
+    gateway.call('POST', path, { model: 'small', max_tokens: 9, messages: [{ role: 'user', content }], ...more })
+  return { ...gateway, backend, ask }
 }
 
 const list = (then: 'refuse' | 'replace' | 'mark', where: 'requests' | 'answers' | 'both' = 'both') =>
   use(words, { lists: { projects: { words: ['Blue Heron'], then, where } } })
 
 t.test('a refused request costs nothing, and is told in each dialect', async (t) => {
-  const it = await guarded(t, [list('refuse')], say('fine'), stop)
+  const scene = await guarded(t, [list('refuse')], say('fine'), stop)
   for (const path of ['/std/chat/completions', '/v1/chat/completions', '/v1/messages']) {
-    const refused = await it.ask('What is the blue heron?', {}, path)
+    const refused = await scene.ask('What is the blue heron?', {}, path)
     t.equal(refused.status, 400, path)
     t.equal(refused.headers.get('x-should-retry'), 'false')
     const text = await refused.text()
@@ -155,49 +155,49 @@ t.test('a refused request costs nothing, and is told in each dialect', async (t)
     t.notMatch(text, /heron/i, path)
   }
   const tools = [{ type: 'function', function: { name: 'x', description: 'Of the blue heron', parameters: {} } }]
-  t.equal((await it.ask('hello', { tools })).status, 400, 'a description is a text')
+  t.equal((await scene.ask('hello', { tools })).status, 400, 'a description is a text')
   const call = { id: 'c', type: 'function', function: { name: 'x', arguments: '{"it":"blue her\\u006fn"}' } }
   const messages = [{ role: 'assistant', content: null, tool_calls: [call] }]
-  t.equal((await it.ask('', { messages })).status, 400, 'arguments are read as JSON')
-  t.equal(it.backend.calls.length, 0)
-  t.equal((await it.ask('hello')).status, 200)
-  t.notMatch(JSON.stringify(it.logged), /heron/i)
+  t.equal((await scene.ask('', { messages })).status, 400, 'arguments are read as JSON')
+  t.equal(scene.backend.calls.length, 0)
+  t.equal((await scene.ask('hello')).status, 200)
+  t.notMatch(JSON.stringify(scene.logged), /heron/i)
 })
 
 t.test('a refused answer ends the call, and was used', async (t) => {
-  const it = await guarded(t, [list('refuse', 'answers')], say('The blue'), say(' heron'), stop, usage(400, 100))
-  const whole = await it.ask('hello')
+  const scene = await guarded(t, [list('refuse', 'answers')], say('The blue'), say(' heron'), stop, usage(400, 100))
+  const whole = await scene.ask('hello')
   t.equal(whole.status, 400)
   const text = await whole.text()
   t.match(text, /A guard refuses the answer/)
   t.notMatch(text, /heron/i)
-  const events = await (await it.ask('hello', { stream: true })).text()
+  const events = await (await scene.ask('hello', { stream: true })).text()
   t.match(events, /The/)
   t.match(events, /guard_refused/)
   t.notMatch(events, /heron|DONE/i)
-  await it.gateway.close()
+  await scene.gateway.close()
 })
 
 t.test('what a refused answer used is settled', async (t) => {
-  const it = await guarded(t, [list('refuse', 'answers')], say('The blue heron'), stop, usage(400, 100))
-  t.equal((await it.ask('hello')).status, 400)
-  t.match(await (await it.call('GET', '/metrics')).text(), /^sealgate_tokens_total\{[^}]*kind="output"\} 100$/m)
+  const scene = await guarded(t, [list('refuse', 'answers')], say('The blue heron'), stop, usage(400, 100))
+  t.equal((await scene.ask('hello')).status, 400)
+  t.match(await (await scene.call('GET', '/metrics')).text(), /^sealgate_tokens_total\{[^}]*kind="output"\} 100$/m)
 })
 
 t.test('a guard marks, and the caller learns it', async (t) => {
-  const it = await guarded(t, [list('mark'), use(redact)], say('The blue heron.'), stop)
-  const whole = await it.ask('I am ann@example.org')
+  const scene = await guarded(t, [list('mark'), use(redact)], say('The blue heron.'), stop)
+  const whole = await scene.ask('I am ann@example.org')
   t.equal(whole.headers.get('x-sealgate-guards'), 'redact/email, words/projects')
   t.match(await whole.text(), /blue heron/)
-  const streamed = await it.ask('blue heron', { stream: true })
+  const streamed = await scene.ask('blue heron', { stream: true })
   t.equal(streamed.headers.get('x-sealgate-guards'), 'words/projects')
   await streamed.text()
 })
 
 t.test('pieces wait only for a guard that needs more', async (t) => {
   const first = async (guards: Parameters<typeof guarded>[1], content: string, ...steps: readonly Step[]) => {
-    const it = await guarded(t, guards, ...steps, 'silence')
-    const { body } = await it.ask(content, { stream: true })
+    const scene = await guarded(t, guards, ...steps, 'silence')
+    const { body } = await scene.ask(content, { stream: true })
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
     while (!text.includes('"content":')) text += (await reader.read()).value
@@ -226,8 +226,8 @@ t.test('what is held back comes before another text, a finish reason and the end
     chunk({ content: 'ue' }, 'stop'),
     usage(4, 1),
   ]
-  const it = await guarded(t, [list('replace')], ...steps)
-  const text = await (await it.ask('x', { stream: true })).text()
+  const scene = await guarded(t, [list('replace')], ...steps)
+  const text = await (await scene.ask('x', { stream: true })).text()
   const choices = eventsOf(text.replace('data: [DONE]', '')).flatMap(({ choices }) => choices)
   const told = choices.map(
     ({ delta: { reasoning_content: thought, content, tool_calls: calls }, finish_reason: end }) =>
@@ -250,12 +250,12 @@ t.test('a guard that breaks its word ends the call', async (t) => {
     begin: () => ({ request: () => Promise.reject(new Error('ann@example.org')) }),
   }))
   for (const guard of [request([]), request(['x'], ['ann']), throwing]) {
-    const it = await guarded(t, [guard], say('fine'), stop)
-    const answer = await it.ask('hello')
+    const scene = await guarded(t, [guard], say('fine'), stop)
+    const answer = await scene.ask('hello')
     t.equal(answer.status, 503)
     t.notMatch(await answer.text(), /ann/)
-    t.equal(it.backend.calls.length, 0)
-    t.notMatch(JSON.stringify(it.logged), /ann@/)
+    t.equal(scene.backend.calls.length, 0)
+    t.notMatch(JSON.stringify(scene.logged), /ann@/)
   }
 })
 
@@ -278,10 +278,10 @@ t.test('requests pass in order and answers in reverse; a reload takes other guar
         }),
       }),
     )
-  const it = await guarded(t, [watching('a'), watching('b')], say('x'), stop)
-  const heard = async () => ((await (await it.ask('hello')).json()) as any).choices[0].message.content
+  const scene = await guarded(t, [watching('a'), watching('b')], say('x'), stop)
+  const heard = async () => ((await (await scene.ask('hello')).json()) as any).choices[0].message.content
   t.equal(await heard(), 'xba')
   t.same(seen, ['a asked', 'b asked'])
-  await it.gateway.renew({ settings: { models: { small: { upstreams: [{ provider: 'a' }] } } }, guards: [] })
+  await scene.gateway.renew({ settings: { models: { small: { upstreams: [{ provider: 'a' }] } } }, guards: [] })
   t.equal(await heard(), 'x')
 })

@@ -56,8 +56,8 @@ export const fileFigures = (file: ts.SourceFile): FileFigures => ({
   longFunctions: Object.fromEntries([...functionLengths(file)].map(([name, { lines }]) => [name, lines])),
 })
 
-const sum = (figures: readonly FileFigures[], of: (it: FileFigures) => number): number =>
-  figures.reduce((all, it) => all + of(it), 0)
+const sum = (figures: readonly FileFigures[], of: (figures: FileFigures) => number): number =>
+  figures.reduce((all, figure) => all + of(figure), 0)
 
 /** The figures of core, plugins and adapters. */
 export const houseFigures = async (): Promise<HouseFigures> => {
@@ -70,18 +70,21 @@ export const houseFigures = async (): Promise<HouseFigures> => {
       fileFigures(ts.createSourceFile(name, await readFile(name, 'utf8'), ts.ScriptTarget.ES2023, true)),
     ),
   )
-  const functions: Readonly<Record<string, number>> = Object.assign({}, ...figures.map((it) => it.longFunctions))
+  const functions: Readonly<Record<string, number>> = Object.assign(
+    {},
+    ...figures.map((figure) => figure.longFunctions),
+  )
   const lengths = figures.map(({ lines }) => lines).sort((one, other) => one - other)
-  const lines = sum(figures, (it) => it.lines)
+  const lines = sum(figures, (figures) => figures.lines)
   return {
     files: figures.length,
     lines,
     medianLines: lengths[Math.floor(lengths.length / 2)] ?? 0,
     ninetiethLines: lengths[Math.floor(lengths.length * 0.9)] ?? 0,
     longFunctions: Object.keys(functions).length,
-    nonNullPerThousand: (1000 * sum(figures, (it) => it.nonNull)) / lines,
-    any: sum(figures, (it) => it.any),
-    commentPercent: (100 * sum(figures, (it) => it.commentLines)) / lines,
+    nonNullPerThousand: (1000 * sum(figures, (figures) => figures.nonNull)) / lines,
+    any: sum(figures, (figures) => figures.any),
+    commentPercent: (100 * sum(figures, (figures) => figures.commentLines)) / lines,
     mostNonNull: figures.toSorted((one, other) => other.nonNull - one.nonNull).slice(0, 10),
     functions,
   }

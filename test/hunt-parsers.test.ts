@@ -29,7 +29,7 @@ const kindOf = (acts: readonly string[], parser = breaking): Kind => {
 
 const found = async (acts: readonly string[], parser = breaking): Promise<Found> => {
   const all = []
-  for await (const it of huntParsers(acts.length, 1, [kindOf(acts, parser)])) all.push(it)
+  for await (const finding of huntParsers(acts.length, 1, [kindOf(acts, parser)])) all.push(finding)
   return all[0]!
 }
 

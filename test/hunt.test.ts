@@ -18,8 +18,8 @@ t.test('a whole hunt sends every place of every route spoiled, the same for the 
   t.ok(plan.length >= 20_000, `${plan.length} bodies`)
   const sent = new Set(plan.map(({ target, spoiled }) => `${target.name}: ${spoiled.name}`))
   const missing = all
-    .flatMap(({ name, bodies }) => bodies.map((it) => `${name}: ${it.name}`))
-    .filter((it) => !sent.has(it))
+    .flatMap(({ name, bodies }) => bodies.map((body) => `${name}: ${body.name}`))
+    .filter((text) => !sent.has(text))
   t.same(missing, [])
   t.same(
     planned(all, { seed: 7, least: 0, sample: 50, most: 1024 }).map(({ spoiled, size }) => [spoiled.name, size]),
@@ -52,9 +52,9 @@ for (const { name, bodies, only, env } of samples)
       env: { ...process.env, ...env },
     })
     t.teardown(() => child.kill())
-    const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-    t.equal(code, 0, said + complained)
-    t.match(said, new RegExp(`${bodies} bodies, \\d+ judged by their route, 0 beyond the bounds`))
+    const [words, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    t.equal(code, 0, words + complained)
+    t.match(words, new RegExp(`${bodies} bodies, \\d+ judged by their route, 0 beyond the bounds`))
   })
 
 t.test('a climb goes on from what costs most, and is the same for the same seed', async (t) => {
@@ -89,8 +89,8 @@ t.test('three thousand bodies of the climb stay within their bounds', { skip, ti
   const given = ['--bodies', '3000', '--seed', '1', '--most', '524288', ...bounds]
   const child = spawn(process.execPath, [climb, ...given], { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill())
-  const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  t.equal(code, 0, said + complained)
-  t.match(said, /3000 bodies, 0 kinds beyond the bounds, seed 1/)
-  t.equal(said.split('\n').filter((line) => /, under /.test(line)).length, 20, 'the dearest')
+  const [words, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  t.equal(code, 0, words + complained)
+  t.match(words, /3000 bodies, 0 kinds beyond the bounds, seed 1/)
+  t.equal(words.split('\n').filter((line) => /, under /.test(line)).length, 20, 'the dearest')
 })

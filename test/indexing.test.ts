@@ -52,10 +52,10 @@ const stage = async (t: Test) => {
     blobStore: given(BlobStore, 'kept', () => blobs),
     metadataStore: given(MetadataStore, 'kept', () => interrupted),
   }
-  const it = await running(t, { ...memory(), enclave: slow, ...stores }, unhurried)
+  const gateway = await running(t, { ...memory(), enclave: slow, ...stores }, unhurried)
   const kek = newKek()
   const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
-  const client = connect({ baseUrl: it.base, apiKey: it.key, ...own })
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, ...own })
   const note = (hour: number) => {
     return { name: 'note.txt', mime: 'text/plain', bytes: Buffer.from(`The ferry leaves at ${hour}.`) }
   }
@@ -67,8 +67,8 @@ const stage = async (t: Test) => {
     order,
     /** Somebody of an organisation, with so many files. */
     async someone(organization: string, count: number) {
-      const { credential } = await it.gateway.keys.create({ organization })
-      const client = connect({ baseUrl: it.base, apiKey: credential, ...own })
+      const { credential } = await gateway.gateway.keys.create({ organization })
+      const client = connect({ baseUrl: gateway.base, apiKey: credential, ...own })
       const ids: string[] = []
       for (let made = 0; made < count; made++) ids.push((await client.files.upload(note(made))).id)
       return { client, ids }

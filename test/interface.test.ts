@@ -54,7 +54,7 @@ const wordsOf = ({ start, end, text }: (typeof dialogue)[number]) => {
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 interface Scene {
-  readonly it: Running
+  readonly gateway: Running
   /** What a backend was asked last. */
   asked(): Asked
   readonly client: Literal
@@ -86,8 +86,8 @@ const sceneOf = async (t: Test, enclave: object = {}): Promise<Scene> => {
     },
     {},
   )
-  const it = await running(t, await production(config, t.testdir()), unhurried)
-  return { it, client: literalClient(it.base, it.key), asked: () => backend.asked.at(-1)! }
+  const gateway = await running(t, await production(config, t.testdir()), unhurried)
+  return { gateway, client: literalClient(gateway.base, gateway.key), asked: () => backend.asked.at(-1)! }
 }
 
 /** One statement of the interface, and what shows that it holds. */
@@ -403,7 +403,10 @@ const uploads: readonly Row[] = [
     async (t, { client }) => {
       const upper = (fields: object): any =>
         Object.fromEntries(
-          Object.entries(fields).map(([name, it]) => [name, /^[0-9a-f]{20,}$/.test(it) ? it.toUpperCase() : it]),
+          Object.entries(fields).map(([name, field]) => [
+            name,
+            /^[0-9a-f]{20,}$/.test(field) ? field.toUpperCase() : field,
+          ]),
         )
       const dek = new Uint8Array(32).fill(7)
       const fields = client.fileFields(dek, unnamed, new TextEncoder().encode('The heron waits.'))
@@ -571,9 +574,9 @@ const rawAnswer = async (base: string, text: string): Promise<string> => {
 const http: readonly Row[] = [
   [
     '5 missing or invalid credentials return 401, and how to show them',
-    async (t, { it }) => {
+    async (t, { gateway }) => {
       for (const key of ['', 'sk_live_nothing']) {
-        const answer = await literalClient(it.base, key).send('/files/encrypted')
+        const answer = await literalClient(gateway.base, key).send('/files/encrypted')
         t.equal(answer.status, 401)
         t.match(answer.headers.get('www-authenticate'), /^Bearer/)
       }
@@ -603,7 +606,7 @@ const http: readonly Row[] = [
   ],
   [
     '7 a path that takes another method is a 405 that tells which, in the dialect of the path',
-    async (t, { client, it }) => {
+    async (t, { client, gateway }) => {
       for (const [method, path, allowed] of [
         ['GET', '/tools/getTime', 'POST'],
         ['POST', '/rvenc/models', 'HEAD, GET'],
@@ -619,7 +622,7 @@ const http: readonly Row[] = [
         ['/v1/messages', { type: 'error', error: { type: 'invalid_request_error', message: 'This path takes POST' } }],
         ['/v1beta/models', { error: { code: 405, status: 'UNIMPLEMENTED' } }],
       ] as const) {
-        const answer = await fetch(it.base + path, { method: path.endsWith('models') ? 'POST' : 'GET' })
+        const answer = await fetch(gateway.base + path, { method: path.endsWith('models') ? 'POST' : 'GET' })
         t.equal(answer.status, 405, path)
         t.match(await answer.json(), body, path)
       }
@@ -628,35 +631,35 @@ const http: readonly Row[] = [
   ],
   [
     '4 a request of HTTP/1.1 without a host is a 400',
-    async (t, { it }) => {
+    async (t, { gateway }) => {
       t.match(
-        await rawAnswer(it.base, 'GET /tools HTTP/1.1\r\nconnection: close\r\n\r\n'),
+        await rawAnswer(gateway.base, 'GET /tools HTTP/1.1\r\nconnection: close\r\n\r\n'),
         /^HTTP\/1.1 400 .*"status":400/s,
       )
-      t.match(await rawAnswer(it.base, 'GET /tools HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
+      t.match(await rawAnswer(gateway.base, 'GET /tools HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
     },
   ],
   [
     '2.1 env says production in production, in errors too',
     async (t) => {
-      const it = await running(t, memory(), { env: 'production' })
-      const { send } = literalClient(it.base, it.key)
+      const gateway = await running(t, memory(), { env: 'production' })
+      const { send } = literalClient(gateway.base, gateway.key)
       for (const path of ['/tools', '/nowhere', '/files/encrypted/none', '/files/encrypted?limit=x'])
         t.equal((await send(path)).body.env, 'production', path)
-      t.match(await rawAnswer(it.base, 'nothing\r\n\r\n'), /"env":"production"/)
+      t.match(await rawAnswer(gateway.base, 'nothing\r\n\r\n'), /"env":"production"/)
     },
   ],
   [
     '7 a key without any permission gets 403 on the catalogs, and any permission is enough for them',
-    async (t, { it }) => {
+    async (t, { gateway }) => {
       for (const [scopes, status] of [
         [[], 403],
         [['models.read'], 200],
         [['files.encrypted.read'], 200],
       ] as const) {
-        const { credential } = await it.gateway.keys.create({ scopes })
+        const { credential } = await gateway.gateway.keys.create({ scopes })
         for (const path of ['/compat/v1/models', '/std/models', '/rvenc/models'])
-          t.equal((await literalClient(it.base, credential).send(path)).status, status, path)
+          t.equal((await literalClient(gateway.base, credential).send(path)).status, status, path)
       }
     },
   ],

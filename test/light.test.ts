@@ -55,9 +55,11 @@ const installed = (names: readonly string[]): ReadonlySet<string> => {
   for (const path of waiting) {
     if (path === null || seen.has(path) || !fits(locked[path]!)) continue
     seen.add(path)
-    const it = locked[path]!
-    const peers = Object.keys(it.peerDependencies ?? {}).filter((name) => !it.peerDependenciesMeta?.[name]?.optional)
-    for (const name of [...Object.keys({ ...it.dependencies, ...it.optionalDependencies }), ...peers])
+    const entry = locked[path]!
+    const peers = Object.keys(entry.peerDependencies ?? {}).filter(
+      (name) => !entry.peerDependenciesMeta?.[name]?.optional,
+    )
+    for (const name of [...Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }), ...peers])
       waiting.push(found(path, name))
   }
   return seen

@@ -97,7 +97,7 @@ t.test('an exported value that no other file imports is found', async (t) => {
 /** The sources of these folders by path. */
 const sourcesOf = async (tops: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const listed = await Promise.all(
-    tops.map(async (top) => (await readdir(top, { recursive: true })).map((it) => join(top, it))),
+    tops.map(async (top) => (await readdir(top, { recursive: true })).map((name) => join(top, name))),
   )
   const names = listed.flat().filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
   return new Map(await Promise.all(names.map(async (name) => [name, await readFile(name, 'utf8')] as const)))

@@ -153,10 +153,10 @@ export const lint = (names?: readonly string[]): readonly Fault[] => {
   const wanted = known && new Set(known)
   return whole
     .getSourceFiles()
-    .filter((it) => !it.isDeclarationFile && (wanted === undefined || wanted.has(pathOf(it))))
-    .flatMap((it) => [
-      ...floatingPromises(it, checker),
-      ...tooOpen(it, checker),
-      ...(/^(core|plugins|adapters|examples)\//.test(pathOf(it)) ? tooLong(it) : []),
+    .filter((file) => !file.isDeclarationFile && (wanted === undefined || wanted.has(pathOf(file))))
+    .flatMap((file) => [
+      ...floatingPromises(file, checker),
+      ...tooOpen(file, checker),
+      ...(/^(core|plugins|adapters|examples)\//.test(pathOf(file)) ? tooLong(file) : []),
     ])
 }

@@ -38,16 +38,16 @@ t.test(
       }),
     )
     const env = { SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_LOG: 'info' }
-    const it = await served(env, program, ['serve', '--workers', '2'])
-    t.teardown(() => it.child.kill('SIGKILL'))
-    const authorization = `Bearer ${it.key}`
+    const server = await served(env, program, ['serve', '--workers', '2'])
+    t.teardown(() => server.child.kill('SIGKILL'))
+    const authorization = `Bearer ${server.key}`
 
     /** On a connection of its own, so that the next one is taken by the other worker. */
     const call = (method: string, path: string, body?: object) =>
       new Promise<{ status: number; data: unknown }>((resolve, reject) => {
         const headers = { authorization, 'content-type': 'application/json' }
         const asking = request(
-          it.base + path,
+          server.base + path,
           { method, headers, agent: new Agent({ keepAlive: false }) },
           (answer) => {
             let text = ''
@@ -71,13 +71,13 @@ t.test(
     }
     const states = async () => (await call('GET', '/admin/backends')).data as State
 
-    const heard = await listening(t, `${it.base}/admin/live?organization=*`, { authorization })
+    const heard = await listening(t, `${server.base}/admin/live?organization=*`, { authorization })
     t.match(heard.first, { of: 'all', processes: 2 })
     t.same(new Set(await chats(8)), new Set([200]))
     await heard.until(
       () => [...heard.requests.values()].filter(({ ms, tokens }) => ms !== null && tokens !== null).length === 8,
     )
-    const pids = () => new Set([...it.said.matchAll(/"pid":(\d+),.*"event":"request"/g)].map(([, pid]) => pid))
+    const pids = () => new Set([...server.said.matchAll(/"pid":(\d+),.*"event":"request"/g)].map(([, pid]) => pid))
     t.ok(await until(() => pids().size === 2), 'both have served')
 
     const { processes, backends } = await states()

@@ -35,7 +35,7 @@ const stage = async (t: Test, more: SettingsInput = {}): Promise<Stage> => {
     scripted(() => [{ say: spoken }]),
   )
   const down = await backend(t, () => broken)
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory({ network: true }),
@@ -59,16 +59,16 @@ const stage = async (t: Test, more: SettingsInput = {}): Promise<Stage> => {
     },
   )
   return {
-    ...it,
+    ...gateway,
     house,
-    listen: (key = it.key, query = '?organization=*') =>
-      listening(t, `${it.base}/admin/live${query}`, { authorization: `Bearer ${key}` }),
+    listen: (key = gateway.key, query = '?organization=*') =>
+      listening(t, `${gateway.base}/admin/live${query}`, { authorization: `Bearer ${key}` }),
     async keyOf(organization, scopes) {
       const power = scopes === undefined ? {} : { scopes: scopes as never }
-      return (await it.gateway.keys.create({ organization, ...power })).credential
+      return (await gateway.gateway.keys.create({ organization, ...power })).credential
     },
     chat: (key, more = {}) =>
-      it.call(
+      gateway.call(
         'POST',
         '/v1/chat/completions',
         { model: 'one', messages: [{ role: 'user', content: marker }], ...more },
@@ -78,17 +78,17 @@ const stage = async (t: Test, more: SettingsInput = {}): Promise<Stage> => {
 }
 
 /** The last state of each request, once one of them has ended and was counted. */
-const ended = async (heard: Heard, fits: (it: LiveRequest) => boolean = () => true): Promise<LiveRequest> => {
-  const found = () => [...heard.requests.values()].find((it) => it.ms !== null && fits(it))
+const ended = async (heard: Heard, fits: (request: LiveRequest) => boolean = () => true): Promise<LiveRequest> => {
+  const found = () => [...heard.requests.values()].find((value) => value.ms !== null && fits(value))
   await heard.until(() => found() !== undefined)
   return found()!
 }
 
 t.test('a request is seen with its attempts, tokens and times, and without a word of anybody', async (t) => {
-  const it = await stage(t)
-  const heard = await it.listen()
+  const scene = await stage(t)
+  const heard = await scene.listen()
   t.match(heard.first, { of: 'all', per_second: 50, processes: 1 })
-  await (await it.chat(it.key, { model: 'two' })).text()
+  await (await scene.chat(scene.key, { model: 'two' })).text()
   const seen = await ended(heard, ({ tokens }) => tokens !== null)
   t.match(seen, {
     route: 'POST /v1/chat/completions',
@@ -107,12 +107,12 @@ t.test('a request is seen with its attempts, tokens and times, and without a wor
   const [first, next] = seen.attempts
   t.ok(next!.from >= first!.from + first!.ms!, 'the second attempt begins behind the first')
   t.ok(seen.ms! >= next!.from)
-  await (await it.chat(it.key, { stream: true })).text()
+  await (await scene.chat(scene.key, { stream: true })).text()
   const streamed = await ended(heard, ({ first_token }) => first_token !== null)
   t.match(streamed.attempts, [{ backend: 'house', streams: true, outcome: 'answered' }])
   t.notMatch(heard.text(), marker)
   t.notMatch(heard.text(), spoken)
-  t.notMatch(heard.text(), it.key, 'nor a key')
+  t.notMatch(heard.text(), scene.key, 'nor a key')
 })
 
 t.test('a request is seen while it runs', async (t) => {
@@ -121,7 +121,7 @@ t.test('a request is seen while it runs', async (t) => {
     await new Promise<void>((resolve) => (answer = resolve))
     return scripted(() => [{ say: 'late' }])(asked)
   })
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory({ network: true }),
@@ -129,8 +129,11 @@ t.test('a request is seen while it runs', async (t) => {
     },
     { models: { one: { upstreams: [{ provider: 'slow' }] } } },
   )
-  const heard = await listening(t, `${it.base}/admin/live`, { authorization: `Bearer ${it.key}` })
-  const call = it.call('POST', '/v1/chat/completions', { model: 'one', messages: [{ role: 'user', content: 'x' }] })
+  const heard = await listening(t, `${gateway.base}/admin/live`, { authorization: `Bearer ${gateway.key}` })
+  const call = gateway.call('POST', '/v1/chat/completions', {
+    model: 'one',
+    messages: [{ role: 'user', content: 'x' }],
+  })
   const waits = () => [...heard.requests.values()].find(({ attempts }) => attempts.length > 0)
   await heard.until(() => waits() !== undefined)
   t.match(waits(), { ms: null, status: null, attempts: [{ backend: 'slow', ms: null, outcome: null }] })
@@ -140,23 +143,27 @@ t.test('a request is seen while it runs', async (t) => {
 })
 
 t.test('who may listen, and to what', async (t) => {
-  const it = await stage(t)
-  const other = await it.keyOf('other')
-  const plain = await it.keyOf('default', ['chats.completion'])
+  const scene = await stage(t)
+  const other = await scene.keyOf('other')
+  const plain = await scene.keyOf('default', ['chats.completion'])
   const status = async (key: string | null, query = '') =>
-    (await fetch(`${it.base}/admin/live${query}`, key === null ? {} : { headers: { authorization: `Bearer ${key}` } }))
-      .status
+    (
+      await fetch(
+        `${scene.base}/admin/live${query}`,
+        key === null ? {} : { headers: { authorization: `Bearer ${key}` } },
+      )
+    ).status
   t.equal(await status(null), 401)
   t.equal(await status(plain), 403, 'a key without the scope')
   t.equal(await status(other, '?organization=*'), 403, 'only operators hear all')
   t.equal(await status(other, '?organization=default'), 403)
-  t.equal(await status(it.key, '?seconds=301'), 400)
-  const [all, own, theirs] = [await it.listen(), await it.listen(it.key, ''), await it.listen(other, '')]
+  t.equal(await status(scene.key, '?seconds=301'), 400)
+  const [all, own, theirs] = [await scene.listen(), await scene.listen(scene.key, ''), await scene.listen(other, '')]
   t.match(theirs.first, { of: 'organization' })
-  await (await it.chat(it.key)).text()
-  await (await it.chat(other)).text()
-  await it.call('GET', '/admin/usage')
-  await it.call('GET', '/v1/models', undefined, { authorization: 'Bearer sk_live_wrong' })
+  await (await scene.chat(scene.key)).text()
+  await (await scene.chat(other)).text()
+  await scene.call('GET', '/admin/usage')
+  await scene.call('GET', '/v1/models', undefined, { authorization: 'Bearer sk_live_wrong' })
   await all.until(() => [...all.requests.values()].filter(({ ms }) => ms !== null).length === 3)
   const organizations = (heard: Heard) => [...heard.requests.values()].map(({ organization }) => organization)
   t.same(organizations(all).sort(), ['default', null, 'other'].sort(), 'a refused key is of no organisation')
@@ -168,15 +175,15 @@ t.test('who may listen, and to what', async (t) => {
 })
 
 t.test('a key that is revoked, or loses its gateway, hears no more', async (t) => {
-  const it = await stage(t)
-  const { credential, row } = await it.gateway.keys.create({})
-  const heard = await it.listen(credential, '')
-  await it.gateway.keys.revoke(row.id, null)
+  const scene = await stage(t)
+  const { credential, row } = await scene.gateway.keys.create({})
+  const heard = await scene.listen(credential, '')
+  await scene.gateway.keys.revoke(row.id, null)
   await heard.until(() => heard.isOver(), 60_000)
-  const second = await it.listen(it.key, '?seconds=1')
+  const second = await scene.listen(scene.key, '?seconds=1')
   await second.until(() => second.isOver(), 60_000)
-  const last = await it.listen()
-  await it.gateway.drain(1)
+  const last = await scene.listen()
+  await scene.gateway.drain(1)
   await last.until(() => last.isOver(), 60_000)
 })
 
@@ -199,10 +206,10 @@ const request = (id: string, organization = 'default') => ({
 const alone: Siblings = { measured: async () => [] }
 
 /** Takes the first so many news, and lets time pass meanwhile. */
-const heardBy = (it: Live, part: string | null, controller: AbortController) => {
+const heardBy = (live: Live, part: string | null, controller: AbortController) => {
   const news: { ids: string[]; passed: number }[] = []
   const over = (async () => {
-    for await (const { requests, passed } of it.listen(part, 1_000, controller.signal))
+    for await (const { requests, passed } of live.listen(part, 1_000, controller.signal))
       news.push({ ids: requests.map(({ id }) => id), passed })
   })()
   return { news, over }
@@ -210,11 +217,11 @@ const heardBy = (it: Live, part: string | null, controller: AbortController) => 
 
 t.test('a second shows fifty requests, and tells of the others', async (t) => {
   const clock = fakeClock()
-  const it = made(clock, alone)
+  const requests = made(clock, alone)
   const controller = new AbortController()
-  const { news, over } = heardBy(it, null, controller)
+  const { news, over } = heardBy(requests, null, controller)
   await settled()
-  const traces = Array.from({ length: 80 }, (_, at) => it.begin(request(`r${at}`)))
+  const traces = Array.from({ length: 80 }, (_, at) => requests.begin(request(`r${at}`)))
   t.equal(traces.filter((trace) => trace !== null).length, 50)
   await clock.pass(600)
   t.equal(news.flatMap(({ ids }) => ids).length, 50)
@@ -228,29 +235,29 @@ t.test('a second shows fifty requests, and tells of the others', async (t) => {
 
 t.test('nothing is kept of a request when nobody listens', async (t) => {
   const clock = fakeClock()
-  const it = made(clock, alone)
-  t.equal(it.isHeard(), false)
+  const requests = made(clock, alone)
+  t.equal(requests.isHeard(), false)
   const controller = new AbortController()
-  const { over } = heardBy(it, null, controller)
+  const { over } = heardBy(requests, null, controller)
   await settled()
-  t.equal(it.isHeard(), true)
+  t.equal(requests.isHeard(), true)
   controller.abort()
   await over
   await clock.pass(600)
-  t.equal(it.isHeard(), false)
+  t.equal(requests.isHeard(), false)
   t.equal(clock.armed(), 0, 'and no alarm goes on')
 })
 
 t.test('a listener that reads nothing holds nobody back, and is left a sample', async (t) => {
   const clock = fakeClock()
-  const it = made(clock, alone)
+  const requests = made(clock, alone)
   const controller = new AbortController()
-  const stream = it.listen(null, 1_000, controller.signal)[Symbol.asyncIterator]()
+  const stream = requests.listen(null, 1_000, controller.signal)[Symbol.asyncIterator]()
   await stream.next()
   let begun = 0
   for (let second = 0; second < 10; second++) {
     for (let at = 0; at < 50; at++) {
-      it.begin({ ...request(`r${begun++}`), at: 1_800_000_000_000 + second * 1000 })
+      requests.begin({ ...request(`r${begun++}`), at: 1_800_000_000_000 + second * 1000 })
     }
     await clock.pass(1_000)
   }
@@ -263,10 +270,10 @@ t.test('a listener that reads nothing holds nobody back, and is left a sample', 
 
 t.test('the number of listeners is bounded', async (t) => {
   const clock = fakeClock()
-  const it = made(clock, alone)
+  const requests = made(clock, alone)
   const controller = new AbortController()
   const join = async (part: string | null) => {
-    const stream = it.listen(part, 1_000, controller.signal)[Symbol.asyncIterator]()
+    const stream = requests.listen(part, 1_000, controller.signal)[Symbol.asyncIterator]()
     return succeeds(stream.next())
   }
   const joined = async (part: string | null, count: number) =>
@@ -286,7 +293,9 @@ t.test('a listener of one process hears the others, each with its share', async 
     return {
       measured: async () => [],
       ask: async (question, value) =>
-        answers.flatMap((it) => (it === own ? [] : [it.get(question)?.(JSON.parse(JSON.stringify(value))) ?? null])),
+        answers.flatMap((answer) =>
+          answer === own ? [] : [answer.get(question)?.(JSON.parse(JSON.stringify(value))) ?? null],
+        ),
       answer: (question, give) => void own.set(question, give),
     }
   }
@@ -312,5 +321,5 @@ t.test('a listener of one process hears the others, each with its share', async 
   await over
   await clock.pass(600)
   t.equal(there.isHeard(), false, 'and no longer than the listener is there')
-  for (const it of [here, there]) it.dispose()
+  for (const requests of [here, there]) requests.dispose()
 })

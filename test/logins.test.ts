@@ -22,7 +22,7 @@ const audience = 'https://sealgate.example'
 /** The issuer as it is run, with these keys; another set of keys is what it has after a rotation. */
 const providerWith = async (issuer: string, keys: readonly IssuerKey[]): Promise<RequestListener> => {
   const jwks = await Promise.all(
-    keys.map(async ({ privateKey, ...it }) => ({ ...it.jwk, ...(await exportJWK(privateKey)) })),
+    keys.map(async ({ privateKey, ...key }) => ({ ...key.jwk, ...(await exportJWK(privateKey)) })),
   )
   const resource = { scope: 'models.read', audience, accessTokenFormat: 'jwt', accessTokenTTL: 600 }
   return new Provider(issuer, {
@@ -97,18 +97,18 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
     },
   }
   const clock = movable()
-  const it = await running(t, { ...memory(), clock: clock.fitting, fetch: use(doors) }, settings)
+  const gateway = await running(t, { ...memory(), clock: clock.fitting, fetch: use(doors) }, settings)
   const ask = (token: string, path = '/std/models') =>
-    it.call('GET', path, undefined, { authorization: `Bearer ${token}` })
+    gateway.call('GET', path, undefined, { authorization: `Bearer ${token}` })
 
   const token = await issuer.token()
   const answer = await ask(token)
   t.equal(answer.status, 200)
   t.equal(answer.headers.get('x-ratelimit-limit-requests'), '7', 'limits come from the configuration')
   t.equal((await ask(token, '/files/encrypted')).status, 403, 'and scopes from both')
-  t.equal((await ask(it.key)).status, 200, 'keys go on beside them')
+  t.equal((await ask(gateway.key)).status, 200, 'keys go on beside them')
   t.match(
-    it.logged.find(({ event }) => event === 'request'),
+    gateway.logged.find(({ event }) => event === 'request'),
     { facts: { key: /^person_/ } },
   )
 
@@ -132,10 +132,13 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
     expired: await signed(first, { ...claims, iat: 1, exp: 2 }),
   }
   for (const [kind, each] of Object.entries(bad)) t.same(await words(await ask(each)), usual, kind)
-  const reasons = it.logged.flatMap(({ event, facts }) => (event === 'login.refused' ? [facts['reason']] : []))
+  const reasons = gateway.logged.flatMap(({ event, facts }) => (event === 'login.refused' ? [facts['reason']] : []))
   t.same([...new Set(reasons)], ['signature', 'algorithm', 'issuer', 'audience', 'type', 'expired'])
   // Ids are hex, in which `ada` may stand by chance.
-  const logged = JSON.stringify(it.logged).replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}/g, 'id')
+  const logged = JSON.stringify(gateway.logged).replace(
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}/g,
+    'id',
+  )
   t.notMatch(logged, new RegExp(`ada|staff|${body.slice(0, 40)}`))
 
   await issuer.rotate(second, first)
@@ -155,9 +158,9 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
   )
   t.equal(unreachable.status, 503, 'keys out of reach are no fault of the caller')
   t.ok(unreachable.headers.get('retry-after'))
-  t.equal((await ask(it.key)).status, 200)
+  t.equal((await ask(gateway.key)).status, 200)
 
-  await it.gateway.renew({ settings: { issuers: {} } })
+  await gateway.gateway.renew({ settings: { issuers: {} } })
   t.same(await words(await ask(await mine(second))), usual, 'an issuer that was taken out opens nothing any more')
 })
 
@@ -172,7 +175,7 @@ t.test('what runs under a login ends with its token', { timeout: 60_000 }, async
   })
   const { port } = await listening(t, backend, '127.0.0.1')
   t.teardown(() => backend.closeAllConnections())
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), upstreams: [use(openai, { baseUrl: `http://127.0.0.1:${port}` }, 'house')] },
     {
@@ -192,7 +195,7 @@ t.test('what runs under a login ends with its token', { timeout: 60_000 }, async
     const exp = Math.floor(Date.now() / 1000) + seconds
     const authorization = `Bearer ${await signed(key, { ...claims, exp })}`
     const asked = { model: 'slow', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
-    const answer = await it.call('POST', '/std/chat/completions', asked, { authorization })
+    const answer = await gateway.call('POST', '/std/chat/completions', asked, { authorization })
     t.equal(answer.status, 200)
     let isOver = false
     const over = answer.text().then(

@@ -70,8 +70,8 @@ const notOffered: ReadonlySet<string> = new Set([
 ])
 
 /** The checks that failed, by their ids. A server without sessions passes none of theirs, and is told so. */
-const failedIn = (said: string): readonly string[] => {
-  const plain = said.replace(/\u001b\[[0-9;]*m/g, '')
+const failedIn = (text: string): readonly string[] => {
+  const plain = text.replace(/\u001b\[[0-9;]*m/g, '')
   if (!/\b(?:SUCCESS|INFO)\b/.test(plain)) return [plain]
   return [...plain.matchAll(/\[([\w-]+) *\] +FAILURE/g)].map(([, id]) => id!)
 }
@@ -104,7 +104,7 @@ t.test('the conformance suite of the protocol', { skip: unwanted, timeout: 900_0
     const listed = await told('list', '--server', '--spec-version', revision)
     const all = [...listed.matchAll(/^ +- ([\w-]+)/gm)].map(([, name]) => name!)
     t.ok(all.length > names.length && names.every((name) => all.includes(name)), `scenarios of ${revision}`)
-    const known = (name: string) => names.includes(name) || Object.values(absent).some((it) => it.test(name))
+    const known = (name: string) => names.includes(name) || Object.values(absent).some((pattern) => pattern.test(name))
     t.same(
       all.filter((name) => !known(name)),
       [],
@@ -122,8 +122,8 @@ t.test('the conformance suite of the protocol', { skip: unwanted, timeout: 900_0
         '--spec-version',
         revision,
       ]
-      const said = await told(...args)
-      const failed = failedIn(said).filter((id) => !notOffered.has(id))
+      const text = await told(...args)
+      const failed = failedIn(text).filter((id) => !notOffered.has(id))
       t.same(failed, [], `${scenario} of ${revision}`)
     }
 })

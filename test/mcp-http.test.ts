@@ -97,15 +97,15 @@ t.test('a key sees what its scopes allow, and calls nothing else', async (t) => 
     [['tools.execute'], ['getTime', 'test_error_handling', 'test_simple_text', 'webPageScraperTool', 'webSearchTool']],
   ] as const) {
     const { credential } = await house.gateway.keys.create({ scopes: [...scopes] })
-    const its = { base: house.base, key: credential }
-    const { body } = await post(its, called('tools/list'))
+    const own = { base: house.base, key: credential }
+    const { body } = await post(own, called('tools/list'))
     t.same(
       body.result.tools.map(({ name }: { name: string }) => name),
       names,
     )
     const time = called('tools/call', { name: 'getTime', arguments: { timezone: 'UTC' } })
     t.match(
-      (await post(its, time)).body,
+      (await post(own, time)).body,
       (names as readonly string[]).includes('getTime') ? { result: {} } : { error: { code: -32602 } },
     )
   }

@@ -63,7 +63,7 @@ const placesOf = async (t: Test, program: Program): Promise<Places> => {
   const folder = await realpath(await folderOf(t))
   const at = (name: string) => join(folder, name)
   const [data, root, home, bin] = [at('data'), at('papers'), at('home'), at('bin')]
-  await Promise.all([data, root, home].map((it) => mkdir(it)))
+  await Promise.all([data, root, home].map((text) => mkdir(text)))
   await commandIn(bin)
   await writeFile(join(root, 'canaryqname.txt'), 'The canaryqheron waits.')
   const path = `${bin}:${commands}:${process.env['PATH'] ?? ''}`
@@ -94,8 +94,8 @@ const plays = async (t: Test, program: Program): Promise<void> => {
   const script = scripted(scriptFor('canaryqname.txt'))
   const names = { [program.model]: program.backend }
   const own = { PATH: path, HOME: home, TERM: 'dumb', CI: '1' }
-  const tells = (said: string, { asked }: Doors['backend'], how: string) => {
-    t.match(said, /All is done\./, `${how}: it ends`)
+  const tells = (text: string, { asked }: Doors['backend'], how: string) => {
+    t.match(text, /All is done\./, `${how}: it ends`)
     const isTold = asked.some(({ body }) => body.includes('canaryqheron'))
     t.ok(isTold, `${how}: the model is told what the tool read`)
   }
@@ -108,10 +108,10 @@ const plays = async (t: Test, program: Program): Promise<void> => {
   if (program.sealed !== undefined) {
     const closed = await sealedDoors(t, script, names)
     const seal = [sealgate, 'seal', '--allow-insecure-dev', '--', command, ...program.sealed.args]
-    const its = { ...own, ...program.sealed.env, SEALGATE_URL: closed.base, SEALGATE_KEY: closed.key }
+    const env = { ...own, ...program.sealed.env, SEALGATE_URL: closed.base, SEALGATE_KEY: closed.key }
     // Settings of the program that name another address end the command.
-    if (program.file !== null) await paste(program, lines, {}, home, its)
-    tells(await endedProgram(process.execPath, seal, home, its), closed.backend, 'sealed')
+    if (program.file !== null) await paste(program, lines, {}, home, env)
+    tells(await endedProgram(process.execPath, seal, home, env), closed.backend, 'sealed')
     t.same(traces(marks, new Map([['log', Buffer.from(JSON.stringify(closed.logged))]])), [], 'nor is the chat')
     const routes = closed.logged.map(({ facts }) => String(facts['route']))
     t.notOk(

@@ -87,18 +87,18 @@ const textOf = (result: any): string => result.content[0].text
 for (const [revision, mode] of Object.entries(modes))
   t.test(`the official client of ${revision} finds and calls tools of two servers of the SDK`, async (t) => {
     const [one, other] = [await mcpServer(t, issues), await mcpServer(t, rain, { stateless: true })]
-    const it = await house(t, {
+    const gateway = await house(t, {
       servers: { tracker: { url: one.url, headers: { 'x-token': 'secret-of-house' } }, sky: { url: other.url } },
     })
-    const agent = await agentOf(t, it, it.key, mode)
+    const agent = await agentOf(t, gateway, gateway.key, mode)
     const names = await agent.names()
     t.ok(names.includes('findTools') && names.includes('callTool'))
     t.notOk(
       names.some((name) => name.includes('__')),
       'two tools stand for all',
     )
-    const { credential } = await it.gateway.keys.create({ scopes: ['chats.completion'] })
-    t.same(await (await agentOf(t, it, credential, mode)).names(), ['decide'], 'a scope is missing')
+    const { credential } = await gateway.gateway.keys.create({ scopes: ['chats.completion'] })
+    t.same(await (await agentOf(t, gateway, credential, mode)).names(), ['decide'], 'a scope is missing')
 
     const found = await agent.find('open an issue with a headline')
     t.equal(found[0].name, 'tracker__create_issue')
@@ -126,13 +126,13 @@ for (const [revision, mode] of Object.entries(modes))
       one.seen.some(({ headers }) => headers.authorization),
       'a key of the gateway stays here',
     )
-    t.notMatch(JSON.stringify(it.logged), /word of mine|headline|Bergen|secret-of-house/)
+    t.notMatch(JSON.stringify(gateway.logged), /word of mine|headline|Bergen|secret-of-house/)
   })
 
 t.test('a server that takes the latest revision alone serves as any other', async (t) => {
   const server = await mcpServer(t, issues, { latest: true })
-  const it = await house(t, { servers: { tracker: { url: server.url } } })
-  const agent = await agentOf(t, it, it.key)
+  const gateway = await house(t, { servers: { tracker: { url: server.url } } })
+  const agent = await agentOf(t, gateway, gateway.key)
   const call = (name: string, args: object = {}) => agent.call('callTool', { name, arguments: args })
   t.equal((await agent.find('open an issue'))[0].name, 'tracker__create_issue')
   t.equal(textOf(await call('tracker__create_issue', { title: 'Late' })), 'Opened: Late')
@@ -142,18 +142,18 @@ t.test('a server that takes the latest revision alone serves as any other', asyn
 })
 
 t.test('without the search all tools are listed by their own schemas', async (t) => {
-  const it = await house(t, {
+  const gateway = await house(t, {
     servers: { tracker: { url: (await mcpServer(t, issues)).url } },
     more: { search: false },
   })
-  const names = await (await agentOf(t, it, it.key)).names()
+  const names = await (await agentOf(t, gateway, gateway.key)).names()
   t.same(names.slice(-3), ['tracker__close_issue', 'tracker__create_issue', 'tracker__refuse'])
   t.notOk(names.includes('findTools'))
 })
 
 t.test('a key sees what its scopes, its organisation and the list of the server allow', async (t) => {
   const { url } = await mcpServer(t, issues)
-  const it = await house(t, {
+  const gateway = await house(t, {
     servers: {
       tracker: { url, tools: ['create_issue'] },
       inner: { url, organizations: ['acme'] },
@@ -161,32 +161,32 @@ t.test('a key sees what its scopes, its organisation and the list of the server 
     more: { search: false },
   })
   const namesFor = async (wish: object) => {
-    const { credential } = await it.gateway.keys.create(wish)
-    return (await (await agentOf(t, it, credential)).names()).filter((name) => name.includes('__'))
+    const { credential } = await gateway.gateway.keys.create(wish)
+    return (await (await agentOf(t, gateway, credential)).names()).filter((name) => name.includes('__'))
   }
   t.same(await namesFor({}), ['tracker__create_issue'])
   t.same(await namesFor({ scopes: ['chats.completion'] }), [])
   t.equal((await namesFor({ organization: 'acme' })).length, 4)
-  const { credential } = await it.gateway.keys.create({ scopes: ['chats.completion'] })
-  const agent = await agentOf(t, it, credential)
+  const { credential } = await gateway.gateway.keys.create({ scopes: ['chats.completion'] })
+  const agent = await agentOf(t, gateway, credential)
   await t.rejects(agent.call('tracker__create_issue', {}), { code: -32602 }, 'a scope is missing')
   await t.rejects(agent.call('findTools', { query: 'issue' }), { code: -32602 })
-  const plain = await agentOf(t, it, it.key)
+  const plain = await agentOf(t, gateway, gateway.key)
   await t.rejects(plain.call('tracker__close_issue', {}), { code: -32602 }, 'the operator leaves the tool out')
   await t.rejects(plain.call('inner__close_issue', {}), { code: -32602 }, 'another organisation')
 })
 
 t.test('a call is on the bill of its key, and a budget that is used up refuses it', async (t) => {
   const server = await mcpServer(t, issues)
-  const it = await house(t, {
+  const gateway = await house(t, {
     servers: { tracker: { url: server.url, price: 0.4 }, free: { url: server.url } },
     settings: {
       prices: { currency: 'EUR' },
       limits: { ...unhurried.limits, key: { requestsPerSecond: null, costPerDay: 1 } },
     },
   })
-  const { credential } = await it.gateway.keys.create({})
-  const agent = await agentOf(t, it, credential)
+  const { credential } = await gateway.gateway.keys.create({})
+  const agent = await agentOf(t, gateway, credential)
   const call = (name: string) => agent.call('callTool', { name })
   t.equal(textOf(await call('tracker__close_issue')), 'Closed')
   t.equal(textOf(await call('tracker__close_issue')), 'Closed')
@@ -194,8 +194,11 @@ t.test('a call is on the bill of its key, and a budget that is used up refuses i
   t.match(await call('tracker__close_issue'), { isError: true, content: [{ text: /Budget used up/ }] })
   t.equal(server.seen.length, before, 'a refused call does not go out')
   t.equal(textOf(await call('free__close_issue')), 'Closed', 'a call without a price needs no room')
-  t.equal(textOf(await (await agentOf(t, it, it.key)).call('callTool', { name: 'tracker__close_issue' })), 'Closed')
-  const costs = async () => /mcp\/tracker/.test(await (await it.call('GET', '/admin/usage?limit=100')).text())
+  t.equal(
+    textOf(await (await agentOf(t, gateway, gateway.key)).call('callTool', { name: 'tracker__close_issue' })),
+    'Closed',
+  )
+  const costs = async () => /mcp\/tracker/.test(await (await gateway.call('GET', '/admin/usage?limit=100')).text())
   t.ok(await until(costs), 'usage names the server')
 })
 
@@ -213,8 +216,8 @@ t.test('guards see arguments and results', async (t) => {
   ]
   const lists = { birds: { words: ['blue heron'] } }
   const guards = [use(redact, { restore: true }), use(words, { lists })]
-  const it = await house(t, { servers: { post: { url: (await mcpServer(t, tools)).url } }, guards })
-  const agent = await agentOf(t, it, it.key)
+  const gateway = await house(t, { servers: { post: { url: (await mcpServer(t, tools)).url } }, guards })
+  const agent = await agentOf(t, gateway, gateway.key)
   const call = (name: string, args: object = {}) => agent.call('callTool', { name, arguments: args })
   const told = await call('post__tell', { name: 'ann@example.org' })
   t.same(seen, ['{"name":"[EMAIL_1]"}'], 'the server never has the value')
@@ -226,14 +229,14 @@ t.test('guards see arguments and results', async (t) => {
   })
   t.equal(seen.length, 1)
   t.match(await call('post__heron'), { isError: true, content: [{ text: /A guard refuses the answer/ }] })
-  t.notMatch(JSON.stringify(it.logged), /ann@|heron/)
+  t.notMatch(JSON.stringify(gateway.logged), /ann@|heron/)
 })
 
 t.test('no caller works in the session of another, and a session that is over is opened anew', async (t) => {
   const server = await mcpServer(t, [{ name: 'who', run: (_, { session }) => String(session) }])
-  const it = await house(t, { servers: { post: { url: server.url } } })
-  const { credential } = await it.gateway.keys.create({})
-  const [one, other] = [await agentOf(t, it, it.key), await agentOf(t, it, credential)]
+  const gateway = await house(t, { servers: { post: { url: server.url } } })
+  const { credential } = await gateway.gateway.keys.create({})
+  const [one, other] = [await agentOf(t, gateway, gateway.key), await agentOf(t, gateway, credential)]
   const who = async (agent: typeof one) => textOf(await agent.call('callTool', { name: 'post__who' }))
   const [first, second] = [await who(one), await who(other)]
   t.match(first, /^session-/)
@@ -242,7 +245,7 @@ t.test('no caller works in the session of another, and a session that is over is
   server.sessions.clear()
   t.match(await who(one), /^session-/)
   t.not(await who(one), first)
-  await it.gateway.renew({ settings: { ...unhurried } })
+  await gateway.gateway.renew({ settings: { ...unhurried } })
   t.ok(await until(() => server.sessions.size === 0), 'a reload ends the sessions')
 })
 
@@ -257,8 +260,8 @@ t.test('who leaves is not worked for', async (t) => {
       throw signal.reason
     },
   }
-  const it = await house(t, { servers: { post: { url: (await mcpServer(t, [wait])).url } } })
-  const agent = await agentOf(t, it, it.key, modes['2026-07-28'])
+  const gateway = await house(t, { servers: { post: { url: (await mcpServer(t, [wait])).url } } })
+  const agent = await agentOf(t, gateway, gateway.key, modes['2026-07-28'])
   const stop = new AbortController()
   const going = agent.call('callTool', { name: 'post__wait' }, stop.signal)
   t.ok(await until(() => heard.includes('waits')))
@@ -306,8 +309,8 @@ t.test('a server that is silent, huge or hostile harms nobody else', async (t) =
     away: { url: 'http://127.0.0.1:9/mcp' },
     inward: { url: await oddServer(t, (_, out) => out.writeHead(307, { location: calm.url }).end()) },
   }
-  const it = await house(t, { servers, more: { search: false } })
-  const agent = await agentOf(t, it, it.key)
+  const gateway = await house(t, { servers, more: { search: false } })
+  const agent = await agentOf(t, gateway, gateway.key)
   const names = await agent.names()
   const countOf = (server: string) => names.filter((name) => name.startsWith(`${server}__`)).length
   t.same(
@@ -326,10 +329,10 @@ t.test('a server that is silent, huge or hostile harms nobody else', async (t) =
   )
   t.equal(textOf(await agent.call('calm__forecast', { city: 'x' })), 'Rain')
   t.match(await agent.call('odd__fine'), { isError: true, content: [{ text: /unknown form/ }] })
-  const failed = it.logged.filter(({ event }) => event === 'mcp.failed').map(({ facts }) => facts['server'])
+  const failed = gateway.logged.filter(({ event }) => event === 'mcp.failed').map(({ facts }) => facts['server'])
   t.same([...new Set(failed)].sort(), ['away', 'babble', 'heavy', 'inward', 'odd', 'silent'])
   t.match(
-    it.logged.find(({ event, facts }) => event === 'mcp.bounded' && facts['server'] === 'crowd'),
+    gateway.logged.find(({ event, facts }) => event === 'mcp.bounded' && facts['server'] === 'crowd'),
     { facts: { kept: 500 } },
   )
 
@@ -348,12 +351,12 @@ t.test('a changed tool comes with the next list, and is withheld where the confi
   ])
   let ahead = 0
   const clock: Clock = { ...system.clock, now: () => system.clock.now() + ahead }
-  const it = await house(t, {
+  const gateway = await house(t, {
     servers: { free: { url: server.url }, pinned: { url: server.url, pin: true } },
     more: { search: false },
     clock,
   })
-  const agent = await agentOf(t, it, it.key)
+  const agent = await agentOf(t, gateway, gateway.key)
   const both = ['free__keep', 'free__send', 'pinned__keep', 'pinned__send']
   const names = async () => (await agent.names()).filter((name) => name.includes('__'))
   t.same(await names(), both)
@@ -366,7 +369,7 @@ t.test('a changed tool comes with the next list, and is withheld where the confi
   await t.rejects(agent.call('pinned__send'), { code: -32602 })
   t.equal(textOf(await agent.call('free__send')), 'sent')
   t.match(
-    it.logged.find(({ event }) => event === 'mcp.changed'),
+    gateway.logged.find(({ event }) => event === 'mcp.changed'),
     { facts: { server: 'pinned', withheld: 1 } },
   )
 })
@@ -377,11 +380,11 @@ t.test('a program is a server of its own for each key, fenced from the machine',
   const { port } = await listening(t, createServer(), '127.0.0.1')
   const token = randomUUID()
   const run = { command: process.execPath, args: [program], env: { TOKEN: token }, timeout: 15_000 }
-  const it = await house(t, {
+  const gateway = await house(t, {
     servers: { own: run, open: { ...run, network: true }, none: { command: '/no/such/program' } },
   })
-  const { credential } = await it.gateway.keys.create({})
-  const [one, other] = [await agentOf(t, it, it.key), await agentOf(t, it, credential)]
+  const { credential } = await gateway.gateway.keys.create({})
+  const [one, other] = [await agentOf(t, gateway, gateway.key), await agentOf(t, gateway, credential)]
   const call = async (agent: typeof one, name: string, args: object = {}) =>
     agent.call('callTool', { name, arguments: args })
   const who = async (agent: typeof one) => JSON.parse(textOf(await call(agent, 'own__who')))
@@ -403,7 +406,7 @@ t.test('a program is a server of its own for each key, fenced from the machine',
   t.match(await call(one, 'own__shout'), { isError: true, content: [{ text: /too large/ }] })
   await who(one)
   t.ok(processesWith(token) > 0, 'its processes are found by what they were given')
-  await it.gateway.renew({ settings: { ...unhurried } })
+  await gateway.gateway.renew({ settings: { ...unhurried } })
   t.ok(await until(() => processesWith(token) === 0), 'a reload ends the programs')
 })
 

@@ -24,8 +24,8 @@ interface Result {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly uri?: string }[]
 }
 
-const call = async (it: Agent, name: string, args: Record<string, unknown> = {}): Promise<Result> =>
-  (await it.client.callTool({ name, arguments: args })) as Result
+const call = async (agent: Agent, name: string, args: Record<string, unknown> = {}): Promise<Result> =>
+  (await agent.client.callTool({ name, arguments: args })) as Result
 
 const said = ({ content }: Result): string => content[0]?.text ?? ''
 
@@ -62,8 +62,8 @@ const played = () => {
   }
   return {
     tools: [slow, huge] as const,
-    begins: (it: string) => heard(begun, it),
-    stops: (it: string) => heard(stopped, it),
+    begins: (text: string) => heard(begun, text),
+    stops: (text: string) => heard(stopped, text),
   }
 }
 
@@ -83,12 +83,12 @@ for (const [revision, mode] of Object.entries(modes))
     const { root, out, keys } = await places(t)
     await writeFile(join(root, 'heron.md'), '# Herons\n\nThe heron waits.')
     const args = [dev, '--root', root, '--out', out, '--keys', keys]
-    const it = await agent(t, house.base, house.key, { args, mode })
-    t.equal(it.client.getServerVersion()?.name, 'sealgate')
+    const session = await agent(t, house.base, house.key, { args, mode })
+    t.equal(session.client.getServerVersion()?.name, 'sealgate')
 
-    const { tools } = await it.client.listTools()
+    const { tools } = await session.client.listTools()
     t.equal(tools.length, 24, 'nineteen tools, decisions, and four of files')
-    t.same(JSON.stringify(tools), JSON.stringify((await it.client.listTools()).tools), 'one order')
+    t.same(JSON.stringify(tools), JSON.stringify((await session.client.listTools()).tools), 'one order')
     t.ok(JSON.stringify(tools).length < 12_000, 'short')
     t.match(tools.find(({ name }) => name === 'removeFile')?.annotations, {
       readOnlyHint: false,
@@ -96,10 +96,10 @@ for (const [revision, mode] of Object.entries(modes))
     })
     t.match(tools.find(({ name }) => name === 'getPDFContent')?.annotations, { readOnlyHint: true })
 
-    t.match(said(await call(it, 'getTime', { timezone: 'Asia/Kolkata' })), /"offset":"\+05:30"/)
-    t.match(said(await call(it, 'getTextDocumentContent', { file: 'heron.md' })), /The heron waits\./)
+    t.match(said(await call(session, 'getTime', { timezone: 'Asia/Kolkata' })), /"offset":"\+05:30"/)
+    t.match(said(await call(session, 'getTextDocumentContent', { file: 'heron.md' })), /The heron waits\./)
 
-    const made = await call(it, 'createFileForUser', {
+    const made = await call(session, 'createFileForUser', {
       fileName: '../../escape',
       fileExtension: 'md',
       fileContent: 'words',
@@ -111,35 +111,40 @@ for (const [revision, mode] of Object.entries(modes))
     t.equal((await stat(path)).mode & 0o777, 0o600)
     t.match(await readdir(root), ['heron.md'], 'nothing is put under a root')
 
-    const { id } = JSON.parse(said(await call(it, 'storeFile', { file: join(root, 'heron.md') }))) as { id: string }
-    t.match(said(await call(it, 'listFiles')), id)
-    const fetched = await call(it, 'fetchFile', { id })
+    const { id } = JSON.parse(said(await call(session, 'storeFile', { file: join(root, 'heron.md') }))) as {
+      id: string
+    }
+    t.match(said(await call(session, 'listFiles')), id)
+    const fetched = await call(session, 'fetchFile', { id })
     t.equal(await readFile(fileURLToPath(fetched.content[1]?.uri ?? ''), 'utf8'), '# Herons\n\nThe heron waits.')
-    await call(it, 'removeFile', { id })
-    t.match(await call(it, 'fetchFile', { id }), { isError: true })
+    await call(session, 'removeFile', { id })
+    t.match(await call(session, 'fetchFile', { id }), { isError: true })
     t.match(
-      said(await call(it, 'getTextDocumentContent', { file: 'heron.md' })),
+      said(await call(session, 'getTextDocumentContent', { file: 'heron.md' })),
       /waits/,
       'sent once more, since it is gone',
     )
 
-    t.match(await call(it, 'getTime', {}), { isError: true, content: [{ text: /timezone/ }] })
-    t.match(await call(it, 'getTime', { timezone: 'UTC', more: 1 }), { isError: true })
-    t.match(await call(it, 'getTime', { timezone: 'Nowhere/None' }), { isError: true, content: [{ text: /enclave/ }] })
-    await t.rejects(call(it, 'none'), { code: -32602 })
-    t.equal(it.said(), '', 'nothing on standard error')
+    t.match(await call(session, 'getTime', {}), { isError: true, content: [{ text: /timezone/ }] })
+    t.match(await call(session, 'getTime', { timezone: 'UTC', more: 1 }), { isError: true })
+    t.match(await call(session, 'getTime', { timezone: 'Nowhere/None' }), {
+      isError: true,
+      content: [{ text: /enclave/ }],
+    })
+    await t.rejects(call(session, 'none'), { code: -32602 })
+    t.equal(session.said(), '', 'nothing on standard error')
   })
 
 t.test('the tools that were wished for are offered alone, and odd wishes end the start', async (t) => {
   const house = await toolHouse(t, [])
   const { root } = await places(t)
-  const it = await agent(t, house.base, house.key, { args: [dev, '--tools', 'searchRag,getTime'] })
+  const session = await agent(t, house.base, house.key, { args: [dev, '--tools', 'searchRag,getTime'] })
   t.same(
-    (await it.client.listTools()).tools.map(({ name }) => name),
+    (await session.client.listTools()).tools.map(({ name }) => name),
     ['getTime', 'searchRag'],
     'in the order of all',
   )
-  await t.rejects(call(it, 'webSearchTool', { query: 'x' }), { code: -32602 })
+  await t.rejects(call(session, 'webSearchTool', { query: 'x' }), { code: -32602 })
   for (const [args, words] of [
     [['--tools', 'getTime,none'], /--tools is a list of getTime/],
     [['--root', join(root, 'none')], /--root names a folder/],
@@ -159,10 +164,10 @@ t.test('nothing is offered before the enclave is proven, and the error names the
   const house = await toolHouse(t, [])
   const asked = () => house.logged.filter(({ facts }) => String(facts['route']).startsWith('POST /tools')).length
   for (const mode of Object.values(modes)) {
-    const it = await agent(t, house.base, house.key, { mode })
+    const session = await agent(t, house.base, house.key, { mode })
     const refused = { code: -32000, message: /development one and proves nothing; --allow-insecure-dev/ }
-    await t.rejects(it.client.listTools(), refused)
-    await t.rejects(call(it, 'getTime', { timezone: 'UTC' }), refused)
+    await t.rejects(session.client.listTools(), refused)
+    await t.rejects(call(session, 'getTime', { timezone: 'UTC' }), refused)
   }
   const elsewhere = await agent(t, 'http://127.0.0.1:1', house.key, { args: [dev] })
   await t.rejects(elsewhere.client.listTools(), { message: /could not be reached/ })
@@ -177,9 +182,9 @@ t.test('what is refused is never sent', async (t) => {
   await writeFile(join(folder, 'secret.txt'), 'secret')
   await symlink(join(folder, 'secret.txt'), join(root, 'way.txt'))
   await writeFile(join(root, '.env'), 'secret')
-  const it = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
+  const session = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
   for (const file of ['../secret.txt', join(folder, 'secret.txt'), 'way.txt', '.env', '/dev/zero', '/etc/passwd'])
-    t.match(await call(it, 'getTextDocumentContent', { file }), { isError: true }, file)
+    t.match(await call(session, 'getTextDocumentContent', { file }), { isError: true }, file)
   const none = await agent(t, house.base, house.key, { args: [dev] })
   t.match(await call(none, 'storeFile', { file: join(root, '.env') }), {
     isError: true,
@@ -196,7 +201,7 @@ t.test('the same content goes once: twice at once, under another name, and after
   await writeFile(join(root, 'b.txt'), 'The heron waits.')
   const args = [dev, '--root', root, '--keys', keys]
   const first = await agent(t, house.base, house.key, { args })
-  const read = (it: Agent, file: string) => call(it, 'getTextDocumentContent', { file })
+  const read = (agent: Agent, file: string) => call(agent, 'getTextDocumentContent', { file })
   for (const result of await Promise.all([read(first, 'a.txt'), read(first, 'a.txt'), read(first, 'b.txt')]))
     t.match(said(result), /heron/)
   t.equal(uploads(), 1)
@@ -216,37 +221,37 @@ t.test('without keys, files are those of the session and leave with it', async (
   const house = await toolHouse(t, [])
   const { root } = await places(t)
   await writeFile(join(root, 'a.txt'), 'The heron waits.')
-  const it = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
-  t.match(said(await call(it, 'getTextDocumentContent', { file: 'a.txt' })), /heron/)
+  const session = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
+  t.match(said(await call(session, 'getTextDocumentContent', { file: 'a.txt' })), /heron/)
   const routes = () => house.logged.map(({ facts }) => String(facts['route']))
   t.notOk(routes().includes('DELETE /files/encrypted/{id}'))
-  await it.client.close()
-  await it.gone
+  await session.client.close()
+  await session.gone
   t.ok(routes().includes('DELETE /files/encrypted/{id}'))
 })
 
 t.test('a huge result is resources, page by page', async (t) => {
   const house = await toolHouse(t, played().tools)
   for (const mode of Object.values(modes)) {
-    const it = await agent(t, house.base, house.key, { args: [dev], mode })
-    const { content } = await call(it, 'webPageScraperTool', { url: 'http://x' })
+    const session = await agent(t, house.base, house.key, { args: [dev], mode })
+    const { content } = await call(session, 'webPageScraperTool', { url: 'http://x' })
     t.ok(said({ content }).length <= 4_000)
     t.match(content[1]?.text, /^The result has 9000\d\d characters/)
     const links = content.filter(({ type }) => type === 'resource_link')
     t.same(
-      (await it.client.listResources()).resources.map(({ uri }) => uri),
+      (await session.client.listResources()).resources.map(({ uri }) => uri),
       links.map(({ uri }) => uri),
     )
     let whole = ''
     for (const { uri = '' } of links)
-      for (const page of (await it.client.readResource({ uri })).contents) {
+      for (const page of (await session.client.readResource({ uri })).contents) {
         const text = 'text' in page ? page.text : ''
         t.notOk(/[\ud800-\udbff]$/.test(text.slice(-1)), 'no character is cut')
         whole += text
       }
     t.ok(whole === JSON.stringify({ text: 'ä𝒳'.repeat(300_000), end: 'the-very-end' }), 'all of it')
-    await t.rejects(it.client.readResource({ uri: 'sealgate://results/9/9' }), { code: -32602 })
-    await t.rejects(it.client.readResource({ uri: 'file:///etc/passwd' }), { code: -32602 })
+    await t.rejects(session.client.readResource({ uri: 'sealgate://results/9/9' }), { code: -32602 })
+    await t.rejects(session.client.readResource({ uri: 'file:///etc/passwd' }), { code: -32602 })
   }
 })
 
@@ -255,11 +260,11 @@ t.test('progress is told where it is asked for, and never goes back', async (t) 
   const { root } = await places(t)
   await writeFile(join(root, 'long.txt'), 'word '.repeat(1_000_000))
   for (const mode of Object.values(modes)) {
-    const it = await agent(t, house.base, house.key, { args: [dev, '--root', root], mode })
+    const session = await agent(t, house.base, house.key, { args: [dev, '--root', root], mode })
     const told: number[] = []
     const onprogress = ({ progress, total }: { progress: number; total?: number | undefined }) =>
       void (told.push(progress), t.equal(total, 5_000_000))
-    await it.client.callTool({ name: 'storeFile', arguments: { file: 'long.txt' } }, { onprogress })
+    await session.client.callTool({ name: 'storeFile', arguments: { file: 'long.txt' } }, { onprogress })
     t.ok(told.length > 10 && told.length <= 101)
     t.same(
       told,
@@ -273,14 +278,17 @@ t.test('a call that the agent cancels stops in the enclave, and the next is serv
   const { tools, begins, stops } = played()
   const house = await toolHouse(t, tools)
   for (const [revision, mode] of Object.entries(modes)) {
-    const it = await agent(t, house.base, house.key, { args: [dev], mode })
+    const session = await agent(t, house.base, house.key, { args: [dev], mode })
     const abort = new AbortController()
-    const slow = it.client.callTool({ name: 'webSearchTool', arguments: { query: revision } }, { signal: abort.signal })
+    const slow = session.client.callTool(
+      { name: 'webSearchTool', arguments: { query: revision } },
+      { signal: abort.signal },
+    )
     await begins(revision)
     abort.abort(new Error('enough'))
     await t.rejects(slow)
     await stops(revision)
-    t.match(said(await call(it, 'getTime', { timezone: 'UTC' })), /"timezone":"UTC"/)
+    t.match(said(await call(session, 'getTime', { timezone: 'UTC' })), /"timezone":"UTC"/)
   }
 })
 
@@ -306,8 +314,8 @@ setInterval(() => {}, 1000)`
 
 t.test('a lost enclave is an error that says so; the next one is proven and served', async (t) => {
   const house = await toolHouse(t, [])
-  const it = await agent(t, house.base, house.key, { args: [dev] })
-  const time = () => call(it, 'getTime', { timezone: 'UTC' })
+  const session = await agent(t, house.base, house.key, { args: [dev] })
+  const time = () => call(session, 'getTime', { timezone: 'UTC' })
   t.match(said(await time()), /UTC/)
   house.lose()
   t.match(await time(), { isError: true, content: [{ text: /temporarily unavailable/ }] })
@@ -325,16 +333,16 @@ t.test('a gateway that restarts under it; and nothing of it is readable at the g
   const one = await served(env)
   t.teardown(() => one.child.kill('SIGKILL'))
   const { key } = one
-  const it = await agent(t, one.base, key, { args: [dev, '--root', root, '--keys', keys, '--out', out] })
+  const session = await agent(t, one.base, key, { args: [dev, '--root', root, '--keys', keys, '--out', out] })
   const work = async () => {
-    t.match(said(await call(it, 'getTextDocumentContent', { file: 'canaryqname.txt' })), /canaryqheron/)
-    t.match(await call(it, 'getTime', { timezone: 'canaryqzone' }), { isError: true })
+    t.match(said(await call(session, 'getTextDocumentContent', { file: 'canaryqname.txt' })), /canaryqheron/)
+    t.match(await call(session, 'getTime', { timezone: 'canaryqzone' }), { isError: true })
     const [fileName, fileContent] = ['canaryqmade', 'canaryqtext']
-    await call(it, 'createFileForUser', { fileName, fileExtension: 'txt', fileContent, mimeType: 'text/plain' })
+    await call(session, 'createFileForUser', { fileName, fileExtension: 'txt', fileContent, mimeType: 'text/plain' })
   }
   await work()
   await one.stop('SIGTERM')
-  t.match(await call(it, 'getTime', { timezone: 'UTC' }), {
+  t.match(await call(session, 'getTime', { timezone: 'UTC' }), {
     isError: true,
     content: [{ text: /could not be reached/ }],
   })
@@ -379,12 +387,12 @@ t.test('a file that changes while it is sent is refused, and nothing of it stays
     if (url === '/files/encrypted/upload') await writeFile(join(root, 'a.txt'), 'The heron moves.')
   }
   const base = await between(t, house.base, changing, (_, told) => told)
-  const it = await agent(t, base, house.key, { args: [dev, '--root', root] })
-  t.match(await call(it, 'storeFile', { file: 'a.txt' }), {
+  const session = await agent(t, base, house.key, { args: [dev, '--root', root] })
+  t.match(await call(session, 'storeFile', { file: 'a.txt' }), {
     isError: true,
     content: [{ text: /changed while it was read/ }],
   })
-  t.match(JSON.parse(said(await call(it, 'listFiles'))), { total: 0, files: [] })
+  t.match(JSON.parse(said(await call(session, 'listFiles'))), { total: 0, files: [] })
   t.ok(house.logged.some(({ facts }) => facts['route'] === 'DELETE /files/encrypted/{id}'))
 })
 
@@ -394,8 +402,8 @@ t.test('somebody between who changes evidence gets nothing', async (t) => {
   const isEvidence = (url: string) => url.startsWith('/rvenc/attestation')
   const changed = (url: string, told: string) => (isEvidence(url) ? told.replace(/"keyset":"../, '"keyset":"00') : told)
   const base = await between(t, house.base, async (url) => void sent.push(url), changed)
-  const it = await agent(t, base, house.key, { args: [dev] })
-  await t.rejects(call(it, 'getTime', { timezone: 'canaryqzone' }), { message: /could not be verified \(/ })
+  const session = await agent(t, base, house.key, { args: [dev] })
+  await t.rejects(call(session, 'getTime', { timezone: 'canaryqzone' }), { message: /could not be verified \(/ })
   t.ok(sent.some(isEvidence))
   t.same(
     sent.filter((url) => !isEvidence(url)),

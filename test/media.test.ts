@@ -18,7 +18,7 @@ import { until } from './until.ts'
 import { failed } from './helpers.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
-const eventsOf = (...all: readonly object[]) => all.map((it) => `data: ${JSON.stringify(it)}\n\n`).join('')
+const eventsOf = (...all: readonly object[]) => all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const heardEvents = [
   { type: 'transcript.text.delta', delta: 'Hello', logprobs: [{ token: 'Hello', logprob: -0.1, bytes: [72] }] },
   { type: 'transcript.text.delta', delta: ' there.' },
@@ -90,11 +90,11 @@ interface Scene extends Running {
 }
 
 const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = answers): Promise<Scene> => {
-  const it = await backend(t, play)
+  const recorded = await backend(t, play)
   const upstreams = [
-    use(openai, { baseUrl: `${it.url}/v1` }),
-    use(deepgram, { apiKey: 'k', baseUrl: `${it.url}/v1` }),
-    use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }),
+    use(openai, { baseUrl: `${recorded.url}/v1` }),
+    use(deepgram, { apiKey: 'k', baseUrl: `${recorded.url}/v1` }),
+    use(gemini, { apiKey: 'k', baseUrl: `${recorded.url}/v1beta` }),
     use(speaker),
     use(rehearsal),
   ]
@@ -104,22 +104,23 @@ const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = an
     { models, routing: { retries: 0, breaker: { faults: 1000, ratio: 1 } }, ...unhurried },
   )
   const asked = () => {
-    const { headers, body } = it.asked.at(-1)!
+    const { headers, body } = recorded.asked.at(-1)!
     return headers['content-type'] === 'application/json' ? JSON.parse(body.toString()) : body.toString('latin1')
   }
-  return { ...gateway, backend: it, asked }
+  return { ...gateway, backend: recorded, asked }
 }
 
-const clientOf = (it: Running, door: string) => new OpenAI({ baseURL: it.base + door, apiKey: it.key, maxRetries: 0 })
+const clientOf = (gateway: Running, door: string) =>
+  new OpenAI({ baseURL: gateway.base + door, apiKey: gateway.key, maxRetries: 0 })
 const wav = () => toFile(Buffer.from('RIFF'), 'a.wav', { type: 'audio/wav' })
 const png = (name: string) => toFile(Buffer.from(`PNG ${name}`), name, { type: 'image/png' })
 
 /** A form by hand, for fields that a client would not send. */
-const formed = async (it: Running, path: string, fields: Readonly<Record<string, string>>) => {
+const formed = async (gateway: Running, path: string, fields: Readonly<Record<string, string>>) => {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
   form.set('file', new Blob([new Uint8Array(9)]), 'a.wav')
-  return fetch(it.base + path, { method: 'POST', headers: { authorization: `Bearer ${it.key}` }, body: form })
+  return fetch(gateway.base + path, { method: 'POST', headers: { authorization: `Bearer ${gateway.key}` }, body: form })
 }
 
 /** What a client throws for an answer of this status. */
@@ -133,8 +134,8 @@ const all = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
 
 for (const door of ['/std', '/v1']) {
   t.test(`${door}: a transcript keeps what the backend told`, async (t) => {
-    const it = await staged(t)
-    const { transcriptions, translations } = clientOf(it, door).audio
+    const stage = await staged(t)
+    const { transcriptions, translations } = clientOf(stage, door).audio
     const file = await wav()
     const whole = await transcriptions.create({ model: 'whisper-1', file, response_format: 'verbose_json' })
     t.same(whole.segments, verbose.segments, 'segments as the backend gave them')
@@ -148,17 +149,17 @@ for (const door of ['/std', '/v1']) {
     }
     const english = await translations.create({ model: 'whisper-1', file, response_format: 'verbose_json' })
     t.match(english, { text: verbose.text, task: 'translate' })
-    t.match(it.backend.asked.at(-1)!.path, /audio\/translations/)
-    const { credential } = await it.gateway.keys.create({ scopes: ['audio.transcription'] })
+    t.match(stage.backend.asked.at(-1)!.path, /audio\/translations/)
+    const { credential } = await stage.gateway.keys.create({ scopes: ['audio.transcription'] })
     await t.rejects(
-      new OpenAI({ baseURL: it.base + door, apiKey: credential, maxRetries: 0 }).audio.translations.create({
+      new OpenAI({ baseURL: stage.base + door, apiKey: credential, maxRetries: 0 }).audio.translations.create({
         model: 'whisper-1',
         file,
       }),
       refused(403),
     )
     await transcriptions.create({ model: 'whisper-1', file, include: ['logprobs'] })
-    t.match(it.asked(), /name="include\[\]"\r\n\r\nlogprobs/, 'fields that the gateway does not know go on')
+    t.match(stage.asked(), /name="include\[\]"\r\n\r\nlogprobs/, 'fields that the gateway does not know go on')
     const by = await transcriptions.create({ model: 'nova', file, response_format: 'diarized_json' as 'json' })
     t.ok(
       (by as any).segments.every(({ speaker }: any) => /^[A-Z]+$/.test(speaker)),
@@ -172,20 +173,20 @@ for (const door of ['/std', '/v1']) {
   })
 
   t.test(`${door}: a transcript that is asked as a stream comes as events, or is refused`, async (t) => {
-    const it = await staged(t)
-    const { transcriptions } = clientOf(it, door).audio
+    const stage = await staged(t)
+    const { transcriptions } = clientOf(stage, door).audio
     const file = await wav()
     const told = await all(await transcriptions.create({ model: 'live', file, stream: true }))
     t.same(told, heardEvents, 'the events of a backend as they are')
     for (const model of ['whisper-1', 'nova']) {
       const made = await all(await transcriptions.create({ model, file, stream: true }))
-      const text = made.map((it) => (it.type === 'transcript.text.delta' ? it.delta : '')).join('')
+      const text = made.map((event) => (event.type === 'transcript.text.delta' ? event.delta : '')).join('')
       const last = made.at(-1) as OpenAI.Audio.TranscriptionTextDoneEvent
       t.equal(last.type, 'transcript.text.done', `${model} tells the whole at once`)
       t.equal(text.trim(), last.text.trim())
     }
     for (const response_format of ['srt', 'vtt', 'text', 'verbose_json']) {
-      const answer = await formed(it, `${door}/audio/transcriptions`, {
+      const answer = await formed(stage, `${door}/audio/transcriptions`, {
         model: 'live',
         stream: 'true',
         response_format,
@@ -196,12 +197,12 @@ for (const door of ['/std', '/v1']) {
 
   t.test(`${door}: a transcript that breaks ends its stream in an error`, async (t) => {
     let status = 200
-    const it = await staged(t, () =>
+    const stage = await staged(t, () =>
       status === 200
         ? { headers: sse, body: eventsOf(...heardEvents.slice(0, 2)) }
         : jsonTake({ error: { message: 'secret-of-the-backend' } }, status),
     )
-    const { transcriptions } = clientOf(it, door).audio
+    const { transcriptions } = clientOf(stage, door).audio
     const heard = async () => all(await transcriptions.create({ model: 'live', file: await wav(), stream: true }))
     const fault: any = await failed(heard())
     t.ok(fault instanceof OpenAI.APIError, 'an end mark is missed')
@@ -210,21 +211,21 @@ for (const door of ['/std', '/v1']) {
   })
 
   t.test(`${door}: speech is passed on as it comes`, async (t) => {
-    const it = await staged(t)
-    const client = clientOf(it, door)
+    const stage = await staged(t)
+    const client = clientOf(stage, door)
     const spoken = await client.audio.speech.create({
       model: 'voice',
       voice: 'alloy',
       input: 'Hello',
       instructions: 'Whisper',
     })
-    t.match(it.asked(), { instructions: 'Whisper', input: 'Hello' })
+    t.match(stage.asked(), { instructions: 'Whisper', input: 'Hello' })
     const reader = spoken.body!.getReader()
     let size = 0
     while (size < 1000) size += (await reader.read()).value!.length
     t.equal(size, 1000, 'the beginning is here while the backend still holds the rest')
     await reader.cancel()
-    t.ok(await until(async () => (await it.backend.open()) === 0), 'a caller that leaves ends it')
+    t.ok(await until(async () => (await stage.backend.open()) === 0), 'a caller that leaves ends it')
     const whole = await client.audio.speech.create({
       model: 'spoken',
       voice: 'slt',
@@ -234,7 +235,7 @@ for (const door of ['/std', '/v1']) {
     const sound = Buffer.from(await whole.arrayBuffer())
     t.equal(sound.toString('latin1', 0, 4), 'RIFF')
     t.equal(Number(whole.headers.get('content-length')), sound.length)
-    const asEvents = await it.call('POST', `${door}/audio/speech`, {
+    const asEvents = await stage.call('POST', `${door}/audio/speech`, {
       model: 'spoken',
       voice: 'slt',
       input: 'Hi',
@@ -249,12 +250,12 @@ for (const door of ['/std', '/v1']) {
 
   t.test(`${door}: speech that breaks before its first byte has a status, and is cut later`, async (t) => {
     let pace: Take['pace'] = { end: 0 }
-    const it = await staged(t, () => ({
+    const stage = await staged(t, () => ({
       headers: { 'content-type': 'audio/mpeg' },
       body: Buffer.alloc(2000),
       ...(pace && { pace }),
     }))
-    const { speech } = clientOf(it, door).audio
+    const { speech } = clientOf(stage, door).audio
     const asked = { model: 'voice', voice: 'alloy', input: 'Hello' } as const
     await t.rejects(speech.create(asked), refused(503))
     pace = { cut: 1000 }
@@ -262,54 +263,54 @@ for (const door of ['/std', '/v1']) {
   })
 
   t.test(`${door}: images keep usage and the prompt that was drawn, and come as events`, async (t) => {
-    const it = await staged(t)
-    const { images } = clientOf(it, door)
+    const stage = await staged(t)
+    const { images } = clientOf(stage, door)
     const { usage, quality, size, background, output_format } = picture
     const about = { usage, quality, size, background, output_format }
     const whole = await images.generate({ model: 'draws', prompt: 'a dot' })
     t.match(whole, { ...about, data: [{ b64_json: /^iVBOR/, revised_prompt: 'One dot, alone' }] })
     const told = await all(await images.generate({ model: 'draws', prompt: 'a dot', stream: true, partial_images: 2 }))
     t.match(told, [{ type: 'image_generation.completed', b64_json: /^iVBOR/, ...about }])
-    t.notOk('stream' in it.asked() || 'partial_images' in it.asked(), 'the backend draws whole images')
-    const counted = async () => (await it.call('GET', '/admin/usage')).text()
+    t.notOk('stream' in stage.asked() || 'partial_images' in stage.asked(), 'the backend draws whole images')
+    const counted = async () => (await stage.call('GET', '/admin/usage')).text()
     const isCharged = async () => /"input":100,"output":100,/.test(await counted())
     t.ok(await until(isCharged), 'its own counts are what is charged')
   })
 
   t.test(`${door}: images are edited by backends that can`, async (t) => {
-    const it = await staged(t)
-    const { images } = clientOf(it, door)
+    const stage = await staged(t)
+    const { images } = clientOf(stage, door)
     const two = [await png('one.png'), await png('two.png')]
     const edited = await images.edit({ model: 'draws', image: two, mask: await png('mask.png'), prompt: 'Red', n: 1, quality: 'high' }) // prettier-ignore
     t.match(edited.data, [{ b64_json: /^iVBOR/ }])
-    const form = it.asked()
-    t.match(it.backend.asked.at(-1)!.path, /images\/edits/)
+    const form = stage.asked()
+    t.match(stage.backend.asked.at(-1)!.path, /images\/edits/)
     for (const part of ['PNG one.png', 'PNG two.png', 'PNG mask.png', 'name="quality"\r\n\r\nhigh', 'gpt-image-1'])
       t.ok(form.includes(part), part)
     const told = await all(await images.edit({ model: 'draws', image: two[0]!, prompt: 'Red', stream: true }))
     t.match(told, [{ type: 'image_edit.completed' }])
     const other = await images.edit({ model: 'banana', image: two[0]!, prompt: 'Red' })
     t.match(other, { data: [{ b64_json: /^iVBOR/ }], usage: { input_tokens: 12, output_tokens: 30 } })
-    t.match(it.asked().contents[0].parts, [{ inlineData: { mimeType: 'image/png' } }, { text: 'Red' }])
+    t.match(stage.asked().contents[0].parts, [{ inlineData: { mimeType: 'image/png' } }, { text: 'Red' }])
     await t.rejects(images.edit({ model: 'banana', image: two[0]!, mask: two[1]!, prompt: 'Red' }), refused(400)) // prettier-ignore
     await t.rejects(images.edit({ model: 'draws', image: [], prompt: 'Red' }), refused(400))
   })
 
   t.test(`${door}: tokens are embedded by backends that take them`, async (t) => {
-    const it = await staged(t)
-    const { embeddings } = clientOf(it, door)
+    const stage = await staged(t)
+    const { embeddings } = clientOf(stage, door)
     const lists = [[1, 2, 3], [4]]
     t.equal((await embeddings.create({ model: 'vectors', input: lists })).data.length, 2)
-    t.same(it.asked().input, lists)
+    t.same(stage.asked().input, lists)
     t.equal((await embeddings.create({ model: 'vectors', input: [7, 8] })).data.length, 1)
-    t.same(it.asked().input, [[7, 8]])
+    t.same(stage.asked().input, [[7, 8]])
     await t.rejects(embeddings.create({ model: 'words', input: [7, 8] }), refused(400))
     for (const input of [[], [[]], [1.5], [-1], ['a', 1], [['a']]])
-      t.equal((await it.call('POST', `${door}/embeddings`, { model: 'vectors', input })).status, 400)
+      t.equal((await stage.call('POST', `${door}/embeddings`, { model: 'vectors', input })).status, 400)
   })
 
   t.test(`${door}: provider as an object goes on to the backend`, async (t) => {
-    const it = await staged(t)
+    const stage = await staged(t)
     const provider = { order: ['x'], allow_fallbacks: false }
     const messages = [{ role: 'user', content: 'Hi' }]
     for (const [path, body] of [
@@ -318,14 +319,14 @@ for (const door of ['/std', '/v1']) {
       ['images/generations', { model: 'draws', prompt: 'a' }],
       ['audio/speech', { model: 'voice', input: 'a' }],
     ] as const) {
-      const answer = await it.call('POST', `${door}/${path}`, { ...body, provider })
+      const answer = await stage.call('POST', `${door}/${path}`, { ...body, provider })
       t.equal(answer.status, 200, path)
       await answer.body!.cancel()
-      t.same(it.asked().provider, provider)
-      const pinned = await it.call('POST', `${door}/${path}`, { ...body, provider: 'openai' })
+      t.same(stage.asked().provider, provider)
+      const pinned = await stage.call('POST', `${door}/${path}`, { ...body, provider: 'openai' })
       await pinned.body!.cancel()
-      t.equal(it.asked().provider, undefined, 'a name pins, and is the gateway’s')
-      t.equal((await it.call('POST', `${door}/${path}`, { ...body, provider: 'gemini' })).status, 400)
+      t.equal(stage.asked().provider, undefined, 'a name pins, and is the gateway’s')
+      t.equal((await stage.call('POST', `${door}/${path}`, { ...body, provider: 'gemini' })).status, 400)
     }
   })
 }

@@ -50,14 +50,14 @@ const stage = async (t: Test, drawing: { readonly model?: string } = {}, more: S
     create: (): Enclave => buildEnclave(within, { models }, { retrieval: { model: 'vectors' } }, new Uint8Array(32)),
   })
   const adapters = { ...memory(), upstreams: [backend], tools, enclave: use(enclave) }
-  const it = await running(t, adapters, { ...unhurried, models, ...more })
+  const gateway = await running(t, adapters, { ...unhurried, models, ...more })
   return {
     /** A client whose key may use these models, and which models were asked for it. */
     async client(models: readonly string[] | null) {
-      const { credential } = await it.gateway.keys.create({ models })
+      const { credential } = await gateway.gateway.keys.create({ models })
       const kek = newKek()
       const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
-      const client = connect({ baseUrl: it.base, apiKey: credential, ...own })
+      const client = connect({ baseUrl: gateway.base, apiKey: credential, ...own })
       const employed = async (work: () => Promise<unknown>): Promise<readonly string[] | object> => {
         asked.length = 0
         const fault = await work().then(
@@ -98,19 +98,19 @@ t.test('vectors for an index and a search are made by a model that the key may u
     [['vectors'], ['vectors']],
     [['pen'], []],
   ] as const) {
-    const { client: it, employed } = await client(models)
+    const { client: caller, employed } = await client(models)
     const note = { name: 'note.txt', mime: 'text/plain', bytes: Buffer.from('The ferry leaves at noon.') }
-    const { id } = await it.files.upload(note)
+    const { id } = await caller.files.upload(note)
     const indexed = async () => {
-      await it.files.index([id])
+      await caller.files.index([id])
       t.ok(
         await until(
-          async () => (await it.files.list()).files.find((file) => file.id === id)?.rag_status === 'completed',
+          async () => (await caller.files.list()).files.find((file) => file.id === id)?.rag_status === 'completed',
         ),
       )
     }
     t.same(await employed(indexed), expected, `${models}: indexed`)
-    const search = () => it.tools.call('searchRag', { query: 'ferry' })
+    const search = () => caller.tools.call('searchRag', { query: 'ferry' })
     t.match(await search(), { results: [{ fileId: id }] }, 'words alone find it, too')
     t.same(await employed(search), expected, `${models}: searched`)
   }

@@ -32,7 +32,7 @@ t.test('every mutant of the verifiers stands once in its file', async (t) => {
 
 t.test('no check of the verifiers was removed unnoticed, and the report counts those that wait', async (t) => {
   const removed = readRemoved()
-  const living = removals().filter((it) => removed.get(it.mark) === 'LIVES' && equivalence(it) === null)
+  const living = removals().filter((removal) => removed.get(removal.mark) === 'LIVES' && equivalence(removal) === null)
   t.strictSame(
     living.map(({ file, line, text }) => `${file}:${line} ${text}`),
     [],

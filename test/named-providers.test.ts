@@ -30,7 +30,7 @@ const opened = async (
 }
 
 t.test('a caller is told which fields the backend of a model refuses', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     'openai/gpt-oss-120b',
     async ({ body }) =>
@@ -41,10 +41,10 @@ t.test('a caller is told which fields the backend of a model refuses', async (t)
   )
   for (const stream of [false, true]) {
     const body = { model: 'small', messages, stream, logprobs: true, store: false, logit_bias: { 1: 2 }, seed: 3 }
-    const answer = await it.call('POST', '/v1/chat/completions', body)
+    const answer = await doors.call('POST', '/v1/chat/completions', body)
     t.equal(answer.headers.get('x-sealgate-dropped'), 'logprobs, logit_bias')
     await answer.text()
-    const sent = JSON.parse(it.server.asked.at(-1)!.body.toString())
+    const sent = JSON.parse(doors.server.asked.at(-1)!.body.toString())
     t.notOk('logprobs' in sent || 'logit_bias' in sent)
     t.equal(sent.seed, 3)
   }
@@ -52,7 +52,7 @@ t.test('a caller is told which fields the backend of a model refuses', async (t)
 
 t.test('a sign-in that fails is never the caller’s 401', async (t) => {
   const entra = (authority: string) => ({ tenantId: 'tenant', clientId: 'c', clientSecret: 'hidden', authority })
-  const it = await opened(
+  const doors = await opened(
     t,
     'mine',
     async ({ path }) =>
@@ -61,14 +61,14 @@ t.test('a sign-in that fails is never the caller’s 401', async (t) => {
         : { headers: json, body: await vector('azure/chat.json') },
     (url) => use(azure, { baseUrl: url, entra: entra(url) }),
   )
-  const answer = await it.call('POST', '/v1/chat/completions', { model: 'small', messages })
+  const answer = await doors.call('POST', '/v1/chat/completions', { model: 'small', messages })
   t.equal(answer.status, 502)
   t.notMatch(await answer.text(), /secret-of-the-backend|hidden|AADSTS/)
 })
 
 t.test('a request of the Messages dialect reaches Claude on Bedrock as it is', async (t) => {
   const recorded = vector('anthropic/chat.sse')
-  const it = await opened(
+  const doors = await opened(
     t,
     'eu.anthropic.claude-sonnet-4-6-v1:0',
     async ({ path }) =>
@@ -79,12 +79,12 @@ t.test('a request of the Messages dialect reaches Claude on Bedrock as it is', a
   )
   const cached = [{ type: 'text', text: 'Be short.', cache_control: { type: 'ephemeral' } }]
   const body = { model: 'small', max_tokens: 9, system: cached, messages }
-  const answer = await it.call('POST', '/v1/messages', body)
+  const answer = await doors.call('POST', '/v1/messages', body)
   t.match(await answer.json(), { type: 'message', model: 'small' })
-  const { path, body: sent } = it.server.asked.at(-1)!
+  const { path, body: sent } = doors.server.asked.at(-1)!
   t.equal(path, '/model/eu.anthropic.claude-sonnet-4-6-v1%3A0/invoke')
   t.match(JSON.parse(sent.toString()), { anthropic_version: 'bedrock-2023-05-31', system: cached, max_tokens: 9 })
-  const stream = await it.call('POST', '/v1/messages', { ...body, stream: true })
+  const stream = await doors.call('POST', '/v1/messages', { ...body, stream: true })
   const named = (text: string) => text.match(/^event: .*$/gm)
   t.same(named(await stream.text()), named((await recorded).toString()), 'each event has its name')
 })

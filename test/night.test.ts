@@ -21,6 +21,6 @@ t.test('a part that no longer exists is left out', async (t) => {
 })
 
 t.test('a line that sums up breaks no table', async (t) => {
-  const [it] = rowsOf(pageOf(['tests'], [], row('tests', { said: 'a | b' })))
-  t.equal(it?.said, 'a / b')
+  const [value] = rowsOf(pageOf(['tests'], [], row('tests', { said: 'a | b' })))
+  t.equal(value?.said, 'a / b')
 })

@@ -226,12 +226,14 @@ const batches = async (send: Send): Promise<void> => {
 t.test(
   'no word of a caller or a backend is in traces, console streams, batches, metrics, logs or stores',
   async (t) => {
-    const its = await house(t)
-    const heard = await listening(t, `${its.base}/admin/live?organization=*`, { authorization: `Bearer ${its.key}` })
-    const statuses = await played(its)
+    const gateway = await house(t)
+    const heard = await listening(t, `${gateway.base}/admin/live?organization=*`, {
+      authorization: `Bearer ${gateway.key}`,
+    })
+    const statuses = await played(gateway)
     await heard.until(() => [...heard.requests.values()].some(({ route }) => route?.includes('/messages/batches')))
     t.ok(await until(() => told.spans() >= 40), `${told.spans()} spans`)
-    const read = async (path: string) => (await its.ask('GET', path)).text()
+    const read = async (path: string) => (await gateway.ask('GET', path)).text()
     const places = new Map([
       ['spans and measures', Buffer.from(told.text())],
       ['the console stream', Buffer.from(heard.text())],
@@ -242,9 +244,9 @@ t.test(
       )),
     ])
     heard.leave()
-    await its.gateway.drain(5_000)
-    await its.gateway.close()
-    const files = await filesIn(its.folder)
+    await gateway.gateway.drain(5_000)
+    await gateway.gateway.close()
+    const files = await filesIn(gateway.folder)
     const found = traces(marks.keys(), new Map([...places, ...files]))
     t.same(
       found.map((trace) => trace.replace(/^\w+/, (text) => marks.get(text)!)),

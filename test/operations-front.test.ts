@@ -35,7 +35,7 @@ t.test('Prometheus asks the same, and warns of the same, wherever it runs', asyn
   const yaml = async <T>(file: string) => parse(await read(file)) as T
   const alone = await yaml<Scraping>('prometheus.yaml')
   const composed = await yaml<Scraping>('monitoring/prometheus.compose.yaml')
-  const told = ({ scrape_configs: [it] }: Scraping) => [it!.job_name, it!.metrics_path, it!.authorization]
+  const told = ({ scrape_configs: [job] }: Scraping) => [job!.job_name, job!.metrics_path, job!.authorization]
   t.same(told(composed), told(alone))
   t.equal(composed.scrape_configs[0]!.dns_sd_configs![0]!.port, portOf('gateway'))
 

@@ -111,7 +111,7 @@ t.test('the configurations stand up to the boot, and fit each other', async (t) 
     ([name, model]) => [name, { ...model, standard: true }] as const,
   )
   await t.resolves(booted({ ...inside, models: Object.fromEntries(clear) }, t.testdirName))
-  t.ok(Object.values(plainModels(enclave)).every((it) => it.confidential && !it.standard))
+  t.ok(Object.values(plainModels(enclave)).every((model) => model.confidential && !model.standard))
   t.ok(enclave.models[enclave.enclave.retrieval.model!], 'what indexing embeds with is there')
   for (const side of sides) {
     for (const name of wanted(side))
@@ -159,10 +159,10 @@ t.test('containers may do next to nothing', async (t) => {
     t.ok(bytesOf(emptyDir!.sizeLimit!) * 2 <= bytesOf(resources!.limits!['memory']!), 'and within its bound')
     t.ok(main.includes(`async ${args![0]}(`), `sealgate ${args![0]}`)
 
-    const it = composed(side)
-    t.match(it, { read_only: true, user: '65532:65532', cap_drop: ['ALL'], image, command: args! })
-    t.same(it.security_opt, ['no-new-privileges:true'])
-    t.ok(it.tmpfs.every((at) => at.startsWith('/tmp:')))
+    const service = composed(side)
+    t.match(service, { read_only: true, user: '65532:65532', cap_drop: ['ALL'], image, command: args! })
+    t.same(service.security_opt, ['no-new-privileges:true'])
+    t.ok(service.tmpfs.every((at) => at.startsWith('/tmp:')))
   }
 })
 
@@ -171,10 +171,12 @@ t.test('the confidential process starts with all that containers have in their e
   const { tls, ...own } = raw.enclave.enclave as { readonly tls: object }
   const file = join(at, 'enclave.json')
   await writeFile(file, JSON.stringify({ ...raw.enclave, enclave: { ...own, listen: join(at, 'it.sock') } }))
-  const said = dockerfile.filter(({ word }) => word === 'ENV').flatMap(({ said }) => said.match(/\w+(?==)/g) ?? [])
+  const texts = dockerfile
+    .filter(({ word }) => word === 'ENV')
+    .flatMap(({ said: text }) => text.match(/\w+(?==)/g) ?? [])
   const given = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'given']))
   // The image that ours is made from, and whatever runs it, say these.
-  const image = { ...given([...said, 'NODE_VERSION', 'YARN_VERSION', 'HOSTNAME']), HOME: at }
+  const image = { ...given([...texts, 'NODE_VERSION', 'YARN_VERSION', 'HOSTNAME']), HOME: at }
   const api = 'SERVICE_HOST SERVICE_PORT SERVICE_PORT_HTTPS PORT PORT_443_TCP PORT_443_TCP_PROTO PORT_443_TCP_PORT'
   const kubernetes = [...api.split(' '), 'PORT_443_TCP_ADDR'].map((name) => `KUBERNETES_${name}`)
   const sides = {
@@ -193,14 +195,16 @@ t.test('the confidential process starts with all that containers have in their e
 })
 
 t.test('the image', async (t) => {
-  const stages = dockerfile.filter(({ word }) => word === 'FROM').map(({ said }) => said)
+  const stages = dockerfile.filter(({ word }) => word === 'FROM').map(({ said: text }) => text)
   t.equal(stages.at(-1), 'base AS sealgate', 'without a browser, unless one is asked for')
-  const last = (word: string) => dockerfile.filter((it) => it.word === word).at(-1)!.said
+  const last = (word: string) => dockerfile.filter((node) => node.word === word).at(-1)!.said
   t.equal(last('USER'), '65532:65532')
-  const installs = dockerfile.map(({ said }) => said).filter((said) => /\bnpx|\bnpm (?!run |sbom |pkg )/.test(said))
+  const installs = dockerfile
+    .map(({ said: text }) => text)
+    .filter((text) => /\bnpx|\bnpm (?!run |sbom |pkg )/.test(text))
   t.same(installs, ['npm ci --ignore-scripts', 'npm ci --omit=dev --ignore-scripts'], 'nothing but what the lock names')
   t.ok(
-    dockerfile.some(({ word, said }) => word === 'RUN' && /\bnpm sbom .*> sbom\.cdx\.json$/.test(said)),
+    dockerfile.some(({ word, said: text }) => word === 'RUN' && /\bnpm sbom .*> sbom\.cdx\.json$/.test(text)),
     'and it says what that is',
   )
   t.match(last('ENTRYPOINT'), `"/app/${program.slice(process.cwd().length + 1)}"`)
@@ -209,8 +213,8 @@ t.test('the image', async (t) => {
   const ignored = (await read('Dockerfile.dockerignore')).trim().split('\n')
   t.equal(ignored[0], '*')
   const copied = dockerfile
-    .filter(({ word, said }) => word === 'COPY' && !said.startsWith('--from'))
-    .flatMap(({ said }) => said.split(' ').slice(0, -1))
+    .filter(({ word, said: text }) => word === 'COPY' && !text.startsWith('--from'))
+    .flatMap(({ said: text }) => text.split(' ').slice(0, -1))
   same(
     t,
     new Set(copied),
@@ -224,7 +228,9 @@ t.test('the image', async (t) => {
   const images = [
     ...Object.values(compose.services).map(({ image }) => image),
     ...sides.map((side) => container(side).image!),
-    ...stages.filter((stage) => !stage.startsWith('base ')).map((it) => it.split(' ')[0]!.replace('${NODE}', node)),
+    ...stages
+      .filter((stage) => !stage.startsWith('base '))
+      .map((stage) => stage.split(' ')[0]!.replace('${NODE}', node)),
   ]
   for (const image of images) t.match(image, /^[a-z]+(\/[a-z]+)?:[\w.-]*\d[\w.-]*$/, `${image} is a name and a version`)
 
@@ -235,7 +241,7 @@ t.test('the image', async (t) => {
   const check = (port: string) =>
     run(
       command,
-      args.map((it) => it.replace(`${portOf('gateway')}`, port)),
+      args.map((text) => text.replace(`${portOf('gateway')}`, port)),
     )
   await t.resolves(check(new URL(base).port), 'sees one that is well')
   await t.rejects(check('1'), 'and one that is gone')
@@ -307,20 +313,20 @@ t.test('an enclave is reached by gateways alone, and reaches no store', async (t
     if (ipBlock?.cidr === '0.0.0.0/0')
       for (const net of ['10.0.0.0/8', '169.254.0.0/16']) t.ok(ipBlock.except!.includes(net), `not ${net}`)
 
-  const networks = (it: ComposeService): readonly string[] =>
-    Array.isArray(it.networks) ? it.networks : Object.keys(it.networks)
+  const networks = (service: ComposeService): readonly string[] =>
+    Array.isArray(service.networks) ? service.networks : Object.keys(service.networks)
   for (const [name, service] of Object.entries(compose.services)) {
-    const shared = networks(service).filter((it) => networks(composed('enclave')).includes(it))
+    const shared = networks(service).filter((network) => networks(composed('enclave')).includes(network))
     if (!name.startsWith('enclave')) t.same(shared, name === 'gateway' ? ['line'] : [], name)
   }
   t.ok(compose.networks['line']!.internal && compose.networks['data']!.internal)
 })
 
 t.test('what is watched is measured', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const [scrape] = (parse(await read('prometheus.yaml')) as Prometheus).scrape_configs
-  const { credential } = await it.gateway.keys.create({ scopes: ['api_key.read'] })
-  const answer = await it.call('GET', scrape!.metrics_path, undefined, { authorization: `Bearer ${credential}` })
+  const { credential } = await gateway.gateway.keys.create({ scopes: ['api_key.read'] })
+  const answer = await gateway.call('GET', scrape!.metrics_path, undefined, { authorization: `Bearer ${credential}` })
   t.equal(answer.status, 200, 'a key with this scope alone is enough')
   const types = [...(await answer.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm)]
   const parts = (name: string, type: string) =>
@@ -356,7 +362,7 @@ t.test('what is watched is measured', async (t) => {
       const may = values[label]
       if (may && value !== '$route')
         t.ok(
-          may.some((it) => one?.test(it) ?? it === value),
+          may.some((text) => one?.test(text) ?? text === value),
           `${where}: ${label} ${value}`,
         )
     }
@@ -426,11 +432,11 @@ interface Dashboard {
   }[]
 }
 
-const leaves = (it: unknown, path = ''): readonly (readonly [path: string, value: string])[] =>
-  typeof it === 'string'
-    ? [[path, it]]
-    : typeof it === 'object' && it !== null
-      ? Object.entries(it).flatMap(([name, each]) => leaves(each, path === '' ? name : `${path}.${name}`))
+const leaves = (node: unknown, path = ''): readonly (readonly [path: string, value: string])[] =>
+  typeof node === 'string'
+    ? [[path, node]]
+    : typeof node === 'object' && node !== null
+      ? Object.entries(node).flatMap(([name, each]) => leaves(each, path === '' ? name : `${path}.${name}`))
       : []
 
 const bytesOf = (quantity: string) => parseInt(quantity) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[quantity.slice(-2)] ?? NaN)

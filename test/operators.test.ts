@@ -121,12 +121,12 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
   t.match((await run('audit')).stdout, /key\.revoke +key_\S+ +done\n[^]*key\.update[^]*key\.create/)
 
   const all = await json('keys', 'create', '--scopes', 'all')
-  const it = await served({ ...env, SEALGATE_KEY: all.key })
-  t.teardown(() => it.child.kill('SIGKILL'))
+  const server = await served({ ...env, SEALGATE_KEY: all.key })
+  t.teardown(() => server.child.kill('SIGKILL'))
   const headers = { authorization: `Bearer ${all.key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' }] })
-  t.equal((await fetch(`${it.base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
-  const least = await fetch(`${it.base}/admin/keys`, { method: 'POST', headers, body: '{}' })
+  t.equal((await fetch(`${server.base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
+  const least = await fetch(`${server.base}/admin/keys`, { method: 'POST', headers, body: '{}' })
   t.same(((await least.json()) as any).data.scopes, plainScopes, 'the same over the network')
   const counted = async () => (await json('usage', '--by', 'model')) as { model: string; requests: number }[]
   t.ok(
@@ -145,7 +145,7 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
     1,
   )
   t.match((await run('models')).stdout, /^model +type +providers\n[^]*rehearsal +CHAT +rehearsal/)
-  t.equal(await it.stop('SIGTERM'), 0)
+  t.equal(await server.stop('SIGTERM'), 0)
 })
 
 t.test('a store that is out of reach is named', async (t) => {

@@ -39,7 +39,7 @@ const packed = async (folder: string, env: Variables) => {
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!
   await ran('tar', ['-xzf', tarball], folder, {})
   const inside = join(folder, 'package')
-  const entries = (await readdir(inside, { recursive: true, withFileTypes: true })).filter((it) => it.isFile())
+  const entries = (await readdir(inside, { recursive: true, withFileTypes: true })).filter((name) => name.isFile())
   const files = entries.map(async ({ parentPath, name }) => {
     const path = join(parentPath, name)
     const { mode } = await stat(path)
@@ -62,8 +62,8 @@ t.test(same, { timeout: 1_800_000 }, async (t) => {
   })
   t.ok(one.files.length > 500)
   t.strictSame(
-    one.files.filter((it) => !other.files.includes(it)),
-    other.files.filter((it) => !one.files.includes(it)),
+    one.files.filter((file) => !other.files.includes(file)),
+    other.files.filter((file) => !one.files.includes(file)),
   )
   t.equal(one.whole, other.whole)
 })

@@ -28,7 +28,7 @@ const excess = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
 const unfold = (page: Page): Promise<void> =>
-  page.evaluate(() => document.querySelectorAll('details').forEach((it) => (it.open = true)))
+  page.evaluate(() => document.querySelectorAll('details').forEach((element) => (element.open = true)))
 
 /** What axe finds by these rules, or by all of them, with the first place of each finding. */
 const findings = async (page: Page, rules: readonly string[] | null): Promise<readonly string[]> => {

@@ -79,12 +79,14 @@ t.test('a steep pattern is found, and a straight one is not', (t) => {
 
 t.test('the time of no pattern grows faster than its text', async (t) => {
   t.ok(found.length > 700, `${found.length} patterns`)
-  const distinct = new Map(found.map((it) => [String(it.pattern), it.pattern]))
-  const steep = new Set([...distinct].filter(([, it]) => it !== null && steepText(it) !== null).map(([text]) => text))
+  const distinct = new Map(found.map((finding) => [String(finding.pattern), finding.pattern]))
+  const steep = new Set(
+    [...distinct].filter(([, pattern]) => pattern !== null && steepText(pattern) !== null).map(([text]) => text),
+  )
   const places = found.filter(({ pattern }) => steep.has(String(pattern)))
   t.same(await Promise.all(places.filter(({ file }) => bounded[file] === undefined).map(placeOf)), [])
   for (const [file, [most, why]] of Object.entries(bounded)) {
-    const { length } = places.filter((it) => it.file === file)
+    const { length } = places.filter((place) => place.file === file)
     t.ok(length > 0 && length <= most, `${file}: ${length} see ${why}`)
   }
 })
@@ -104,7 +106,7 @@ t.test(
     const long = checks.filter(({ pattern }) => pattern === null || !readsBeginning(pattern.source))
     t.same(await Promise.all(long.filter(({ file }) => !ofOperators.includes(file)).map(placeOf)), [])
     t.same(
-      ofOperators.filter((file) => !long.some((it) => it.file === file)),
+      ofOperators.filter((file) => !long.some((finding) => finding.file === file)),
       [],
     )
   },

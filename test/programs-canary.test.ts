@@ -54,8 +54,8 @@ for (const program of programs.filter(({ name }) => name === 'Codex' || name ===
     { skip: linux || unwanted(program) },
     async (t) => {
       const { root, control, mark } = newCanary()
-      const its = await installed(t, program)
-      const { home, note } = await its.home('home', mark('note'))
+      const installation = await installed(t, program)
+      const { home, note } = await installation.home('home', mark('note'))
       await writeFile(join(home, 'changed.txt'), changed(mark('printed')))
 
       const plays = model(program, { note, mark })
@@ -64,17 +64,17 @@ for (const program of programs.filter(({ name }) => name === 'Codex' || name ===
         const told = asked.body.toString()
         if (told.includes(control)) return { body: '', pace: 'silent' }
         if (told.includes(mark('printed')) && during.gateway === undefined) {
-          during.gateway = (await memoryOf(it.child.pid!, [root])).found
-          during.enclave = (await memoryOf(await enclaveOf(it), places.map(mark))).found
+          during.gateway = (await memoryOf(running.child.pid!, [root])).found
+          during.enclave = (await memoryOf(await enclaveOf(running), places.map(mark))).found
         }
         return plays(asked)
       }
       const asked = await backend(t, play)
       const folder = t.testdir({ data: {} })
-      const it = await house(t, folder, program, asked)
-      const said = await its.behindSeal(it, home, mark('prompt'))
+      const running = await house(t, folder, program, asked)
+      const text = await installation.behindSeal(running, home, mark('prompt'))
 
-      t.match(said, mark('answer'), 'the session goes to its end')
+      t.match(text, mark('answer'), 'the session goes to its end')
       const { gateway, enclave = [] } = during
       t.same(gateway, [], 'memory, while the enclave waits for the last answer')
       for (const place of places)
@@ -82,7 +82,7 @@ for (const program of programs.filter(({ name }) => name === 'Codex' || name ===
           enclave.some((found) => found.startsWith(`${mark(place)} `)),
           `the ${place} is found in the enclave then`,
         )
-      await nothingStays(t, [it, folder], asked, { root, control })
+      await nothingStays(t, [running, folder], asked, { root, control })
     },
   )
 }

@@ -34,8 +34,8 @@ const pathsIn = (protocol: string): readonly string[] => [
 /** All that the program asks of an address; what is not essential is not switched off, but for what goes to the vendor. */
 const curious = (claude: Program): Program => ({
   ...claude,
-  start: async (it, home, prompt) => {
-    const { args, env } = await claude.start(it, home, prompt)
+  start: async (gateway, home, prompt) => {
+    const { args, env } = await claude.start(gateway, home, prompt)
     const { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: _, ...rest } = env ?? {}
     const quiet = { DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_AUTOUPDATER: '1' }
     return { args, env: { ...rest, ...quiet, CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' } }
@@ -47,17 +47,17 @@ t.setTimeout(900_000)
 const claude = programs.find(({ name }) => name === 'Claude Code')!
 
 t.test('the gateway has what Claude Code asks of gateways', { skip: unwanted(claude) }, async (t) => {
-  const its = await installed(t, curious(claude))
+  const installation = await installed(t, curious(claude))
 
   await t.test('no request of the program is one that nobody foresaw', async (t) => {
-    const { home, note } = await its.home('home', words.note)
-    const it = await opened(
+    const { home, note } = await installation.home('home', words.note)
+    const doors = await opened(
       t,
       working(claude, note),
       Object.fromEntries(claude.models.map((name) => [name, 'messages'])),
     )
-    const front = await backend(t, (asked) => through(it.base, asked))
-    t.match(await its.inTheClear({ base: front.url, key: it.key }, home, prompt), /All is done\./)
+    const front = await backend(t, (asked) => through(doors.base, asked))
+    t.match(await installation.inTheClear({ base: front.url, key: doors.key }, home, prompt), /All is done\./)
     const asked = new Set(front.asked.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`))
     t.ok(asked.has('GET /v1/models') && asked.has('POST /v1/messages'), [...asked].join(', '))
     for (const path of asked) t.ok([...paths.kept, 'HEAD /', 'HEAD /api/hello'].includes(path), path)
@@ -67,17 +67,17 @@ t.test('the gateway has what Claude Code asks of gateways', { skip: unwanted(cla
   t.teardown(() => postgres?.close())
   const missing = postgres === null && 'PostgreSQL, which its gateway needs, is not there'
   await t.test('its own gateway tells no chapter and no path that nobody foresaw', { skip: missing }, async (t) => {
-    const protocol = await ownProtocol(t, its, postgres!)
+    const protocol = await ownProtocol(t, installation, postgres!)
     t.same([...chaptersIn(protocol)].sort(), [...kept, ...left].sort())
     t.same([...pathsIn(protocol)].sort(), Object.values(paths).flat().sort())
-    const it = await opened(t, () => ({ status: 500, body: '{}' }))
+    const doors = await opened(t, () => ({ status: 500, body: '{}' }))
     for (const [known, list] of [
       [true, paths.kept],
       [false, [...paths.left, ...paths.telemetry, 'GET /protocol']],
     ] as const)
       for (const place of list) {
         const [method = '', path = ''] = place.split(' ')
-        t.equal((await it.call(method, path, method === 'POST' ? {} : undefined)).status !== 404, known, place)
+        t.equal((await doors.call(method, path, method === 'POST' ? {} : undefined)).status !== 404, known, place)
       }
   })
 })

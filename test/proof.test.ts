@@ -37,19 +37,19 @@ const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
 }
 
 t.test('from an enclave process to a client: collateral ends, is told, and comes back', async (t) => {
-  const it = await house(t, [0xab])
+  const gateway = await house(t, [0xab])
   const policy: Policy = { measurements: ['ab'.repeat(48)] }
-  const client = it.client(policy)
+  const client = gateway.client(policy)
   t.match(await client.chat.completions.create(question), { choices: [{}] })
   t.match(await client.verify(), { verified: 'test', product: 'Genoa', challenge: true })
-  const ready = async () => ((await (await it.call('GET', '/health/ready')).json()) as { data: object }).data
+  const ready = async () => ((await (await gateway.call('GET', '/health/ready')).json()) as { data: object }).data
   t.strictSame(await ready(), { ready: true })
   t.match(
-    await (await it.call('GET', '/metrics')).text(),
+    await (await gateway.call('GET', '/metrics')).text(),
     /sealgate_evidence_collateral_ends_seconds\{piece="crl"\} \d{6}/,
   )
 
-  const many = await Promise.all(Array.from({ length: 12 }, () => it.client(policy).verify()))
+  const many = await Promise.all(Array.from({ length: 12 }, () => gateway.client(policy).verify()))
   t.ok(
     many.every(({ verified }) => verified === 'test'),
     'in batches too',
@@ -74,22 +74,22 @@ t.test('from an enclave process to a client: collateral ends, is told, and comes
 })
 
 t.test('two releases at once, roll forward, roll back, withdrawn', async (t) => {
-  const it = await house(t, [0xaa, 0xbb])
-  const [old, fresh] = [await it.digestOf('e0'), await it.digestOf('e1')]
+  const gateway = await house(t, [0xaa, 0xbb])
+  const [old, fresh] = [await gateway.digestOf('e0'), await gateway.digestOf('e1')]
   t.not(old, fresh, 'two configurations')
   let seen: SeenNumbers = {}
   const memory = { load: () => seen, save: (next: SeenNumbers) => void (seen = next) }
-  const policy: Policy = { releases: { keys: [it.signer.key], threshold: 1 }, memory }
+  const policy: Policy = { releases: { keys: [gateway.signer.key], threshold: 1 }, memory }
   const stop = async (at: number) => {
-    it.children[at]!.kill('SIGKILL')
-    await once(it.children[at]!, 'exit')
+    gateway.children[at]!.kill('SIGKILL')
+    await once(gateway.children[at]!, 'exit')
   }
   const verdict = async (name: string) => {
     // A client asks whichever enclave answers; a fixed one shows each of both.
     const asking: typeof globalThis.fetch = (url, init) =>
       globalThis.fetch(String(url).includes('challenge=') ? `${String(url)}&enclave=${name}` : url, init)
     const client = connect({
-      ...{ baseUrl: it.base, apiKey: it.key, fetch: asking },
+      ...{ baseUrl: gateway.base, apiKey: gateway.key, fetch: asking },
       policy: { testRoots, ...policy },
     })
     return client.verify().then(
@@ -99,24 +99,24 @@ t.test('two releases at once, roll forward, roll back, withdrawn', async (t) => 
   }
   t.equal(await verdict('e0'), 'release_unknown', 'no list yet')
 
-  await it.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
+  await gateway.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
   t.strictSame([await verdict('e0'), await verdict('e1')], ['1.0 accepted', '1.1 current'])
-  t.match(await it.client(policy).chat.completions.create(question), { choices: [{}] })
+  t.match(await gateway.client(policy).chat.completions.create(question), { choices: [{}] })
 
-  await it.publish(list(2, [release('1.1', fresh, 'current', 0xbb)]))
+  await gateway.publish(list(2, [release('1.1', fresh, 'current', 0xbb)]))
   t.strictSame([await verdict('e0'), await verdict('e1')], ['measurement_not_allowed', '1.1 current'], 'forward')
 
-  await it.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
+  await gateway.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
   t.equal(await verdict('e1'), 'releases_rolled_back', 'a client with a memory takes no older list')
 
-  await it.publish(list(3, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'withdrawn', 0xbb)]))
+  await gateway.publish(list(3, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'withdrawn', 0xbb)]))
   t.strictSame([await verdict('e0'), await verdict('e1')], ['1.0 accepted', 'release_withdrawn'], 'back')
 
-  await it.publish(list(4, [release('1.0', fresh, 'current', 0xaa), release('1.1', old, 'current', 0xbb)]))
+  await gateway.publish(list(4, [release('1.0', fresh, 'current', 0xaa), release('1.1', old, 'current', 0xbb)]))
   t.strictSame([await verdict('e0'), await verdict('e1')], ['release_unknown', 'release_unknown'], 'pairs alone count')
 
-  await it.publish(list(5, [release('1.0', old, 'accepted', 0xaa)]))
-  await writeFile(it.releases, (await readFile(it.releases, 'utf8')).replace('accepted', 'current '))
+  await gateway.publish(list(5, [release('1.0', old, 'accepted', 0xaa)]))
+  await writeFile(gateway.releases, (await readFile(gateway.releases, 'utf8')).replace('accepted', 'current '))
   t.equal(await verdict('e0'), 'releases_unsigned')
   await stop(1)
 })
@@ -130,21 +130,23 @@ const ran = (args: readonly string[], env: Readonly<Record<string, string>> = {}
     child.stdin!.write(lines.map((line) => `${line}\n`).join(''))
     // A server of tools ends with its input, and answers before.
     if (lines.length === 0) child.stdin!.end()
-    else child.stdout!.on('data', (said: Buffer) => said.includes(`"id":${lines.length}`) && child.stdin!.end())
+    else child.stdout!.on('data', (bytes: Buffer) => bytes.includes(`"id":${lines.length}`) && child.stdin!.end())
   })
 
 t.test('the commands refuse a test platform by name, and keep lists and memory', async (t) => {
-  const it = await house(t, [0xab])
-  await it.publish(list(7, [release('1.0', await it.digestOf('e0'), 'current', 0xab)]))
-  const file = join(it.folder, 'policy.json')
-  await writeFile(file, JSON.stringify({ releases: { keys: [it.signer.key], threshold: 1 } }))
-  const kept = join(it.folder, 'kept.json')
-  const verify = await ran(['verify', it.base, '--key', it.key, '--policy', file, '--save', kept])
+  const gateway = await house(t, [0xab])
+  await gateway.publish(list(7, [release('1.0', await gateway.digestOf('e0'), 'current', 0xab)]))
+  const file = join(gateway.folder, 'policy.json')
+  await writeFile(file, JSON.stringify({ releases: { keys: [gateway.signer.key], threshold: 1 } }))
+  const kept = join(gateway.folder, 'kept.json')
+  const verify = await ran(['verify', gateway.base, '--key', gateway.key, '--policy', file, '--save', kept])
   t.equal(verify.code, 1)
   t.match(verify.out, /✗ certificates\n.*root_unknown/s)
-  t.match(JSON.parse(await readFile(kept, 'utf8')), { lists: { releases: { signatures: [{ key: it.signer.key }] } } })
+  t.match(JSON.parse(await readFile(kept, 'utf8')), {
+    lists: { releases: { signatures: [{ key: gateway.signer.key }] } },
+  })
 
-  const reached = ['--base-url', it.base, '--key', it.key, '--policy', file]
+  const reached = ['--base-url', gateway.base, '--key', gateway.key, '--policy', file]
   const started = ['--', process.execPath, '--eval', 'console.log("started")']
   const sealed = await ran(['seal', '--port', '0', ...reached, ...started])
   t.match(sealed, { code: 1, out: /root_unknown/ }, 'seal takes the same policy')
@@ -160,21 +162,21 @@ t.test('the commands refuse a test platform by name, and keep lists and memory',
   const tools = await ran(['mcp', ...reached], {}, calls)
   t.match(tools.out, /"id":2,"error":.*root_unknown/s, 'mcp takes the same policy')
 
-  const check = (...more: readonly string[]) => ran(['releases', 'check', it.releases, '--signers', ...more])
-  const fine = await check(it.signer.key)
+  const check = (...more: readonly string[]) => ran(['releases', 'check', gateway.releases, '--signers', ...more])
+  const fine = await check(gateway.signer.key)
   t.equal(fine.code, 0, fine.out)
   t.match(fine.out, /✓ example, list 7, until .*\n✓ 1\.0 current, .*sev-snp; covers the whole image/)
   const other = releaseSigner()
   t.match(await check(other.key), { code: 1, out: /releases_unsigned/ })
-  t.match(await check(`${it.signer.key},${other.key}`), { code: 1, out: /releases_unsigned/ })
-  t.match(await check(`${it.signer.key},${other.key}`, '--threshold', '1'), { code: 0 })
-  t.match(await check(it.signer.key, '--at', '2040-01-01T00:00:00Z'), { code: 1, out: /releases_expired/ })
+  t.match(await check(`${gateway.signer.key},${other.key}`), { code: 1, out: /releases_unsigned/ })
+  t.match(await check(`${gateway.signer.key},${other.key}`, '--threshold', '1'), { code: 0 })
+  t.match(await check(gateway.signer.key, '--at', '2040-01-01T00:00:00Z'), { code: 1, out: /releases_expired/ })
   t.match(await check('aa'), { code: 1, out: /--signers is a list/ })
 
-  const pem = join(it.folder, 'signer.pem')
+  const pem = join(gateway.folder, 'signer.pem')
   await writeFile(pem, other.secret.export({ type: 'pkcs8', format: 'pem' }))
-  t.match(await ran(['releases', 'sign', it.releases, '--signer', pem]), { code: 0, out: new RegExp(other.key) })
-  t.match(await check(`${it.signer.key},${other.key}`), { code: 0 }, 'both have signed')
+  t.match(await ran(['releases', 'sign', gateway.releases, '--signer', pem]), { code: 0, out: new RegExp(other.key) })
+  t.match(await check(`${gateway.signer.key},${other.key}`), { code: 0 }, 'both have signed')
 })
 
 t.test('a stranger makes the digest again, and lists are written, signed and served', async (t) => {
@@ -193,8 +195,8 @@ t.test('a stranger makes the digest again, and lists are written, signed and ser
   const child = await enclosed({ SEALGATE_CONFIG: config })
   t.teardown(() => child.kill('SIGKILL'))
   const enclave = use(connectedEnclaves, { connect: [listen], testRoots })
-  const it = await running(t, { ...memory(), enclave })
-  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const gateway = await running(t, { ...memory(), enclave })
+  const { keyset } = (await (await gateway.call('GET', '/rvenc/keys')).json()) as { keyset: string }
   const { code, out } = await ran(['releases', 'digest', config])
   t.same([code, out.trim()], [0, keyset.slice(2 * 23, 2 * 55)])
 

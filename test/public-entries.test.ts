@@ -15,8 +15,8 @@ const declared = (text: string): ReadonlySet<string> =>
       ([, name]) => name!,
     ),
     ...[...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names]) =>
-      names!.split(',').map((it) =>
-        it
+      names!.split(',').map((part) =>
+        part
           .trim()
           .split(' as ')
           .at(-1)!

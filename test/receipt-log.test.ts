@@ -77,7 +77,7 @@ t.test('every place and every beginning of a log is shown, and nothing else', as
       if (isContinued(earlier, state, [...path, '00'.repeat(32)])) t.fail(`a longer path ${earlier.size}`)
       for (const at of path.keys()) {
         const changed = path.map((node, of) =>
-          of === at ? node.replace(/^../, (it) => (it === '00' ? '01' : '00')) : node,
+          of === at ? node.replace(/^../, (match) => (match === '00' ? '01' : '00')) : node,
         )
         if (isContinued(earlier, state, changed)) t.fail(`a changed path ${earlier.size} to ${state.size}`)
       }
@@ -136,8 +136,8 @@ t.test('an enclave signs one log that only grows', async (t) => {
   })
   t.strictSame(sign(await wanted(0, 7)), { behind: 4 }, 'the path has to begin at its last head')
   const fork = treeOver([...all.slice(0, 3), ...leaves(6)])
-  const refuses = (it: Parameters<typeof sign>[0], what: string) =>
-    t.throws(() => sign(it), { name: 'BadRequest' }, what)
+  const refuses = (head: Parameters<typeof sign>[0], what: string) =>
+    t.throws(() => sign(head), { name: 'BadRequest' }, what)
   refuses(await wanted(4, 7, fork), 'a fork')
   refuses({ ...(await wanted(0, 3)), from: 4 }, 'a shorter log')
   refuses({ ...(await wanted(4, 7)), log: 'cd'.repeat(16) }, 'another log')
@@ -157,21 +157,21 @@ t.test('an enclave signs one log that only grows', async (t) => {
 })
 
 t.test('a receipt stands in the log, for its own organisation', async (t) => {
-  const it = await sealedStage(t)
-  t.equal(await it.client.receipts.head(), null, 'before the first receipt')
+  const stage = await sealedStage(t)
+  t.equal(await stage.client.receipts.head(), null, 'before the first receipt')
   const kept: CheckedReceipt[] = []
   const receipt = (one: CheckedReceipt) => void kept.push(one)
-  await it.client.chat.completions.create(asking('herons'), { receipt })
-  const stands = async (at: number) => (await it.client.receipts.proof(kept[at]!.receipt).catch(() => null)) !== null
+  await stage.client.chat.completions.create(asking('herons'), { receipt })
+  const stands = async (at: number) => (await stage.client.receipts.proof(kept[at]!.receipt).catch(() => null)) !== null
   t.ok(await until(() => stands(0), 20_000))
-  const first = (await it.client.receipts.head())!
+  const first = (await stage.client.receipts.head())!
   t.match(first.facts, { size: 1, after: null })
-  for await (const _ of await it.client.chat.completions.create({ ...asking('two'), stream: true }, { receipt }));
-  await it.client.chat.completions.create(asking('without'))
+  for await (const _ of await stage.client.chat.completions.create({ ...asking('two'), stream: true }, { receipt }));
+  await stage.client.chat.completions.create(asking('without'))
   t.ok(await until(() => stands(1), 20_000), 'of a stream')
-  const second = (await it.client.receipts.head(first.facts))!
+  const second = (await stage.client.receipts.head(first.facts))!
   t.match(second.facts, { size: 2, after: 1, log: first.facts.log }, 'a call without a receipt has no entry')
-  const proof = (await it.client.receipts.proof(kept[0]!.receipt))!
+  const proof = (await stage.client.receipts.proof(kept[0]!.receipt))!
   t.equal(proof.place.index, 0)
 
   const fails = (work: Promise<unknown>) =>
@@ -180,31 +180,33 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
       (error: { fault: string }) => error.fault,
     )
   const forked = { ...first.facts, root: toHex(randomBytes(32)) }
-  t.equal(await fails(it.client.receipts.head(forked)), 'forked')
+  t.equal(await fails(stage.client.receipts.head(forked)), 'forked')
   const larger = { ...first.facts, size: 3 }
-  t.equal(await fails(it.client.receipts.head(larger)), 'forked', 'a log that was rolled back')
+  t.equal(await fails(stage.client.receipts.head(larger)), 'forked', 'a log that was rolled back')
   const lost = { ...kept[0]!.receipt, text: `${kept[0]!.receipt.text} ` }
-  t.equal(await fails(it.client.receipts.proof(lost)), 'not_logged', 'a receipt that the log never got')
-  const foreign = await it.gateway.keys.create({ organization: 'other' })
-  const them = connect({ baseUrl: it.base, apiKey: foreign.credential, policy: { allowInsecureDev: true } })
+  t.equal(await fails(stage.client.receipts.proof(lost)), 'not_logged', 'a receipt that the log never got')
+  const foreign = await stage.gateway.keys.create({ organization: 'other' })
+  const them = connect({ baseUrl: stage.base, apiKey: foreign.credential, policy: { allowInsecureDev: true } })
   t.equal(await fails(them.receipts.proof(kept[0]!.receipt)), 'not_logged', 'not to another organisation')
   t.match(await them.receipts.head(), { facts: { size: 2 } }, 'the head is for all')
 
-  const through = (change: (url: string, said: any) => unknown) =>
+  const through = (change: (url: string, answer: any) => unknown) =>
     connect({
-      ...{ baseUrl: it.base, apiKey: it.apiKey, policy: { allowInsecureDev: true } },
+      ...{ baseUrl: stage.base, apiKey: stage.apiKey, policy: { allowInsecureDev: true } },
       fetch: async (url, init) => {
         const answer = await globalThis.fetch(url, init)
         return new Response(JSON.stringify(change(String(url), await answer.json())), { status: answer.status })
       },
     })
-  const proofs = (change: (said: any) => unknown) =>
-    through((url, said) =>
-      /receipts\/[0-9a-f]{64}$/.test(url) ? { data: { ...said.data, ...(change(said.data) as object) } } : said,
+  const proofs = (change: (answer: any) => unknown) =>
+    through((url, answer) =>
+      /receipts\/[0-9a-f]{64}$/.test(url) ? { data: { ...answer.data, ...(change(answer.data) as object) } } : answer,
     )
   const asksFor = (client: ReturnType<typeof connect>) => fails(client.receipts.proof(kept[0]!.receipt))
   t.equal(await asksFor(proofs(() => ({}))), 'taken')
-  const emptied = through((url, said) => (url.includes('receipts?from') ? { data: { head: null, path: [] } } : said))
+  const emptied = through((url, answer) =>
+    url.includes('receipts?from') ? { data: { head: null, path: [] } } : answer,
+  )
   t.equal(await fails(emptied.receipts.head(first.facts)), 'forked', 'a log that was emptied')
   t.equal(await asksFor(proofs(({ place }) => ({ place: { ...place, index: 1 } }))), 'not_logged', 'another place')
   t.equal(await asksFor(proofs(({ place }) => ({ place: { ...place, path: [] } }))), 'not_logged', 'no path')
@@ -224,11 +226,11 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
   const at = (name: string) => join(folder, name)
   const command = commandRunner(t)
   const ran = async (...args: readonly string[]) => {
-    const env = { SEALGATE_URL: it.base, SEALGATE_KEY: it.apiKey }
+    const env = { SEALGATE_URL: stage.base, SEALGATE_KEY: stage.apiKey }
     const { code, stdout, stderr } = await command([...args, '--allow-insecure-dev'], env)
     return { code, out: stdout + stderr }
   }
-  t.match(await ran('verify', it.base, '--save', at('evidence.json')), { code: 0 })
+  t.match(await ran('verify', stage.base, '--save', at('evidence.json')), { code: 0 })
   t.match(await ran('receipt', 'prove', at('receipt.json'), '--save', at('proof.json')), {
     code: 0,
     out: /entry 1 of 2/,
@@ -242,20 +244,20 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
   t.match(await ran('receipt', 'verify', at('broken.json'), ...offline), { code: 2, out: /no JSON object/ })
   t.match(await ran('receipt', 'verify', at('absent.json'), ...offline), { code: 2 })
 
-  it.restart()
-  await it.client.verify()
-  t.match(await it.client.receipts.head(second.facts), { facts: { size: 2, after: null } }, 'signed anew at once')
-  t.match(await it.client.receipts.proof(kept[0]!.receipt), { place: { index: 0 } }, 'under the new head')
-  await it.client.chat.completions.create(asking('after'), { receipt })
+  stage.restart()
+  await stage.client.verify()
+  t.match(await stage.client.receipts.head(second.facts), { facts: { size: 2, after: null } }, 'signed anew at once')
+  t.match(await stage.client.receipts.proof(kept[0]!.receipt), { place: { index: 0 } }, 'under the new head')
+  await stage.client.chat.completions.create(asking('after'), { receipt })
   t.ok(await until(() => stands(2), 20_000))
-  t.match(await it.client.receipts.head(second.facts), { facts: { size: 3, after: 2 } }, 'another enclave goes on')
+  t.match(await stage.client.receipts.head(second.facts), { facts: { size: 3, after: 2 } }, 'another enclave goes on')
 })
 
 t.test('the log of a started gateway is signed by its confidential process', async (t) => {
   const key = `sk_live_${'5'.repeat(44)}`
-  const it = await served({ SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEY: key })
-  t.teardown(() => it.child.kill('SIGKILL'))
-  const client = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
+  const server = await served({ SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEY: key })
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const client = connect({ baseUrl: server.base, apiKey: key, policy: { allowInsecureDev: true } })
   const kept: CheckedReceipt[] = []
   await client.tools.call('getTime', { timezone: 'Europe/Rome' }, { receipt: (one) => void kept.push(one) })
   // A key has a bound of requests in a second.
@@ -265,5 +267,5 @@ t.test('the log of a started gateway is signed by its confidential process', asy
   }
   t.ok(await until(stands, 20_000))
   t.match(await client.receipts.head(), { facts: { size: 1, after: null } })
-  await it.stop('SIGINT')
+  await server.stop('SIGINT')
 })

@@ -90,11 +90,11 @@ t.test('a flipped bit anywhere refuses, and so does either signature alone', asy
 
 const command = commandRunner(t)
 const kept: CheckedReceipt[] = []
-const receipt = (it: CheckedReceipt) => void kept.push(it)
+const receipt = (receipt: CheckedReceipt) => void kept.push(receipt)
 
 t.test('whole answers, streams and audio come with receipts', async (t) => {
-  const it = await sealedStage(t)
-  const whole = await it.client.chat.completions.create(asking('herons'), { receipt })
+  const stage = await sealedStage(t)
+  const whole = await stage.client.chat.completions.create(asking('herons'), { receipt })
   t.match(whole, { choices: [{ message: { content: 'herons' } }] })
   const first = kept.at(-1)!.facts
   t.match(first, {
@@ -107,37 +107,37 @@ t.test('whole answers, streams and audio come with receipts', async (t) => {
   })
   t.equal(first.release, '00'.repeat(32))
   t.ok(first.begun <= first.ended)
-  t.notOk('receipt' in it.calls.at(-1)!.body, 'the backend is not asked for one')
+  t.notOk('receipt' in stage.calls.at(-1)!.body, 'the backend is not asked for one')
   t.notMatch(JSON.stringify(kept), /herons/, 'no content')
 
-  const said: unknown[] = []
+  const lines: unknown[] = []
   const before = kept.length
-  for await (const chunk of await it.client.chat.completions.create(
+  for await (const chunk of await stage.client.chat.completions.create(
     { ...asking('two herons stand'), stream: true },
     { receipt },
   )) {
     t.equal(kept.length, before, 'not before the end')
-    said.push(chunk.choices[0]?.delta.content)
+    lines.push(chunk.choices[0]?.delta.content)
   }
-  t.equal(said.join(''), 'two herons stand')
+  t.equal(lines.join(''), 'two herons stand')
   t.match(kept.at(-1)!.facts, { model: 'quiet', tokens: { output: 5 }, number: 2 })
 
   const file = { name: 'a.wav', bytes: new Uint8Array(64) }
-  await it.client.audio.transcriptions.create({ model: 'hearing', file }, { receipt })
+  await stage.client.audio.transcriptions.create({ model: 'hearing', file }, { receipt })
   t.match(kept.at(-1)!.facts, { route: 'rvenc/audio/transcriptions', model: 'hearing', audioSeconds: 1 })
 
   const many: CheckedReceipt[] = []
   const all = Array.from({ length: 8 }, (_, at) =>
-    it.client.chat.completions.create(asking(`${at}`), { receipt: (it) => void many.push(it) }),
+    stage.client.chat.completions.create(asking(`${at}`), { receipt: (receipt) => void many.push(receipt) }),
   )
   await Promise.all(all)
   t.equal(new Set(many.map(({ facts: { number } }) => number)).size, 8, 'each has a number of its own')
-  await it.client.chat.completions.create(asking('none'))
+  await stage.client.chat.completions.create(asking('none'))
 })
 
 t.test('tools come with receipts too', async (t) => {
-  const it = await running(t, memory())
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const gateway = await running(t, memory())
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { allowInsecureDev: true } })
   const before = kept.length
   await client.tools.call('getTime', { timezone: 'Europe/Rome' }, { receipt })
   t.equal(kept.length, before + 1)
@@ -145,10 +145,10 @@ t.test('tools come with receipts too', async (t) => {
 })
 
 t.test('what a gateway leaves out, exchanges or makes up is no receipt', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const through = (change: (url: string, body: Record<string, unknown>) => Record<string, unknown>) =>
     connect({
-      ...{ baseUrl: it.base, apiKey: it.apiKey, policy: { allowInsecureDev: true } },
+      ...{ baseUrl: stage.base, apiKey: stage.apiKey, policy: { allowInsecureDev: true } },
       fetch: async (url, init) => {
         const answer = await globalThis.fetch(url, init)
         const body = (await answer.json()) as Record<string, unknown>
@@ -174,16 +174,16 @@ t.test('what a gateway leaves out, exchanges or makes up is no receipt', async (
 
 /** Requests and answers as they travel, so that parts can be exchanged. */
 const exchanged = async (t: Test) => {
-  const it = await sealedStage(t)
-  const said = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string; receipt_keys: unknown }
-  const body = parseKeyset(fromHex(said.keyset, 1 << 20)!)!
+  const stage = await sealedStage(t)
+  const parsed = (await (await stage.call('GET', '/rvenc/keys')).json()) as { keyset: string; receipt_keys: unknown }
+  const body = parseKeyset(fromHex(parsed.keyset, 1 << 20)!)!
   t.strictSame(namedSigners(body, [receiptSigner().keys]), [], 'keys that the keyset does not name')
-  t.strictSame(namedSigners(body, said.receipt_keys), said.receipt_keys)
-  const key: SealingKey = { ...(await it.key()), signers: namedSigners(body, said.receipt_keys) }
+  t.strictSame(namedSigners(body, parsed.receipt_keys), parsed.receipt_keys)
+  const key: SealingKey = { ...(await stage.key()), signers: namedSigners(body, parsed.receipt_keys) }
   const names = { params: 'encryptedInference', kid: 'enclaveKid' }
   return async (content: string, id: string) => {
     const request = sealRequest(key, chatRoute, { ...asking(content), receipt: true }, id, names)
-    const answer = (await (await it.send(request.body)).json()) as { encryptedResponse: string; nonce: string }
+    const answer = (await (await stage.send(request.body)).json()) as { encryptedResponse: string; nonce: string }
     return { request, answer }
   }
 }
@@ -227,16 +227,16 @@ t.test('a receipt that waits for its entry is told apart', async (t) => {
 })
 
 t.test('years later, without a network', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const folder = t.testdir()
   const at = (name: string) => join(folder, name)
   const ran = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await command([...args, '--allow-insecure-dev'], {})
     return { code, out: stdout + stderr }
   }
-  t.match(await ran('verify', it.base, '--key', it.apiKey, '--save', at('evidence.json')), { code: 0 })
-  await it.client.chat.completions.create(asking('herons'), {
-    receipt: (it) => void kept.push(it),
+  t.match(await ran('verify', stage.base, '--key', stage.apiKey, '--save', at('evidence.json')), { code: 0 })
+  await stage.client.chat.completions.create(asking('herons'), {
+    receipt: (receipt) => void kept.push(receipt),
   })
   const last = kept.at(-1)!
   await writeFile(at('receipt.json'), JSON.stringify(last))

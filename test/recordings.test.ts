@@ -58,8 +58,8 @@ const expectedOf = async (recording: Recording) => {
   const { name, dialect, stream } = recording
   const read = await readBy(doors[own[dialect]]!, textOf(recording), stream)
   const whole = joined[name.replace(/^.*\/|\.chunks\.txt$/g, '')]
-  const said = isThinking.test(name) ? { ...read, text: '2 + 2 = 4' } : read
-  return whole === undefined ? said : { ...said, calls: whole }
+  const answer = isThinking.test(name) ? { ...read, text: '2 + 2 = 4' } : read
+  return whole === undefined ? answer : { ...answer, calls: whole }
 }
 
 /** Doors by which a stock client can read the recording. */
@@ -89,13 +89,13 @@ const isEqual = async (t: Test, { name, dialect, stream }: Recording, by: string
 
 t.test('recordings of other libraries say and call the same by every door', async (t) => {
   let playing: Take = { body: '' }
-  const it = await opened(t, () => playing, {}, settings)
+  const doors = await opened(t, () => playing, {}, settings)
   let equal = 0
   for (const recording of recordings.filter(isAnswer)) {
     playing = takeOf(recording)
     const expected = await expectedOf(recording)
     for (const [by] of doorsOf(recording))
-      if (await isEqual(t, recording, by, expected, (path, body) => it.call('POST', path, body))) equal++
+      if (await isEqual(t, recording, by, expected, (path, body) => doors.call('POST', path, body))) equal++
   }
   t.ok(equal > 1_000, `${equal} answers are equal`)
 })
@@ -103,13 +103,13 @@ t.test('recordings of other libraries say and call the same by every door', asyn
 t.test('recordings say and call the same from under the seal', async (t) => {
   let playing: Take = { body: '' }
   const names = Object.fromEntries(backends.map((name) => [name, name]))
-  const it = await sealedDoors(t, () => playing, names, settings)
-  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const doors = await sealedDoors(t, () => playing, names, settings)
+  const { url } = await sealing(t, ['--base-url', doors.base, '--allow-insecure-dev'], { SEALGATE_KEY: doors.key })
   const base = url.replace(/\/v1$/, '')
   const post: Post = (path, body) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) })
   let equal = 0
   // A sealed call takes a key exchange, so each eighth recording stands for its neighbours. Tools of free text are sealed as functions.
-  const sealable = recordings.filter((it) => isAnswer(it) && !/custom.tool/.test(it.name))
+  const sealable = recordings.filter((recording) => isAnswer(recording) && !/custom.tool/.test(recording.name))
   for (const recording of sealable.filter((_, at) => at % 8 === 0)) {
     playing = takeOf(recording)
     const expected = await expectedOf(recording)

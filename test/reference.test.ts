@@ -35,21 +35,21 @@ const resolve = (ref: string): Schema =>
   ref
     .slice(2)
     .split('/')
-    .reduce((it: Schema, name) => it[name], document)
+    .reduce((schema: Schema, name) => schema[name], document)
 
 interface Operation {
   readonly name: string
   readonly method: string
   readonly path: string
-  readonly it: Schema
+  readonly operation: Schema
 }
 
 const operations: readonly Operation[] = Object.entries<Schema>(document['paths']).flatMap(([path, methods]) =>
-  Object.entries<Schema>(methods).map(([method, it]) => ({
+  Object.entries<Schema>(methods).map(([method, schema]) => ({
     name: `${method.toUpperCase()} ${path}`,
     method: method.toUpperCase(),
     path,
-    it,
+    operation: schema,
   })),
 )
 
@@ -59,12 +59,12 @@ interface Content {
 }
 
 /** Every body and every answer, those of errors too. */
-const contents: readonly Content[] = operations.flatMap(({ name, it }) => [
-  ...Object.entries<Schema>(it['requestBody']?.content ?? {}).map(([type, content]) => ({
+const contents: readonly Content[] = operations.flatMap(({ name, operation: schema }) => [
+  ...Object.entries<Schema>(schema['requestBody']?.content ?? {}).map(([type, content]) => ({
     at: `${name} body ${type}`,
     content,
   })),
-  ...Object.entries<Schema>(it['responses']).flatMap(([status, response]) =>
+  ...Object.entries<Schema>(schema['responses']).flatMap(([status, response]) =>
     Object.entries<Schema>((response['$ref'] ? resolve(response['$ref']) : response)['content'] ?? {}).map(
       ([type, content]) => ({ at: `${name} ${status} ${type}`, content }),
     ),
@@ -73,11 +73,13 @@ const contents: readonly Content[] = operations.flatMap(({ name, it }) => [
 
 /** Properties without a sentence, by their path. */
 const silent = (schema: Schema, at: string): readonly string[] => [
-  ...Object.entries<Schema>(schema['properties'] ?? {}).flatMap(([name, it]) => [
-    ...(typeof it['description'] === 'string' && it['description'] !== '' ? [] : [`${at}.${name}`]),
-    ...silent(it, `${at}.${name}`),
+  ...Object.entries<Schema>(schema['properties'] ?? {}).flatMap(([name, property]) => [
+    ...(typeof property['description'] === 'string' && property['description'] !== '' ? [] : [`${at}.${name}`]),
+    ...silent(property, `${at}.${name}`),
   ]),
-  ...['anyOf', 'oneOf', 'allOf'].flatMap((name) => ((schema[name] ?? []) as Schema[]).flatMap((it) => silent(it, at))),
+  ...['anyOf', 'oneOf', 'allOf'].flatMap((name) =>
+    ((schema[name] ?? []) as Schema[]).flatMap((schema) => silent(schema, at)),
+  ),
   ...['items', 'additionalProperties'].flatMap((name) =>
     typeof schema[name] === 'object' ? silent(schema[name], at) : [],
   ),
@@ -85,11 +87,13 @@ const silent = (schema: Schema, at: string): readonly string[] => [
 
 t.test('every operation, parameter, property and error has a sentence', (t) => {
   t.ok(operations.length >= 60, `${operations.length} operations`)
-  for (const { name, it } of operations) {
-    t.ok(it['summary'] && it['description'], `${name} is described: chapter.json beside the routes`)
-    t.not(it['tags'][0], 'Other routes', `${name} stands in a chapter: chapter.json beside the routes`)
-    for (const parameter of it['parameters'] ?? []) t.ok(parameter.description, `${name} ${parameter.name}`)
-    const responses = Object.values<Schema>(it['responses']).map((one) => (one['$ref'] ? resolve(one['$ref']) : one))
+  for (const { name, operation: schema } of operations) {
+    t.ok(schema['summary'] && schema['description'], `${name} is described: chapter.json beside the routes`)
+    t.not(schema['tags'][0], 'Other routes', `${name} stands in a chapter: chapter.json beside the routes`)
+    for (const parameter of schema['parameters'] ?? []) t.ok(parameter.description, `${name} ${parameter.name}`)
+    const responses = Object.values<Schema>(schema['responses']).map((one) =>
+      one['$ref'] ? resolve(one['$ref']) : one,
+    )
     for (const { description } of responses as { description?: string }[]) t.ok(description, `${name} answers`)
   }
   for (const tag of document['tags']) t.ok(tag.description, tag.name)
@@ -125,11 +129,13 @@ t.test('every sentence of the reference describes something', async (t) => {
       ...chapter,
       words: watched(chapter.words, chapter.name),
       operations: Object.fromEntries(
-        Object.entries(chapter.operations).map(([name, it]) => [
+        Object.entries(chapter.operations).map(([name, operation]) => [
           name,
           {
-            ...it,
-            ...(it.words && { words: watched(it.words, chapter.name === 'Clients of public dialects' ? '' : name) }),
+            ...operation,
+            ...(operation.words && {
+              words: watched(operation.words, chapter.name === 'Clients of public dialects' ? '' : name),
+            }),
           },
         ]),
       ),
@@ -137,7 +143,7 @@ t.test('every sentence of the reference describes something', async (t) => {
   })
   // Words of a variant, and those that several operations share, are looked up apart.
   t.same(
-    [...unused].filter((it) => !/^(: |shared: (enclaveKid|cipherText|nonce)|Tools: )/.test(it)),
+    [...unused].filter((text) => !/^(: |shared: (enclaveKid|cipherText|nonce)|Tools: )/.test(text)),
     [],
   )
   const names = all.map(({ method, path }) => `${method} ${path}`)
@@ -164,8 +170,8 @@ t.test('every example fits its schema', (t) => {
     if (/json/.test(at) && !/\/openapi\.json|alt=sse|streamGenerate|\/ehbp\//.test(at))
       t.ok(examples.length > 0, `${at} has an example`)
   }
-  for (const { name, it } of operations)
-    for (const { name: parameter, schema, example } of it['parameters'] ?? []) {
+  for (const { name, operation: value } of operations)
+    for (const { name: parameter, schema, example } of value['parameters'] ?? []) {
       if (example === undefined) continue
       seen++
       t.same(misfits(example, schema, resolve), [], `${name} ${parameter}`)
@@ -201,9 +207,9 @@ t.test('the page shows every operation, and its links lead somewhere', async (t)
     links.filter((id) => !ids.includes(id)),
     [],
   )
-  for (const { name, method, path, it } of operations) {
+  for (const { name, method, path, operation: schema } of operations) {
     t.ok(page.includes(`id="${anchorOf(method, path)}"`), name)
-    t.ok(page.includes(escapeHtml(curlOf(method, path, it))), `${name} has its curl`)
+    t.ok(page.includes(escapeHtml(curlOf(method, path, schema))), `${name} has its curl`)
   }
   t.notMatch(page, /<p[^>]*>[^<]*`/, 'no backtick is left')
   t.notMatch(page, /<script|<link|<img|https?:\/\/(?!127\.0\.0\.1)/)
@@ -216,7 +222,7 @@ t.test('markup in words stays text', (t) => {
   const mark = '<i onclick=x>"`<b>`'
   const schema = { type: 'object', properties: { [mark]: { type: 'string', description: mark, default: mark } } }
   const content = { 'application/json': { schema, example: { [mark]: mark } } }
-  const it = {
+  const value = {
     tags: [mark],
     summary: mark,
     description: mark,
@@ -228,7 +234,7 @@ t.test('markup in words stays text', (t) => {
       openapi: '3.1.0',
       info: { title: mark, version: '1', description: mark },
       tags: [{ name: mark, description: mark }],
-      paths: { [`/${mark}`]: { get: it } },
+      paths: { [`/${mark}`]: { get: value } },
       components: {},
     },
     { [mark]: mark },
@@ -264,16 +270,16 @@ t.test(
   'the curl of each route does what the reference says',
   { skip: curl ? false : 'there is no curl' },
   async (t) => {
-    const source = { env: {}, inEffect: () => ({ written: {}, readAt: 0 }), narrowed: <T>(it: T) => it }
+    const source = { env: {}, inEffect: () => ({ written: {}, readAt: 0 }), narrowed: <T>(schema: T) => schema }
     const upstreams = [...(memory().upstreams ?? []), use(useLite)]
     const adapters = { ...memory(), upstreams, parts: [...memory().parts, use(ownConfiguration(source))] }
-    const it = await running(t, adapters, unhurried)
+    const gateway = await running(t, adapters, unhurried)
     const folder = t.testdir({ 'sealed.bin': 'abcd', 'speech.wav': 'x', 'heron.png': 'x' })
     await writeFile(join(folder, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n')
-    const env = { ...process.env, CURL_HOME: folder, SEALGATE_URL: it.base, SEALGATE_KEY: it.key }
+    const env = { ...process.env, CURL_HOME: folder, SEALGATE_URL: gateway.base, SEALGATE_KEY: gateway.key }
     let taken = 0
     for (const operation of operations) {
-      const { name, method, path, it: described } = operation
+      const { name, method, path, operation: described } = operation
       const { stdout } = await run('sh', ['-c', curlOf(method, path, described)], { cwd: folder, env })
       const at = stdout.lastIndexOf('\n')
       const status = stdout.slice(at + 1)

@@ -124,25 +124,25 @@ t.test(
 )
 
 t.test('the evidence of one enclave, laid beside the keys of another of the same image, is refused', async (t) => {
-  const it = await house(t, [0xab, 0xab])
+  const gateway = await house(t, [0xab, 0xab])
   let relays = true
   const relay = createServer((request, response) => {
     const ask = (query: string) =>
-      globalThis.fetch(it.base + request.url + query, {
+      globalThis.fetch(gateway.base + request.url + query, {
         headers: { authorization: String(request.headers.authorization) },
       })
     const answer = async () => {
       const [one, other] = [await ask('&enclave=e0'), await ask('&enclave=e1')]
       const { keyset } = (await other.json()) as { keyset: string }
-      const said = (await one.json()) as object
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...said, ...(relays && { keyset }) }))
+      const body = (await one.json()) as object
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...body, ...(relays && { keyset }) }))
     }
     void answer()
   })
   const { port } = await listening(t, relay, '127.0.0.1')
   const verified = (policy: object) =>
     connect({
-      ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: it.key },
+      ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: gateway.key },
       policy: { testRoots, measurements: ['ab'.repeat(48)], ...policy },
     })
       .verify()

@@ -75,58 +75,58 @@ const released = async (t: Test) => {
 }
 
 t.test('a stranger makes a release again from its source', async (t) => {
-  const it = await released(t)
-  t.match(await it.write(), {
+  const release = await released(t)
+  t.match(await release.write(), {
     code: 0,
     out: /✓ sealgate-.*\.tgz [0-9a-f]{64}\n✓ release digest [0-9a-f]{64}\n✓ list 1/,
   })
-  t.match(await it.verify(), { code: 1, out: /^✗ .*releases_unsigned/ }, 'nobody signed yet')
-  await it.sign()
-  const fine = await it.verify()
+  t.match(await release.verify(), { code: 1, out: /^✗ .*releases_unsigned/ }, 'nobody signed yet')
+  await release.sign()
+  const fine = await release.verify()
   t.equal(fine.code, 0, fine.out)
   t.match(fine.out, /✓ the provenance is signed by 2 of these keys; it names https:\/\/example\.org\/builders\/one/)
   t.match(fine.out, /✓ the source gives the same package, [0-9a-f]{64}\n$/)
-  const told = JSON.parse((await it.verify(it.made, '--json')).out)
+  const told = JSON.parse((await release.verify(release.made, '--json')).out)
   t.match(told, { verified: true, refused: null })
   t.equal(told.held.length, 6)
 
-  const statement = JSON.parse(await readFile(join(it.made, provenance), 'utf8'))
-  const bytes = await readFile(join(it.made, tarball))
+  const statement = JSON.parse(await readFile(join(release.made, provenance), 'utf8'))
+  const bytes = await readFile(join(release.made, tarball))
   t.strictSame(statement.subject[0], { name: tarball, digest: { sha256: sha256(bytes) } })
-  t.strictSame(statement.subject[1].digest, { sha256: sha256(await readFile(join(it.made, bill))) })
+  t.strictSame(statement.subject[1].digest, { sha256: sha256(await readFile(join(release.made, bill))) })
   const dependencies = statement.predicate.buildDefinition.resolvedDependencies
-  t.equal(dependencies[0].digest.gitCommit, await inFolder(it.source, 'git', ['rev-parse', 'HEAD']))
+  t.equal(dependencies[0].digest.gitCommit, await inFolder(release.source, 'git', ['rev-parse', 'HEAD']))
   t.strictSame(
     dependencies.slice(2).map(({ name }: { name: string }) => name),
     ['node_modules/yaml', 'node_modules/typescript'],
     'what may build',
   )
-  const list = JSON.parse(await readFile(join(it.made, 'releases.json'), 'utf8'))
+  const list = JSON.parse(await readFile(join(release.made, 'releases.json'), 'utf8'))
   t.equal(list.releases[0].digest, statement.subject[2].digest.sha256)
 
   const { bundle, trustedRoot } = sigstoreOf()
-  const [root, beside] = [join(it.folder, 'root.json'), join(it.folder, 'bundle.json')]
+  const [root, beside] = [join(release.folder, 'root.json'), join(release.folder, 'bundle.json')]
   await writeFile(root, trustedRoot())
   const bundled = async (commit: string) => {
     await writeFile(beside, bundle({ artifact: bytes, statement: provenanceAbout(bytes, commit) }))
     const asked = ['--bundle', beside, '--identity', someone, '--issuer', someIssuer, '--trusted-root', root]
-    return it.verify(it.made, ...asked)
+    return release.verify(release.made, ...asked)
   }
   const commit = dependencies[0].digest.gitCommit
   t.match(await bundled(commit), { code: 0, out: `✓ Sigstore: ${someone} signed it` }, 'with a bundle of Sigstore')
   t.match(await bundled('cd'.repeat(20)), { code: 1, out: /bundle_of_other_commit\n$/ })
 
   // What is not in the commit is not in the package.
-  await writeFile(join(it.source, 'index.ts'), 'export const answer: number = 43\n')
-  t.match(await it.write(), { code: 0, out: /list 2 with 1 releases/ })
-  t.strictSame(await readFile(join(it.made, tarball)), bytes)
+  await writeFile(join(release.source, 'index.ts'), 'export const answer: number = 43\n')
+  t.match(await release.write(), { code: 0, out: /list 2 with 1 releases/ })
+  t.strictSame(await readFile(join(release.made, tarball)), bytes)
 })
 
 t.test('a release is refused where one thing is another', async (t) => {
-  const it = await released(t)
-  t.match(await it.write(), { code: 0 })
-  await it.sign()
-  const { changed, signers, verify } = it
+  const release = await released(t)
+  t.match(await release.write(), { code: 0 })
+  await release.sign()
+  const { changed, signers, verify } = release
   const flipped = (text: string) =>
     `${text.slice(0, 99)}${String.fromCharCode(text.charCodeAt(99) ^ 1)}${text.slice(100)}`
   const unsigned = { code: 1, out: /^✗ .*releases_unsigned\n$/ }
@@ -136,15 +136,15 @@ t.test('a release is refused where one thing is another', async (t) => {
   t.match(await changed(bill, flipped), { code: 1, out: /✗ the bill of materials is another one/ }, 'of the bill')
 
   const stranger = releaseSigner()
-  t.match(await verify(it.made, '--signers', stranger.key), unsigned, 'a foreign key')
+  t.match(await verify(release.made, '--signers', stranger.key), unsigned, 'a foreign key')
   const three = [...signers.map(({ key }) => key), stranger.key].join()
-  t.match(await verify(it.made, '--signers', three), unsigned, 'a key has not signed')
-  t.match(await verify(it.made, '--signers', three, '--threshold', '2'), { code: 0 })
+  t.match(await verify(release.made, '--signers', three), unsigned, 'a key has not signed')
+  t.match(await verify(release.made, '--signers', three, '--threshold', '2'), { code: 0 })
   t.match(await changed(provenance, (text) => `${text} `, [signers[0]!, stranger]), unsigned, 'one key of two')
-  t.match(await verify(it.made, '--at', '2040-01-01T00:00:00Z'), { code: 1, out: /releases_expired/ })
+  t.match(await verify(release.made, '--at', '2040-01-01T00:00:00Z'), { code: 1, out: /releases_expired/ })
 
   // Those who sign can say what is wrong, and the source shows it.
-  const bytes = await readFile(join(it.made, tarball))
+  const bytes = await readFile(join(release.made, tarball))
   const other = (text: string) => text.replace(sha256(bytes), '00'.repeat(32))
   t.match(await changed(provenance, other, signers), { code: 1, out: /✗ the package is another one/ })
   const withdrawn = (text: string) => text.replace('"current"', '"withdrawn"')
@@ -157,18 +157,18 @@ t.test('a release is refused where one thing is another', async (t) => {
   t.match(await changed(provenance, () => '[]', signers), { code: 1, out: /✗ the provenance has another form/ })
   t.match(await changed(provenance, () => '{', signers), { code: 1, out: /✗ the provenance has another form/ })
 
-  await writeFile(it.config, JSON.stringify({ ...it.configured, models: {} }))
+  await writeFile(release.config, JSON.stringify({ ...release.configured, models: {} }))
   t.match(await verify(), { code: 0 }, 'the same in other words')
-  const enclave = { ...it.configured.enclave, epoch: 7_200_000 }
-  await writeFile(it.config, JSON.stringify({ ...it.configured, enclave }))
+  const enclave = { ...release.configured.enclave, epoch: 7_200_000 }
+  await writeFile(release.config, JSON.stringify({ ...release.configured, enclave }))
   t.match(await verify(), { code: 1, out: /✗ the configuration has another digest/ }, 'a changed configuration')
 })
 
 t.test('a release is refused where its source is another', async (t) => {
-  const it = await released(t)
-  t.match(await it.write(), { code: 0 })
-  await it.sign()
-  const { made, clone, verify } = it
+  const release = await released(t)
+  t.match(await release.write(), { code: 0 })
+  await release.sign()
+  const { made, clone, verify } = release
   const installed = join(clone, 'node_modules/.package-lock.json')
   const locked = await readFile(installed, 'utf8')
   await writeFile(installed, locked.replace(/sha512-..../, 'sha512-AAAA'))
@@ -179,42 +179,46 @@ t.test('a release is refused where its source is another', async (t) => {
 
   /** The release as a builder would sign it who built something else under the name of this commit. */
   const builtFrom = async (change: () => Promise<void>) => {
-    const before = await inFolder(it.source, 'git', ['rev-parse', 'HEAD'])
+    const before = await inFolder(release.source, 'git', ['rev-parse', 'HEAD'])
     await change()
-    await commit(it.source)
-    t.match(await it.write(), { code: 0 })
+    await commit(release.source)
+    t.match(await release.write(), { code: 0 })
     const file = join(made, provenance)
-    const after = await inFolder(it.source, 'git', ['rev-parse', 'HEAD'])
-    await it.sign()
+    const after = await inFolder(release.source, 'git', ['rev-parse', 'HEAD'])
+    await release.sign()
     t.match(await verify(), { code: 1, out: /✗ the source is at another commit/ })
     await writeFile(file, (await readFile(file, 'utf8')).replace(after, before))
-    await signAgain(file, 'sealgate-provenance/1', it.signers)
-    const said = await verify()
-    await inFolder(it.source, 'git', ['reset', '--quiet', '--hard', before])
-    return said
+    await signAgain(file, 'sealgate-provenance/1', release.signers)
+    const verdict = await verify()
+    await inFolder(release.source, 'git', ['reset', '--quiet', '--hard', before])
+    return verdict
   }
-  const byte = () => writeFile(join(it.source, 'index.ts'), 'export const answer: number = 41\n')
+  const byte = () => writeFile(join(release.source, 'index.ts'), 'export const answer: number = 41\n')
   t.match(await builtFrom(byte), { code: 1, out: /✗ the source gives another package; it was built with Node/ })
-  const lock = join(it.source, 'npm-shrinkwrap.json')
+  const lock = join(release.source, 'npm-shrinkwrap.json')
   const dependency = async () => {
     const other = (await readFile(lock, 'utf8')).replace(/sha512-..../, 'sha512-AAAA')
     await writeFile(lock, other)
-    await writeFile(join(it.source, 'node_modules/.package-lock.json'), other.replace(/"":\{.*?\}\},/, ''))
+    await writeFile(join(release.source, 'node_modules/.package-lock.json'), other.replace(/"":\{.*?\}\},/, ''))
   }
   t.match(await builtFrom(dependency), { code: 1, out: /✗ the source locks other packages/ })
 })
 
 t.test('what is misused can not be looked at', async (t) => {
-  const it = await released(t)
-  const misused = async (args: readonly string[], out: RegExp) => t.match(await ran(args, it.source), { code: 2, out })
+  const release = await released(t)
+  const misused = async (args: readonly string[], out: RegExp) =>
+    t.match(await ran(args, release.source), { code: 2, out })
   await misused([], /takes write, sign or verify/)
-  await misused(['write', it.made], /--config FILE is needed/)
-  await misused(['write', it.made, '--config', it.config], /--images FILE is needed/)
-  await misused(['write', it.made, '--config', it.config, '--images', it.config], /--builder URI is needed/)
+  await misused(['write', release.made], /--config FILE is needed/)
+  await misused(['write', release.made, '--config', release.config], /--images FILE is needed/)
   await misused(
-    ['write', it.made, '--config', it.config, '--images', it.config, '--builder', 'a:b'],
+    ['write', release.made, '--config', release.config, '--images', release.config],
+    /--builder URI is needed/,
+  )
+  await misused(
+    ['write', release.made, '--config', release.config, '--images', release.config, '--builder', 'a:b'],
     /--images names a file/,
   )
-  await misused(['verify', it.made, '--signers', 'ab', '--config', it.config], /--signers is a list/)
-  await misused(['verify', it.made, '--signers', 'ab'.repeat(32), '--config', it.config], /ENOENT/)
+  await misused(['verify', release.made, '--signers', 'ab', '--config', release.config], /--signers is a list/)
+  await misused(['verify', release.made, '--signers', 'ab'.repeat(32), '--config', release.config], /ENOENT/)
 })

@@ -48,16 +48,16 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   let next: Renewal = { settings: {} }
   // The enclave of memory would make backends of its own.
   const apart = enclaveWithin()({ upstreams: [], tools: [] })
-  const it = await running(t, { ...memory(), upstreams: [a!, b!], enclave: apart }, models('a', 'b'), (renew) =>
+  const gateway = await running(t, { ...memory(), upstreams: [a!, b!], enclave: apart }, models('a', 'b'), (renew) =>
     renew(next),
   )
   const say = async (provider: string) => {
-    const answer = await it.call('POST', '/std/chat/completions', asked(`of-${provider}`))
+    const answer = await gateway.call('POST', '/std/chat/completions', asked(`of-${provider}`))
     return answer.status === 200 ? ((await answer.json()) as any).choices[0].message.content : answer.status
   }
   const reload = async (renewal: Renewal) => {
     next = renewal
-    return (await it.call('POST', '/admin/reload')).status
+    return (await gateway.call('POST', '/admin/reload')).status
   }
   const slow = say('a')
   t.ok(await until(() => calls.includes('a')))
@@ -79,14 +79,14 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   for (const renewal of bad) t.equal(await reload(renewal), 400, JSON.stringify(renewal.settings))
   t.same([await say('a'), await say('b'), await say('c')], [404, 'b', 'c'], 'and nothing has changed')
   t.same(life.slice(4), ['d made', 'd gone'], 'nothing is left of what was refused')
-  const refused = it.logged.filter(({ event }) => event === 'reload.refused')
+  const refused = gateway.logged.filter(({ event }) => event === 'reload.refused')
   t.equal(refused.length, bad.length)
   const [first] = refused
   t.match(first, { facts: { paths: 'models.of-nobody.upstreams.0.provider', reason: /nobody/ } }, 'a path and a reason')
   t.equal(first?.cause, undefined, 'without frames')
 
-  const { credential } = await it.gateway.keys.create({ organization: 'acme' })
-  const upload = () => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
+  const { credential } = await gateway.gateway.keys.create({ organization: 'acme' })
+  const upload = () => gateway.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
   t.equal((await upload()).status, 200)
   const limited = { ...models('b', 'c'), organizations: { acme: { limits: { requestsPerSecond: 1 } } } }
   t.equal(await reload({ settings: limited }), 200)
@@ -96,7 +96,7 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   // One second may end while they run; twenty do not.
   t.same([...new Set(statuses)].sort(), [200, 429])
   next = { settings: models('b') }
-  await Promise.all([1, 2, 3].map(() => it.gateway.reload(operator('signal'))))
+  await Promise.all([1, 2, 3].map(() => gateway.gateway.reload(operator('signal'))))
   t.same([await say('b'), await say('c')], ['b', 404], 'several at once, one after the other')
 })
 
@@ -113,25 +113,26 @@ interface Command {
 
 const command = async (t: Test, config: object): Promise<Command> => {
   const file = join(t.testdir(), 'config.json')
-  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  const write = (document: object | string) =>
+    writeFile(file, typeof document === 'string' ? document : JSON.stringify(document))
   await write(config)
   const key = `sk_live_${'5'.repeat(44)}`
-  const it = await served({ SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_KEY: key })
-  t.teardown(() => it.child.kill('SIGKILL'))
+  const server = await served({ SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_KEY: key })
+  t.teardown(() => server.child.kill('SIGKILL'))
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return {
-    base: it.base,
+    base: server.base,
     key,
     write,
-    hup: () => void it.child.kill('SIGHUP'),
+    hup: () => void server.child.kill('SIGHUP'),
     enclaves: () =>
-      execFileSync('pgrep', ['-P', String(it.child.pid)])
+      execFileSync('pgrep', ['-P', String(server.child.pid)])
         .toString()
         .trim()
         .split('\n').length,
     call: (method, path, body) =>
-      fetch(it.base + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
-    stop: () => it.stop('SIGTERM'),
+      fetch(server.base + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+    stop: () => server.stop('SIGTERM'),
   }
 }
 
@@ -149,24 +150,24 @@ t.test('the command reads its file again', async (t) => {
     enclave: { providers: { rehearsal: { use: 'rehearsal' } } },
     ...more,
   })
-  const it = await command(t, config(a.baseUrl))
+  const server = await command(t, config(a.baseUrl))
   const say = async () => {
-    const answer = await it.call('POST', '/std/chat/completions', asked('small'))
+    const answer = await server.call('POST', '/std/chat/completions', asked('small'))
     return answer.status === 200 ? ((await answer.json()) as any).choices[0].message.content : answer.status
   }
-  const kept = async () => ((await (await it.call('GET', '/admin/audit')).json()) as any).data.acts
+  const kept = async () => ((await (await server.call('GET', '/admin/audit')).json()) as any).data.acts
   const acted = async (n: number) =>
     until(async () => {
-      const its = (await kept()).filter(({ action, outcome }: any) => action === 'reload' && outcome !== 'begun')
-      return its.length === n
+      const reloads = (await kept()).filter(({ action, outcome }: any) => action === 'reload' && outcome !== 'begun')
+      return reloads.length === n
     })
-  const keyset = async () => ((await (await it.call('GET', '/rvenc/keys')).json()) as any).keyset
+  const keyset = async () => ((await (await server.call('GET', '/rvenc/keys')).json()) as any).keyset
 
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const client = connect({ baseUrl: server.base, apiKey: server.key, policy: { allowInsecureDev: true } })
   t.ok((await client.chat.completions.create({ ...asked('secret'), stream: false })).choices[0], 'sealed, before')
   const keys = await keyset()
   t.equal(await say(), 'a')
-  const stream = await it.call('POST', '/std/chat/completions', asked('small', true))
+  const stream = await server.call('POST', '/std/chat/completions', asked('small', true))
   const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
   let heard = ''
   const hear = async (text: string) => {
@@ -179,7 +180,7 @@ t.test('the command reads its file again', async (t) => {
   }
   t.ok(await hear('a begins'))
 
-  for (const [broken, said] of [
+  for (const [broken, pattern] of [
     ['{', /is not JSON/],
     [config(b.baseUrl, { limits: { keys: {} } }), /limits\.keys is not a known setting/],
     [config(b.baseUrl, { server: { drain: 1 } }), /:\d+:\d+ server can't be changed/],
@@ -191,24 +192,24 @@ t.test('the command reads its file again', async (t) => {
     [config(b.baseUrl, { enclave: { providers: {} } }), / models\.secret\.upstreams: none of its providers/],
     [config(b.baseUrl, { models: { m: { upstreams: [{ provider: 'x' }] } } }), /models\.m\.upstreams\.0\.provider/],
   ] as const) {
-    await it.write(broken)
-    const answer = await it.call('POST', '/admin/reload')
+    await server.write(broken)
+    const answer = await server.call('POST', '/admin/reload')
     const body = (await answer.json()) as any
     t.equal(answer.status, 400)
-    t.match(body.validator.configuration, said)
+    t.match(body.validator.configuration, pattern)
     t.notMatch(JSON.stringify(body), /\/[^"]*config\.json/, 'nothing of where it lies')
   }
-  it.hup()
+  server.hup()
   t.ok(await acted(11), 'by the signal, too')
   t.match((await kept())[0], { actor: 'signal', action: 'reload', outcome: 'refused' })
   t.equal(await say(), 'a', 'a bad file changes nothing')
 
   const less = { limits: { key: { requestsPerSecond: 2 } } }
-  await it.write(config(b.baseUrl, less, 3))
-  it.hup()
+  await server.write(config(b.baseUrl, less, 3))
+  server.hup()
   t.ok(await until(async () => (await say()) === 'b'), 'another backend for what begins now')
   await sleep(1100)
-  const many = await Promise.all(Array.from({ length: 20 }, () => it.call('GET', '/admin/keys')))
+  const many = await Promise.all(Array.from({ length: 20 }, () => server.call('GET', '/admin/keys')))
   // A busy machine takes its time for them, and the allowance grows meanwhile.
   t.ok(many.filter(({ status }) => status === 429).length > 8, 'new limits count at once')
   a.say(' and goes on')
@@ -218,22 +219,22 @@ t.test('the command reads its file again', async (t) => {
   await sleep(1100)
   t.equal(await keyset(), keys, 'the enclave is left alone where nothing concerns it')
 
-  await it.write(config(b.baseUrl, { timeouts: { idle: 7000 } }, 3))
+  await server.write(config(b.baseUrl, { timeouts: { idle: 7000 } }, 3))
   await sleep(1100)
-  t.equal((await it.call('POST', '/admin/reload')).status, 200)
+  t.equal((await server.call('POST', '/admin/reload')).status, 200)
   t.not(await keyset(), keys, 'and starts anew, with new keys, where something does')
   await sleep(1100)
   t.ok((await client.chat.completions.create({ ...asked('secret'), stream: false })).choices[0], 'the same client')
-  t.ok(await until(() => it.enclaves() === 1), 'the old one is gone')
+  t.ok(await until(() => server.enclaves() === 1), 'the old one is gone')
   const priced = async () => {
-    const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
+    const { data } = (await (await server.call('GET', '/admin/usage')).json()) as any
     return data.usage.find(({ model }: any) => model === 'small')?.cost ?? 0
   }
   t.ok(
     await until(async () => Math.abs((await priced()) - 2 * (a.calls() - 1) - 6 * b.calls()) < 0.5),
     'counted by the price that each began with',
   )
-  t.equal(await it.stop(), 0)
+  t.equal(await server.stop(), 0)
 })
 
 t.test('an enclave learns the names of new rules at a reload, and goes on where a rule only changes', async (t) => {
@@ -249,18 +250,18 @@ t.test('an enclave learns the names of new rules at a reload, and goes on where 
   const rule = (below: number) => ({
     auto: { decide: { with: 'judge', below }, routes: [{ when: 'easy', model: 'small' }] },
   })
-  const it = await command(t, config({}))
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const server = await command(t, config({}))
+  const client = connect({ baseUrl: server.base, apiKey: server.key, policy: { allowInsecureDev: true } })
   const codeOf = async (model: string) =>
     client.chat.completions.create({ ...asked(model), stream: false }).then(
       () => null,
       ({ code }: SealgateError) => code,
     )
   const reloaded = async (rules: object) => {
-    await it.write(config(rules))
-    t.equal((await it.call('POST', '/admin/reload')).status, 200)
+    await server.write(config(rules))
+    t.equal((await server.call('POST', '/admin/reload')).status, 200)
   }
-  const keyset = async () => ((await (await it.call('GET', '/rvenc/keys')).json()) as any).keyset
+  const keyset = async () => ((await (await server.call('GET', '/rvenc/keys')).json()) as any).keyset
   t.equal(await codeOf('secret'), null)
   t.equal(await codeOf('auto'), 'unknown_model')
   await reloaded(rule(0))
@@ -269,5 +270,5 @@ t.test('an enclave learns the names of new rules at a reload, and goes on where 
   const keys = await keyset()
   await reloaded(rule(0.5))
   t.equal(await keyset(), keys, 'another threshold concerns no enclave')
-  t.equal(await it.stop(), 0)
+  t.equal(await server.stop(), 0)
 })

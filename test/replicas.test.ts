@@ -56,7 +56,7 @@ t.test('limits hold across three replicas', { skip }, async (t) => {
   t.comment(`used: ${JSON.stringify(total(lanes))}`)
   t.equal(stage.provider.open(), 0, 'the provider is asked nothing any more')
   const spoilt = [warm, ...lanes].flatMap(({ spoilt }) => [...spoilt])
-  const taken = async () => (await stage.taken()).filter((name) => !spoilt.some((it) => name.includes(it)))
+  const taken = async () => (await stage.taken()).filter((name) => !spoilt.some((text) => name.includes(text)))
   // A call is answered before its place is given back.
   await until(async () => (await taken()).length === 0)
   t.same(await taken(), [], 'no place is taken in Redis')
@@ -101,11 +101,11 @@ const overdone: Readonly<
 
 t.test('replicas that count for themselves are caught', { skip }, async (t) => {
   const stage = await staged(t, stores!, true)
-  for (const [name, { limits, calls, said }] of Object.entries(overdone)) {
+  for (const [name, { limits, calls, said: pattern }] of Object.entries(overdone)) {
     const lane = laneOf(name.replaceAll(' ', '-'))
-    const it = { ...busy, ...calls, calm: false }
-    const sequence = { keys: [{ ...unlimited, ...limits }], operations: [it] }
-    await t.rejects(play(await opened(stage, lane), sequence), { message: said }, name)
+    const figures = { ...busy, ...calls, calm: false }
+    const sequence = { keys: [{ ...unlimited, ...limits }], operations: [figures] }
+    await t.rejects(play(await opened(stage, lane), sequence), { message: pattern }, name)
   }
   await t.rejects(
     drive(stage, laneOf('any'), { seed, numRuns: 20 }),

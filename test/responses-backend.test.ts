@@ -65,21 +65,23 @@ t.setTimeout(300_000)
 for (const stream of [false, true]) {
   t.test(`function tools of a current model by every door, ${stream ? 'streamed' : 'whole'}`, async (t) => {
     const broken: string[] = []
-    const it = await opened(t, ruled(rulesOf('openai'), talk, broken), {}, { models })
-    const post: Post = (path, body) => it.call('POST', path, body)
-    for (const [name, door] of Object.entries(doors)) await converse(t, name, door, post, it.backend.asked, stream)
+    const gateway = await opened(t, ruled(rulesOf('openai'), talk, broken), {}, { models })
+    const post: Post = (path, body) => gateway.call('POST', path, body)
+    for (const [name, door] of Object.entries(doors)) await converse(t, name, door, post, gateway.backend.asked, stream)
     t.same(broken, [], 'no rule of the vendor is broken')
   })
 
   t.test(`function tools of a current model sealed, ${stream ? 'streamed' : 'whole'}`, async (t) => {
     const broken: string[] = []
     const sealed = { talk: { ...models.talk, standard: false, confidential: true } }
-    const it = await sealedDoors(t, ruled(rulesOf('openai'), talk, broken), {}, { models: sealed })
-    const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+    const gateway = await sealedDoors(t, ruled(rulesOf('openai'), talk, broken), {}, { models: sealed })
+    const { url } = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], {
+      SEALGATE_KEY: gateway.key,
+    })
     const base = url.replace(/\/v1$/, '')
     const post: Post = (path, body) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) })
     for (const [name, door] of Object.entries(doors)) {
-      if (name !== 'standard') await converse(t, `${name}, sealed`, door, post, it.backend.asked, stream)
+      if (name !== 'standard') await converse(t, `${name}, sealed`, door, post, gateway.backend.asked, stream)
     }
     t.same(broken, [], 'no rule of the vendor is broken')
   })
@@ -98,12 +100,16 @@ const longTalk = scripted((turn) =>
 t.test('signed thoughts come back over four turns of tools, sealed and in the clear, by every door', async (t) => {
   const names = { talk: 'messages' } as const
   const clear = await opened(t, longTalk, names)
-  const it = await sealedDoors(t, longTalk, names)
-  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const gateway = await sealedDoors(t, longTalk, names)
+  const { url } = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const base = url.replace(/\/v1$/, '')
   const ways: readonly (readonly [way: string, post: Post, asked: readonly Asked[]])[] = [
     ['clear', (path, body) => clear.call('POST', path, body), clear.backend.asked],
-    ['sealed', (path, body) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) }), it.backend.asked],
+    [
+      'sealed',
+      (path, body) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) }),
+      gateway.backend.asked,
+    ],
   ]
   for (const [way, post, asked] of ways) {
     for (const name of ['messages', 'responses']) {

@@ -24,49 +24,49 @@ const sse = { 'content-type': 'text/event-stream' }
 /** Begins an answer and says no more. */
 const stalling = (): Take => ({ headers: sse, body: chunk('Hel'), pace: { stall: 10_000 } })
 
-const begun = async (it: { backend: { asked: readonly unknown[] } }) =>
-  t.ok(await until(() => it.backend.asked.length > 0))
+const begun = async (value: { backend: { asked: readonly unknown[] } }) =>
+  t.ok(await until(() => value.backend.asked.length > 0))
 
 t.test('the handshake is a request of the table of routes', async (t) => {
-  const it = await opened(t, hello, {}, { sockets: { most: 2 } })
-  t.equal(await rawPeer(t, { ...it, key: '' }).status(), 401, 'no key')
-  t.equal(await rawPeer(t, { ...it, key: 'sk_live_wrong' }).status(), 401, 'another key')
-  const narrow = await it.gateway.keys.create({ scopes: ['audio.transcription'] })
-  t.equal(await rawPeer(t, { ...it, key: narrow.credential }).status(), 403, 'no scope')
-  const plain = await it.call('GET', '/v1/responses')
+  const doors = await opened(t, hello, {}, { sockets: { most: 2 } })
+  t.equal(await rawPeer(t, { ...doors, key: '' }).status(), 401, 'no key')
+  t.equal(await rawPeer(t, { ...doors, key: 'sk_live_wrong' }).status(), 401, 'another key')
+  const narrow = await doors.gateway.keys.create({ scopes: ['audio.transcription'] })
+  t.equal(await rawPeer(t, { ...doors, key: narrow.credential }).status(), 403, 'no scope')
+  const plain = await doors.call('GET', '/v1/responses')
   t.same([plain.status, plain.headers.get('allow')], [405, 'POST'], 'no upgrade')
-  const old = rawPeer(t, it, ['Sec-WebSocket-Version: 7'])
+  const old = rawPeer(t, doors, ['Sec-WebSocket-Version: 7'])
   t.equal(await old.status(), 400, 'two versions')
   t.ok(await until(old.isClosed))
-  const open = [rawPeer(t, it), rawPeer(t, it)]
+  const open = [rawPeer(t, doors), rawPeer(t, doors)]
   for (const peer of open) t.equal(await peer.status(), 101)
-  t.equal(await rawPeer(t, it).status(), 429, 'more at once than a key may open')
+  t.equal(await rawPeer(t, doors).status(), 429, 'more at once than a key may open')
   open[0]!.socket.destroy()
-  t.ok(await until(async () => (await rawPeer(t, it).status()) === 101), 'the place is free again')
-  t.ok(it.logged.some(({ facts }) => facts['route'] === 'GET /v1/responses' && facts['status'] === 101))
+  t.ok(await until(async () => (await rawPeer(t, doors).status()) === 101), 'the place is free again')
+  t.ok(doors.logged.some(({ facts }) => facts['route'] === 'GET /v1/responses' && facts['status'] === 101))
 })
 
 t.test('a connection holds no place among the calls at once', async (t) => {
-  const it = await opened(t, hello)
-  const { credential: key } = await it.gateway.keys.create({ limits: { concurrentRequests: 1 } })
-  const [one, other] = [connected(t, { ...it, key }), connected(t, { ...it, key })]
+  const doors = await opened(t, hello)
+  const { credential: key } = await doors.gateway.keys.create({ limits: { concurrentRequests: 1 } })
+  const [one, other] = [connected(t, { ...doors, key }), connected(t, { ...doors, key })]
   for (const { turn } of [one, other])
     t.equal((await turn({ model: 'chat', input: 'Hi' })).at(-1).type, 'response.completed')
 })
 
 t.test('a key that is revoked ends its connections', async (t) => {
   const settings = { timeouts: { revoked: 100, idle: 60_000 } }
-  const it = await opened(t, stalling, {}, settings)
-  const { credential: key, row } = await it.gateway.keys.create({})
-  const [idle, busy] = [rawPeer(t, { ...it, key }), rawPeer(t, { ...it, key })]
+  const doors = await opened(t, stalling, {}, settings)
+  const { credential: key, row } = await doors.gateway.keys.create({})
+  const [idle, busy] = [rawPeer(t, { ...doors, key }), rawPeer(t, { ...doors, key })]
   for (const peer of [idle, busy]) t.equal(await peer.status(), 101)
-  const other = rawPeer(t, it)
+  const other = rawPeer(t, doors)
   t.equal(await other.status(), 101)
   busy.send(opcodes.text, create('Hi'))
-  await begun(it)
-  await it.gateway.keys.revoke(row.id, null)
+  await begun(doors)
+  await doors.gateway.keys.revoke(row.id, null)
   t.ok(await until(() => idle.isClosed() && busy.isClosed()))
-  t.ok(await until(async () => (await it.backend.open()) === 0), 'the backend is left too')
+  t.ok(await until(async () => (await doors.backend.open()) === 0), 'the backend is left too')
   t.notOk(other.isClosed(), 'another key’s connection stays')
 })
 
@@ -75,7 +75,7 @@ t.test('frames', async (t) => {
     'a message that is too long': [1009, (peer) => peer.send(opcodes.text, create('x'.repeat(5_000)))],
     'a message in too many pieces': [
       1008,
-      (peer) => [...'x'.repeat(1_100)].forEach((it, at) => peer.send(at === 0 ? 1 : 0, it, false)),
+      (peer) => [...'x'.repeat(1_100)].forEach((text, at) => peer.send(at === 0 ? 1 : 0, text, false)),
     ],
     'bytes in place of text': [1003, (peer) => peer.send(opcodes.binary, create('Hi'))],
     'text that is no UTF-8': [1007, (peer) => peer.send(opcodes.text, Buffer.from([0xc3, 0x28]))],
@@ -92,47 +92,47 @@ t.test('frames', async (t) => {
       },
     ],
   }
-  const it = await opened(t, hello, {}, { bodies: { chat: 4_096 }, sockets: { most: 100 } })
+  const doors = await opened(t, hello, {}, { bodies: { chat: 4_096 }, sockets: { most: 100 } })
   for (const [name, [code, act]] of Object.entries(cases)) {
-    const peer = rawPeer(t, it)
+    const peer = rawPeer(t, doors)
     t.equal(await peer.status(), 101)
     await act(peer)
     t.ok(await until(peer.isClosed), `${name}: it ends`)
     t.equal(peer.closeCode(), code, name)
   }
-  t.equal(it.backend.asked.length, 0)
+  t.equal(doors.backend.asked.length, 0)
 })
 
 t.test('a flood behind a turn ends the connection and its turn', async (t) => {
-  const it = await opened(t, stalling, {}, { timeouts: { idle: 60_000 } })
-  const peer = rawPeer(t, it)
+  const doors = await opened(t, stalling, {}, { timeouts: { idle: 60_000 } })
+  const peer = rawPeer(t, doors)
   t.equal(await peer.status(), 101)
   for (let at = 0; at < 10; at++) peer.send(opcodes.text, create('Hi'))
   t.ok(await until(peer.isClosed))
   t.equal(peer.closeCode(), 1008)
-  t.equal(it.backend.asked.length, 1, 'no turn began behind the first one')
-  t.ok(await until(async () => (await it.backend.open()) === 0))
+  t.equal(doors.backend.asked.length, 1, 'no turn began behind the first one')
+  t.ok(await until(async () => (await doors.backend.open()) === 0))
 })
 
 t.test('a peer that leaves ends its turn', async (t) => {
-  const it = await opened(t, stalling, {}, { timeouts: { idle: 60_000 } })
-  const peer = rawPeer(t, it)
+  const doors = await opened(t, stalling, {}, { timeouts: { idle: 60_000 } })
+  const peer = rawPeer(t, doors)
   await peer.status()
   peer.send(opcodes.text, create('Hi'))
-  await begun(it)
+  await begun(doors)
   peer.socket.destroy()
-  t.ok(await until(async () => (await it.backend.open()) === 0))
+  t.ok(await until(async () => (await doors.backend.open()) === 0))
 })
 
 t.test('a peer that never reads is bounded, and then cut', async (t) => {
   const endless: Take = { headers: sse, body: chunk('x'.repeat(1_000)).repeat(30_000) }
-  const it = await opened(t, () => endless, {}, { timeouts: { stalled: 300 } })
-  const peer = rawPeer(t, it)
+  const doors = await opened(t, () => endless, {}, { timeouts: { stalled: 300 } })
+  const peer = rawPeer(t, doors)
   await peer.status()
   peer.socket.pause()
   peer.send(opcodes.text, create('Hi'))
-  t.ok(await until(async () => it.backend.asked.length === 1 && (await it.backend.open()) === 0), 'the turn ends')
-  const open = () => new Promise<number>((resolve) => it.server.getConnections((_, count) => resolve(count)))
+  t.ok(await until(async () => doors.backend.asked.length === 1 && (await doors.backend.open()) === 0), 'the turn ends')
+  const open = () => new Promise<number>((resolve) => doors.server.getConnections((_, count) => resolve(count)))
   t.ok(await until(async () => (await open()) === 0), 'no socket stays')
   peer.socket.resume()
   await until(peer.isClosed)
@@ -140,23 +140,23 @@ t.test('a peer that never reads is bounded, and then cut', async (t) => {
 })
 
 t.test('a flood of pings or pongs is bounded', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   for (const opcode of [opcodes.ping, opcodes.pong]) {
-    const peer = rawPeer(t, it)
+    const peer = rawPeer(t, doors)
     await peer.status()
     for (let at = 0; at < 100; at++) peer.send(opcode, 'x'.repeat(125))
     t.ok(await until(peer.isClosed))
     t.equal(peer.closeCode(), 1008)
   }
-  const { socket, closed } = connected(t, it)
+  const { socket, closed } = connected(t, doors)
   await until(() => socket.socket.readyState === 1)
   t.equal(closed(), null, 'a usual peer stays')
 })
 
 t.test('a peer that sleeps', async (t) => {
   const ends = async (sockets: SettingsInput['sockets']) => {
-    const it = await opened(t, hello, {}, { sockets })
-    return { it, peer: rawPeer(t, it), sdk: connected(t, it) }
+    const doors = await opened(t, hello, {}, { sockets })
+    return { doors, peer: rawPeer(t, doors), sdk: connected(t, doors) }
   }
   const silent = await ends({ ping: 100 })
   await silent.peer.status()
@@ -175,15 +175,15 @@ t.test('a peer that sleeps', async (t) => {
 t.test('a gateway that drains lets turns end and takes no more', async (t) => {
   let answer = (): void => {}
   const held = new Promise<void>((resolve) => (answer = resolve))
-  const it = await opened(t, async (asked) => {
+  const doors = await opened(t, async (asked) => {
     if (asked.body.includes('slowly')) await held
     return hello(asked)
   })
-  const [idle, busy] = [connected(t, it), connected(t, it)]
+  const [idle, busy] = [connected(t, doors), connected(t, doors)]
   t.equal((await idle.turn({ model: 'chat', input: 'Hi' })).at(-1).type, 'response.completed')
   const turn = busy.turn({ model: 'chat', input: 'slowly' })
-  await until(() => it.backend.asked.length === 2)
-  const left = it.gateway.drain(5_000)
+  await until(() => doors.backend.asked.length === 2)
+  const left = doors.gateway.drain(5_000)
   t.ok(await until(() => idle.closed() !== null), 'an idle connection ends at once')
   t.equal(busy.closed(), null)
   answer()
@@ -194,10 +194,10 @@ t.test('a gateway that drains lets turns end and takes no more', async (t) => {
 })
 
 t.test('a reload: a connection keeps nothing of the past, and its next turn is of the new generation', async (t) => {
-  const it = await opened(t, hello)
-  const { turn } = connected(t, it)
+  const doors = await opened(t, hello)
+  const { turn } = connected(t, doors)
   t.equal((await turn({ model: 'chat', input: 'Hi' })).at(-1).type, 'response.completed')
-  await it.gateway.renew({
+  await doors.gateway.renew({
     settings: { ...unhurried, models: { talk: { upstreams: [{ provider: 'chat', model: 'gpt-own' }] } } },
   } as never)
   t.match((await turn({ model: 'chat', input: 'Hi' })).at(-1), { status: 404 })
@@ -208,26 +208,26 @@ t.test('an open connection holds no past generation', async (t) => {
   let isDisposed = false
   const upstream = (name: string, dispose?: () => void) =>
     given(Upstream, name, () => ({ name, models: async () => [], ...(dispose && { dispose }) }))
-  const it = await running(t, { ...memory(), upstreams: [upstream('old', () => void (isDisposed = true))] })
-  const peer = rawPeer(t, it)
+  const gateway = await running(t, { ...memory(), upstreams: [upstream('old', () => void (isDisposed = true))] })
+  const peer = rawPeer(t, gateway)
   t.equal(await peer.status(), 101)
-  await it.gateway.renew({ ...memory(), settings: {}, upstreams: [upstream('new')] } as never)
+  await gateway.gateway.renew({ ...memory(), settings: {}, upstreams: [upstream('new')] } as never)
   t.ok(await until(() => isDisposed))
   t.notOk(peer.isClosed())
 })
 
 t.test('other upgrades go on as HTTP', async (t) => {
-  const it = await running(t, memory(), unhurried)
-  const { hostname, port } = new URL(it.base)
+  const gateway = await running(t, memory(), unhurried)
+  const { hostname, port } = new URL(gateway.base)
   const body = JSON.stringify({ model: 'rehearsal', input: 'Hi' })
   const asked = (connection: string, upgrade: string, parts = body) =>
-    `POST /v1/responses HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${it.key}\r\ncontent-type: application/json\r\n` +
+    `POST /v1/responses HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\n` +
     `content-length: ${body.length}\r\nconnection: ${connection}\r\n${upgrade}\r\n${parts}`
   const socket = connect(Number(port), hostname)
   const h2c = 'upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n'
-  const said: Buffer[] = []
-  socket.on('data', (part) => void said.push(part))
-  const answers = () => Buffer.concat(said).toString().split('HTTP/1.1 200').length - 1
+  const byteses: Buffer[] = []
+  socket.on('data', (part) => void byteses.push(part))
+  const answers = () => Buffer.concat(byteses).toString().split('HTTP/1.1 200').length - 1
   socket.write(asked('Upgrade, HTTP2-Settings', h2c))
   t.ok(await until(() => answers() === 1), 'a body that came with the head')
   socket.write(asked('Upgrade, HTTP2-Settings', h2c, ''))
@@ -241,9 +241,9 @@ t.test('other upgrades go on as HTTP', async (t) => {
 })
 
 t.test('where a program holds the server, a WebSocket is refused so that clients come by HTTP', async (t) => {
-  const it = await running(t, memory())
-  const base = await opensHttp(t, createServer(it.gateway.listener))
-  const peer = rawPeer(t, { base, key: it.key })
+  const gateway = await running(t, memory())
+  const base = await opensHttp(t, createServer(gateway.gateway.listener))
+  const peer = rawPeer(t, { base, key: gateway.key })
   t.equal(await peer.status(), 426)
   t.match(peer.all().toString(), /\r\nupgrade: HTTP\/1\.1\r\n/i)
   t.match(peer.all().toString(), /\r\nconnection: upgrade, close\r\n/i)

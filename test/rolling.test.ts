@@ -67,9 +67,9 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   const env = { SEALGATE_CONFIG: gatewayFile, SEALGATE_KEY: key, SEALGATE_DATA: join(folder, 'data') }
 
   const gateway = async () => {
-    const it = await served(env)
-    t.teardown(() => it.child.kill('SIGKILL'))
-    return it
+    const server = await served(env)
+    t.teardown(() => server.child.kill('SIGKILL'))
+    return server
   }
   const enclave = async (socket: string): Promise<ChildProcess> => {
     const file = `${socket}.json`
@@ -93,11 +93,11 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   const standard = async (): Promise<string> => {
     const body = JSON.stringify({ model: 'open', stream: true, messages: question })
     const answer = await fetch(`${front.base}/std/chat/completions`, { method: 'POST', headers, body })
-    const said = await answer.text()
+    const text = await answer.text()
     if (answer.status !== 200) return `${answer.status}`
-    const events = said.split('\n\n').filter((event) => event.startsWith('data: {'))
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: {'))
     const heard = events.map((event) => JSON.parse(event.slice(6)).choices?.[0]?.delta.content ?? '').join('')
-    return heard === whole && said.endsWith('data: [DONE]\n\n') ? 'fine' : `cut after ${heard.length}`
+    return heard === whole && text.endsWith('data: [DONE]\n\n') ? 'fine' : `cut after ${heard.length}`
   }
   const sealed = (apiKey: string) => {
     const client = connect({ baseUrl: front.base, apiKey, policy: { allowInsecureDev: true } })

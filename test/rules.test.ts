@@ -43,7 +43,7 @@ const opened = async (
   const behind = await backend(t, play)
   const names = ['small', 'large', 'coder', 'seer', 'wide']
   const plain = Object.fromEntries(names.map((name) => [name, { upstreams: [{ provider: 'openai', model: name }] }]))
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -66,11 +66,11 @@ const opened = async (
   )
   const chat = async (content: unknown, more: object = {}, headers: Record<string, string> = {}) => {
     const messages = [{ role: 'user', content }]
-    const answer = await it.call('POST', '/v1/chat/completions', { model: 'auto', messages, ...more }, headers)
+    const answer = await gateway.call('POST', '/v1/chat/completions', { model: 'auto', messages, ...more }, headers)
     const body = (await answer.json()) as any
     return { status: answer.status, model: body.model, why: answer.headers.get('x-sealgate-rule'), body }
   }
-  return { ...it, behind, chat, asked: () => behind.asked.map(({ body }) => JSON.parse(body.toString()).model) }
+  return { ...gateway, behind, chat, asked: () => behind.asked.map(({ body }) => JSON.parse(body.toString()).model) }
 }
 
 /** What traces are told of rules. */
@@ -87,36 +87,40 @@ const watching = given(Observer, 'watching', () => ({
 const pixel = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 
 t.test('a model that decides chooses the model, and each answer says why', async (t) => {
-  const it = await opened(t)
-  t.match(await it.chat('Hello, how are you today?'), { status: 200, model: 'small', why: /^small; easy [01]\.\d\d$/ })
-  t.match(await it.chat('Write a Python function that reverses a linked list, and its unit tests.'), {
+  const doors = await opened(t)
+  t.match(await doors.chat('Hello, how are you today?'), {
+    status: 200,
+    model: 'small',
+    why: /^small; easy [01]\.\d\d$/,
+  })
+  t.match(await doors.chat('Write a Python function that reverses a linked list, and its unit tests.'), {
     model: 'coder',
     why: /^coder; code [01]\.\d\d$/,
   })
-  t.match(await it.chat('Prove by careful mathematical reasoning that there are infinitely many primes.'), {
+  t.match(await doors.chat('Prove by careful mathematical reasoning that there are infinitely many primes.'), {
     model: 'large',
     why: /^large; hard [01]\.\d\d$/,
   })
-  t.match(await it.chat([{ type: 'text', text: 'What is this?' }, pixel]), { model: 'seer', why: 'seer; vision' })
-  t.match(await it.chat('word '.repeat(3_000)), { model: 'wide', why: 'wide; long' })
+  t.match(await doors.chat([{ type: 'text', text: 'What is this?' }, pixel]), { model: 'seer', why: 'seer; vision' })
+  t.match(await doors.chat('word '.repeat(3_000)), { model: 'wide', why: 'wide; long' })
   t.same(traced.slice(-2), ['seer; vision', 'wide; long'], 'the trace has the reason')
-  t.same(it.asked(), ['small', 'coder', 'large', 'seer', 'wide'], 'each was asked once, by its own name')
-  const requests = () => it.logged.filter(({ event }) => event === 'request').map(({ facts }) => facts['model'])
+  t.same(doors.asked(), ['small', 'coder', 'large', 'seer', 'wide'], 'each was asked once, by its own name')
+  const requests = () => doors.logged.filter(({ event }) => event === 'request').map(({ facts }) => facts['model'])
   t.ok(await until(() => requests().length === 5))
   t.same(requests(), ['small', 'coder', 'large', 'seer', 'wide'], 'the log tells the chosen model')
 })
 
 t.test('a conversation keeps its kind, but for what it shows', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const first = { role: 'user', content: 'Write a Python function that reverses a linked list.' }
-  const said = { role: 'assistant', content: 'Done.' }
-  const turn = async (content: unknown) => it.chat('', { messages: [first, said, { role: 'user', content }] })
-  t.match(await it.chat(first.content), { model: 'coder' })
+  const message = { role: 'assistant', content: 'Done.' }
+  const turn = async (content: unknown) => doors.chat('', { messages: [first, message, { role: 'user', content }] })
+  t.match(await doors.chat(first.content), { model: 'coder' })
   t.match(await turn('Thanks, that is nice. How are you?'), { model: 'coder', why: 'coder; kept code' })
   t.match(await turn([{ type: 'text', text: 'And this?' }, pixel]), { model: 'seer', why: 'seer; vision' })
   t.match(await turn('Thanks.'), { model: 'coder', why: 'coder; kept code' })
-  const other = await it.gateway.keys.create({ organization: 'other' })
-  const elsewhere = await it.chat('', { messages: [first] }, { authorization: `Bearer ${other.credential}` })
+  const other = await doors.gateway.keys.create({ organization: 'other' })
+  const elsewhere = await doors.chat('', { messages: [first] }, { authorization: `Bearer ${other.credential}` })
   t.match(elsewhere, { why: /^coder; code [01]/ }, 'another organisation shares nothing')
 })
 
@@ -148,37 +152,37 @@ t.test('no rule goes above a budget', async (t) => {
     'use-lite': { type: 'DECISION', upstreams: [{ provider: 'use-lite' }], price_config: price(0) },
   }
   const rule = { routes: [{ when: 'hard', model: 'large' }] }
-  const it = await opened(t, rule, { models, prices: { currency: 'EUR' } } as SettingsInput)
-  const { credential } = await it.gateway.keys.create({ limits: { costPerDay: 1 } })
+  const doors = await opened(t, rule, { models, prices: { currency: 'EUR' } } as SettingsInput)
+  const { credential } = await doors.gateway.keys.create({ limits: { costPerDay: 1 } })
   const asking = { authorization: `Bearer ${credential}` }
   const hard = 'Prove by careful mathematical reasoning that there are infinitely many primes.'
-  t.match(await it.chat(hard, {}, asking), { status: 200, model: 'small', why: /^small; budget, not hard [01]/ })
-  t.notOk(it.asked().includes('large'))
-  t.match(await it.chat(hard), { model: 'large' }, 'a key with room gets it')
+  t.match(await doors.chat(hard, {}, asking), { status: 200, model: 'small', why: /^small; budget, not hard [01]/ })
+  t.notOk(doors.asked().includes('large'))
+  t.match(await doors.chat(hard), { model: 'large' }, 'a key with room gets it')
 })
 
 t.test('keys, guards, counts and lists', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const keyed = async (models: readonly string[]) => ({
-    authorization: `Bearer ${(await it.gateway.keys.create({ models })).credential}`,
+    authorization: `Bearer ${(await doors.gateway.keys.create({ models })).credential}`,
   })
-  t.equal((await it.chat('Hi', {}, await keyed(['small']))).status, 404, 'a key needs the rule')
-  t.equal((await it.chat('Hi', {}, await keyed(['auto']))).status, 404, 'and the model')
-  const narrow = await it.chat(
+  t.equal((await doors.chat('Hi', {}, await keyed(['small']))).status, 404, 'a key needs the rule')
+  t.equal((await doors.chat('Hi', {}, await keyed(['auto']))).status, 404, 'and the model')
+  const narrow = await doors.chat(
     'Prove by careful mathematical reasoning that primes never end.',
     {},
     await keyed(['auto', 'small']),
   )
   t.match(narrow, { status: 200, why: /^small; hard [01]\.\d\d, not for this key$/ })
-  const before = it.behind.asked.length
-  t.equal((await it.chat('Where is the blue heron?')).status, 400, 'guards see the chat before the decision')
-  t.equal(it.behind.asked.length, before)
-  const count = await it.call('POST', '/v1/responses/input_tokens', { model: 'auto', input: 'Hi' })
+  const before = doors.behind.asked.length
+  t.equal((await doors.chat('Where is the blue heron?')).status, 400, 'guards see the chat before the decision')
+  t.equal(doors.behind.asked.length, before)
+  const count = await doors.call('POST', '/v1/responses/input_tokens', { model: 'auto', input: 'Hi' })
   t.equal(count.status, 200)
-  const { data } = (await (await it.call('GET', '/v1/models')).json()) as { data: { id: string }[] }
+  const { data } = (await (await doors.call('GET', '/v1/models')).json()) as { data: { id: string }[] }
   t.ok(data.some(({ id }) => id === 'auto'))
-  t.equal((await it.call('GET', '/v1/models/auto')).status, 200)
-  const streamed = await it.call('POST', '/v1/messages', {
+  t.equal((await doors.call('GET', '/v1/models/auto')).status, 200)
+  const streamed = await doors.call('POST', '/v1/messages', {
     model: 'auto',
     max_tokens: 9,
     stream: true,
@@ -186,18 +190,18 @@ t.test('keys, guards, counts and lists', async (t) => {
   })
   t.match(streamed.headers.get('x-sealgate-rule'), /^small; easy/)
   await streamed.text()
-  const sealed = await it.call('POST', '/v1/embeddings', { model: 'auto', input: 'Hi' })
+  const sealed = await doors.call('POST', '/v1/embeddings', { model: 'auto', input: 'Hi' })
   t.equal(sealed.status, 404, 'a rule serves chats alone')
 })
 
 t.test('without another model, the model of the last route serves what is undecided', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     { decide: { with: 'judge' }, otherwise: undefined },
     { routing: { retries: 0 } },
     (asked) => (asked.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(asked)),
   )
-  t.match(await it.chat('Prove it.'), { status: 200, model: 'wide', why: 'wide; undecided' })
+  t.match(await doors.chat('Prove it.'), { status: 200, model: 'wide', why: 'wide; undecided' })
 })
 
 t.test('a sealed chat with a rule is refused with the reason, and a key without the rule learns of none', async (t) => {

@@ -84,8 +84,8 @@ const scene = async (t: Test, play: () => Take) => {
   // A breaker that opens would only lower the count.
   const routing = { breaker: { faults: 1_000, ratio: 1 } }
   const parts = { ...memory(), random: still, fetch: use(doors), upstreams }
-  const it = await running(t, parts, { models, routing, ...unhurried })
-  return { ...it, server }
+  const gateway = await running(t, parts, { models, routing, ...unhurried })
+  return { ...gateway, server }
 }
 
 interface Row {
@@ -125,25 +125,25 @@ t.test('each row of the table is what the SDKs meet, and no hop multiplies their
     await Promise.all(
       cases.map(async ({ name, stream, ask, column }) => {
         let status = answers
-        const it = await scene(t, () => taking(status))
+        const retries = await scene(t, () => taking(status))
         const alone = async (): Promise<number> => {
-          const before = it.server.asked.length
-          await t.rejects(ask(it.server.url, 'k', stream), `${name} alone fails by ${cells[0]}`)
-          return it.server.asked.length - before
+          const before = retries.server.asked.length
+          await t.rejects(ask(retries.server.url, 'k', stream), `${name} alone fails by ${cells[0]}`)
+          return retries.server.asked.length - before
         }
         const direct = await alone()
         // Google's SDK knows neither 529 nor `x-should-retry`: it is held against the status that the gateway gives.
         status = Number(cells[column])
         const without = name === 'google' ? Math.max(direct, await alone()) : direct
         status = answers
-        const before = it.server.asked.length
-        const fault = await ask(it.base, it.key, stream).then(
+        const before = retries.server.asked.length
+        const fault = await ask(retries.base, retries.key, stream).then(
           () => null,
           (error: unknown) => error as { readonly status?: number; readonly headers?: Headers },
         )
         const label = `${name} by ${cells[0]}, ${stream ? 'streamed' : 'whole'}`
         t.equal(fault?.status, Number(cells[column]), `${label}: the status`)
-        const through = it.server.asked.length - before
+        const through = retries.server.asked.length - before
         t.ok(through <= without + 1, `${label}: ${through} calls of the backend, ${without} without the gateway`)
         if (name === 'google') return
         t.equal(fault?.headers?.get('retry-after') != null, cells[3] === 'yes', `${label}: retry-after`)
@@ -186,8 +186,8 @@ t.test('an outage of six seconds is ridden out by the SDKs that try again', asyn
     ]
     const model = { upstreams: [{ provider: name }] }
     const models = { talk: model, 'gpt-own': model, 'claude-opus-4-8': model }
-    const it = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models, ...unhurried })
-    t.match(JSON.stringify(await ask(it.base, it.key, false)), /Here\./, `${name} gets its answer`)
+    const gateway = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models, ...unhurried })
+    t.match(JSON.stringify(await ask(gateway.base, gateway.key, false)), /Here\./, `${name} gets its answer`)
     t.ok(server.asked.length <= 5, `${name}: ${server.asked.length} calls of the backend`)
   }
   await Promise.all(Object.entries(riders).map(([name, ask]) => outlast(name, ask)))

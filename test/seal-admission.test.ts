@@ -25,15 +25,15 @@ const send = (url: string, headers: Readonly<Record<string, string>>, method = '
     asked.on('error', reject).end(method === 'POST' ? body : undefined)
   })
 
-const key = (it: string) => ({ authorization: `Bearer ${it}` })
+const key = (text: string) => ({ authorization: `Bearer ${text}` })
 
 t.test('pages of a listed origin are served, and of no other', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const args = [
     '--base-url',
-    it.base,
+    gateway.base,
     '--key',
-    it.key,
+    gateway.key,
     '--allow-insecure-dev',
     '--origin',
     `https://a.example,${listed}`,
@@ -62,8 +62,8 @@ t.test('pages of a listed origin are served, and of no other', async (t) => {
 })
 
 t.test('a token that is set is required', async (t) => {
-  const it = await running(t, memory())
-  const args = ['--base-url', it.base, '--key', it.key, '--allow-insecure-dev']
+  const gateway = await running(t, memory())
+  const args = ['--base-url', gateway.base, '--key', gateway.key, '--allow-insecure-dev']
   const proxies = [
     await sealing(t, [...args, '--token', token]),
     await sealing(t, args, { SEALGATE_SEAL_TOKEN: token }),
@@ -77,10 +77,10 @@ t.test('a token that is set is required', async (t) => {
 })
 
 t.test('a target that is no address ends no proxy', async (t) => {
-  const it = await running(t, memory())
-  const key = ['--key', it.key, '--allow-insecure-dev']
-  const seal = await sealing(t, ['--base-url', it.base, ...key])
-  const own = await consoled(t, ['--gateway', it.base, ...key], {})
+  const gateway = await running(t, memory())
+  const key = ['--key', gateway.key, '--allow-insecure-dev']
+  const seal = await sealing(t, ['--base-url', gateway.base, ...key])
+  const own = await consoled(t, ['--gateway', gateway.base, ...key], {})
   const statusOf = (base: string, headers: Readonly<Record<string, string>>) =>
     new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(base)
@@ -100,8 +100,8 @@ t.test('a target that is no address ends no proxy', async (t) => {
 })
 
 t.test('where nobody tells who owns a connection, a key is made', async (t) => {
-  const it = await running(t, memory())
-  const args = ['--base-url', it.base, '--key', it.key, '--allow-insecure-dev']
+  const gateway = await running(t, memory())
+  const args = ['--base-url', gateway.base, '--key', gateway.key, '--allow-insecure-dev']
   const { url, said } = await sealing(t, args, {}, ownerless)
   const made = /^sealgate seal takes this key alone: ([\w-]{43})\n/.exec(said())![1]!
   t.equal((await send(url, key(made))).status, 200)
@@ -113,15 +113,15 @@ const able = process.platform === 'linux' && othersMayRun()
 const skip = able ? false : 'no other user can start this Node here'
 
 t.test('another user of the machine is refused', { skip }, async (t) => {
-  const it = await running(t, memory())
-  const { url } = await sealing(t, ['--base-url', it.base, '--key', it.key, '--allow-insecure-dev'])
+  const gateway = await running(t, memory())
+  const { url } = await sealing(t, ['--base-url', gateway.base, '--key', gateway.key, '--allow-insecure-dev'])
   const { port } = new URL(url)
   const as = async (uid: number, script: string) => {
     const child = spawn(process.execPath, ['-e', script], { uid, gid: uid, cwd: '/', env: {} })
-    let said = ''
-    for (const from of [child.stdout, child.stderr]) from.on('data', (part) => (said += part))
+    let output = ''
+    for (const from of [child.stdout, child.stderr]) from.on('data', (part) => (output += part))
     await once(child, 'close')
-    return said.trim()
+    return output.trim()
   }
   const asks = `fetch('${url}/chat/completions', { method: 'POST', body: ${JSON.stringify(body)} })
     .then(async (it) => console.log(it.status, (await it.json()).error?.message))`
@@ -133,7 +133,7 @@ t.test('another user of the machine is refused', { skip }, async (t) => {
   })`
   t.equal(await as(65_533, leaves), '')
   t.match(await as(0, asks), /^200/)
-  const chats = it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions')
+  const chats = gateway.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions')
   t.equal(chats.length, 2, 'those of this user alone')
 })
 

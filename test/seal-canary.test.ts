@@ -83,12 +83,12 @@ t.test('nothing of a sealed session is in the gateway’s logs, stores or memory
   const { root, control, mark } = newCanary()
   const asked = await backend(t, model(mark, control))
   const upstreams = [{ provider: 'backend', model: 'm' }]
-  const it = await dumped(t, folder, {
+  const gateway = await dumped(t, folder, {
     providers: { backend: { use: 'openai', baseUrl: `${asked.url}/v1` } },
     models: { quiet: { standard: false, confidential: true, upstreams }, plain: { upstreams } },
     routing: { retries: 0, breaker: { faults: 1_000, ratio: 1 } },
   })
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const proxy = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const base = proxy.url.replace(/\/v1$/, '')
 
   t.match(await asClaude(base, mark), mark('answer'), 'Messages: the session goes to its end')
@@ -100,5 +100,5 @@ t.test('nothing of a sealed session is in the gateway’s logs, stores or memory
       `the backend is told the ${place}`,
     )
 
-  await nothingStays(t, [it, folder], asked, { root, control })
+  await nothingStays(t, [gateway, folder], asked, { root, control })
 })

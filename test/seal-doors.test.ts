@@ -10,31 +10,31 @@ import { sealing } from './fakes/proxied.ts'
 import { type Play, chunk, echo, sealedStage } from './fakes/sealing.ts'
 
 const hello = [{ role: 'user' as const, content: 'Grüße' }]
-const said = /rehearsal.*Grüße$/
+const pattern = /rehearsal.*Grüße$/
 
 const doors = async (t: Test) => {
-  const it = await running(t, memory())
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const gateway = await running(t, memory())
+  const proxy = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const base = proxy.url.replace(/\/v1$/, '')
   const post = (path: string, body: object) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) })
-  return { it, proxy, base, post }
+  return { gateway, proxy, base, post }
 }
 
 t.test('every dialect is spoken on this side, and sealed on the other', async (t) => {
-  const { it, proxy, base, post } = await doors(t)
+  const { gateway, proxy, base, post } = await doors(t)
   const response = await proxy.openai.responses.create({ model: 'rehearsal', input: 'Grüße' })
-  t.match(response, { object: 'response', status: 'completed', output_text: said })
+  t.match(response, { object: 'response', status: 'completed', output_text: pattern })
 
   const anthropic = new Anthropic({ baseURL: base, apiKey: 'x', maxRetries: 0 })
   const message = await anthropic.messages.create({ model: 'rehearsal', max_tokens: 100, messages: hello })
-  t.match(message, { role: 'assistant', model: 'rehearsal', content: [{ type: 'text', text: said }] })
+  t.match(message, { role: 'assistant', model: 'rehearsal', content: [{ type: 'text', text: pattern }] })
   t.match(message._request_id, /^[0-9a-f-]{36}$/, 'the gateway’s id of the request is passed on')
   const counted = await post('/v1/messages/count_tokens', { model: 'rehearsal', messages: hello })
   t.equal(counted.headers.get('x-sealgate-estimated'), 'true')
   t.ok(((await counted.json()) as any).input_tokens > 0)
 
   const google = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: base } })
-  t.match((await google.models.generateContent({ model: 'rehearsal', contents: 'Grüße' })).text, said)
+  t.match((await google.models.generateContent({ model: 'rehearsal', contents: 'Grüße' })).text, pattern)
   const list = await post('/v1beta/models/rehearsal:streamGenerateContent', {
     contents: [{ role: 'user', parts: [{ text: 'Grüße' }] }],
   })
@@ -44,9 +44,9 @@ t.test('every dialect is spoken on this side, and sealed on the other', async (t
   t.match(await anthropic.models.retrieve('rehearsal'), { id: 'rehearsal', type: 'model' })
   t.match(await (await fetch(`${base}/v1beta/models/rehearsal`)).json(), { name: 'models/rehearsal' })
   t.equal((await fetch(base, { method: 'HEAD' })).status, 200)
-  const open = it.logged.filter(({ facts }) => /\/(v1|v1beta|std)\//.test(String(facts['route'])))
+  const open = gateway.logged.filter(({ facts }) => /\/(v1|v1beta|std)\//.test(String(facts['route'])))
   t.same(open, [], 'nothing goes to a route in the clear')
-  t.ok(it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length >= 4)
+  t.ok(gateway.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length >= 4)
 })
 
 t.test('errors are told in the dialect of the door', async (t) => {
@@ -72,7 +72,7 @@ t.test('errors are told in the dialect of the door', async (t) => {
 
 t.test('what fails before the first frame has its status, and a sentence for its code', async (t) => {
   const faults = { upstream_failed: new UpstreamFailed(undefined, { again: false }), refused: new BadRequest('x') }
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play({ body }) {
       const fault = faults[String(body.messages.at(-1)!.content) as keyof typeof faults]
       async function* chunks() {
@@ -82,7 +82,7 @@ t.test('what fails before the first frame has its status, and a sentence for its
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  const { url } = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const { url } = await sealing(t, ['--base-url', stage.base, '--key', stage.apiKey, '--allow-insecure-dev'])
   for (const [content, status, sentence] of [
     ['upstream_failed', 502, /backend of the enclave failed/],
     ['refused', 400, /refused the request/],
@@ -104,8 +104,8 @@ t.test('a sealed stream that breaks ends in an error of its dialect', async (t) 
     yield chunk({ content: 'one' })
     throw new UpstreamFailed(undefined, { again: false })
   }
-  const it = await sealedStage(t, { play: () => ({ kind: 'chunks', chunks: chunks() }) })
-  const { url } = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const stage = await sealedStage(t, { play: () => ({ kind: 'chunks', chunks: chunks() }) })
+  const { url } = await sealing(t, ['--base-url', stage.base, '--key', stage.apiKey, '--allow-insecure-dev'])
   const base = url.replace(/\/v1$/, '')
   const asked = { model: 'quiet', stream: true }
   const parts = [{ role: 'user', parts: [{ text: 'x' }] }]
@@ -144,8 +144,8 @@ t.test('sealed streams wait for their turn', async (t) => {
     }
     return { kind: 'chunks', chunks: chunks() }
   }
-  const it = await sealedStage(t, { play })
-  const args = ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev', '--streams', '1']
+  const stage = await sealedStage(t, { play })
+  const args = ['--base-url', stage.base, '--key', stage.apiKey, '--allow-insecure-dev', '--streams', '1']
   const { openai } = await sealing(t, args)
   const ask = (content: string, signal?: AbortSignal) =>
     openai.chat.completions.create(
@@ -171,7 +171,7 @@ t.test('sealed streams wait for their turn', async (t) => {
   t.same(await Promise.all([second, third]), ['second', 'third'])
   t.notOk(begun.includes('left'), 'whoever leaves the queue is never asked for')
   t.notOk(
-    it.logged.some(({ facts }) => facts['status'] === 429),
+    stage.logged.some(({ facts }) => facts['status'] === 429),
     'the gateway refuses none of them',
   )
 })
@@ -184,8 +184,8 @@ t.test('signed thoughts come back to the backend that gave them', async (t) => {
     const choices = [{ index: 0, message, finish_reason: 'stop' }]
     return { kind: 'completion', completion: { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices } }
   }
-  const it = await sealedStage(t, { play })
-  const args = ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev']
+  const stage = await sealedStage(t, { play })
+  const args = ['--base-url', stage.base, '--key', stage.apiKey, '--allow-insecure-dev']
   const proxy = await sealing(t, args)
   const input: any[] = [{ role: 'user', content: 'Well?' }]
   const response = await proxy.openai.responses.create({
@@ -197,14 +197,14 @@ t.test('signed thoughts come back to the backend that gave them', async (t) => {
   const next = await sealing(t, args)
   const turns = [...input, ...response.output, { role: 'user', content: 'And?' }]
   await next.openai.responses.create({ model: 'quiet', input: turns })
-  const sent = it.calls.at(-1)!.body.messages
+  const sent = stage.calls.at(-1)!.body.messages
   t.notOk(
     sent.some((message) => 'thinking_blocks' in message),
     'a backend of another dialect would refuse them',
   )
   t.match(sent[1], { role: 'assistant', content: 'Yes.' })
-  const foreign = await it.gateway.keys.create({})
-  const other = await sealing(t, ['--base-url', it.base, '--key', foreign.credential, '--allow-insecure-dev'])
+  const foreign = await stage.gateway.keys.create({})
+  const other = await sealing(t, ['--base-url', stage.base, '--key', foreign.credential, '--allow-insecure-dev'])
   const strange = await other.openai.responses.create({ model: 'quiet', input: turns }).then(
     () => 200,
     ({ status }) => status,

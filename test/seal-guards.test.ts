@@ -26,13 +26,15 @@ const spelling: Play = (call, signal) => {
 }
 
 const stage = async (t: Test, args: readonly string[], wishes: Wishes = {}) => {
-  const it = await sealedStage(t, { play: spelling, ...wishes })
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev', ...args], { SEALGATE_KEY: it.apiKey })
-  return { it, proxy, base: proxy.url.replace(/\/v1$/, '') }
+  const stage = await sealedStage(t, { play: spelling, ...wishes })
+  const proxy = await sealing(t, ['--base-url', stage.base, '--allow-insecure-dev', ...args], {
+    SEALGATE_KEY: stage.apiKey,
+  })
+  return { sealed: stage, proxy, base: proxy.url.replace(/\/v1$/, '') }
 }
 
 t.test('sealgate seal --redact hides values from the enclave, and puts them back', async (t) => {
-  const { it, proxy, base } = await stage(t, ['--redact'])
+  const { sealed: sealing, proxy, base } = await stage(t, ['--redact'])
   const { openai } = proxy
   const params = { model: 'quiet', messages: hello }
   const { data, response } = await openai.chat.completions.create(params).withResponse()
@@ -53,12 +55,12 @@ t.test('sealgate seal --redact hides values from the enclave, and puts them back
   for (const verb of ['generateContent', 'streamGenerateContent', 'streamGenerateContent?alt=sse']) {
     const path = `${base}/v1beta/models/quiet:${verb}`
     const heard = await (await fetch(path, { method: 'POST', body: JSON.stringify(contents) })).text()
-    const texts = [...heard.matchAll(/"text":\s*"([^"]*)"/g)].map(([, it]) => it)
+    const texts = [...heard.matchAll(/"text":\s*"([^"]*)"/g)].map(([, text]) => text)
     t.equal(texts.join(''), asked, verb)
   }
 
-  t.equal(it.calls.length, 9)
-  for (const { body } of it.calls) t.equal(body.messages.at(-1)!.content, hidden)
+  t.equal(sealing.calls.length, 9)
+  for (const { body } of sealing.calls) t.equal(body.messages.at(-1)!.content, hidden)
 
   const again = [...hello, { role: 'assistant' as const, content: asked }, ...hello]
   t.equal(
@@ -66,7 +68,7 @@ t.test('sealgate seal --redact hides values from the enclave, and puts them back
     asked,
   )
   t.same(
-    it.calls.at(-1)!.body.messages.map(({ content }) => content),
+    sealing.calls.at(-1)!.body.messages.map(({ content }) => content),
     [hidden, hidden, hidden],
   )
 })
@@ -74,12 +76,12 @@ t.test('sealgate seal --redact hides values from the enclave, and puts them back
 t.test('sealgate seal --guards takes the guards of a file', async (t) => {
   const file = join(t.testdir(), 'guards.json')
   await writeFile(file, '{ "words": { "lists": { "projects": { "words": ["blue heron"] } } } } // ours')
-  const { it, proxy } = await stage(t, ['--guards', file])
+  const { sealed: sealing, proxy } = await stage(t, ['--guards', file])
   const refused = await proxy.openai.chat.completions
     .create({ model: 'quiet', messages: [{ role: 'user', content: 'The Blue Heron?' }] })
     .catch((error) => error)
   t.match(refused, { status: 400, code: 'guard_refused' })
-  t.equal(it.calls.length, 0, 'nothing left this machine')
+  t.equal(sealing.calls.length, 0, 'nothing left this machine')
   await t.rejects(stage(t, ['--guards', join(t.testdir(), 'none.json')]), /--guards .*none\.json/)
 })
 
@@ -88,15 +90,15 @@ t.test('guards of the enclave see sealed chats, and their marks stay sealed', as
     use(redact, { restore: true }),
     use(words, { lists: { cities: { words: ['Lima'], where: 'answers' } } }),
   ]
-  const { it, proxy } = await stage(t, [], { guards })
+  const { sealed: sealing, proxy } = await stage(t, [], { guards })
   const ask = (content: string) =>
     proxy.openai.chat.completions.create({ model: 'quiet', messages: [{ role: 'user', content }] })
   const { data, response } = await ask(asked).withResponse()
   t.equal(data.choices[0]!.message.content, asked)
   t.same((data as any).guards, ['redact/email', 'redact/ip', 'redact/key'])
   t.equal(response.headers.get('x-sealgate-guards'), null)
-  t.equal(it.calls[0]!.body.messages[0]!.content, hidden)
-  const stream = await it.client.chat.completions.create({ model: 'quiet', messages: hello, stream: true })
+  t.equal(sealing.calls[0]!.body.messages[0]!.content, hidden)
+  const stream = await sealing.client.chat.completions.create({ model: 'quiet', messages: hello, stream: true })
   let text = ''
   let marks: unknown = null
   for await (const piece of stream) {
@@ -110,7 +112,7 @@ t.test('guards of the enclave see sealed chats, and their marks stay sealed', as
   await t.rejects(
     async () => {
       const params = { model: 'quiet', messages: [{ role: 'user', content: 'To Lima' }], stream: true } as const
-      for await (const _ of await it.client.chat.completions.create(params));
+      for await (const _ of await sealing.client.chat.completions.create(params));
     },
     { code: 'guard_refused' },
   )
@@ -136,10 +138,10 @@ t.test('a configuration names the guards of both planes', async (t) => {
   await write('open heron', { enclave: { guards: { words: { lists: {} }, redact: { kinds: [] } } } })
   await t.rejects(served(env), /enclave\.guards\.redact\.kinds expected/)
   await write('open heron', {})
-  const it = await served(env)
-  t.teardown(() => it.stop('SIGKILL'))
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
-  const open = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  const server = await served(env)
+  t.teardown(() => server.stop('SIGKILL'))
+  const proxy = await sealing(t, ['--base-url', server.base, '--allow-insecure-dev'], { SEALGATE_KEY: server.key })
+  const open = new OpenAI({ baseURL: `${server.base}/v1`, apiKey: server.key, maxRetries: 0 })
   const ask = (client: OpenAI, content: string) =>
     client.chat.completions.create({ model: 'rehearsal', messages: [{ role: 'user', content }] }).then(
       () => 200,
@@ -150,9 +152,9 @@ t.test('a configuration names the guards of both planes', async (t) => {
   t.equal(await ask(proxy.openai, 'open heron'), 200)
   t.equal(await ask(proxy.openai, 'sealed heron'), '400 guard_refused')
   await write('other heron', {})
-  const reload = await fetch(`${it.base}/admin/reload`, {
+  const reload = await fetch(`${server.base}/admin/reload`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${it.key}` },
+    headers: { authorization: `Bearer ${server.key}` },
   })
   t.equal(reload.status, 200)
   t.equal(await ask(open, 'open heron'), 200, 'a reload takes other guards')

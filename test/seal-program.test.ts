@@ -30,28 +30,28 @@ all().then((statuses) => {
 const main = resolve('dist/adapters/production/main.js')
 
 const scene = async (t: Test) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const place = t.testdir({ home: {}, work: {}, bin: {} })
   for (const name of ['claude', 'codex', 'opencode', 'gemini', 'qwen', 'cn', 'own']) {
     await writeFile(join(place, 'bin', name), script)
     await chmod(join(place, 'bin', name), 0o755)
   }
-  return { it, place }
+  return { gateway, place }
 }
 
-const environment = (it: Running, place: string) => ({
+const environment = (gateway: Running, place: string) => ({
   PATH: `${join(place, 'bin')}:${process.env['PATH']}`,
   HOME: join(place, 'home'),
   REPORT: join(place, 'report.json'),
-  SEALGATE_URL: it.base,
-  SEALGATE_KEY: it.key,
+  SEALGATE_URL: gateway.base,
+  SEALGATE_KEY: gateway.key,
   SEALGATE_KEYS: '/nowhere/keys.json',
   OPENAI_API_KEY: 'sk-vendor',
   ANTHROPIC_API_KEY: 'sk-ant-vendor',
   CLAUDE_CODE_USE_BEDROCK: '1',
   AWS_BEARER_TOKEN_BEDROCK: 'vendor',
   SOME_API_KEY: 'another',
-  COPY: `Bearer ${it.key}`,
+  COPY: `Bearer ${gateway.key}`,
   KEPT: 'kept',
 })
 
@@ -61,20 +61,20 @@ const start = (place: string, env: Record<string, string>, args: readonly string
     env,
   })
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  for (const from of [child.stdout, child.stderr]) from.on('data', (part) => (said += part))
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+  let output = ''
+  for (const from of [child.stdout, child.stderr]) from.on('data', (part) => (output += part))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said: output }))
   return { child, ended }
 }
 
 const reported = async (place: string) => JSON.parse(await readFile(join(place, 'report.json'), 'utf8'))
 
 t.test('a program is started with the proxy, a key of this run and no other key, and ends it', async (t) => {
-  const { it, place } = await scene(t)
-  const { code, said } = await start(place, environment(it, place), ['--', 'claude', '-p', '--help']).ended
+  const { gateway, place } = await scene(t)
+  const { code, said: text } = await start(place, environment(gateway, place), ['--', 'claude', '-p', '--help']).ended
   t.equal(code, 7, 'the command ends as the program does')
-  t.match(said, /switched off in claude: telemetry/)
-  t.match(said, /not sealed: .*MCP servers/)
+  t.match(text, /switched off in claude: telemetry/)
+  t.match(text, /not sealed: .*MCP servers/)
   const { env, argv, statuses, url } = await reported(place)
   t.same(argv, ['-p', '--help'])
   t.same(statuses, [200, 200, 401, 401, 401], 'its own key alone is served')
@@ -92,18 +92,18 @@ t.test('a program is started with the proxy, a key of this run and no other key,
   ])
     // prettier-ignore
     t.notOk(name in env, name)
-  t.notMatch(JSON.stringify(env), new RegExp(it.key), 'no variable tells the key of the gateway')
+  t.notMatch(JSON.stringify(env), new RegExp(gateway.key), 'no variable tells the key of the gateway')
   await t.rejects(fetch(url), 'the proxy is gone with the program')
-  const chats = it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions')
+  const chats = gateway.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions')
   t.equal(chats.length, 2)
   const before = env.ANTHROPIC_AUTH_TOKEN
-  await start(place, environment(it, place), ['--', 'claude']).ended
+  await start(place, environment(gateway, place), ['--', 'claude']).ended
   t.not((await reported(place)).env.ANTHROPIC_AUTH_TOKEN, before, 'each run has a key of its own')
 })
 
 t.test('a signal is passed on', async (t) => {
-  const { it, place } = await scene(t)
-  const { child, ended } = start(place, environment(it, place), ['--', 'own', 'waits'])
+  const { gateway, place } = await scene(t)
+  const { child, ended } = start(place, environment(gateway, place), ['--', 'own', 'waits'])
   const isThere = () => succeeds(reported(place))
   t.ok(await until(isThere, 20_000))
   child.kill('SIGTERM')
@@ -116,22 +116,22 @@ t.test('a signal is passed on', async (t) => {
 })
 
 t.test('each program is told in its own way', async (t) => {
-  const { it, place } = await scene(t)
-  await start(place, environment(it, place), ['--', 'codex', 'exec', 'x']).ended
+  const { gateway, place } = await scene(t)
+  await start(place, environment(gateway, place), ['--', 'codex', 'exec', 'x']).ended
   const codex = await reported(place)
   t.match(codex.argv.join(' '), /^-c model_provider="sealgate" -c model_providers\.sealgate=\{.*base_url="http:\/\/127.*wire_api="responses"\}.* exec x$/) // prettier-ignore
   t.match(codex.env, { SEALGATE_SEAL_TOKEN: /^[\w-]{43}$/ })
-  await start(place, environment(it, place), ['--', 'opencode']).ended
+  await start(place, environment(gateway, place), ['--', 'opencode']).ended
   const config = JSON.parse((await reported(place)).env.OPENCODE_CONFIG_CONTENT)
   t.match(config, { enabled_providers: ['sealgate'], share: 'disabled', autoupdate: false })
   t.same(Object.keys(config.provider.sealgate.models), ['rehearsal', 'rehearsal-transcription'])
 })
 
 t.test('a program that takes a file of settings gets one for its run', async (t) => {
-  const { it, place } = await scene(t)
+  const { gateway, place } = await scene(t)
   const machine = join(place, 'machine.json')
   await writeFile(machine, '{"tools":{"sandbox":true},"privacy":{"a":1,"usageStatisticsEnabled":true}}')
-  const env = { ...environment(it, place), QWEN_CODE_SYSTEM_SETTINGS_PATH: machine }
+  const env = { ...environment(gateway, place), QWEN_CODE_SYSTEM_SETTINGS_PATH: machine }
   await start(place, env, ['--', 'qwen', '-p', 'x']).ended
   const qwen = await reported(place)
   t.same(qwen.argv, ['--auth-type', 'openai', '-p', 'x'])
@@ -150,8 +150,8 @@ t.test('a program that takes a file of settings gets one for its run', async (t)
 })
 
 t.test('settings of a program that lead past the proxy stop the command', async (t) => {
-  const { it, place } = await scene(t)
-  const env = environment(it, place)
+  const { gateway, place } = await scene(t)
+  const env = environment(gateway, place)
   const write = async (path: string, settings: object | null) => {
     const file = join(place, path)
     await mkdir(join(file, '..'), { recursive: true })
@@ -170,9 +170,9 @@ t.test('settings of a program that lead past the proxy stop the command', async 
     ['work/.qwen/settings.json', { security: { auth: { baseUrl: 'https://x' } } }, 'qwen', 'baseUrl'],
   ] as const) {
     await write(path, settings)
-    const { code, said } = await start(place, env, ['--', program]).ended
+    const { code, said: text } = await start(place, env, ['--', program]).ended
     t.equal(code, 1, path)
-    t.match(said, new RegExp(`${program} would not use the proxy: .*${named}`))
+    t.match(text, new RegExp(`${program} would not use the proxy: .*${named}`))
     await write(path, {})
   }
   for (const args of [
@@ -183,9 +183,9 @@ t.test('settings of a program that lead past the proxy stop the command', async 
     ['claude', '--settings', '{"env":{"ANTHROPIC_BASE_URL":"x"}}'],
   ]) {
     // prettier-ignore
-    const { code, said } = await start(place, env, ['--', ...args]).ended
+    const { code, said: text } = await start(place, env, ['--', ...args]).ended
     t.equal(code, 1, args.join(' '))
-    t.match(said, /would not use the proxy/)
+    t.match(text, /would not use the proxy/)
   }
   await t.rejects(readFile(join(place, 'report.json')), 'none of them was started')
   const lost = await start(place, { ...env, SEALGATE_URL: 'http://127.0.0.1:1' }, ['--', 'claude']).ended

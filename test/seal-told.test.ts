@@ -13,8 +13,8 @@ const names = Object.fromEntries(backends.map((name) => [name, name]))
 
 /** A gateway whose models are sealed, behind a proxy that seals. */
 const sealed = async (t: Test, more: SettingsInput = {}) => {
-  const it = await sealedDoors(t, talk, names, more)
-  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const doors = await sealedDoors(t, talk, names, more)
+  const { url } = await sealing(t, ['--base-url', doors.base, '--allow-insecure-dev'], { SEALGATE_KEY: doors.key })
   const base = url.replace(/\/v1$/, '')
   return (path: string, body: Json) => fetch(base + path, { method: 'POST', body: JSON.stringify(body) })
 }

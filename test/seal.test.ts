@@ -26,8 +26,8 @@ type Params = OpenAI.ChatCompletionCreateParamsNonStreaming
 const folded = async (openai: OpenAI, params: Params) => {
   const options = { include_usage: true }
   const chunks: OpenAI.ChatCompletionChunk[] = []
-  for await (const it of await openai.chat.completions.create({ ...params, stream: true, stream_options: options }))
-    chunks.push(it)
+  for await (const chunk of await openai.chat.completions.create({ ...params, stream: true, stream_options: options }))
+    chunks.push(chunk)
   const deltas = chunks.flatMap(({ choices }) => choices)
   return {
     ids: [...new Set(chunks.map(({ id }) => id))],
@@ -43,9 +43,9 @@ const folded = async (openai: OpenAI, params: Params) => {
 const undated = <T extends object>(answer: T): T => ({ ...answer, created: 0 })
 
 t.test('a program that knows nothing of sealing gets the same answers as on the standard route', async (t) => {
-  const it = await running(t, memory())
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
-  const plain = new OpenAI({ baseURL: `${it.base}/std`, apiKey: it.key, maxRetries: 0 })
+  const gateway = await running(t, memory())
+  const proxy = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
+  const plain = new OpenAI({ baseURL: `${gateway.base}/std`, apiKey: gateway.key, maxRetries: 0 })
   const tool = { type: 'function', function: { name: 'weather', parameters: { properties: { city: {} } } } } as const
   const hello = { model: 'rehearsal', messages: [{ role: 'user', content: 'Grüße, 世界 👋' }] } satisfies Params
   const cases: Record<string, Params> = {
@@ -71,7 +71,7 @@ t.test('a program that knows nothing of sealing gets the same answers as on the 
     ['rehearsal', 'rehearsal-transcription'].map((id) => ({ id, object: 'model' })),
   )
   t.equal(
-    it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length,
+    gateway.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length,
     10,
     'all of it sealed',
   )
@@ -81,10 +81,10 @@ t.test('a program that knows nothing of sealing gets the same answers as on the 
 
 t.test('a call is left at once, a transcript comes in each form, and a wrong call is refused', async (t) => {
   let left = 0
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play(call, signal) {
-      const said = String(call.body.messages.at(-1)!.content)
-      if (said !== 'endless') return echo(call, signal)
+      const text = String(call.body.messages.at(-1)!.content)
+      if (text !== 'endless') return echo(call, signal)
       async function* chunks() {
         yield chunk({ content: 'one ' })
         await sleep(100, undefined, { signal })
@@ -99,7 +99,7 @@ t.test('a call is left at once, a transcript comes in each form, and a wrong cal
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  const proxy = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const proxy = await sealing(t, ['--base-url', stage.base, '--key', stage.apiKey, '--allow-insecure-dev'])
   const { openai } = proxy
   const asking = (content: string) => ({ model: 'quiet', messages: [{ role: 'user' as const, content }] })
 
@@ -196,8 +196,8 @@ t.test('a transcript keeps its usage and the numbers of its segments under the s
   const play = () => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(heard) })
   const model = { type: 'AUDIO_TRANSCRIPTION', standard: false, confidential: true } as const
   const whisper = { ...model, upstreams: [{ provider: 'chat', model: 'whisper-1' }] }
-  const it = await sealedDoors(t, play, {}, { models: { whisper } })
-  const { openai } = await sealing(t, ['--base-url', it.base, '--key', it.key, '--allow-insecure-dev'])
+  const doors = await sealedDoors(t, play, {}, { models: { whisper } })
+  const { openai } = await sealing(t, ['--base-url', doors.base, '--key', doors.key, '--allow-insecure-dev'])
   const { transcriptions } = openai.audio
   const file = await toFile(Buffer.from('RIFF'), 'a.wav')
   const whole = await transcriptions.create({ model: 'whisper', file, response_format: 'verbose_json' })
@@ -210,8 +210,8 @@ t.test('a transcript keeps its usage and the numbers of its segments under the s
 })
 
 t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async (t) => {
-  const it = await running(t, memory())
-  const careful = await sealing(t, ['--base-url', it.base, '--key', it.key])
+  const gateway = await running(t, memory())
+  const careful = await sealing(t, ['--base-url', gateway.base, '--key', gateway.key])
   const asked = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'x' }] }
   await t.rejects(
     careful.openai.chat.completions.create(asked),
@@ -222,15 +222,15 @@ t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async 
   const eager = new OpenAI({ baseURL: careful.url, apiKey: 'x', fetch: counted })
   await t.rejects(eager.chat.completions.create(asked), faulty({ code: 'insecure' }))
   t.equal(calls, 1, 'and is not asked again')
-  t.equal(it.logged.filter(({ facts }) => String(facts['route']).includes('chat')).length, 0)
-  const wrong = await sealing(t, ['--base-url', it.base, '--key', 'sk_live_no', '--allow-insecure-dev'])
+  t.equal(gateway.logged.filter(({ facts }) => String(facts['route']).includes('chat')).length, 0)
+  const wrong = await sealing(t, ['--base-url', gateway.base, '--key', 'sk_live_no', '--allow-insecure-dev'])
   await t.rejects(wrong.openai.chat.completions.create(asked), faulty({ status: 401, type: 'authentication_error' }))
   const lost = await sealing(t, ['--base-url', 'http://127.0.0.1:1', '--key', 'k', '--allow-insecure-dev'])
   await t.rejects(lost.openai.chat.completions.create(asked), faulty({ status: 502, code: 'unreachable' }))
 
-  const good = ['--base-url', it.base, '--key', 'k']
+  const good = ['--base-url', gateway.base, '--key', 'k']
   for (const bad of [
-    ['--base-url', it.base],
+    ['--base-url', gateway.base],
     ['--key', 'k'],
     ['--key', 'k', '--base-url', 'ftp://x'],
     ['--key', 'k', '--base-url', 'x'],

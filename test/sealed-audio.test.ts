@@ -90,13 +90,14 @@ const hearing = async (t: Test) => {
         new Uint8Array(32),
       ),
   })
-  const it = await running(t, { ...memory(), enclave: use(enclave) }, { models: structuredClone(models) as never })
-  const client = (key = it.key) => connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
-  return { it, heard, client }
+  const gateway = await running(t, { ...memory(), enclave: use(enclave) }, { models: structuredClone(models) as never })
+  const client = (key = gateway.key) =>
+    connect({ baseUrl: gateway.base, apiKey: key, policy: { allowInsecureDev: true } })
+  return { gateway, heard, client }
 }
 
 t.test('what is said comes back sealed, whatever its length', async (t) => {
-  const { it, heard, client } = await hearing(t)
+  const { gateway, heard, client } = await hearing(t)
   const { transcriptions, translations } = client().audio
   for (const length of [1, 1000, 4000, 5000, 100_000, 3_000_000]) {
     const bytes = new Uint8Array(randomBytes(length))
@@ -118,13 +119,13 @@ t.test('what is said comes back sealed, whatever its length', async (t) => {
     'a backend of another style is rendered',
   )
   t.match(heard.at(-1)!.url, /audio\/translations/)
-  await it.gateway.drain(100)
+  await gateway.gateway.drain(100)
   await new Promise((resolve) => setTimeout(resolve, 50))
-  t.notMatch(JSON.stringify(it.logged), /talk|seven words/)
+  t.notMatch(JSON.stringify(gateway.logged), /talk|seven words/)
 })
 
 t.test('refusals', async (t) => {
-  const { it, heard, client } = await hearing(t)
+  const { gateway, heard, client } = await hearing(t)
   const file = { name: 'a.mp3', bytes: new Uint8Array(10) }
   const create = (params: object, key?: string) =>
     client(key).audio.transcriptions.create({ model: 'nova', file, ...params })
@@ -138,14 +139,14 @@ t.test('refusals', async (t) => {
       name.slice(0, 10),
     )
   }
-  const weak = await it.gateway.keys.create({ scopes: ['audio.transcription'] })
+  const weak = await gateway.gateway.keys.create({ scopes: ['audio.transcription'] })
   await fails(t, client(weak.credential).audio.translations.create({ model: 'nova', file }), { fault: 'unauthorized' })
-  const other = await it.gateway.keys.create({ models: ['whisper'] })
+  const other = await gateway.gateway.keys.create({ models: ['whisper'] })
   await fails(t, create({}, other.credential), { code: 'unknown_model' })
-  const short = await it.gateway.keys.create({ limits: { audioMinutesPerDay: 1 } })
+  const short = await gateway.gateway.keys.create({ limits: { audioMinutesPerDay: 1 } })
   const chunked = (body: ReadableStream) => {
     const headers = { authorization: `Bearer ${short.credential}`, 'content-type': 'application/json' }
-    const url = `${it.base}/rvenc/audio/transcriptions`
+    const url = `${gateway.base}/rvenc/audio/transcriptions`
     return fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
   }
   const { readable, writable } = new TransformStream()
@@ -159,9 +160,9 @@ t.test('refusals', async (t) => {
   t.equal((await first).status, 400)
   t.equal(heard.length, 0, 'nothing reached a backend')
 
-  const large = await fetch(`${it.base}/rvenc/audio/transcriptions`, {
+  const large = await fetch(`${gateway.base}/rvenc/audio/transcriptions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${it.key}` },
+    headers: { authorization: `Bearer ${gateway.key}` },
     body: new Uint8Array(54 * 1024 * 1024),
   })
   t.equal(large.status, 413)
@@ -174,7 +175,7 @@ t.test('refusals', async (t) => {
     .catch((error: unknown) => error)
   t.match(just, { fault: 'too_large', status: 413 })
 
-  const raw = (body: string) => it.call('POST', '/rvenc/audio/transcriptions', body)
+  const raw = (body: string) => gateway.call('POST', '/rvenc/audio/transcriptions', body)
   for (const [kind, body, field] of [
     ['not JSON', '{"encryptedFile":"00', null],
     ['nested too deep', `{"a":${'['.repeat(65)}${']'.repeat(65)}}`, null],
@@ -185,9 +186,9 @@ t.test('refusals', async (t) => {
     ['trailing', '{} x', null],
   ] as const) {
     const answer = await raw(body)
-    const said = (await answer.json()) as { error: string; validator: Record<string, string> | null }
-    t.equal(answer.status, 400, `${kind}: ${JSON.stringify(said)}`)
-    if (field !== null) t.ok(said.validator !== null && field in said.validator, `${kind} names ${field}`)
+    const parsed = (await answer.json()) as { error: string; validator: Record<string, string> | null }
+    t.equal(answer.status, 400, `${kind}: ${JSON.stringify(parsed)}`)
+    if (field !== null) t.ok(parsed.validator !== null && field in parsed.validator, `${kind} names ${field}`)
   }
 })
 

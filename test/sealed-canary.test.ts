@@ -90,7 +90,7 @@ const quietly = async (run: () => Promise<unknown>): Promise<string> => {
 t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_000 }, async (t) => {
   const folder = t.testdir({ data: {} })
   const { url, seen } = await backend(t)
-  const it = await house(t, folder, url)
+  const gateway = await house(t, folder, url)
   const root = `zq${randomBytes(8).toString('hex')}`
   const mark = (place: string) => `${root}x${place}`
   const places: Places = new Map()
@@ -104,13 +104,13 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
     return answer
   }
   const policy = { allowInsecureDev: true }
-  const clientOf = (apiKey: string): Client => connect({ baseUrl: it.base, apiKey, policy, fetch: kept })
-  const client = clientOf(it.key)
-  const headers = { ...json, authorization: `Bearer ${it.key}` }
+  const clientOf = (apiKey: string): Client => connect({ baseUrl: gateway.base, apiKey, policy, fetch: kept })
+  const client = clientOf(gateway.key)
+  const headers = { ...json, authorization: `Bearer ${gateway.key}` }
   const send = async (body: object, path = 'rvenc/chat/completions') =>
-    (await kept(`${it.base}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status
+    (await kept(`${gateway.base}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status
   const key = async (): Promise<EnclaveKey> => {
-    const answer = await fetch(`${it.base}/rvenc/keys`, { headers })
+    const answer = await fetch(`${gateway.base}/rvenc/keys`, { headers })
     t.equal(answer.status, 200, 'the keys are there')
     const { keyset } = (await answer.json()) as { keyset: string }
     return newest(parseKeyset(fromHex(keyset, 1 << 20)!)!, kems[0]!, Date.now())!
@@ -217,13 +217,13 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
     t.ok(outcomes.get(outcome), `${outcome}: ${outcomes.get(outcome)}`)
   }
   t.notOk(
-    [...outcomes.keys()].some((it) => /damaged|truncated|unreachable/.test(it)),
+    [...outcomes.keys()].some((key) => /damaged|truncated|unreachable/.test(key)),
     [...outcomes.keys()].join(),
   )
 
   // What must be found is found: this one goes the plain way, into a row, and stays in memory with the key.
   const control = `zc${randomBytes(8).toString('hex')}`
-  const created = await fetch(`${it.base}/admin/keys`, {
+  const created = await fetch(`${gateway.base}/admin/keys`, {
     method: 'POST',
     headers,
     body: JSON.stringify({ models: ['quiet', control] }),
@@ -231,19 +231,19 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
   const { data } = (await created.json()) as { data: { key: string } }
   await chat(full('answer', true), clientOf(data.key))
   for (const path of ['/metrics', '/admin/usage?limit=100', '/rvenc/models', '/std/models', '/health/ready']) {
-    const answer = await kept(it.base + path, { headers })
+    const answer = await kept(gateway.base + path, { headers })
     t.equal(answer.status, 200, path)
     await answer.text()
   }
   await sleep(1500)
 
-  const heap = await heapOf(it, folder)
-  const ended = new Promise<number | null>((resolve) => it.child.once('exit', resolve))
-  it.child.kill('SIGTERM')
+  const heap = await heapOf(gateway, folder)
+  const ended = new Promise<number | null>((resolve) => gateway.child.once('exit', resolve))
+  gateway.child.kill('SIGTERM')
   t.equal(await ended, 0)
-  places.set('output', Buffer.from(it.said()))
+  places.set('output', Buffer.from(gateway.said()))
   for (const [name, bytes] of await filesIn(join(folder, 'data'))) places.set(name, bytes)
-  t.match(it.said(), /"event":"request"/, 'it logs')
+  t.match(gateway.said(), /"event":"request"/, 'it logs')
   t.ok(heap.length > 5_000_000, `a heap of ${heap.length >> 20} MiB`)
 
   t.same(traces([root], places), [], 'answers, output, files')
@@ -267,9 +267,9 @@ t.test('a leak is caught, in every form', async (t) => {
       },
     }),
   })
-  const it = await running(t, { ...memory(), enclave: use(leaky) })
+  const gateway = await running(t, { ...memory(), enclave: use(leaky) })
   const body = { encryptedInference: '00'.repeat(32), cipherText: '00'.repeat(32), nonce: '00'.repeat(24) }
-  const answer = await it.call('POST', '/rvenc/chat/completions', body)
+  const answer = await gateway.call('POST', '/rvenc/chat/completions', body)
   t.equal(answer.status, 400)
   t.equal(traces([root], new Map([['answer', Buffer.from(await answer.text())]])).length, 1)
 

@@ -14,8 +14,8 @@ import { craftedText, opened } from './fakes/sealing.ts'
 import { traces } from './fakes/traces.ts'
 import { until } from './until.ts'
 
-const sizeOf = (it: Question): number =>
-  it.type === 'choice' ? it.options.length : it.type === 'score' ? it.levels.length : 2
+const sizeOf = (question: Question): number =>
+  question.type === 'choice' ? question.options.length : question.type === 'score' ? question.levels.length : 2
 
 /** A gateway whose model decides, in the clear and sealed: the later of the labels, the likelier. */
 const stage = async (t: Test) => {
@@ -32,7 +32,7 @@ const stage = async (t: Test) => {
         if (call.state === 'unpaid') throw new TooMany(undefined, { code: 'insufficient_quota', retryAfter: null })
         const distributions = call.questions.map((question) => {
           const shares = Array.from({ length: sizeOf(question) }, (_, at) => at + 1)
-          const sum = shares.reduce((all, it) => all + it, 0)
+          const sum = shares.reduce((all, share) => all + share, 0)
           return { probabilities: shares.map((share) => share / sum) }
         })
         return { distributions, engine: 'played', usage: { input: 11, output: 3 } }
@@ -40,12 +40,12 @@ const stage = async (t: Test) => {
     }),
   })
   const upstreams = [{ provider: 'sure' }]
-  const its = { type: 'DECISION', upstreams } as const
+  const decider = { type: 'DECISION', upstreams } as const
   const calibration = { id: 'of-careful', temperature: 3, byOptions: { 2: 2 } }
   const models = {
-    sure: { ...its, confidential: true },
-    careful: { ...its, upstreams: [{ provider: 'sure', model: 'sure' }], confidential: true, calibration },
-    open: its,
+    sure: { ...decider, confidential: true },
+    careful: { ...decider, upstreams: [{ provider: 'sure', model: 'sure' }], confidential: true, calibration },
+    open: decider,
   }
   const house = await toolHouse(t, [], { upstreams: [use(sure)], settings: { models, routing: { retries: 0 } } })
   const client = connect({ baseUrl: house.base, apiKey: house.key, policy: { allowInsecureDev: true } })
@@ -59,36 +59,36 @@ const questions = {
 } as const
 
 t.test('a sealed decision is that of the clear route, and nothing of it is readable outside', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const asked = { model: 'sure', state: { canaryqstate: 'canaryqheron' }, questions }
-  const clear = (await (await it.call('POST', '/compat/v1/decision', asked)).json()) as Record<string, object>
-  const seen = it.logged.length
-  const sealed = await it.client.decisions.create(asked)
+  const clear = (await (await scene.call('POST', '/compat/v1/decision', asked)).json()) as Record<string, object>
+  const seen = scene.logged.length
+  const sealed = await scene.client.decisions.create(asked)
   t.same(sealed.answers, clear['answers'])
   t.same(sealed.usage, clear['usage'])
   t.match(sealed, { model: 'sure', diagnostics: { engine: 'played' } })
-  t.same(it.calls[1], { ...it.calls[0] })
+  t.same(scene.calls[1], { ...scene.calls[0] })
   t.same(
-    traces(['canaryqheron', 'canaryqstate'], new Map([['log', Buffer.from(JSON.stringify(it.logged.slice(seen)))]])),
+    traces(['canaryqheron', 'canaryqstate'], new Map([['log', Buffer.from(JSON.stringify(scene.logged.slice(seen)))]])),
     [],
   )
   const receipts: CheckedReceipt[] = []
   const receipt = (one: CheckedReceipt) => void receipts.push(one)
-  const latest = await it.client.decisions.create({ ...asked, model: 'jev-latest' }, { receipt })
+  const latest = await scene.client.decisions.create({ ...asked, model: 'jev-latest' }, { receipt })
   t.equal(latest.model, 'sure', 'the first that decides')
   t.match(receipts, [{ facts: { route: 'rvenc/decision', model: 'sure', backend: 'sure' } }], 'with a receipt')
   t.match(receipts[0]!.facts.tokens, { input: latest.usage.input_tokens, output: latest.usage.output_tokens })
-  t.same(it.calls[2], it.calls[0], 'of which the backend is not asked')
+  t.same(scene.calls[2], scene.calls[0], 'of which the backend is not asked')
 })
 
 t.test('OpenAI’s clients decide sealed by sealgate seal', async (t) => {
-  const it = await stage(t)
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const scene = await stage(t)
+  const proxy = await sealing(t, ['--base-url', scene.base, '--allow-insecure-dev'], { SEALGATE_KEY: scene.key })
   const ask = (more: object): Promise<any> =>
     proxy.openai.post('/decisions', { body: { model: 'sure', input: 'canaryqstate', ...more } })
   const predicate = { type: 'predicate', instructions: 'canaryqheron?' }
   const choices = [{ value: 'north', description: 'Up' }, { value: false }, { value: '7' }]
-  const seen = it.logged.length
+  const seen = scene.logged.length
   const { answers, usage } = await ask({
     questions: [
       { type: 'choice', name: 'which', instructions: 'Which?', choices: choices.slice(0, 2) },
@@ -99,10 +99,10 @@ t.test('OpenAI’s clients decide sealed by sealgate seal', async (t) => {
   t.match(answers, [{ name: 'which', choice: false }, { name: 'much', score: 2 / 3 }, { probability: 1 / 3 }])
   t.equal(answers.length, 22)
   t.match(usage, { input_tokens: 22, output_tokens: 6 }, 'two sealed calls of 16 questions at most')
-  const log = Buffer.from(JSON.stringify(it.logged.slice(seen)))
+  const log = Buffer.from(JSON.stringify(scene.logged.slice(seen)))
   t.same(traces(['canaryqheron', 'canaryqstate'], new Map([['log', log]])), [])
   t.ok(
-    it.logged.slice(seen).every(({ facts }) => !/decisions/.test(String(facts['route']))),
+    scene.logged.slice(seen).every(({ facts }) => !/decisions/.test(String(facts['route']))),
     'nothing goes in the clear',
   )
 
@@ -116,10 +116,10 @@ t.test('OpenAI’s clients decide sealed by sealgate seal', async (t) => {
 })
 
 t.test('a sealed decision is not escalated: its bill has one model', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const asked = { model: 'sure', state: null, questions, escalate: { below: 1, to: 'careful' } }
-  await t.rejects(it.client.decisions.create(asked), { code: 'invalid_parameters', field: 'escalate' })
-  await it.client.decisions.create({ ...asked, escalate: false } as never)
+  await t.rejects(scene.client.decisions.create(asked), { code: 'invalid_parameters', field: 'escalate' })
+  await scene.client.decisions.create({ ...asked, escalate: false } as never)
 })
 
 const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'>) => {
@@ -130,33 +130,33 @@ const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'
 }
 
 t.test('a sealed decision goes through the calibration of its model, and says which', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const asked = { model: 'careful', state: null, questions }
-  const clear = (await (await it.call('POST', '/compat/v1/decision', asked)).json()) as any
-  const sealed = (await it.client.decisions.create(asked)) as any
+  const clear = (await (await scene.call('POST', '/compat/v1/decision', asked)).json()) as any
+  const sealed = (await scene.client.decisions.create(asked)) as any
   t.same(sealed.answers, clear.answers)
   t.ok(Math.abs(sealed.answers.so.noul - 1 / (1 + Math.SQRT2)) < 1e-9, 'the square root of 1 to 2')
   t.equal(sealed.diagnostics.calibration, 'of-careful')
-  const plain = await it.client.decisions.create({ ...asked, model: 'sure' })
+  const plain = await scene.client.decisions.create({ ...asked, model: 'sure' })
   t.notOk('calibration' in ((plain as any).diagnostics ?? {}), 'none where a model has none')
 })
 
 t.test('labels keep the order in which they were sealed', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const criteria = '{"10":null,"2":null,"b":null,"__proto__":null}'
   const text = `{"$for":"rvenc/decision","model":"sure","state":null,"questions":{"9":{"type":"choice","instructions":"?","criteria":${criteria}},"1":{"type":"noul","instructions":"?"}}}`
-  const request = craftedText(await firstKey(it), text)
-  const answer = await it.call('POST', '/rvenc/decision', request.body)
+  const request = craftedText(await firstKey(scene), text)
+  const answer = await scene.call('POST', '/rvenc/decision', request.body)
   t.equal(answer.status, 200)
-  const [first] = it.calls.at(-1)?.questions ?? []
+  const [first] = scene.calls.at(-1)?.questions ?? []
   t.same(first?.type === 'choice' && first.options.map(({ label }) => label), ['10', '2', 'b', '__proto__'])
   t.match(opened(request, await answer.json()), { answers: { 9: { choice: '__proto__' }, 1: { noul: Number } } })
   t.equal(print(readOrdered(text)), text)
 })
 
 t.test('what is wrong is said under the seal', async (t) => {
-  const it = await stage(t)
-  const create = (more: object) => it.client.decisions.create({ model: 'sure', state: null, questions, ...more })
+  const scene = await stage(t)
+  const create = (more: object) => scene.client.decisions.create({ model: 'sure', state: null, questions, ...more })
   const failed = (code: string, field: string | null = null) => ({
     name: 'SealgateError',
     fault: 'failed',
@@ -171,7 +171,7 @@ t.test('what is wrong is said under the seal', async (t) => {
   await t.rejects(create({ images: ['data:image/png;base64,AAAA'] }), failed('refused', 'images.0'))
   await t.rejects(create({ state: 'breaks' }), failed('upstream_failed'))
   for (const model of ['open', 'none']) await t.rejects(create({ model }), failed('unknown_model', 'model'), model)
-  const stranger = connect({ baseUrl: it.base, apiKey: 'sk-none', policy: { allowInsecureDev: true } })
+  const stranger = connect({ baseUrl: scene.base, apiKey: 'sk-none', policy: { allowInsecureDev: true } })
   await t.rejects(stranger.decisions.create({ model: 'sure', state: null, questions }), {
     name: 'SealgateError',
     fault: 'unauthorized',
@@ -181,11 +181,11 @@ t.test('what is wrong is said under the seal', async (t) => {
 })
 
 t.test('no time is told for a backend that no time helps', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const waits: (string | null)[] = []
   const client = connect({
-    baseUrl: it.base,
-    apiKey: it.key,
+    baseUrl: scene.base,
+    apiKey: scene.key,
     policy: { allowInsecureDev: true },
     fetch: async (...asked: Parameters<typeof fetch>) => {
       const answer = await fetch(...asked)
@@ -198,28 +198,28 @@ t.test('no time is told for a backend that no time helps', async (t) => {
 })
 
 t.test('it is paid for as a decision in the clear is', async (t) => {
-  const it = await stage(t)
-  await it.client.decisions.create({ model: 'sure', state: null, questions })
-  const told = it.logged.find(({ facts }) => facts['route'] === 'POST /rvenc/decision')
+  const scene = await stage(t)
+  await scene.client.decisions.create({ model: 'sure', state: null, questions })
+  const told = scene.logged.find(({ facts }) => facts['route'] === 'POST /rvenc/decision')
   t.match(told?.facts, { status: 200 })
-  const usage = async () => (await it.call('GET', '/admin/usage')).text()
+  const usage = async () => (await scene.call('GET', '/admin/usage')).text()
   await until(async () => (await usage()).includes('"sure"'))
   t.match(await usage(), /"input":11\b/)
 })
 
 t.test('an agent decides by the tool', async (t) => {
-  const it = await stage(t)
-  const { client } = await agent(t, it.base, it.key, { args: ['--allow-insecure-dev', '--tools', 'decide'] })
+  const scene = await stage(t)
+  const { client } = await agent(t, scene.base, scene.key, { args: ['--allow-insecure-dev', '--tools', 'decide'] })
   const { content } = await client.callTool({ name: 'decide', arguments: { state: 'A text', questions } })
-  const [said] = content as { text: string }[]
-  t.match(JSON.parse(said?.text ?? ''), { model: 'sure', answers: { which: { choice: 'c' }, so: { noul: Number } } })
+  const [first] = content as { text: string }[]
+  t.match(JSON.parse(first?.text ?? ''), { model: 'sure', answers: { which: { choice: 'c' }, so: { noul: Number } } })
 })
 
 t.test('a key that stands twice is refused under the seal, and its name stays inside', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const twice = '{"model":"sure","state":{"canaryqname":1,"canaryqname":2},"questions":{"q":{"type":"noul"}}}'
-  const request = craftedText(await firstKey(it), twice)
-  const answer = await it.call('POST', '/rvenc/decision', request.body)
+  const request = craftedText(await firstKey(scene), twice)
+  const answer = await scene.call('POST', '/rvenc/decision', request.body)
   const text = await answer.text()
   t.equal(answer.status, 400)
   t.notMatch(text, 'canaryqname')
@@ -227,9 +227,9 @@ t.test('a key that stands twice is refused under the seal, and its name stays in
 })
 
 t.test('a decision about a long text is read as a short one is', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const state = 'The heron waits. '.repeat(200_000)
-  const { answers } = (await it.client.decisions.create({ model: 'sure', state, questions })) as { answers: object }
+  const { answers } = (await scene.client.decisions.create({ model: 'sure', state, questions })) as { answers: object }
   t.same(Object.keys(answers), Object.keys(questions))
-  t.equal(it.calls.at(-1)?.state, state)
+  t.equal(scene.calls.at(-1)?.state, state)
 })

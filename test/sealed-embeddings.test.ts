@@ -29,8 +29,8 @@ const stage = async (t: Test) => {
       },
     }),
   })
-  const its = { type: 'EMBEDDING' as const, upstreams: [{ provider: 'vectors' }] }
-  const models = { small: { ...its, confidential: true }, open: its }
+  const embedder = { type: 'EMBEDDING' as const, upstreams: [{ provider: 'vectors' }] }
+  const models = { small: { ...embedder, confidential: true }, open: embedder }
   const house = await toolHouse(t, [], { upstreams: [use(vectors)], settings: { models, routing: { retries: 0 } } })
   const client = connect({ baseUrl: house.base, apiKey: house.key, policy: { allowInsecureDev: true } })
   return { ...house, calls, client }
@@ -43,36 +43,36 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 t.test('sealed vectors are those of the clear route, and nothing of the texts is readable outside', async (t) => {
-  const it = await stage(t)
+  const scene = await stage(t)
   const root = 'canaryqheron'
   for (const more of [{}, { encoding_format: 'base64' as const }, { dimensions: 2 }]) {
     const asked = { model: 'small', input: [`${root} waits`, 'The ferry'], ...more }
-    const clear = await (await it.call('POST', '/v1/embeddings', asked)).json()
-    const seen = it.logged.length
-    t.same(await it.client.embeddings.create(asked), clear)
-    t.same(it.calls.at(-1), it.calls.at(-2), 'the backend is asked the same')
-    const facts = Buffer.from(JSON.stringify(it.logged.slice(seen)))
+    const clear = await (await scene.call('POST', '/v1/embeddings', asked)).json()
+    const seen = scene.logged.length
+    t.same(await scene.client.embeddings.create(asked), clear)
+    t.same(scene.calls.at(-1), scene.calls.at(-2), 'the backend is asked the same')
+    const facts = Buffer.from(JSON.stringify(scene.logged.slice(seen)))
     t.same(traces([root], new Map([['log', facts]])), [])
   }
   const receipts: CheckedReceipt[] = []
   const receipt = (one: CheckedReceipt) => void receipts.push(one)
-  await it.client.embeddings.create({ model: 'small', input: root }, { receipt })
+  await scene.client.embeddings.create({ model: 'small', input: root }, { receipt })
   const facts = { route: 'rvenc/embeddings', model: 'small', backend: 'vectors', tokens: { input: 9, output: 0 } }
   t.match(receipts, [{ facts }], 'with a receipt')
-  const isBooked = async () => (await (await it.call('GET', '/admin/usage?limit=100')).text()).includes('"small"')
+  const isBooked = async () => (await (await scene.call('GET', '/admin/usage?limit=100')).text()).includes('"small"')
   t.ok(await until(isBooked), 'its use is booked')
 })
 
 t.test('what fails has its code inside the seal', async (t) => {
-  const it = await stage(t)
-  const { create } = it.client.embeddings
+  const scene = await stage(t)
+  const { create } = scene.client.embeddings
   t.equal(await codeOf(create({ model: 'none', input: 'x' })), 'unknown_model')
   t.equal(await codeOf(create({ model: 'open', input: 'x' })), 'unknown_model', 'a model in the clear alone')
   t.equal(await codeOf(create({ model: 'small', input: [] })), 'invalid_parameters')
   t.equal(await codeOf(create({ model: 'small', input: [1, 2] })), 'refused', 'the model takes no tokens')
   t.equal(await codeOf(create({ model: 'small', input: 'breaks' })), 'upstream_failed')
-  const { credential } = await it.gateway.keys.create({ models: ['open'] })
-  const other = connect({ baseUrl: it.base, apiKey: credential, policy: { allowInsecureDev: true } })
+  const { credential } = await scene.gateway.keys.create({ models: ['open'] })
+  const other = connect({ baseUrl: scene.base, apiKey: credential, policy: { allowInsecureDev: true } })
   t.equal(
     await codeOf(other.embeddings.create({ model: 'small', input: 'x' })),
     'unknown_model',
@@ -81,8 +81,8 @@ t.test('what fails has its code inside the seal', async (t) => {
 })
 
 t.test('sealgate seal makes them for stock clients', async (t) => {
-  const it = await stage(t)
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const scene = await stage(t)
+  const proxy = await sealing(t, ['--base-url', scene.base, '--allow-insecure-dev'], { SEALGATE_KEY: scene.key })
   const openai = new OpenAI({ baseURL: proxy.url, apiKey: 'x', maxRetries: 0 })
   const { data, response } = await openai.embeddings.create({ model: 'small', input: ['one', 'three'] }).withResponse()
   t.same(
@@ -94,7 +94,7 @@ t.test('sealgate seal makes them for stock clients', async (t) => {
   )
   t.match(response.headers.get('x-request-id'), /^[0-9a-f-]{36}$/)
   t.equal(await openai.embeddings.create({ model: 'none', input: 'x' }).catch(({ status }) => status), 404)
-  const routes = it.logged.flatMap(({ event, facts }) => (event === 'request' ? [String(facts['route'])] : []))
+  const routes = scene.logged.flatMap(({ event, facts }) => (event === 'request' ? [String(facts['route'])] : []))
   t.ok(routes.includes('POST /rvenc/embeddings'))
   t.notOk(routes.some((route) => /\/(v1|std)\/embeddings/.test(route)), 'nothing goes in the clear') // prettier-ignore
 })

@@ -30,8 +30,8 @@ const entropy = (bytes: Uint8Array): number => {
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(`sealed files in ${name}`, async (outer) => {
     const t = outer
-    const it = await running(t, await adapters(t), unhurried)
-    const client = clientOf(it)
+    const gateway = await running(t, await adapters(t), unhurried)
+    const client = clientOf(gateway)
 
     await t.test('come back as they were, whatever their size', async (t) => {
       for (const size of [1, 1000, 65_536, 1_048_576, 1_048_577, 3_000_000]) {
@@ -62,10 +62,10 @@ for (const [name, adapters] of Object.entries(environments)) {
 
     await t.test('open for nobody else, and not when they were changed', async (t) => {
       const { id } = await client.files.upload({ name: 'a', bytes: randomBytes(2_000_000) })
-      const stranger = clientOf(it, { kek: newKek() })
+      const stranger = clientOf(gateway, { kek: newKek() })
       await t.rejects(stranger.files.download(id), faulty({ fault: 'wrong_key' }))
-      await t.rejects(clientOf(it, { kek: undefined }).files.download(id), faulty({ fault: 'no_kek' }))
-      const damaging = clientOf(it, {
+      await t.rejects(clientOf(gateway, { kek: undefined }).files.download(id), faulty({ fault: 'no_kek' }))
+      const damaging = clientOf(gateway, {
         fetch: async (...asked: Parameters<typeof fetch>) => {
           const answer = await fetch(...asked)
           if (!String(asked[0]).endsWith('/content')) return answer
@@ -75,7 +75,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         },
       })
       await t.rejects((await damaging.files.download(id)).bytes(), faulty({ fault: 'damaged' }))
-      const cutting = clientOf(it, {
+      const cutting = clientOf(gateway, {
         fetch: async (...asked: Parameters<typeof fetch>) => {
           const answer = await fetch(...asked)
           if (!String(asked[0]).endsWith('/content')) return answer
@@ -90,12 +90,12 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     await t.test('go under another key without being sent again', async (t) => {
-      const as = (await it.gateway.keys.create({ organization: 'turning' })).credential
-      const old = clientOf(it, { apiKey: as })
+      const as = (await gateway.gateway.keys.create({ organization: 'turning' })).credential
+      const old = clientOf(gateway, { apiKey: as })
       const bytes = [randomBytes(10), randomBytes(1_500_000)]
       for (const [at, content] of bytes.entries()) await old.files.upload({ name: `file ${at}`, bytes: content })
       const next = newKek()
-      const other = await clientOf(it, { apiKey: as, kek: newKek() }).files.upload({
+      const other = await clientOf(gateway, { apiKey: as, kek: newKek() }).files.upload({
         name: 'of another',
         bytes: bytes[0]!,
       })
@@ -104,9 +104,9 @@ for (const [name, adapters] of Object.entries(environments)) {
         locked: [{ id: other.id }],
         total: 3,
       })
-      await t.rejects(clientOf(it, { apiKey: as, kek: undefined }).files.list(), faulty({ fault: 'no_kek' }))
+      await t.rejects(clientOf(gateway, { apiKey: as, kek: undefined }).files.list(), faulty({ fault: 'no_kek' }))
       t.equal(await old.files.rotateKek(next, { rehash: true }), 2, 'what is under another key stays there')
-      const fresh = clientOf(it, { apiKey: as, kek: next, wrappedRagDek: rewrapRagDek(wrappedRagDek, kek, next) })
+      const fresh = clientOf(gateway, { apiKey: as, kek: next, wrappedRagDek: rewrapRagDek(wrappedRagDek, kek, next) })
       const { files, locked } = await fresh.files.list()
       t.same(
         files.map((file) => file.name),
@@ -162,8 +162,8 @@ for (const [name, adapters] of Object.entries(environments)) {
       { skip: name === 'memory' && 'has none' },
       async (t) => {
         const folder = outer.testdirName
-        const paths = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((it) => it.isFile())
-        const indexes = paths.filter((it) => it.name.endsWith('.idx'))
+        const paths = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((name) => name.isFile())
+        const indexes = paths.filter((path) => path.name.endsWith('.idx'))
         t.ok(indexes.length > 0, 'an index is among them')
         for (const { parentPath, name } of paths) {
           const bytes = await readFile(join(parentPath, name))

@@ -57,7 +57,7 @@ const stage = async (t: Test, own: InsideSettings) => {
   const host = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
   const enclaveParts = { ...host, prover: use(dev), upstreams: [use(rehearsal)], tools, readers: [] }
   const create = () => buildEnclave(enclaveParts, {}, own, new Uint8Array(32))
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -69,7 +69,7 @@ const stage = async (t: Test, own: InsideSettings) => {
   )
   const kek = newKek()
   const policy = { allowInsecureDev: true }
-  const client = connect({ baseUrl: it.base, apiKey: it.key, kek, wrappedRagDek: newRagDek(kek), policy })
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, kek, wrappedRagDek: newRagDek(kek), policy })
   return { client, open }
 }
 
@@ -84,7 +84,7 @@ t.test(
     const seen = (await Promise.all(calls)) as unknown as readonly { readonly contents: number }[]
     t.equal(open.most, 2, 'a key holds a quarter of the room')
     t.equal(open.contents - before, 12)
-    const asked = seen.map((it) => it.contents - before).sort((one, other) => one - other)
+    const asked = seen.map((value) => value.contents - before).sort((one, other) => one - other)
     t.ok(
       asked.every((count, ended) => count <= ended + 3),
       'no content was asked for early',
@@ -108,13 +108,17 @@ t.test('beyond the queue a call is refused as busy, under its seal, and says whe
     return 'refused'
   })
   const ends = await Promise.all(calls)
-  t.equal(ends.filter((it) => it === 'left').length, all - 3, 'all but those that work or wait')
-  for (const it of refused) {
-    t.match(it, { code: 'busy', status: 429 })
-    const { retryAfter } = it as { retryAfter: number }
+  t.equal(ends.filter((end) => end === 'left').length, all - 3, 'all but those that work or wait')
+  for (const refusal of refused) {
+    t.match(refusal, { code: 'busy', status: 429 })
+    const { retryAfter } = refusal as { retryAfter: number }
     t.ok(retryAfter >= 2_000 && retryAfter <= 4_000, `${retryAfter}`)
   }
-  t.equal(new Set(refused.map((it) => (it as { retryAfter: number }).retryAfter)).size, 3, 'each at its own time')
+  t.equal(
+    new Set(refused.map((refusal) => (refusal as { retryAfter: number }).retryAfter)).size,
+    3,
+    'each at its own time',
+  )
 })
 
 t.test('parameters that are longer than a tool takes are refused before they are read', async (t) => {

@@ -17,9 +17,9 @@ const free = { requestsPerSecond: null, tokensPerMinute: null }
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(`a long sealed request, which the gateway hands on as its bytes: ${name}`, { timeout: 120_000 }, async (t) => {
-    const it = await running(t, await adapters(t), { limits: { key: free, organization: free } })
+    const gateway = await running(t, await adapters(t), { limits: { key: free, organization: free } })
     const policy = { allowInsecureDev: true }
-    const client = connect({ baseUrl: it.base, apiKey: it.key, policy })
+    const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy })
     const messages = [
       { role: 'system', content: 'é'.repeat(900_000) },
       { role: 'user', content: 'Hello' },
@@ -27,10 +27,10 @@ for (const [name, adapters] of Object.entries(environments)) {
 
     const whole = await client.chat.completions.create({ model: 'rehearsal', messages })
     t.ok(whole.choices[0]!.message.content, 'is answered whole')
-    let said = ''
+    let output = ''
     for await (const chunk of await client.chat.completions.create({ model: 'rehearsal', messages, stream: true }))
-      said += chunk.choices[0]?.delta.content ?? ''
-    t.equal(said, whole.choices[0]!.message.content, 'and as a stream')
+      output += chunk.choices[0]?.delta.content ?? ''
+    t.equal(output, whole.choices[0]!.message.content, 'and as a stream')
     const another = await client.chat.completions.create({ model: 'rehearsal', messages })
     t.ok(another, 'on a line that serves others afterwards')
 
@@ -42,16 +42,16 @@ for (const [name, adapters] of Object.entries(environments)) {
     await refused(client.chat.completions.create(many), 'refused', null)
 
     const text = JSON.stringify({ cipherText: 'ab', nonce: 'cd', encryptedInference: 'ab'.repeat(500_000) })
-    const outer = await it.call('POST', '/rvenc/chat/completions', text)
+    const outer = await gateway.call('POST', '/rvenc/chat/completions', text)
     t.equal(outer.status, 400)
     t.match(
       await outer.json(),
       { validator: { cipherText: /^Expected 1120/ } },
       'the enclave names a wrong outer field',
     )
-    const torn = await it.call('POST', '/rvenc/chat/completions', text.slice(0, -1))
+    const torn = await gateway.call('POST', '/rvenc/chat/completions', text.slice(0, -1))
     t.equal(torn.status, 400, 'and JSON that does not end')
-    const twice = await it.call('POST', '/rvenc/chat/completions', text.replace('{', '{"nonce":"cd",'))
+    const twice = await gateway.call('POST', '/rvenc/chat/completions', text.replace('{', '{"nonce":"cd",'))
     t.match(await twice.json(), { status: 400 })
   })
 }

@@ -20,12 +20,12 @@ const relabelling =
   }
 
 t.test('an answer says inside its seal what it is, where the request asks', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const ask = async (params: object, asks: unknown) => {
-    const made = crafted(await it.key(), { ...params, ...(asks !== undefined && { $status: asks }) })
-    const answer = await it.send(made.body)
-    const said = (await answer.json()) as any
-    return opened(made, said.data ?? said)
+    const made = crafted(await stage.key(), { ...params, ...(asks !== undefined && { $status: asks }) })
+    const answer = await stage.send(made.body)
+    const body = (await answer.json()) as any
+    return opened(made, body.data ?? body)
   }
   const unknown = asking('x', { model: 'nobody' })
   const failed = { code: 'unknown_model', field: 'model' }
@@ -39,23 +39,23 @@ t.test('an answer says inside its seal what it is, where the request asks', asyn
     t.match(await ask(asking('hello'), asks), { object: 'chat.completion', $status: undefined })
     t.same(await ask(unknown, asks), failed, 'as the interface has it')
   }
-  const made = crafted(await it.key(), { ...asking('x'), $status: true }, 'tools/getTime')
-  const elsewhere = (await (await it.send(made.body)).json()) as any
+  const made = crafted(await stage.key(), { ...asking('x'), $status: true }, 'tools/getTime')
+  const elsewhere = (await (await stage.send(made.body)).json()) as any
   t.same(opened(made, elsewhere.data), { $for: chatRoute, $status: 'failure', value: { code: 'sealed_elsewhere' } })
   t.notOk(
-    it.calls.some(({ body }) => '$status' in body),
+    stage.calls.some(({ body }) => '$status' in body),
     'no backend is told of it',
   )
 })
 
 t.test('our client goes by what is inside', async (t) => {
-  const it = await sealedStage(t)
+  const gateway = await sealedStage(t)
   const stage = await running(t, memory(), unhurried)
   const lying = (base: string, apiKey: string, fetch: Fetch): Client =>
     connect({ baseUrl: base, apiKey, policy: { allowInsecureDev: true }, fetch })
-  const chat = (fetch: Fetch) => lying(it.base, it.apiKey, fetch).chat.completions
+  const chat = (fetch: Fetch) => lying(gateway.base, gateway.apiKey, fetch).chat.completions
   const tool = (fetch: Fetch) => lying(stage.base, stage.key, fetch).tools
-  const speech = (fetch: Fetch) => lying(it.base, it.apiKey, fetch).audio.transcriptions
+  const speech = (fetch: Fetch) => lying(gateway.base, gateway.apiKey, fetch).audio.transcriptions
   const file = { name: 'a.wav', bytes: new Uint8Array(64) }
   const [asChat, asTool, asAudio] = [/rvenc\/chat/, /tools\/getTime/, /rvenc\/audio/]
 

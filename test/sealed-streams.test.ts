@@ -25,7 +25,7 @@ const contentOf = ({ choices }: Chunk) => choices[0]?.delta.content ?? ''
 const heard = async (chunks: AsyncIterable<Chunk>) => {
   let text = ''
   try {
-    for await (const it of chunks) text += contentOf(it)
+    for await (const chunk of chunks) text += contentOf(chunk)
   } catch (error) {
     return { text, error: error as { name: string; fault: string; code: string | null; message: string } }
   }
@@ -46,10 +46,10 @@ const grouped: Play = ({ body }) => {
 }
 
 t.test('whoever is between can break a stream, and change nothing in it', async (t) => {
-  const it = await sealedStage(t, { play: grouped })
-  const said = 'alpha beta gamma delta'
-  const baseline = crafted(await it.key(), streaming(said))
-  const events = eventsOf(await (await it.send(baseline.body)).text())
+  const stage = await sealedStage(t, { play: grouped })
+  const words = 'alpha beta gamma delta'
+  const baseline = crafted(await stage.key(), streaming(words))
+  const events = eventsOf(await (await stage.send(baseline.body)).text())
   t.ok(events.length >= 6, `${events.length} events`)
   t.equal(events.at(-1), 'event: done\ndata: [DONE]')
   const foreign = events.slice(0, -1)
@@ -68,7 +68,7 @@ t.test('whoever is between can break a stream, and change nothing in it', async 
     return hexAt(event, at, (Number.parseInt(event[from]!, 16) ^ 1).toString(16))
   }
   const replaced = (events: readonly string[], at: number, event: string) =>
-    events.map((it, i) => (i === at ? event : it))
+    events.map((text, i) => (i === at ? event : text))
 
   const attacks: Record<string, readonly [change: Change, fault: Fault | null]> = {
     'an end mark behind the first frame': [on(([first]) => [first!, done]), 'truncated'],
@@ -113,7 +113,12 @@ t.test('whoever is between can break a stream, and change nothing in it', async 
     'no end mark': [on((events) => events.slice(0, -1)), null],
     'heartbeats, comments and unknown events': [
       on((events) =>
-        events.flatMap((it) => ['event: heartbeat\ndata: {"message":"trust me"}', ': x', 'event: odd\ndata: x', it]),
+        events.flatMap((event) => [
+          'event: heartbeat\ndata: {"message":"trust me"}',
+          ': x',
+          'event: odd\ndata: x',
+          event,
+        ]),
       ),
       null,
     ],
@@ -122,16 +127,16 @@ t.test('whoever is between can break a stream, and change nothing in it', async 
     attacks[`byte ${bit * 23} flipped`] = [on((events) => replaced(events, 1, flip(events[1]!, bit * 46))), 'damaged']
   }
   const all = Object.entries(attacks).map(async ([name, [change, fault]]) => {
-    const { credential } = await it.gateway.keys.create({})
-    const baseUrl = await between(t, it.base, change)
+    const { credential } = await stage.gateway.keys.create({})
+    const baseUrl = await between(t, stage.base, change)
     const client = connect({ baseUrl, apiKey: credential, policy: { allowInsecureDev: true } })
-    const { text, error } = await heard(await client.chat.completions.create(streaming(said)))
+    const { text, error } = await heard(await client.chat.completions.create(streaming(words)))
     if (fault === null) {
       t.equal(error, null, name)
-      t.equal(text, said, name)
+      t.equal(text, words, name)
     } else {
       t.match(error, faulty(fault), name)
-      t.ok(said.startsWith(text), `${name}: only what was said before (${text})`)
+      t.ok(words.startsWith(text), `${name}: only what was said before (${text})`)
       t.notMatch(error!.message, /trust/, name)
     }
   })
@@ -139,7 +144,7 @@ t.test('whoever is between can break a stream, and change nothing in it', async 
 })
 
 t.test('a backend that breaks is told in a sealed frame, and there is no end mark', async (t) => {
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play({ body }) {
       const early = body.messages.at(-1)!.content === 'at once'
       async function* chunks() {
@@ -153,12 +158,12 @@ t.test('a backend that breaks is told in a sealed frame, and there is no end mar
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  for (const [said, text] of [
+  for (const [words, text] of [
     ['later', 'some text'],
     ['at once', ''],
   ] as const) {
-    const made = crafted(await it.key(), streaming(said))
-    const answer = await it.send(made.body)
+    const made = crafted(await stage.key(), streaming(words))
+    const answer = await stage.send(made.body)
     t.equal(answer.status, 200)
     const raw = await answer.text()
     t.notMatch(raw, /done|DONE|canary/)
@@ -172,14 +177,14 @@ t.test('a backend that breaks is told in a sealed frame, and there is no end mar
     )
     const last = { error: { code: 'upstream_failed', message: 'Upstream service failed' } }
     t.same(JSON.parse(textOf(opened.at(-1)!.plain)), last)
-    const given = await heard(await it.client.chat.completions.create(streaming(said)))
+    const given = await heard(await stage.client.chat.completions.create(streaming(words)))
     t.match(given, { text, error: faulty('failed', { code: 'upstream_failed' }) })
   }
 })
 
 t.test('heartbeats until the first frame', async (t) => {
   t.equal(v.parse(SettingsShape, {}).timeouts.heartbeat, 5000, 'every five seconds')
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     settings: { timeouts: { heartbeat: 100 } },
     play({ body }) {
       async function* chunks() {
@@ -192,7 +197,7 @@ t.test('heartbeats until the first frame', async (t) => {
     },
   })
   const began = Date.now()
-  const answer = await it.send(crafted(await it.key(), streaming('x')).body)
+  const answer = await stage.send(crafted(await stage.key(), streaming('x')).body)
   t.equal(answer.headers.get('content-type'), 'text/event-stream')
   const events = eventsOf(await answer.text())
   const first = events.findIndex((event) => event.startsWith('event: data'))
@@ -200,23 +205,23 @@ t.test('heartbeats until the first frame', async (t) => {
   let last = 0
   for (const event of events.slice(0, first)) {
     const data = /^event: heartbeat\ndata: (.*)$/.exec(event)?.[1]
-    const said = JSON.parse(data!)
-    t.same(Object.keys(said), ['message', 'timestamp'])
-    t.ok(said.timestamp >= began && said.timestamp <= Date.now(), 'in ms')
-    t.ok(said.timestamp - last > 90, 'no more often than is set')
-    last = said.timestamp
+    const parsed = JSON.parse(data!)
+    t.same(Object.keys(parsed), ['message', 'timestamp'])
+    t.ok(parsed.timestamp >= began && parsed.timestamp <= Date.now(), 'in ms')
+    t.ok(parsed.timestamp - last > 90, 'no more often than is set')
+    last = parsed.timestamp
   }
   t.notOk(
     events.slice(first).some((event) => event.includes('heartbeat')),
     'and none after it',
   )
-  t.equal((await heard(await it.client.chat.completions.create(streaming('y')))).text, 'y', 'clients ignore them')
+  t.equal((await heard(await stage.client.chat.completions.create(streaming('y')))).text, 'y', 'clients ignore them')
 })
 
 t.test('an operator may let a key have more streams', async (t) => {
   let release = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     settings: { limits: { sealedStreams: 2 } },
     play() {
       async function* chunks(): AsyncGenerator<Chunk> {
@@ -227,7 +232,7 @@ t.test('an operator may let a key have more streams', async (t) => {
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  const { create } = it.client.chat.completions
+  const { create } = stage.client.chat.completions
   const open = await Promise.all([create(streaming('a')), create(streaming('b'))])
   await t.rejects(create(streaming('c')), faulty('busy', { status: 429 }))
   release()
@@ -236,19 +241,19 @@ t.test('an operator may let a key have more streams', async (t) => {
 
 t.test('one stream a caller, and no longer than it is wanted', async (t) => {
   let left = 0
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play({ body, stream }, signal) {
-      const said = String(body.messages.at(-1)!.content)
+      const text = String(body.messages.at(-1)!.content)
       if (!stream) {
-        const choices = [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }]
+        const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
         return {
           kind: 'completion',
           completion: { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices },
         }
       }
       async function* chunks(): AsyncGenerator<Chunk> {
-        yield chunk({ content: said })
-        if (said !== 'endless') return yield chunk({}, 'stop')
+        yield chunk({ content: text })
+        if (text !== 'endless') return yield chunk({}, 'stop')
         await new Promise((_, reject) =>
           signal.addEventListener('abort', () => {
             left = performance.now()
@@ -259,20 +264,20 @@ t.test('one stream a caller, and no longer than it is wanted', async (t) => {
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  const { create } = it.client.chat.completions
+  const { create } = stage.client.chat.completions
   const abort = new AbortController()
   const open = (await create(streaming('endless'), { signal: abort.signal }))[Symbol.asyncIterator]()
   t.equal(contentOf((await open.next()).value), 'endless')
 
-  const second = await it.send(crafted(await it.key(), streaming('x')).body)
+  const second = await stage.send(crafted(await stage.key(), streaming('x')).body)
   t.equal(second.status, 429)
   const text = await second.text()
   t.same(JSON.parse(text), { status: 429, error: 'An active chat stream already exists' }, 'two fields and no more')
   t.ok(Number(second.headers.get('retry-after')) >= 1)
   await t.rejects(create(streaming('x')), faulty('busy', { status: 429 }))
   t.match(await create(asking('whole')), { choices: [{ message: { content: 'whole' } }] }, 'what is no stream goes on')
-  const { credential } = await it.gateway.keys.create({})
-  const other = connect({ baseUrl: it.base, apiKey: credential, policy: { allowInsecureDev: true } })
+  const { credential } = await stage.gateway.keys.create({})
+  const other = connect({ baseUrl: stage.base, apiKey: credential, policy: { allowInsecureDev: true } })
   t.equal((await heard(await other.chat.completions.create(streaming('x')))).text, 'x', 'so does another caller')
 
   const waiting = open.next()
@@ -283,7 +288,7 @@ t.test('one stream a caller, and no longer than it is wanted', async (t) => {
   t.ok(await until(() => left > 0))
   t.ok((left - began) / slowness() < 1000, `the backend is left after ${Math.round(left - began)} ms`)
   const free = async () => {
-    const again = await it.send(crafted(await it.key(), streaming('x')).body)
+    const again = await stage.send(crafted(await stage.key(), streaming('x')).body)
     await again.text()
     return again.status === 200
   }
@@ -309,9 +314,9 @@ t.test('the last chunk says that it is over, and nothing else', async (t) => {
     const counted = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
     return { kind: 'chunks', chunks: chunks() }
   }
-  const it = await sealedStage(t, { play })
+  const stage = await sealedStage(t, { play })
   const all = []
-  for await (const one of await it.client.chat.completions.create(streaming('x'))) all.push(one)
+  for await (const one of await stage.client.chat.completions.create(streaming('x'))) all.push(one)
   const field = { index: 0, logprobs: null, matched_stop: null }
   t.match(all, [
     { choices: [{ ...field, delta: { content: 'all at once' }, finish_reason: null }] },
@@ -334,7 +339,7 @@ const cuts = (text: string, lengths: () => number): string[] => {
 t.test('frames tell no lengths of tokens', async (t) => {
   const text = 'Sealed text of some length, again and again. '.repeat(60)
   let tokens: readonly string[] = []
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play() {
       async function* chunks() {
         yield chunk({ role: 'assistant', content: '' })
@@ -351,30 +356,30 @@ t.test('frames tell no lengths of tokens', async (t) => {
     'two hundred': () => 200,
     'any number': () => 1 + Math.floor(Math.random() * 90),
     'short, then long': (() => {
-      let said = 0
-      return () => (said++ < 100 ? 2 : 60)
+      let sum = 0
+      return () => (sum++ < 100 ? 2 : 60)
     })(),
   }
   const counts: number[] = []
   for (const [name, lengths] of Object.entries(ways)) {
     tokens = cuts(text, lengths)
-    const made = crafted(await it.key(), streaming('x'))
-    const frames = framesOf(await (await it.send(made.body)).text())
+    const made = crafted(await stage.key(), streaming('x'))
+    const frames = framesOf(await (await stage.send(made.body)).text())
     const open = frameOpener(streamKey(made.secret, made.nonce))
-    const said = frames.map((frame) => textOf(open(frame)!.plain).trimEnd())
-    t.equal(said.map((it) => (it === '' ? '' : contentOf(JSON.parse(it)))).join(''), text, name)
+    const texts = frames.map((frame) => textOf(open(frame)!.plain).trimEnd())
+    t.equal(texts.map((line) => (line === '' ? '' : contentOf(JSON.parse(line)))).join(''), text, name)
     t.same(
       [...new Set(frames.map(({ length }) => length))],
       [24 + 512 + 16],
       `${name}: ${frames.length} frames of one size`,
     )
     counts.push(frames.length)
-    t.ok(new Set(said.map(({ length }) => length)).size > 1, 'though what is in them differs')
+    t.ok(new Set(texts.map(({ length }) => length)).size > 1, 'though what is in them differs')
   }
   t.ok(Math.max(...counts) / Math.min(...counts) < 1.8, `nor does their number tell much: ${counts.join(', ')}`)
 
   tokens = ['a', 'x'.repeat(2000), 'b']
-  const large = framesOf(await (await it.send(crafted(await it.key(), streaming('x')).body)).text())
+  const large = framesOf(await (await stage.send(crafted(await stage.key(), streaming('x')).body)).text())
   t.ok(
     large.every(({ length }) => (length - 40) % 512 === 0),
     'a token larger than a bucket takes whole ones',
@@ -454,10 +459,10 @@ t.test('a chunk that is longer than a frame comes in several, or its stream fail
     await clock.pass(10_000)
     const error = await read
     if (error !== undefined) throw error
-    t.ok(Math.max(...texts.map((it) => Buffer.byteLength(it))) <= 1024 * 1024 - 1024)
+    t.ok(Math.max(...texts.map((text) => Buffer.byteLength(text))) <= 1024 * 1024 - 1024)
     return texts
   }
-  const joined = (texts: readonly string[]) => texts.map((it) => contentOf(JSON.parse(it))).join('')
+  const joined = (texts: readonly string[]) => texts.map((text) => contentOf(JSON.parse(text))).join('')
   const padded = await paced({ ...chunk({ content: 'b' }), padding: 'p'.repeat(2 * 1024 * 1024) })
   t.equal(joined(padded), 'abz')
   const short = { index: 0, function: { name: 'look', arguments: '{}' } }
@@ -465,15 +470,18 @@ t.test('a chunk that is longer than a frame comes in several, or its stream fail
   t.match(calling.join(''), '"look"')
   // The first piece would end within a character.
   const text = `xxx${'😀"\u0001'.repeat(300_000)}`
-  const said = await paced(chunk({ content: text }))
-  t.equal(joined(said), `a${text}z`)
+  const sum = await paced(chunk({ content: text }))
+  t.equal(joined(sum), `a${text}z`)
   t.ok(
-    said.every((it) => !/\\ud[89a-f]/i.test(it)),
+    sum.every((line) => !/\\ud[89a-f]/i.test(line)),
     'no character is torn',
   )
   const whole = chunk({ content: text })
-  const ended = await paced({ ...whole, choices: whole.choices.map((it) => ({ ...it, finish_reason: 'stop' })) })
-  const reasons = ended.map((it) => (JSON.parse(it) as Chunk).choices[0]?.finish_reason ?? null)
+  const ended = await paced({
+    ...whole,
+    choices: whole.choices.map((choice) => ({ ...choice, finish_reason: 'stop' })),
+  })
+  const reasons = ended.map((text) => (JSON.parse(text) as Chunk).choices[0]?.finish_reason ?? null)
   t.equal(reasons.indexOf('stop'), ended.length - 2, 'the end stands behind the whole text')
   const call = { index: 0, function: { arguments: 'x'.repeat(2 * 1024 * 1024) } }
   await t.rejects(paced(chunk({ content: 'b', tool_calls: [call] })), UpstreamFailed)
@@ -491,11 +499,11 @@ t.test('frames go at fixed moments', async (t) => {
     }
     const began = clock.now()
     const times: number[] = []
-    let said = ''
+    let output = ''
     const reading = (async () => {
       for await (const { chunk } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000))) {
         times.push(clock.now() - began)
-        said += contentOf(chunk)
+        output += contentOf(chunk)
       }
     })()
     await clock.pass(20_000)
@@ -504,11 +512,11 @@ t.test('frames go at fixed moments', async (t) => {
     t.ok(times.length > 20)
     t.same([...new Set(times.map((time) => (time - 37) % 50))], [0], times.join(' '))
     t.equal(new Set(times).size, times.length, 'one a tick')
-    t.equal(said, Array.from({ length: 60 }, (_, at) => `${at} `).join(''))
+    t.equal(output, Array.from({ length: 60 }, (_, at) => `${at} `).join(''))
   })
 
   t.test('and over a connection', async (t) => {
-    const it = await sealedStage(t, {
+    const stage = await sealedStage(t, {
       play() {
         async function* chunks() {
           for (let at = 0; at < 80; at++) {
@@ -519,7 +527,7 @@ t.test('frames go at fixed moments', async (t) => {
         return { kind: 'chunks', chunks: chunks() }
       },
     })
-    const answer = await it.send(crafted(await it.key(), streaming('x')).body)
+    const answer = await stage.send(crafted(await stage.key(), streaming('x')).body)
     const times: number[] = []
     let frames = 0
     // Frames tell nothing while a busy machine lets the process stand still.
@@ -542,7 +550,7 @@ t.test('frames go at fixed moments', async (t) => {
     }
     const phases = times.slice(1).map((time) => time % 50)
     // However late the first one came, all others are late by the same.
-    const near = (phase: number) => phases.filter((it) => (it - phase + 50) % 50 < 15).length
+    const near = (phase: number) => phases.filter((value) => (value - phase + 50) % 50 < 15).length
     const onTime = Math.max(...phases.map(near)) / phases.length
     t.ok(frames > 20, `${frames} frames`)
     // By chance less than half would be.
@@ -551,10 +559,10 @@ t.test('frames go at fixed moments', async (t) => {
 })
 
 t.test('every response draws its own prefix', async (t) => {
-  const it = await sealedStage(t, { play: grouped })
+  const stage = await sealedStage(t, { play: grouped })
   const prefixes = new Set<string>()
   for (let i = 0; i < 8; i++) {
-    const frames = framesOf(await (await it.send(crafted(await it.key(), streaming('a b')).body)).text())
+    const frames = framesOf(await (await stage.send(crafted(await stage.key(), streaming('a b')).body)).text())
     const own = new Set(frames.map((frame) => toHex(frame.slice(0, 19))))
     t.equal(own.size, 1)
     for (const prefix of own) prefixes.add(prefix)
@@ -566,5 +574,5 @@ t.test('every response draws its own prefix', async (t) => {
   t.equal(prefixes.size, 8)
   const key = new Uint8Array(32)
   t.not(toHex(frameSealer(key)(new Uint8Array(1))), toHex(frameSealer(key)(new Uint8Array(1))))
-  t.equal((await it.call('GET', `/${chatRoute}`)).status, 405)
+  t.equal((await stage.call('GET', `/${chatRoute}`)).status, 405)
 })

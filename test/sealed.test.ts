@@ -30,7 +30,7 @@ import { isWhole } from './whole.ts'
 
 const all = async <T>(chunks: AsyncIterable<T>): Promise<T[]> => {
   const seen: T[] = []
-  for await (const it of chunks) seen.push(it)
+  for await (const chunk of chunks) seen.push(chunk)
   return seen
 }
 
@@ -55,9 +55,9 @@ const flipped = (hex: string, bit: number): string => {
 }
 
 /** The one answer to whatever can't be opened. */
-const refusal = async (it: Sealed): Promise<string> => {
-  const { body } = crafted(await it.key(), asking('x'))
-  const answer = await it.send({ ...body, nonce: toHex(freshNonce()) })
+const refusal = async (stage: Sealed): Promise<string> => {
+  const { body } = crafted(await stage.key(), asking('x'))
+  const answer = await stage.send({ ...body, nonce: toHex(freshNonce()) })
   const text = await answer.text()
   if (answer.status !== 400) throw new Error(text)
   return without(text)
@@ -99,7 +99,7 @@ t.test('what a caller asks arrives, and what the backend says comes back', async
     yield of({}, { finish_reason: 'tool_calls' })
     yield { ...head, object: 'chat.completion.chunk', choices: [], usage }
   }
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play: ({ stream }) => (stream ? { kind: 'chunks', chunks: chunks() } : { kind: 'completion', completion }),
   })
   const params = {
@@ -120,12 +120,12 @@ t.test('what a caller asks arrives, and what the backend says comes back', async
     max_completion_tokens: 99,
   }
   const { model: _, ...body } = params
-  const whole = await it.client.chat.completions.create({ ...params, stream: false })
+  const whole = await stage.client.chat.completions.create({ ...params, stream: false })
   t.same(whole, { ...completion, model: 'quiet' })
-  t.same(it.calls[0], { model: 'quiet', body, stream: false, tries: 0 })
+  t.same(stage.calls[0], { model: 'quiet', body, stream: false, tries: 0 })
 
-  const streamed = await all(await it.client.chat.completions.create({ ...params, stream: true }))
-  t.same(it.calls[1], {
+  const streamed = await all(await stage.client.chat.completions.create({ ...params, stream: true }))
+  t.same(stage.calls[1], {
     model: 'quiet',
     body: { ...body, stream_options: { include_usage: true } },
     stream: true,
@@ -137,58 +137,60 @@ t.test('what a caller asks arrives, and what the backend says comes back', async
   t.equal(parts.map((part) => part.function?.arguments).join(''), '{"city":"Ulm"}')
   t.match(parts[0], { index: 0, id: 'call_1', type: 'function', function: { name: 'weather' } })
   t.equal(deltas.at(-1)!.finish_reason, 'tool_calls')
-  t.ok(streamed.every((it) => it.model === 'quiet' && it.id === 'c1' && it.object === 'chat.completion.chunk'))
+  t.ok(
+    streamed.every((chunk) => chunk.model === 'quiet' && chunk.id === 'c1' && chunk.object === 'chat.completion.chunk'),
+  )
   t.notOk(
-    streamed.some((it) => it.usage != null),
+    streamed.some((chunk) => chunk.usage != null),
     'nobody asked for the usage',
   )
   const counted = await all(
-    await it.client.chat.completions.create({ ...params, stream: true, stream_options: { include_usage: true } }),
+    await stage.client.chat.completions.create({ ...params, stream: true, stream_options: { include_usage: true } }),
   )
   t.same(counted.at(-1)!.usage, usage)
 
-  const used = async () => ((await (await it.call('GET', '/admin/usage')).json()) as any).data.usage
+  const used = async () => ((await (await stage.call('GET', '/admin/usage')).json()) as any).data.usage
   t.ok(await until(async () => (await used())[0]?.requests === 3, 10_000, 200))
   t.match(await used(), [{ model: 'quiet', requests: 3, input: 33, output: 18, reasoning: 12, cost: 0.051 }])
   t.equal((await used()).length, 1)
 })
 
 t.test('who may use what', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const names = async (key: string) => {
-    const answer = await it.call('GET', '/rvenc/models', undefined, { authorization: `Bearer ${key}` })
+    const answer = await stage.call('GET', '/rvenc/models', undefined, { authorization: `Bearer ${key}` })
     const { data, keyset } = (await answer.json()) as any
     t.match(keyset, { keyset: /^[0-9a-f]+$/, evidence: { type: 'dev', env: 'development' } })
     return data.map(({ model }: any) => model)
   }
-  t.same(await names(it.apiKey), ['quiet', 'other', 'hearing'])
-  const { credential } = await it.gateway.keys.create({ models: ['other', 'loud'] })
+  t.same(await names(stage.apiKey), ['quiet', 'other', 'hearing'])
+  const { credential } = await stage.gateway.keys.create({ models: ['other', 'loud'] })
   t.same(await names(credential), ['other'])
-  const own = connect({ baseUrl: it.base, apiKey: credential, policy: { allowInsecureDev: true } })
+  const own = connect({ baseUrl: stage.base, apiKey: credential, policy: { allowInsecureDev: true } })
   const refused = faulty('failed', { status: 404, code: 'unknown_model', field: 'model' })
   t.ok(await own.chat.completions.create(asking('x', { model: 'other' })))
   await t.rejects(own.chat.completions.create(asking('x')), refused, 'not on its list')
   await t.rejects(own.chat.completions.create(asking('x', { model: 'loud' })), refused, 'not confidential')
   await t.rejects(own.chat.completions.create(asking('x', { model: 'hearing' })), refused, 'no chat model')
-  await t.rejects(it.client.chat.completions.create(asking('x', { model: 'loud' })), refused)
-  const plain = await it.call('POST', '/std/chat/completions', asking('x'))
+  await t.rejects(stage.client.chat.completions.create(asking('x', { model: 'loud' })), refused)
+  const plain = await stage.call('POST', '/std/chat/completions', asking('x'))
   t.equal(plain.status, 400)
   t.match(await plain.json(), { error: /available for encrypted inference only/ })
-  const none = await it.gateway.keys.create({ scopes: ['models.read'] })
-  const { body } = crafted(await it.key(), asking('x'))
+  const none = await stage.gateway.keys.create({ scopes: ['models.read'] })
+  const { body } = crafted(await stage.key(), asking('x'))
   for (const [key, status] of [
     [none.credential, 403],
     ['sk_live_none', 401],
   ] as const) {
-    const answer = await it.call('POST', `/${chatRoute}`, body, { authorization: `Bearer ${key}` })
+    const answer = await stage.call('POST', `/${chatRoute}`, body, { authorization: `Bearer ${key}` })
     t.equal(answer.status, status)
   }
-  t.equal(it.calls.length, 1)
+  t.equal(stage.calls.length, 1)
 })
 
 t.test('a wrong outer shape names the field', async (t) => {
-  const it = await sealedStage(t, { own: { kems: ['x-wing', 'x25519'] } })
-  const { body } = crafted(await it.key(), asking('x'))
+  const stage = await sealedStage(t, { own: { kems: ['x-wing', 'x25519'] } })
+  const { body } = crafted(await stage.key(), asking('x'))
   const bad: readonly (readonly [field: string, value: unknown])[] = [
     ...['encryptedInference', 'cipherText', 'nonce'].flatMap((field) =>
       [undefined, null, 7, {}, '', '0', 'zz'.repeat(30), `${body[field]} `].map((value) => [field, value] as const),
@@ -201,26 +203,27 @@ t.test('a wrong outer shape names the field', async (t) => {
     ...['', '00', 'zz'.repeat(8), 7].map((value) => ['enclaveKid', value] as const),
   ]
   for (const [field, value] of bad) {
-    const answer = await it.send({ ...body, [field]: value })
-    const said = (await answer.json()) as any
+    const answer = await stage.send({ ...body, [field]: value })
+    const parsed = (await answer.json()) as any
     t.equal(answer.status, 400, `${field} ${String(value).slice(0, 20)}`)
-    t.match(said, { status: 400, data: null, error: String, validator: { [field]: String } })
-    t.same(Object.keys(said.validator), [field])
+    t.match(parsed, { status: 400, data: null, error: String, validator: { [field]: String } })
+    t.same(Object.keys(parsed.validator), [field])
   }
-  for (const text of ['{', '[]', 'null', '"x"', '']) t.equal((await it.call('POST', `/${chatRoute}`, text)).status, 400)
-  t.equal((await it.send({ ...body, decryptedInference: {} })).status, 200, 'other fields are ignored')
-  t.equal(it.calls.length, 1)
+  for (const text of ['{', '[]', 'null', '"x"', ''])
+    t.equal((await stage.call('POST', `/${chatRoute}`, text)).status, 400)
+  t.equal((await stage.send({ ...body, decryptedInference: {} })).status, 200, 'other fields are ignored')
+  t.equal(stage.calls.length, 1)
 })
 
 /** `npm test` flips every fifth of the bits that the night flips; five shares no divisor with the eight bits of a byte. */
 const share = isWhole ? 1 : 5
 
 t.test('every flipped bit is one and the same refusal', async (t) => {
-  const it = await sealedStage(t)
-  const same = await refusal(it)
+  const stage = await sealedStage(t)
+  const same = await refusal(stage)
   t.match(JSON.parse(same), { status: 400, error: 'The request could not be decrypted', validator: null, data: null })
   const tried = async (kind: 'x-wing' | 'ml-kem-768' | 'x25519') => {
-    const { body } = crafted(await it.key(kind), asking('untouched'))
+    const { body } = crafted(await stage.key(kind), asking('untouched'))
     const bits = (field: string, step: number) => {
       const every = step * share
       const length = body[field]!.length * 4
@@ -239,30 +242,30 @@ t.test('every flipped bit is one and the same refusal', async (t) => {
     ]
     const heads = new Set<string>()
     await each(cases, async ([field, bit]) => {
-      const answer = await it.send({ ...body, [field]: flipped(body[field]!, bit) })
+      const answer = await stage.send({ ...body, [field]: flipped(body[field]!, bit) })
       const text = await answer.text()
       if (answer.status !== 400 || without(text) !== same) t.fail(`${kind} ${field} bit ${bit}: ${text}`)
       heads.add([...answer.headers.keys()].filter((name) => !/^(date|keep-alive|connection)$/.test(name)).join())
     })
     t.equal(heads.size, 1, 'the same headers')
-    t.equal((await it.send(body)).status, 200, `${kind}: ${cases.length} flipped ones left no trace`)
+    t.equal((await stage.send(body)).status, 200, `${kind}: ${cases.length} flipped ones left no trace`)
     return cases.length
   }
   const counts = [await tried('x-wing'), await tried('ml-kem-768'), await tried('x25519')]
-  t.equal(it.calls.length, 3)
+  t.equal(stage.calls.length, 3)
   t.ok(counts[0]! > 1500 / share, counts.join(' + '))
-  const { body } = crafted(await it.key(), asking('x'))
+  const { body } = crafted(await stage.key(), asking('x'))
   for (let bit = 0; bit < 64; bit++) {
-    const answer = await it.send({ ...body, enclaveKid: flipped(body['enclaveKid']!, bit) })
-    const said = (await answer.json()) as any
-    if (answer.status !== 400 || said.validator?.enclaveKid === undefined) t.fail(`kid bit ${bit}`)
+    const answer = await stage.send({ ...body, enclaveKid: flipped(body['enclaveKid']!, bit) })
+    const parsed = (await answer.json()) as any
+    if (answer.status !== 400 || parsed.validator?.enclaveKid === undefined) t.fail(`kid bit ${bit}`)
   }
 })
 
 t.test('what opens and is no request of ours is the same refusal', async (t) => {
-  const it = await sealedStage(t)
-  const same = await refusal(it)
-  const key = await it.key()
+  const stage = await sealedStage(t)
+  const same = await refusal(stage)
+  const key = await stage.key()
   const cases: Record<string, object> = {}
   for (const text of ['', '{', '{"model":', 'null', '[]', '"x"', '7', '\u0000'])
     cases[JSON.stringify(text)] = craftedText(key, text).body
@@ -272,107 +275,107 @@ t.test('what opens and is no request of ours is the same refusal', async (t) => 
   cases['cut'] = { ...body, encryptedInference: body['encryptedInference']!.slice(0, -2) }
   cases['longer'] = { ...body, encryptedInference: `${body['encryptedInference']}00` }
   cases['of another'] = { ...body, cipherText: crafted(key, asking('x')).body['cipherText'] }
-  cases['for another kind'] = { ...body, enclaveKid: enclaveKid(await it.key('ml-kem-768')) }
+  cases['for another kind'] = { ...body, enclaveKid: enclaveKid(await stage.key('ml-kem-768')) }
   cases['zeros'] = { ...body, cipherText: '00'.repeat(1120) }
-  const { enclaveKid: _, ...unnamed } = crafted(await it.key('x25519'), asking('x')).body
+  const { enclaveKid: _, ...unnamed } = crafted(await stage.key('x25519'), asking('x')).body
   cases['a point of low order'] = { ...unnamed, cipherText: '00'.repeat(32) }
   cases['another one'] = { ...unnamed, cipherText: `01${'00'.repeat(31)}` }
   for (const [name, wrong] of Object.entries(cases)) {
-    const answer = await it.send(wrong)
+    const answer = await stage.send(wrong)
     const text = await answer.text()
     if (name === 'for another kind') t.ok(JSON.parse(text).validator.enclaveKid)
     else t.equal(without(text), same, name)
     t.equal(answer.status, 400, name)
   }
-  t.equal(it.calls.length, 0)
+  t.equal(stage.calls.length, 0)
 })
 
 t.test('keys: unknown, older, next, over', async (t) => {
-  const it = await sealedStage(t)
-  const first = await it.key()
+  const stage = await sealedStage(t)
+  const first = await stage.key()
   const send = async (key: typeof first, named = true) => {
     const { enclaveKid: kid, ...body } = crafted(key, asking('x')).body
-    const answer = await it.send(named ? { ...body, enclaveKid: kid } : body)
+    const answer = await stage.send(named ? { ...body, enclaveKid: kid } : body)
     return { status: answer.status, said: (await answer.json()) as any }
   }
   t.equal((await send(first)).status, 200)
   t.equal((await send(first, false)).status, 200, 'without a name it is found')
-  const unknown = { ...first, publicKey: (await it.key('ml-kem-768')).publicKey }
+  const unknown = { ...first, publicKey: (await stage.key('ml-kem-768')).publicKey }
   const { body } = crafted(first, asking('x'))
-  const answer = await it.send({ ...body, enclaveKid: enclaveKid(unknown) })
+  const answer = await stage.send({ ...body, enclaveKid: enclaveKid(unknown) })
   t.equal(answer.status, 400)
   t.match(await answer.json(), { error: 'Unknown or expired enclave key', validator: { enclaveKid: String } })
 
   const minute = 60_000
-  it.later(52 * minute)
-  const next = await it.key()
+  stage.later(52 * minute)
+  const next = await stage.key()
   t.not(enclaveKid(next), enclaveKid(first), 'published ten minutes ahead')
   t.equal(next.notBefore, first.notAfter)
   for (const named of [true, false]) t.equal((await send(next, named)).status, 200, 'the next one opens')
-  it.later(15 * minute)
+  stage.later(15 * minute)
   for (const named of [true, false]) t.equal((await send(first, named)).status, 200, 'the last one still opens')
-  it.later(5 * minute)
-  const { status, said } = await send(first)
+  stage.later(5 * minute)
+  const { status, said: refused } = await send(first)
   t.equal(status, 400, 'and then it is over')
-  t.match(said.validator, { enclaveKid: String })
+  t.match(refused.validator, { enclaveKid: String })
   t.equal((await send(first, false)).said.error, 'The request could not be decrypted')
 })
 
 t.test('nothing runs twice', async (t) => {
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     async play(call, signal) {
       await sleep(30)
       return echo(call, signal)
     },
   })
-  const same = await refusal(it)
+  const same = await refusal(stage)
   for (const stream of [false, true]) {
-    const before = it.calls.length
-    const { body } = crafted(await it.key(), asking('once', { stream }))
-    const answers = await Promise.all(Array.from({ length: 50 }, () => it.send(body)))
+    const before = stage.calls.length
+    const { body } = crafted(await stage.key(), asking('once', { stream }))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => stage.send(body)))
     const texts = await Promise.all(answers.map((answer) => answer.text()))
-    t.equal(it.calls.length - before, 1, 'of 50 copies at once one was executed')
+    t.equal(stage.calls.length - before, 1, 'of 50 copies at once one was executed')
     t.equal(answers.filter(({ status }) => status === 200).length, 1)
     t.equal(texts.filter((text, at) => answers[at]!.status === 400 && without(text) === same).length, 49)
-    t.equal(without(await (await it.send(body)).text()), same, 'and none later')
+    t.equal(without(await (await stage.send(body)).text()), same, 'and none later')
   }
   const id = toHex(randomBytes(16))
   const send = async (params: object, kind?: 'ml-kem-768') => {
-    const answer = await it.send(crafted(await it.key(kind), params).body)
+    const answer = await stage.send(crafted(await stage.key(kind), params).body)
     return { status: answer.status, text: await answer.text() }
   }
-  const before = it.calls.length
+  const before = stage.calls.length
   t.equal((await send(asking('x', { $id: id }))).status, 200)
   t.equal(without((await send(asking('x', { $id: id }))).text), same, 'not sealed anew')
   t.equal(without((await send(asking('y', { $id: id }), 'ml-kem-768')).text), same, 'nor by another kind')
 
-  const held = crafted(await it.key(), asking('held back', { $id: toHex(randomBytes(16)), model: 'other' }))
+  const held = crafted(await stage.key(), asking('held back', { $id: toHex(randomBytes(16)), model: 'other' }))
   const idOf = toHex(randomBytes(16))
-  const first = crafted(await it.key(), asking('held back', { $id: idOf }))
-  it.later(55 * 60_000)
-  const second = crafted(await it.key(), asking('held back', { $id: idOf }))
-  t.equal((await it.send(second.body)).status, 200, 'a retry under the next key')
-  t.equal(without(await (await it.send(first.body)).text()), same, 'what was held back is not run beside it')
-  t.equal((await it.send(held.body)).status, 200, 'while another one is')
-  t.equal(it.calls.length - before, 3)
+  const first = crafted(await stage.key(), asking('held back', { $id: idOf }))
+  stage.later(55 * 60_000)
+  const second = crafted(await stage.key(), asking('held back', { $id: idOf }))
+  t.equal((await stage.send(second.body)).status, 200, 'a retry under the next key')
+  t.equal(without(await (await stage.send(first.body)).text()), same, 'what was held back is not run beside it')
+  t.equal((await stage.send(held.body)).status, 200, 'while another one is')
+  t.equal(stage.calls.length - before, 3)
 })
 
 t.test('a request is for one route', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const code = async (route: string | null) => {
-    const made = crafted(await it.key(), asking('x'), route)
-    const answer = await it.send(made.body)
-    const said = (await answer.json()) as any
-    return { status: answer.status, said, inside: said.data ? opened(made, said.data) : null }
+    const made = crafted(await stage.key(), asking('x'), route)
+    const answer = await stage.send(made.body)
+    const body = (await answer.json()) as any
+    return { status: answer.status, said: body, inside: body.data ? opened(made, body.data) : null }
   }
   for (const route of ['rvenc/audio/transcriptions', `/${chatRoute}`, '', 'tools/searchRag']) {
-    const { status, said, inside } = await code(route)
+    const { status, said: refused, inside } = await code(route)
     t.equal(status, 400, route)
-    t.equal(said.error, 'The request was sealed for another route')
-    t.same(Object.keys(said.data).sort(), ['encryptedResponse', 'nonce'])
+    t.equal(refused.error, 'The request was sealed for another route')
+    t.same(Object.keys(refused.data).sort(), ['encryptedResponse', 'nonce'])
     t.same(inside, { code: 'sealed_elsewhere' })
   }
-  t.equal(it.calls.length, 0)
+  t.equal(stage.calls.length, 0)
   t.equal((await code(null)).status, 200, 'who names none is believed')
   const strict = await sealedStage(t, { own: { requireBinding: true } })
   const made = crafted(await strict.key(), asking('x'), null)
@@ -384,11 +387,11 @@ t.test('a request is for one route', async (t) => {
 })
 
 t.test('parts can’t take each other’s places', async (t) => {
-  const it = await sealedStage(t)
-  const same = await refusal(it)
+  const stage = await sealedStage(t)
+  const same = await refusal(stage)
   const route = 'rvenc/audio/transcriptions'
   const audio = async (change: (body: Record<string, string>) => object = (body) => body) => {
-    const made = crafted(await it.key(), { model: 'hearing' }, route)
+    const made = crafted(await stage.key(), { model: 'hearing' }, route)
     const [fileNameNonce, fileNonce] = [freshNonce(), freshNonce()]
     const body = {
       ...made.body,
@@ -398,9 +401,9 @@ t.test('parts can’t take each other’s places', async (t) => {
       fileNonce: toHex(fileNonce),
       encryptedFile: toHex(seal(made.secret, fileNonce, utf8('{"model":"hearing"}'))),
     }
-    const answer = await it.send(change(body), route)
-    const said = (await answer.json()) as any
-    return { status: answer.status, said, inside: said.data?.nonce ? opened(made, said.data) : null }
+    const answer = await stage.send(change(body), route)
+    const parsed = (await answer.json()) as any
+    return { status: answer.status, said: parsed, inside: parsed.data?.nonce ? opened(made, parsed.data) : null }
   }
   t.match((await audio()).inside, { results: { channels: [{ alternatives: [{ transcript: 'heard' }] }] } })
   const swaps: Record<string, (body: Record<string, string>) => object> = {
@@ -421,9 +424,9 @@ t.test('parts can’t take each other’s places', async (t) => {
     }),
   }
   for (const [name, swap] of Object.entries(swaps)) {
-    const { status, said } = await audio(swap)
+    const { status, said: refused } = await audio(swap)
     t.equal(status, 400, name)
-    t.equal(without(JSON.stringify(said)), same, name)
+    t.equal(without(JSON.stringify(refused)), same, name)
   }
   const named = await audio(
     ({ encryptedFileName: a, fileNameNonce: an, encryptedInference: b, nonce: bn, ...rest }) => ({
@@ -441,13 +444,13 @@ t.test('parts can’t take each other’s places', async (t) => {
     ['nonce', 'fileNameNonce'],
     ['fileNonce', 'fileNameNonce'],
   ] as const) {
-    const { status, said } = await audio((body) => ({ ...body, [one]: body[other] }))
+    const { status, said: refused } = await audio((body) => ({ ...body, [one]: body[other] }))
     t.equal(status, 400)
-    t.match(said, { error: 'Nonces must differ', validator: { nonce: String } }, `${one} and ${other} equal`)
+    t.match(refused, { error: 'Nonces must differ', validator: { nonce: String } }, `${one} and ${other} equal`)
   }
-  const chat = crafted(await it.key(), asking('x'))
-  t.not((await it.send(chat.body, route)).status, 200, 'a chat request is no audio request')
-  t.equal(it.calls.length, 0)
+  const chat = crafted(await stage.key(), asking('x'))
+  t.not((await stage.send(chat.body, route)).status, 200, 'a chat request is no audio request')
+  t.equal(stage.calls.length, 0)
 })
 
 t.test('what fails after opening says so only inside', async (t) => {
@@ -457,7 +460,7 @@ t.test('what fails after opening says so only inside', async (t) => {
     rests: new Unavailable(),
     odd: new TypeError('quotes canary-of-the-user'),
   }
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play(call, signal) {
       const fault = faults[String(call.body.messages.at(-1)!.content)]
       if (fault !== undefined) throw fault
@@ -482,24 +485,24 @@ t.test('what fails after opening says so only inside', async (t) => {
   ]
   for (const [params, status, inside] of cases) {
     const name = JSON.stringify(params)
-    const made = crafted(await it.key(), params)
-    const answer = await it.send(made.body)
+    const made = crafted(await stage.key(), params)
+    const answer = await stage.send(made.body)
     const text = await answer.text()
-    const said = JSON.parse(text)
+    const parsed = JSON.parse(text)
     t.equal(answer.status, status, name)
-    t.match(said, { status, error: String, message: null, validator: null, support_id: String }, name)
-    t.same(Object.keys(said.data).sort(), ['encryptedResponse', 'nonce'])
-    t.same(opened(made, said.data), inside, name)
-    t.not(said.data.nonce, made.body['nonce'])
+    t.match(parsed, { status, error: String, message: null, validator: null, support_id: String }, name)
+    t.same(Object.keys(parsed.data).sort(), ['encryptedResponse', 'nonce'])
+    t.same(opened(made, parsed.data), inside, name)
+    t.not(parsed.data.nonce, made.body['nonce'])
     t.notMatch(text, /canary|temperature|nobody/)
     const { code, field = null } = inside as any
-    await t.rejects(it.client.chat.completions.create(params as any), faulty('failed', { status, code, field }))
+    await t.rejects(stage.client.chat.completions.create(params as any), faulty('failed', { status, code, field }))
   }
-  t.notMatch(JSON.stringify(it.logged), /canary/)
+  t.notMatch(JSON.stringify(stage.logged), /canary/)
 })
 
 t.test('the client believes nobody between', async (t) => {
-  const it = await sealedStage(t)
+  const stage = await sealedStage(t)
   const answerOf = (body: string) => JSON.parse(body) as { encryptedResponse: string; nonce: string }
   let earlier = ''
   const lies: Record<string, (answer: string, sent: string) => string> = {
@@ -521,46 +524,46 @@ t.test('the client believes nobody between', async (t) => {
     'the envelope': (answer) => JSON.stringify({ data: answerOf(answer) }),
   }
   for (const [name, lie] of Object.entries(lies)) {
-    const baseUrl = await between(t, it.base, lie)
-    const client = connect({ baseUrl, apiKey: it.apiKey, policy: { allowInsecureDev: true } })
+    const baseUrl = await between(t, stage.base, lie)
+    const client = connect({ baseUrl, apiKey: stage.apiKey, policy: { allowInsecureDev: true } })
     if (name === 'an answer to another request') await client.chat.completions.create(asking('first'))
     await t.rejects(client.chat.completions.create(asking('second')), faulty('damaged'), name)
   }
-  const baseUrl = await between(t, it.base, (answer) => answer.slice(0, -9))
-  const cut = connect({ baseUrl, apiKey: it.apiKey, policy: { allowInsecureDev: true } })
+  const baseUrl = await between(t, stage.base, (answer) => answer.slice(0, -9))
+  const cut = connect({ baseUrl, apiKey: stage.apiKey, policy: { allowInsecureDev: true } })
   await t.rejects(cut.chat.completions.create(asking('x')), faulty('truncated'))
-  const careful = connect({ baseUrl: it.base, apiKey: it.apiKey })
-  const before = it.calls.length
+  const careful = connect({ baseUrl: stage.base, apiKey: stage.apiKey })
+  const before = stage.calls.length
   await t.rejects(
     careful.chat.completions.create(asking('x')),
     faulty('insecure'),
     'nothing is sealed to whom proves nothing',
   )
-  t.equal(it.calls.length, before)
+  t.equal(stage.calls.length, before)
   const nobody = connect({ baseUrl: 'http://127.0.0.1:1', apiKey: 'k' })
   await t.rejects(nobody.chat.completions.create(asking('x')), faulty('unreachable'))
   await t.rejects(nobody.models.list(), faulty('unreachable'))
 })
 
 t.test('an enclave that was started anew costs one retry', async (t) => {
-  const it = await sealedStage(t)
-  t.ok(await it.client.chat.completions.create(asking('before')))
-  it.restart()
-  t.match(await it.client.chat.completions.create(asking('after')), { choices: [{ message: { content: 'after' } }] })
-  it.restart()
+  const stage = await sealedStage(t)
+  t.ok(await stage.client.chat.completions.create(asking('before')))
+  stage.restart()
+  t.match(await stage.client.chat.completions.create(asking('after')), { choices: [{ message: { content: 'after' } }] })
+  stage.restart()
   t.equal(
-    textOf(await all(await it.client.chat.completions.create({ ...asking('and streamed'), stream: true }))),
+    textOf(await all(await stage.client.chat.completions.create({ ...asking('and streamed'), stream: true }))),
     'and streamed',
   )
-  t.equal(it.calls.length, 3)
+  t.equal(stage.calls.length, 3)
   let asked = 0
-  const baseUrl = await between(t, it.base, () => {
+  const baseUrl = await between(t, stage.base, () => {
     asked++
     return JSON.stringify({ validator: { enclaveKid: 'no' } })
   })
   const client = connect({
     baseUrl,
-    apiKey: it.apiKey,
+    apiKey: stage.apiKey,
     policy: { allowInsecureDev: true },
     fetch: async (url, init) => {
       const answer = await fetch(url, init)
@@ -584,9 +587,9 @@ const guessed = (texts: readonly Uint8Array[], known: readonly Uint8Array[]): Ui
 
 t.test('a stream under the request’s own key and nonce would be read; ours is not', async (t) => {
   const secretWord = 'the-password-is-swordfish'
-  const it = await sealedStage(t)
-  const made = crafted(await it.key(), asking(`${secretWord} and ${'so on '.repeat(150)}`, { stream: true }))
-  const frames = framesOf(await (await it.send(made.body)).text())
+  const stage = await sealedStage(t)
+  const made = crafted(await stage.key(), asking(`${secretWord} and ${'so on '.repeat(150)}`, { stream: true }))
+  const frames = framesOf(await (await stage.send(made.body)).text())
   t.ok(frames.length > 2, `${frames.length} frames`)
   const open = frameOpener(streamKey(made.secret, made.nonce))
   const plain = frames.map((frame) => open(frame)!.plain)
@@ -594,7 +597,7 @@ t.test('a stream under the request’s own key and nonce would be read; ours is 
   // Whoever carries it is given the last text outright, and the blanks that others end in.
   const known = [plain.at(-1)!, new Uint8Array(512).fill(0x20)]
   const found = (candidates: readonly Uint8Array[]) =>
-    candidates.filter((it) => Buffer.from(it).includes(secretWord)).length
+    candidates.filter((candidate) => Buffer.from(candidate).includes(secretWord)).length
 
   const literal = [request, ...plain].map((text) => seal(made.secret, made.nonce, text).slice(0, -16))
   t.ok(found(guessed(literal, known)) > 0, 'taken to the letter, the interface gives the prompt away')
@@ -609,15 +612,15 @@ t.test('a stream under the request’s own key and nonce would be read; ours is 
     ),
     0,
   )
-  const likely = guessed(ours, known).map((it) => {
-    const printable = it.filter((byte) => byte >= 0x20 && byte < 0x7f).length / it.length
+  const likely = guessed(ours, known).map((bytes) => {
+    const printable = bytes.filter((byte) => byte >= 0x20 && byte < 0x7f).length / bytes.length
     return Math.abs(printable - 95 / 256)
   })
   t.ok(Math.max(...likely) < 0.15, 'what comes out is noise')
 })
 
 t.test('no key meets a nonce twice', async (t) => {
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play(call, signal) {
       if (call.body.messages.at(-1)!.content === 'breaks') throw new UpstreamFailed(undefined, { again: false })
       return echo(call, signal)
@@ -648,7 +651,7 @@ t.test('no key meets a nonce twice', async (t) => {
   for (let round = 0; round < rounds; round++) {
     for (const params of kinds) {
       try {
-        const answer: any = await it.client.chat.completions.create(params as any)
+        const answer: any = await stage.client.chat.completions.create(params as any)
         if (Symbol.asyncIterator in answer) await all(answer)
       } catch (error) {
         if ((error as { fault?: string }).fault !== 'failed') throw error

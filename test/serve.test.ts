@@ -22,9 +22,9 @@ const run = promisify(execFile)
 const command = commandRunner(t)
 
 const started = async (t: Test, env: Record<string, string>, program?: string) => {
-  const it = await served(env, program)
-  t.teardown(() => it.child.kill('SIGKILL'))
-  return it
+  const server = await served(env, program)
+  t.teardown(() => server.child.kill('SIGKILL'))
+  return server
 }
 
 const as = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
@@ -82,19 +82,19 @@ t.test('a port that is taken costs no key', async (t) => {
   const folder = t.testdir({ tmp: {} })
   const env = { SEALGATE_DATA: join(folder, 'data'), TMPDIR: join(folder, 'tmp') }
   const { port } = busy.address() as AddressInfo
-  const said = await started(t, { ...env, HOST: '127.0.0.1', PORT: String(port) }).then(
+  const text = await started(t, { ...env, HOST: '127.0.0.1', PORT: String(port) }).then(
     () => 'it listens',
     ({ message }: Error) => message,
   )
-  t.match(said, /port \d+ of 127\.0\.0\.1 is in use \(EADDRINUSE\); --port N takes another/)
-  t.notMatch(said, /made a key/)
+  t.match(text, /port \d+ of 127\.0\.0\.1 is in use \(EADDRINUSE\); --port N takes another/)
+  t.notMatch(text, /made a key/)
   t.same(await readdir(join(folder, 'tmp')), [], 'nothing is left behind')
 
-  const it = await started(t, env)
-  const key = it.key
-  t.match(it.said, /made a key; it stands in [^]*listening on/)
-  t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
-  t.equal(await it.stop('SIGTERM'), 0)
+  const server = await started(t, env)
+  const key = server.key
+  t.match(server.said, /made a key; it stands in [^]*listening on/)
+  t.equal((await fetch(`${server.base}/admin/keys`, { headers: as(key) })).status, 200)
+  t.equal(await server.stop('SIGTERM'), 0)
   t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
 })
 
@@ -106,19 +106,19 @@ t.test('a key that nobody can see is told', async (t) => {
     stdio: ['ignore', full, 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))
-  const said = text(child.stderr!)
+  const work = text(child.stderr!)
   t.same(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }), [1, null])
-  t.match(await said, /can't be shown \(ENOSPC\); sealgate keys create/)
+  t.match(await work, /can't be shown \(ENOSPC\); sealgate keys create/)
 })
 
 t.test('the key can be given', async (t) => {
   const key = `sk_live_${'3'.repeat(44)}`
   const env = { ...aloneIn(t.testdir()), SEALGATE_KEY: key }
   for (const time of ['first', 'again']) {
-    const it = await started(t, env)
-    t.notMatch(it.said, /made a key/, time)
-    t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
-    t.equal(await it.stop('SIGINT'), 0)
+    const server = await started(t, env)
+    t.notMatch(server.said, /made a key/, time)
+    t.equal((await fetch(`${server.base}/admin/keys`, { headers: as(key) })).status, 200)
+    t.equal(await server.stop('SIGINT'), 0)
   }
   await t.rejects(started(t, { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: 'short' }), { message: /32 random bytes/ })
 })
@@ -167,14 +167,14 @@ t.test('every doubt about the configuration stops the boot and names its place',
     ],
   ]
   // A start reads its configuration with the same function: `npm test` starts a process for every fifth of them.
-  for (const [at, [name, config, said]] of cases.entries()) {
+  for (const [at, [name, config, pattern]] of cases.entries()) {
     const file = join(folder, 'config.json')
     await writeFile(file, typeof config === 'string' ? config : JSON.stringify(config))
     const begun: Promise<unknown> =
       isWhole || at % 5 === 0
         ? started(t, { SEALGATE_DATA: folder, SEALGATE_CONFIG: file })
         : fromConfig(file, { env: {}, data: folder })
-    await t.rejects(begun, { message: said }, name)
+    await t.rejects(begun, { message: pattern }, name)
   }
   await t.rejects(started(t, { SEALGATE_DATA: folder, SEALGATE_CONFIG: join(folder, 'none.json') }), {
     message: /none\.json: can't be read/,
@@ -198,10 +198,10 @@ t.test('a connection that came before the port closes is answered', async (t) =>
   )
   const env = aloneIn(folder)
   await writeFile(env.SEALGATE_CONFIG, JSON.stringify({ enclave: null, server: { linger: 120 } }))
-  const it = await started(t, { ...env, NODE_OPTIONS: `--import=${pathToFileURL(stander).href}` })
-  const ended = it.stop('SIGTERM')
+  const server = await started(t, { ...env, NODE_OPTIONS: `--import=${pathToFileURL(stander).href}` })
+  const ended = server.stop('SIGTERM')
   t.ok(await until(() => existsSync(stands), 20_000), 'it stands')
-  const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+  const socket = connect(Number(new URL(server.base).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write('GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   await sleep(100)
@@ -229,9 +229,9 @@ t.test('a stream that begins while load balancers notice the end goes on to its 
     env.SEALGATE_CONFIG,
     JSON.stringify({ enclave: null, providers, models, server: { linger: 1_500, drain: 60_000 } }),
   )
-  const it = await started(t, env)
-  const { base, key } = it
-  const ended = it.stop('SIGTERM')
+  const server = await started(t, env)
+  const { base, key } = server
+  const ended = server.stop('SIGTERM')
   const isLeaving = async () => (await fetch(`${base}/health/ready`)).status === 503
   t.ok(await until(isLeaving), 'nothing is under way')
   const body = JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'a' }] })
@@ -254,8 +254,8 @@ t.test('the server in code serves', async (t) => {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => child.kill('SIGKILL'))
-  const [said] = (await once(child.stdout, 'data')) as [Buffer]
-  const base = /http:\/\/[\d.:]+/.exec(said.toString())![0]
+  const [bytes] = (await once(child.stdout, 'data')) as [Buffer]
+  const base = /http:\/\/[\d.:]+/.exec(bytes.toString())![0]
   const { stdout } = await command(['keys', 'create'], { SEALGATE_DATA: data })
   const headers = as(/sk_live_\w+/.exec(stdout)![0])
   const body = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' }] })
@@ -272,24 +272,24 @@ const inOneProcess = `for (const file of process.argv.slice(1)) {
 
 /** What each example prints: in `npm test` in one process, at night in a process of its own. */
 const printed = async (files: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const said = new Map<string, string>()
+  const map = new Map<string, string>()
   for (const turn of isWhole ? files.map((file) => [file]) : [files]) {
     const args = ['--input-type=module', '--eval', inOneProcess, ...turn.map((file) => resolve('dist/examples', file))]
     const { stdout } = await run(process.execPath, args, { timeout: 60_000 })
     for (const part of stdout.split(/^file /m).slice(1)) {
       const [file = '', ...lines] = part.split('\n')
-      said.set(basename(file), lines.join('\n').trim())
+      map.set(basename(file), lines.join('\n').trim())
     }
   }
-  return said
+  return map
 }
 
 t.test('the examples run as they stand', async (t) => {
   const examples = (await readdir('dist/examples')).filter((file) => file.endsWith('.js') && file !== 'server.js')
   t.ok(examples.length >= 4)
-  const said = await printed(examples)
+  const map = await printed(examples)
   for (const example of examples) {
-    t.ok(said.get(example), `${example}: ${said.get(example)?.slice(0, 200)}`)
+    t.ok(map.get(example), `${example}: ${map.get(example)?.slice(0, 200)}`)
     const own = (await readFile(join('examples', example.replace(/\.js$/, '.ts')), 'utf8'))
       .split('\n')
       .filter((line) => line.trim() !== '' && !line.trim().startsWith('//'))

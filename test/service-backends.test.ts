@@ -90,9 +90,9 @@ const refused: Readonly<Record<string, Changes & { readonly services?: object }>
   'another TLS key than the live one': { binds: { tls: other } },
   'another nonce than asked': { binds: { nonce: other } },
   'another key to seal to than the bound one': {
-    document: (it) => (it.report_data.hpke_key = '07'.repeat(32)),
+    document: (service) => (service.report_data.hpke_key = '07'.repeat(32)),
   },
-  'another form of document': { document: (it) => (it.format += 'x') },
+  'another form of document': { document: (service) => (service.format += 'x') },
   'an image that no list names': {
     services: { tinfoil: { ...lists().tinfoil, images: [{ name: 'x', 'sev-snp': '00'.repeat(48) }] } },
   },
@@ -127,17 +127,17 @@ t.test('an enclave chats with a service of Tinfoil’s form by the protocol that
   const good = await tinfoil(t, said)
   const wrong = await Promise.all(
     Object.entries(refused).map(async ([name, { services, ...changes }]) => {
-      const it = await tinfoil(t, said, changes)
-      return { name, it, settings: provider(it.base, services) }
+      const service = await tinfoil(t, said, changes)
+      return { name, service, settings: provider(service.base, services) }
     }),
   )
   const broken = await Promise.all(
-    Object.entries(spoiled).map(async ([name, answer]) => ({ name, it: await tinfoil(t, said, { answer }) })),
+    Object.entries(spoiled).map(async ([name, answer]) => ({ name, service: await tinfoil(t, said, { answer }) })),
   )
   const providers = {
     good: provider(good.base),
     ...Object.fromEntries(wrong.map(({ settings }, at) => [`w${at}`, settings])),
-    ...Object.fromEntries(broken.map(({ it }, at) => [`b${at}`, provider(it.base)])),
+    ...Object.fromEntries(broken.map(({ service }, at) => [`b${at}`, provider(service.base)])),
   }
   const { client } = await askingEnclave(t, providers, tdxRoot)
   const ask = (model: string) => ({ model, messages: [{ role: 'user' as const, content: secret }] })
@@ -163,14 +163,14 @@ t.test('an enclave chats with a service of Tinfoil’s form by the protocol that
   )
   t.notMatch(good.wire.join(''), /herons/, 'and the prompt is sealed inside TLS')
 
-  for (const [at, { name, it }] of wrong.entries()) {
+  for (const [at, { name, service }] of wrong.entries()) {
     t.match(await fault(`w${at}`), /^backend_unverified /, name)
-    t.strictSame([...it.requests, ...it.wire], [], `${name}: no prompt`)
+    t.strictSame([...service.requests, ...service.wire], [], `${name}: no prompt`)
   }
-  for (const [at, { name, it }] of broken.entries()) {
+  for (const [at, { name, service }] of broken.entries()) {
     const told = await fault(`b${at}`)
     t.notMatch(told, /^an answer|backend_unverified|forged/, `${name}: ${told}`)
-    t.equal(it.requests.length, 1, name)
+    t.equal(service.requests.length, 1, name)
   }
 })
 
@@ -221,14 +221,14 @@ for (const kind of ['near', 'dstack'] as const)
       'another TLS key than the live one': await started({ binds: { tls: other } }),
       'another nonce than asked': await started({ binds: { nonce: other } }),
       'another key to seal to than the bound one': await started({
-        document: (it) => (it.signing_address = '07'.repeat(32)),
+        document: (service) => (service.signing_address = '07'.repeat(32)),
       }),
     }
     const broken = await Promise.all(
-      Object.entries(spoiledFields).map(async ([name, answer]) => ({ name, it: await started({}, answer) })),
+      Object.entries(spoiledFields).map(async ([name, answer]) => ({ name, service: await started({}, answer) })),
     )
     const named = Object.values(wrong).map(({ settings }, at) => [`w${at}`, settings] as const)
-    const spoilt = broken.map(({ it }, at) => [`b${at}`, it.settings] as const)
+    const spoilt = broken.map(({ service }, at) => [`b${at}`, service.settings] as const)
     const { client } = await askingEnclave(
       t,
       { good: good.settings, ...Object.fromEntries([...named, ...spoilt]) },
@@ -264,9 +264,9 @@ for (const kind of ['near', 'dstack'] as const)
       t.match(await fault(ask(`w${at}`)), /^backend_unverified /, name)
       t.strictSame(wire, [], `${name}: no prompt`)
     }
-    for (const [at, { name, it }] of broken.entries()) {
+    for (const [at, { name, service }] of broken.entries()) {
       t.notMatch(await fault(ask(`b${at}`)), /^an answer|backend_unverified/, name)
-      t.equal(it.requests.length, 1, name)
+      t.equal(service.requests.length, 1, name)
     }
   })
 

@@ -11,11 +11,11 @@ import { given } from './fitted.ts'
 const house = async (t: Test) => {
   const upstreams = [given(Upstream, 'a', () => actor('a', [say('x'), stop, usage(4, 1)]))]
   const models = { small: { upstreams: [{ provider: 'a' }] } }
-  const it = await running(t, { ...memory(), upstreams }, { models, operators: ['ops'], ...unhurried })
+  const gateway = await running(t, { ...memory(), upstreams }, { models, operators: ['ops'], ...unhurried })
   const made = async (key: NewKey) => {
-    const { credential, row } = await it.gateway.keys.create(key)
+    const { credential, row } = await gateway.gateway.keys.create(key)
     const call = async (path: string, body?: object) => {
-      const answer = await it.call(body ? 'POST' : 'GET', path, body, { authorization: `Bearer ${credential}` })
+      const answer = await gateway.call(body ? 'POST' : 'GET', path, body, { authorization: `Bearer ${credential}` })
       return { status: answer.status, data: ((await answer.json()) as any).data }
     }
     return { id: row.id, call }
@@ -27,7 +27,7 @@ const house = async (t: Test) => {
   for (const { call } of [ann, ann, bob]) await call('/std/chat/completions', ask)
   const whole = async () => (await ops.call('/admin/usage?organization=*')).data.usage
   t.ok(await until(async () => (await whole()).reduce((sum: number, row: any) => sum + row.requests, 0) === 3))
-  return { it, ann, bob, ops }
+  return { gateway, ann, bob, ops }
 }
 
 t.test('operators see the usage of all organisations, and nobody else does', async (t) => {
@@ -53,7 +53,7 @@ t.test('operators see the usage of all organisations, and nobody else does', asy
 })
 
 t.test('operators see keys with their last use, and acts', async (t) => {
-  const { it, ann, bob, ops } = await house(t)
+  const { gateway, ann, bob, ops } = await house(t)
   const today = new Date().toISOString().slice(0, 10)
   const { keys } = (await ops.call('/admin/keys?organization=*')).data
   const lastOf = (id: string) => keys.find((key: any) => key.id === id).last_used
@@ -69,5 +69,5 @@ t.test('operators see keys with their last use, and acts', async (t) => {
   t.match((await ops.call('/admin/audit?organization=*')).data.acts, [{ organization: 'two', action: 'key.create' }])
   t.same((await ops.call('/admin/audit')).data.acts, [])
   t.same((await ann.call('/admin/audit')).data.acts, [])
-  t.notMatch(JSON.stringify(it.logged), /another/)
+  t.notMatch(JSON.stringify(gateway.logged), /another/)
 })

@@ -12,12 +12,12 @@ import { program, served } from './fakes/served.ts'
 const files = [
   'README.md',
   'SECURITY.md',
-  ...(await readdir('docs', { recursive: true })).map((it) => join('docs', it)),
+  ...(await readdir('docs', { recursive: true })).map((name) => join('docs', name)),
 ]
 const pages = new Map(
   await Promise.all(
     files
-      .filter((it) => it.endsWith('.md'))
+      .filter((file) => file.endsWith('.md'))
       .map(async (file) => [file, blocksOf(await readFile(file, 'utf8'))] as const),
   ),
 )
@@ -60,8 +60,8 @@ const programsOf = {
   js: (name: string) => [process.execPath, [name], null],
   py: (name: string, text: string) => {
     const missing = [...text.matchAll(/^(?:from|import) (\w+)/gm)]
-      .map(([, it]) => it!)
-      .find((it) => lacks('python3', ['-c', `import ${it}`], it) !== null)
+      .map(([, text]) => text!)
+      .find((text) => lacks('python3', ['-c', `import ${text}`], text) !== null)
     return ['python3', [name], missing === undefined ? null : `${name}: Python has no ${missing} here`]
   },
 } satisfies Record<string, (name: string, text: string) => [string, string[], string | null]>
@@ -112,9 +112,9 @@ t.test('every program in a page is run by a test, or says why not', (t) => {
 
 t.test('the snippets of the pages', { timeout: 180_000 }, async (t) => {
   const data = join(t.testdir(), 'data')
-  const it = await served({ SEALGATE_DATA: data })
-  t.teardown(() => it.child.kill('SIGKILL'))
-  const gateway = { base: it.base, key: it.key }
+  const server = await served({ SEALGATE_DATA: data })
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const gateway = { base: server.base, key: server.key }
   let runs = 0
   for (const [file, blocks] of pages) {
     const played = blocks.filter(({ mark }) => /^(run|start)\b/.test(mark ?? ''))
@@ -123,7 +123,7 @@ t.test('the snippets of the pages', { timeout: 180_000 }, async (t) => {
     await t.test(file, (t) => play(t, blocks, gateway, data))
   }
   t.ok(runs >= 25, `${runs} snippets`)
-  t.equal(await it.stop('SIGTERM'), 0)
+  t.equal(await server.stop('SIGTERM'), 0)
 })
 
 t.test('a wrong snippet is found', (t) => {
@@ -152,9 +152,9 @@ t.test('settings of programs lead to a door that streams to an OpenAI client', a
     const client = new OpenAI({ baseURL: base!, apiKey: credential, fetch: local })
     const messages = [{ role: 'user' as const, content: 'Hello' }]
     const options = { stream: true, stream_options: { include_usage: true } } as const
-    let said = ''
+    let output = ''
     for await (const { choices } of await client.chat.completions.create({ model: model!, messages, ...options }))
-      said += choices[0]?.delta.content ?? ''
-    t.ok(said.length > 0, name)
+      output += choices[0]?.delta.content ?? ''
+    t.ok(output.length > 0, name)
   }
 })

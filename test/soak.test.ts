@@ -13,9 +13,9 @@ t.test('ten seconds of everything at once, much of it left early, leave nothing 
   const soak = fileURLToPath(new URL('./lab/soak/run.js', import.meta.url))
   const child = spawn(process.execPath, [soak, String(9 / 60)], { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill())
-  const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  t.equal(code, 0, said + complained)
-  t.match(said, /passed\n$/)
+  const [words, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  t.equal(code, 0, words + complained)
+  t.match(words, /passed\n$/)
 })
 
 t.test('a caller lets go of a line that rests before the gateway closes it', async (t) => {

@@ -42,11 +42,11 @@ t.test('a provider that refuses its key is told at the start, and the gateway se
   const providers = { one: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'sk-wrong' } }
   const enclave = { connect: ['/nowhere'] }
   await writeFile(file, JSON.stringify({ providers, enclave, server: { host: '127.0.0.1' } }))
-  const it = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key })
-  t.ok(await until(() => /one: 401, the key was refused/.test(it.said)), it.said)
-  t.notMatch(it.said, /sk-wrong/)
-  t.equal((await fetch(`${it.base}/health/live`)).status, 200)
-  t.equal(await it.stop('SIGINT'), 0)
+  const server = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key })
+  t.ok(await until(() => /one: 401, the key was refused/.test(server.said)), server.said)
+  t.notMatch(server.said, /sk-wrong/)
+  t.equal((await fetch(`${server.base}/health/live`)).status, 200)
+  t.equal(await server.stop('SIGINT'), 0)
 })
 
 const noProc = process.platform === 'linux' ? false : 'there is no /proc'
@@ -76,9 +76,9 @@ t.test('the same of several workers', { skip: redis === null && 'no redis-server
   const data = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_KEY: key }
   const starting = served({ ...data, HOST: '127.0.0.1', PORT: `${port}` }, program, ['serve', '--workers', '2'])
   t.equal(await firstAnswer(port, '/admin/keys', key), 200)
-  const it = await starting
+  const server = await starting
   t.equal(await ask(port, '/admin/keys', key), 200)
-  t.equal(await it.stop('SIGINT'), 0)
+  t.equal(await server.stop('SIGINT'), 0)
 })
 
 t.test('readiness waits until a made key is known', async (t) => {
@@ -95,9 +95,9 @@ t.test('readiness waits until a made key is known', async (t) => {
   db.close()
   t.equal(keys, 1, 'the key is there as soon as it is ready')
   t.ok([...statuses].every((status) => status === 200 || status === 503))
-  const it = await starting
-  t.match(it.said, /made a key; it stands in /)
-  t.equal(await it.stop('SIGINT'), 0)
+  const server = await starting
+  t.match(server.said, /made a key; it stands in /)
+  t.equal(await server.stop('SIGINT'), 0)
 })
 
 t.test('a place that takes no folders ends the start with a sentence', { timeout: 20_000, skip: noProc }, async (t) => {
@@ -116,7 +116,9 @@ t.test('folders are made as far as they are missing, for their owner alone', asy
   await chmod(join(folder, 'open'), 0o755)
   makeFolder(join(folder, 'open/a/b'))
   makeFolder(join(folder, 'open/a/b'))
-  const modes = await Promise.all(['open', 'open/a', 'open/a/b'].map(async (it) => (await stat(join(folder, it))).mode))
+  const modes = await Promise.all(
+    ['open', 'open/a', 'open/a/b'].map(async (text) => (await stat(join(folder, text))).mode),
+  )
   t.same(modes.map((mode) => mode & 0o777), [0o755, 0o700, 0o700]) // prettier-ignore
   await symlink(join(folder, 'nowhere'), join(folder, 'dangling'))
   for (const bad of ['file/a', 'dangling/a'])
@@ -128,7 +130,9 @@ t.test('the rows of the embedded store are for their owner alone', async (t) => 
   const data = alone.SEALGATE_DATA
   const modes = () =>
     Promise.all(
-      ['', '-wal', '-shm'].map(async (it) => ((await stat(join(data, `sealgate.db${it}`))).mode & 0o777).toString(8)),
+      ['', '-wal', '-shm'].map(async (text) =>
+        ((await stat(join(data, `sealgate.db${text}`))).mode & 0o777).toString(8),
+      ),
     )
   // Made by an older release, in a folder that was there.
   await mkdir(data, { mode: 0o755 })

@@ -89,7 +89,7 @@ const still = given(Random, 'still', () => ({ ...system.random, fraction: () => 
 
 const scene = async (t: Test, { backend: plays, listed }: Case) => {
   const server = await backend(t, () => plays)
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -103,35 +103,40 @@ const scene = async (t: Test, { backend: plays, listed }: Case) => {
       ...unhurried,
     },
   )
-  const asks = () => it.logged.filter(({ event }) => event === 'request').length
+  const asks = () => gateway.logged.filter(({ event }) => event === 'request').length
   const failing = async (call: () => Promise<unknown>): Promise<{ error: any; asks: number }> => {
     const before = asks()
     const error = await failed(call())
     return { error, asks: asks() - before }
   }
-  return { baseURL: `${it.base}/v1`, apiKey: it.key, failing }
+  return { baseURL: `${gateway.base}/v1`, apiKey: gateway.key, failing }
 }
 
-for (const [name, it] of Object.entries(cases)) {
+for (const [name, expected] of Object.entries(cases)) {
   t.test(`the AI SDK and LangChain are told of ${name}`, async (t) => {
-    const { baseURL, apiKey, failing } = await scene(t, it)
+    const { baseURL, apiKey, failing } = await scene(t, expected)
     const shown = (headers: Readonly<Record<string, string | null>>) =>
-      Object.fromEntries(Object.keys(it.headers).map((name) => [name, headers[name] ?? undefined]))
+      Object.fromEntries(Object.keys(expected.headers).map((name) => [name, headers[name] ?? undefined]))
 
     const model = createOpenAICompatible({ name: 'sealgate', baseURL, apiKey }).chatModel('talk')
-    const ai = await failing(() => generateText({ model, prompt: 'Hi', maxRetries: it.retries }))
+    const ai = await failing(() => generateText({ model, prompt: 'Hi', maxRetries: expected.retries }))
     const told = ai.error.lastError ?? ai.error
-    t.match(told, { name: 'AI_APICallError', statusCode: it.status, message: it.says, isRetryable: it.isRetryable })
-    t.match(told.data.error, { code: it.code })
-    t.same(shown(told.responseHeaders), it.headers, 'the AI SDK sees when to come back')
-    t.equal(ai.asks, it.asks, 'the AI SDK asks as often as makes sense')
+    t.match(told, {
+      name: 'AI_APICallError',
+      statusCode: expected.status,
+      message: expected.says,
+      isRetryable: expected.isRetryable,
+    })
+    t.match(told.data.error, { code: expected.code })
+    t.same(shown(told.responseHeaders), expected.headers, 'the AI SDK sees when to come back')
+    t.equal(ai.asks, expected.asks, 'the AI SDK asks as often as makes sense')
 
-    const chain = new ChatOpenAI({ model: 'talk', apiKey, configuration: { baseURL }, maxRetries: it.retries })
+    const chain = new ChatOpenAI({ model: 'talk', apiKey, configuration: { baseURL }, maxRetries: expected.retries })
     const { error, asks } = await failing(() => chain.invoke('Hi'))
-    t.match(error, { message: it.says, ...it.langchain })
+    t.match(error, { message: expected.says, ...expected.langchain })
     const cause = error.status === undefined ? error.cause : error
-    t.match(cause, { status: it.status, code: it.code })
-    t.same(shown(Object.fromEntries(cause.headers)), it.headers, 'LangChain sees when to come back')
-    t.equal(asks, it.asks, 'LangChain asks as often as makes sense')
+    t.match(cause, { status: expected.status, code: expected.code })
+    t.same(shown(Object.fromEntries(cause.headers)), expected.headers, 'LangChain sees when to come back')
+    t.equal(asks, expected.asks, 'LangChain asks as often as makes sense')
   })
 }

@@ -25,7 +25,7 @@ t.setTimeout(600_000)
 type Load = (name: string) => Promise<any>
 
 /** A library that goes through all turns; gives back what it was told at last. */
-type Library = (load: Load, it: Doors, model: Backend, stream: boolean) => Promise<string>
+type Library = (load: Load, doors: Doors, model: Backend, stream: boolean) => Promise<string>
 
 const description = 'Tells the weather.'
 const parameters = { ...weatherSchema, required: ['city'], additionalProperties: false }
@@ -50,8 +50,8 @@ const openai7: Library = async (load, { base, key }, model, stream) => {
 
 /** The AI SDK before a model of one of its providers. */
 const aiSdk =
-  (provider: (load: Load, it: Doors) => Promise<(model: string) => unknown>): Library =>
-  async (load, it, model, stream) => {
+  (provider: (load: Load, doors: Doors) => Promise<(model: string) => unknown>): Library =>
+  async (load, doors, model, stream) => {
     const { generateText, streamText, tool, jsonSchema, isStepCount } = await load('ai')
     const weather = tool({
       description,
@@ -59,7 +59,7 @@ const aiSdk =
       execute: async ({ city }: { city: string }) => told(city),
     })
     const asked = {
-      model: (await provider(load, it))(model),
+      model: (await provider(load, doors))(model),
       prompt: 'Weather?',
       tools: { weather },
       stopWhen: isStepCount(5),
@@ -142,7 +142,7 @@ const libraries: Readonly<Record<string, Library>> = {
 t.test('stock libraries go through tools over three turns before every backend', { skip }, async (t) => {
   const near = createRequire(join(await installed(t, ...packages), 'package.json'))
   const load: Load = async (name) => import(pathToFileURL(near.resolve(name)).href)
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted((turn, tools) => (tools.length === 0 ? [{ say: '{"sky":"blue"}' }] : weatherScript(turn, tools))),
   )
@@ -151,8 +151,8 @@ t.test('stock libraries go through tools over three turns before every backend',
       for (const model of backends)
         for (const stream of [false, true]) {
           const which = `before ${model}, ${stream ? 'streamed' : 'whole'}`
-          t.equal(await library(load, it, model, stream), 'It is sunny.', which)
-          const body = JSON.stringify(it.asked())
+          t.equal(await library(load, doors, model, stream), 'It is sunny.', which)
+          const body = JSON.stringify(doors.asked())
           for (const city of ['Lima', 'Rome', 'Oslo']) t.match(body, told(city), `${which}: the backend is told`)
         }
     })
@@ -167,8 +167,8 @@ t.test('stock libraries go through tools over three turns before every backend',
     const { generateText, Output } = await load('ai')
     const { createOpenAI } = await load('@ai-sdk/openai')
     const schema = z.object({ sky: z.string() })
-    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
-    const provider = createOpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key })
+    const client = new OpenAI({ baseURL: `${doors.base}/v1`, apiKey: doors.key, maxRetries: 0 })
+    const provider = createOpenAI({ baseURL: `${doors.base}/v1`, apiKey: doors.key })
     const text = { format: zodTextFormat(schema, 'sky') }
     for (const model of ['chat', 'gemini']) {
       const parsed = await client.responses.parse({ model, input: 'Which sky?', text })

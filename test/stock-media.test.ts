@@ -39,7 +39,7 @@ t.test('openai 7, the AI SDK with its transcription, and LangChain take media as
     return jsonTake(path.includes('/images/') ? images : verbose)
   })
   const of = (type: string) => ({ type, upstreams: [{ provider: 'openai' }] }) as never
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), upstreams: [use(openai, { baseUrl: `${server.url}/v1` })] },
     {
@@ -53,7 +53,7 @@ t.test('openai 7, the AI SDK with its transcription, and LangChain take media as
     },
   )
   for (const door of ['/std', '/v1']) {
-    const at = { baseURL: it.base + door, apiKey: it.key }
+    const at = { baseURL: gateway.base + door, apiKey: gateway.key }
     const { default: OpenAI, toFile } = await load('openai')
     const client = new OpenAI({ ...at, maxRetries: 0 })
     const file = await toFile(Buffer.from('RIFF'), 'a.wav', { type: 'audio/wav' })
@@ -98,7 +98,7 @@ t.test('openai 7, the AI SDK with its transcription, and LangChain take media as
     const { OpenAIEmbeddings } = await load('@langchain/openai')
     const chain = new OpenAIEmbeddings({
       model: 'text-embedding-3-small',
-      apiKey: it.key,
+      apiKey: gateway.key,
       configuration: { baseURL: at.baseURL },
       maxRetries: 0,
     })

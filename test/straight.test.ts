@@ -115,8 +115,8 @@ const gatewayOf = async (
 
 /** Chats that went straight, by the metrics. */
 const straightOf = async ({ call }: Running, why = 'all'): Promise<number> => {
-  const said = await (await call('GET', '/metrics')).text()
-  return Number(new RegExp(`sealgate_straight_total\\{way="straight",why="${why}"\\} (\\d+)`).exec(said)?.[1] ?? 0)
+  const text = await (await call('GET', '/metrics')).text()
+  return Number(new RegExp(`sealgate_straight_total\\{way="straight",why="${why}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
 }
 
 /** What the log tells of a request: the call in its own line, and the line of a backend that failed. */
@@ -136,11 +136,11 @@ const asking =
   async (running: Running, path: string, body: Json, headers: Record<string, string> = {}) => {
     const from = backend.asked.length
     const answer = await running.call('POST', path, body, headers)
-    const said = await answer.text()
+    const text = await answer.text()
     return {
       status: answer.status,
       headers: headersOf(answer.headers),
-      text: settled(said),
+      text: settled(text),
       asked: askedOf(backend, from),
       logged: await loggedOf(running, answer.headers.get('x-request-id')),
     }

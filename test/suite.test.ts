@@ -122,8 +122,8 @@ t.test('the suite tells what each file cost, with the processes that it started'
   const files = ['costly', 'cheap'].map((name) => join(folder, `${name}.mjs`))
   for (const more of [['--jobs', '1'], ['--together']]) {
     const { stdout } = await run(process.execPath, [suite, ...more, ...files])
-    const [costly = 0, cheap = Infinity, whole = 0] = [...stdout.matchAll(/([\d.]+) s of CPU/g)].map(([, it]) =>
-      Number(it),
+    const [costly = 0, cheap = Infinity, whole = 0] = [...stdout.matchAll(/([\d.]+) s of CPU/g)].map(([, text]) =>
+      Number(text),
     )
     t.ok(costly >= 0.6, `${costly} s of a process that was started`)
     t.ok(cheap < costly && whole > costly, `${cheap} s of the next, of ${whole}`)
@@ -154,8 +154,8 @@ t.test('files of one process are played in their order, and each is judged by wh
     const files = names.map((name) => join(folder, `${name}.mjs`))
     const env = { ...process.env, [filesVariable]: JSON.stringify(files) }
     const { stdout, code } = await run(process.execPath, [together, names.join()], { env }).then(
-      (it) => ({ ...it, code: 0 }),
-      (it: { readonly code: number; readonly stdout: string }) => it,
+      (ended) => ({ ...ended, code: 0 }),
+      (ended: { readonly code: number; readonly stdout: string }) => ended,
     )
     const { parts, rest } = partsOf(stdout)
     return { code, rest, told: files.map((file) => heard(parts.get(file)?.output ?? '')), stdout }

@@ -59,10 +59,10 @@ const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<End
     const { pid } = child
     if (pid === undefined) return
     running.add(pid)
-    const said = { output: '', errors: '' }
+    const printed = { output: '', errors: '' }
     let cpu: number | null = null
-    child.stdout.setEncoding('utf8').on('data', (part: string) => (said.output += part))
-    child.stderr.setEncoding('utf8').on('data', (part: string) => (said.errors += part))
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (printed.output += part))
+    child.stderr.setEncoding('utf8').on('data', (part: string) => (printed.errors += part))
     // The file ends itself when its time is over, and tells where it stood; a file that hangs is killed a little later.
     const late = setTimeout(() => endGroup(pid), (patience + 20) * 1000)
     // What a broken test leaves behind would hold its pipes.
@@ -73,7 +73,7 @@ const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<End
     child.on('close', (code, signal) => {
       running.delete(pid)
       clearTimeout(late)
-      done({ ...said, end: signal ?? code ?? 1, cpu })
+      done({ ...printed, end: signal ?? code ?? 1, cpu })
     })
   })
 

@@ -22,15 +22,15 @@ const wave = route({
 })
 
 const semaphore = (change: Partial<AnyRoute> = {}, name = 'semaphore') => {
-  const it = { ...(wave as AnyRoute), ...change }
+  const route = { ...(wave as AnyRoute), ...change }
   return given(Surface, name, () => ({
     name,
-    routes: [it],
+    routes: [route],
     chapter: async () => ({
       name: 'Semaphore',
       about: 'Texts by flags.',
       words: { text: 'The text.' },
-      operations: { [`${it.method} ${it.path}`]: { about: 'Flags are waved by day.' } },
+      operations: { [`${route.method} ${route.path}`]: { about: 'Flags are waved by day.' } },
     }),
     links: () => ({ flags: '/semaphore' }),
     clients: () => ({ '<Signalmen>': '/semaphore' }),
@@ -43,31 +43,31 @@ const withOwn = (...own: readonly ReturnType<typeof semaphore>[]) => {
 }
 
 t.test('an own surface is served with all others, and describes itself', async (t) => {
-  const it = await running(t, withOwn(semaphore()))
-  t.same(it.gateway.surfaces.slice(0, 3), ['v1', 'gemini', 'batches'])
-  t.equal(it.gateway.surfaces.at(-1), 'semaphore')
-  const asked = (headers: Record<string, string>) => fetch(`${it.base}/semaphore/hi`, { headers })
+  const gateway = await running(t, withOwn(semaphore()))
+  t.same(gateway.gateway.surfaces.slice(0, 3), ['v1', 'gemini', 'batches'])
+  t.equal(gateway.gateway.surfaces.at(-1), 'semaphore')
+  const asked = (headers: Record<string, string>) => fetch(`${gateway.base}/semaphore/hi`, { headers })
   t.equal((await asked({})).status, 401, 'to keys alone')
-  t.match(await (await asked({ authorization: `Bearer ${it.key}` })).json(), { text: 'hi', total: 120_000 })
-  t.equal((await asked({ 'x-flag': it.key })).status, 200, 'by a header of its own')
+  t.match(await (await asked({ authorization: `Bearer ${gateway.key}` })).json(), { text: 'hi', total: 120_000 })
+  t.equal((await asked({ 'x-flag': gateway.key })).status, 200, 'by a header of its own')
 
-  const { paths, tags, components } = (await (await fetch(`${it.base}/openapi.json`)).json()) as any
-  const { tags: its, description, security } = paths['/semaphore/{text}'].get
-  t.same(its, ['Semaphore'])
+  const { paths, tags, components } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as any
+  const { tags: named, description, security } = paths['/semaphore/{text}'].get
+  t.same(named, ['Semaphore'])
   t.match(description, /^Flags are waved by day\./)
   t.same(security.at(-1), { 'x-flag': [] })
   t.match(components.securitySchemes['x-flag'], { in: 'header', name: 'x-flag' })
   const names = tags.map(({ name }: { name: string }) => name)
   t.equal(names.filter((name: string) => name === 'Clients of public dialects').length, 1, 'one tag for both dialects')
-  t.match(await (await fetch(`${it.base}/docs`)).text(), /Texts by flags\./)
+  t.match(await (await fetch(`${gateway.base}/docs`)).text(), /Texts by flags\./)
 
-  const { data } = (await (await fetch(it.base)).json()) as any
+  const { data } = (await (await fetch(gateway.base)).json()) as any
   t.match(data.links, { flags: '/semaphore', openai: '/v1', gemini: '/v1beta', agents: '/mcp', standard: '/std' })
-  const page = await (await fetch(it.base, { headers: { accept: 'text/html' } })).text()
-  t.match(page, `&#60;Signalmen&#62;</th><td><code>${it.base}/semaphore`)
+  const page = await (await fetch(gateway.base, { headers: { accept: 'text/html' } })).text()
+  t.match(page, `&#60;Signalmen&#62;</th><td><code>${gateway.base}/semaphore`)
 
-  await it.gateway.renew({ settings: { timeouts: { total: 5_000 } } })
-  t.match(await (await asked({ 'x-flag': it.key })).json(), { total: 5_000 }, 'a reload reaches its routes')
+  await gateway.gateway.renew({ settings: { timeouts: { total: 5_000 } } })
+  t.match(await (await asked({ 'x-flag': gateway.key })).json(), { total: 5_000 }, 'a reload reaches its routes')
 })
 
 t.test('the setting names chapters and surfaces', async (t) => {
@@ -88,8 +88,8 @@ t.test('the setting names chapters and surfaces', async (t) => {
 })
 
 t.test('the front answers a look for the gateway by itself', async (t) => {
-  const it = await running(t, memory(), { surfaces: [] })
-  const { status, headers } = await fetch(it.base, { method: 'HEAD' })
+  const gateway = await running(t, memory(), { surfaces: [] })
+  const { status, headers } = await fetch(gateway.base, { method: 'HEAD' })
   t.same([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
 })
 

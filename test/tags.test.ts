@@ -27,7 +27,7 @@ t.test('tags are pairs of a narrow alphabet', (t) => {
 })
 
 t.test('calls of every door are counted under their tags', { timeout: 120_000 }, async (t) => {
-  const it = await running(t, memory(), unhurried)
+  const gateway = await running(t, memory(), unhurried)
   const doors: Readonly<Record<string, readonly [string, object]>> = {
     v1: ['/v1/chat/completions', chat],
     messages: ['/v1/messages', { ...chat, max_tokens: 9 }],
@@ -36,16 +36,16 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
     gemini: ['/v1beta/models/rehearsal:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }],
   }
   for (const [door, [path, body]] of Object.entries(doors)) {
-    const answer = await it.call('POST', path, body, { 'x-sealgate-tags': `door=${door},env=test` })
+    const answer = await gateway.call('POST', path, body, { 'x-sealgate-tags': `door=${door},env=test` })
     t.equal(answer.status, 200, door)
     await answer.text()
-    const malformed = await it.call('POST', path, body, { 'x-sealgate-tags': 'door' })
+    const malformed = await gateway.call('POST', path, body, { 'x-sealgate-tags': 'door' })
     t.equal(malformed.status, 400, door)
     t.match(await malformed.text(), /tags are malformed/i, door)
   }
-  const decision = await it.call('POST', '/compat/v1/decision', {}, { 'x-sealgate-tags': '=' })
+  const decision = await gateway.call('POST', '/compat/v1/decision', {}, { 'x-sealgate-tags': '=' })
   t.match(await decision.text(), /tags are malformed/i)
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const proxy = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const sealed = await fetch(`${proxy.url}/chat/completions`, {
     method: 'POST',
     headers: { 'x-sealgate-tags': 'door=seal' },
@@ -53,10 +53,10 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
   })
   t.equal(sealed.status, 200)
   await sealed.text()
-  await (await it.call('POST', '/v1/chat/completions', chat)).text()
+  await (await gateway.call('POST', '/v1/chat/completions', chat)).text()
 
   const sums = async (query: string) => {
-    const { data } = (await (await it.call('GET', `/admin/usage/sums?${query}`)).json()) as any
+    const { data } = (await (await gateway.call('GET', `/admin/usage/sums?${query}`)).json()) as any
     return Object.fromEntries(data.sums.map(({ name, requests }: any) => [name, requests])) as Record<string, number>
   }
   const due = {
@@ -66,11 +66,11 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
   // The call without tags is written last.
   t.ok(await until(async () => (await sums('by=organization'))['default'] === 7))
   t.same(await sums('by=tag'), due)
-  const metrics = await (await it.call('GET', '/metrics')).text()
+  const metrics = await (await gateway.call('GET', '/metrics')).text()
   t.notMatch(metrics, /door=|env=test|door="/, 'no tag is a label')
-  t.notMatch(JSON.stringify(it.logged), /door=/, 'nor is it logged')
+  t.notMatch(JSON.stringify(gateway.logged), /door=/, 'nor is it logged')
 
-  const csv = await it.call('GET', '/admin/usage/sums?by=tag&format=csv')
+  const csv = await gateway.call('GET', '/admin/usage/sums?by=tag&format=csv')
   t.match(csv.headers.get('content-type'), /^text\/csv/)
   t.match(
     csv.headers.get('content-disposition'),
@@ -84,9 +84,9 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
   t.equal(lines.length, 8)
   t.match(lines[1], /^door=gemini,1,/)
 
-  const page = (await (await it.call('GET', '/admin/usage/sums?by=tag&limit=3')).json()) as any
+  const page = (await (await gateway.call('GET', '/admin/usage/sums?by=tag&limit=3')).json()) as any
   t.equal(page.data.next, 'door=responses')
-  const rest = (await (await it.call('GET', `/admin/usage/sums?by=tag&after=${page.data.next}`)).json()) as any
+  const rest = (await (await gateway.call('GET', `/admin/usage/sums?by=tag&after=${page.data.next}`)).json()) as any
   t.same(
     [...page.data.sums, ...rest.data.sums].map(({ name }: any) => name),
     Object.keys(due).sort(),
@@ -95,13 +95,13 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
 })
 
 t.test('an organisation has a hundred tags a day, and the rest are counted as other', async (t) => {
-  const it = await running(t, memory(), unhurried)
+  const gateway = await running(t, memory(), unhurried)
   for (let at = 0; at < 104; at++) {
-    const answer = await it.call('POST', '/v1/chat/completions', chat, { 'x-sealgate-tags': `n=${at},m=1` })
+    const answer = await gateway.call('POST', '/v1/chat/completions', chat, { 'x-sealgate-tags': `n=${at},m=1` })
     await answer.text()
   }
   const sums = async () =>
-    ((await (await it.call('GET', '/admin/usage/sums?by=tag&limit=1000')).json()) as any).data.sums
+    ((await (await gateway.call('GET', '/admin/usage/sums?by=tag&limit=1000')).json()) as any).data.sums
   t.ok(await until(async () => (await sums()).reduce((all: number, { requests }: any) => all + requests, 0) === 208))
   t.equal((await sums()).length, 101)
   t.match(
@@ -109,19 +109,19 @@ t.test('an organisation has a hundred tags a day, and the rest are counted as ot
     { requests: 5 },
   )
   t.same(
-    it.logged.filter(({ event }) => event === 'usage.tags').map(({ facts }) => facts),
+    gateway.logged.filter(({ event }) => event === 'usage.tags').map(({ facts }) => facts),
     [{ of: 'organization', whose: 'default' }],
   )
 })
 
 t.test('sums of other organisations are for operators', async (t) => {
-  const it = await running(t, memory(), unhurried)
-  const { credential } = await it.gateway.keys.create({ organization: 'tenant' })
+  const gateway = await running(t, memory(), unhurried)
+  const { credential } = await gateway.gateway.keys.create({ organization: 'tenant' })
   const own = { authorization: `Bearer ${credential}` }
-  await (await it.call('POST', '/v1/chat/completions', chat, own)).text()
-  await (await it.call('POST', '/v1/chat/completions', chat)).text()
+  await (await gateway.call('POST', '/v1/chat/completions', chat, own)).text()
+  await (await gateway.call('POST', '/v1/chat/completions', chat)).text()
   const names = async (query: string, headers = {}) => {
-    const answer = await it.call('GET', `/admin/usage/sums?by=organization${query}`, undefined, headers)
+    const answer = await gateway.call('GET', `/admin/usage/sums?by=organization${query}`, undefined, headers)
     return answer.status === 200 ? ((await answer.json()) as any).data.sums.map(({ name }: any) => name) : answer.status
   }
   t.ok(await until(async () => (await names('&organization=*')).length === 2))
@@ -129,8 +129,8 @@ t.test('sums of other organisations are for operators', async (t) => {
   t.equal(await names('&organization=*', own), 403)
   t.equal(await names('&organization=default', own), 403)
   t.same(await names('&organization=tenant'), ['tenant'])
-  const { credential: blind } = await it.gateway.keys.create({ scopes: ['chats.completion'] })
+  const { credential: blind } = await gateway.gateway.keys.create({ scopes: ['chats.completion'] })
   t.equal(await names('', { authorization: `Bearer ${blind}` }), 403)
   for (const wrong of ['by=colour', 'from=2030-02-30', 'limit=0', 'limit=1001', 'format=xml', 'other=1'])
-    t.equal((await it.call('GET', `/admin/usage/sums?${wrong}`)).status, 400, wrong)
+    t.equal((await gateway.call('GET', `/admin/usage/sums?${wrong}`)).status, 400, wrong)
 })

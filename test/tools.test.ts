@@ -93,10 +93,10 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     },
     {},
   )
-  const it = await running(t, await production(config, t.testdir()), unhurried)
+  const gateway = await running(t, await production(config, t.testdir()), unhurried)
   const client: Client = connect({
-    baseUrl: it.base,
-    apiKey: it.key,
+    baseUrl: gateway.base,
+    apiKey: gateway.key,
     policy: { allowInsecureDev: true },
     ...(() => {
       const kek = newKek()
@@ -176,8 +176,13 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     })
 
   await t.test('models that worked for a tool are on the bill of whoever called it', async (t) => {
-    const { credential } = await it.gateway.keys.create({ organization: 'seen' })
-    const own = connect({ baseUrl: it.base, apiKey: credential, kek: newKek(), policy: { allowInsecureDev: true } })
+    const { credential } = await gateway.gateway.keys.create({ organization: 'seen' })
+    const own = connect({
+      baseUrl: gateway.base,
+      apiKey: credential,
+      kek: newKek(),
+      policy: { allowInsecureDev: true },
+    })
     const bytes = await fixture('image/cup-of-coffee.jpg')
     const sound = await fixture('audio/dialogue-of-two.ogg')
     const { id } = await own.files.upload({ name: 'cup.jpg', mime: 'image/jpeg', bytes })
@@ -188,7 +193,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     await own.tools.call('transcribeAudioToText', { fileId: heard.id })
     const headers = { authorization: `Bearer ${credential}` }
     const used = async () =>
-      ((await (await it.call('GET', '/admin/usage', undefined, headers)).json()) as any).data.usage
+      ((await (await gateway.call('GET', '/admin/usage', undefined, headers)).json()) as any).data.usage
     const counted = async () => (await used()).reduce((sum: number, { requests }: any) => sum + requests, 0)
     t.ok(await until(async () => (await counted()) === 3, 10_000, 200))
     const rows = (await used()).map(({ model, requests, input, audio_seconds }: any) => ({ model, requests, input: input > 0, audio_seconds: audio_seconds ?? 0 })) // prettier-ignore

@@ -37,10 +37,19 @@ const backend = async (t: Test): Promise<string> => {
 
 t.test('a tool, a reader, a provider, a store and a surface are two new files each, and no other edit', async (t) => {
   const scratch = t.testdir()
-  for (const it of ['package.json', 'test/vectors/providers']) await cp(it, join(scratch, it), { recursive: true })
+  for (const folder of ['package.json', 'test/vectors/providers'])
+    await cp(folder, join(scratch, folder), { recursive: true })
   const isCode = (path: string) => !/\.(d\.ts|map)$/.test(path)
-  for (const it of ['core', 'plugins', 'adapters', 'test/helpers.js', 'test/fitted.js', 'test/contracts', 'test/fakes'])
-    await cp(join('dist', it), join(scratch, 'dist', it), { recursive: true, filter: isCode })
+  for (const folder of [
+    'core',
+    'plugins',
+    'adapters',
+    'test/helpers.js',
+    'test/fitted.js',
+    'test/contracts',
+    'test/fakes',
+  ])
+    await cp(join('dist', folder), join(scratch, 'dist', folder), { recursive: true, filter: isCode })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
   // What stands there is built already: only the new files are.
   const added = await shownFiles()
@@ -50,7 +59,7 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
     await mkdir(dirname(place), { recursive: true })
     await writeFile(place, compiled(text))
   }
-  for (const [file, said] of [
+  for (const [file, pattern] of [
     ['tools/countWords', /ok 1 - contract[^]*ok 2 - counts/],
     ['readers/recipe', /ok 1 - contract[^]*ok 2 - is found by its file/],
     ['providers/pigeon', /ok 1 - contract/],
@@ -58,7 +67,7 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
     ['surfaces/semaphore', /ok 1 - contract/],
   ] as const) {
     const { stdout } = await run(process.execPath, [`dist/test/plugins/${file}.test.js`], { cwd: scratch })
-    t.match(stdout, said, `${file} keeps the contract of its port`)
+    t.match(stdout, pattern, `${file} keeps the contract of its port`)
     t.notMatch(stdout, /^not ok/m)
   }
 
@@ -69,12 +78,12 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
     storage: { blobs: { use: 'drawer' } },
   }
   await writeFile(join(scratch, 'config.json'), JSON.stringify(config))
-  const it = await served(
+  const server = await served(
     { SEALGATE_DATA: join(scratch, 'data'), SEALGATE_CONFIG: join(scratch, 'config.json'), SEALGATE_KEY: key },
     join(scratch, 'dist/adapters/production/main.js'),
   )
-  t.teardown(() => it.child.kill('SIGKILL'))
-  const answer = await fetch(`${it.base}/v1/chat/completions`, {
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const answer = await fetch(`${server.base}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'grey', messages: [{ role: 'user', content: 'Hi' }] }),
@@ -84,21 +93,21 @@ t.test('a tool, a reader, a provider, a store and a surface are two new files ea
     { choices: [{ message: { content: 'Coo.' } }] },
     'the gateway answers by the new provider',
   )
-  const { data } = (await (await fetch(`${it.base}/tools`)).json()) as { data: { name: string }[] }
+  const { data } = (await (await fetch(`${server.base}/tools`)).json()) as { data: { name: string }[] }
   t.ok(
     data.some(({ name }) => name === 'countWords'),
     'the new tool is found by its file',
   )
   const wave = (authorization: string) =>
-    fetch(`${it.base}/semaphore`, {
+    fetch(`${server.base}/semaphore`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ text: 'Hi' }),
     })
   t.match(await (await wave(`Bearer ${key}`)).json(), { flags: 2 }, 'the new surface is served')
   t.equal((await wave('Bearer nobody')).status, 401, 'to keys alone')
-  const { paths } = (await (await fetch(`${it.base}/openapi.json`)).json()) as { paths: Record<string, any> }
+  const { paths } = (await (await fetch(`${server.base}/openapi.json`)).json()) as { paths: Record<string, any> }
   t.same(paths['/semaphore'].post.tags, ['Semaphore'], 'and describes itself')
-  t.equal(await it.stop('SIGINT'), 0)
+  t.equal(await server.stop('SIGINT'), 0)
   await rm(join(scratch, 'node_modules'))
 })

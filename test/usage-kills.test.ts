@@ -22,7 +22,7 @@ const price = { input: 1_000, output: 1 }
 /** A backend with a price of its own for each call: the number of the call is the number of its output tokens. */
 const billing = async (t: Test) => {
   const answered = new Set<number>()
-  const it = await recorded(async ({ path, body }) => {
+  const backend = await recorded(async ({ path, body }) => {
     const headers = { 'content-type': 'application/json' }
     if (path.endsWith('/models')) return { headers, body: '{"data":[]}' }
     const nth = Number(JSON.parse(body.toString()).messages[0].content)
@@ -36,8 +36,8 @@ const billing = async (t: Test) => {
       body: JSON.stringify({ id: 'c', created: 1, model: 'm', object: 'chat.completion', choices, usage }),
     }
   })
-  t.teardown(() => it.close())
-  return { url: it.url, answered }
+  t.teardown(() => backend.close())
+  return { url: backend.url, answered }
 }
 
 interface Books {
@@ -71,7 +71,7 @@ const killed = async (t: Test, rounds: number, routing: NonNullable<SettingsInpu
   const env = { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key }
   const replicas: Served[] = [await served(env)]
   replicas.push(...(await Promise.all([served(env), served(env)])))
-  t.teardown(() => Promise.all(replicas.map((it) => it.stop('SIGKILL'))))
+  t.teardown(() => Promise.all(replicas.map((replica) => replica.stop('SIGKILL'))))
   const ask = (at: number, path: string, body?: object) =>
     fetch(replicas[at]!.base + path, {
       method: body === undefined ? 'GET' : 'POST',
@@ -112,7 +112,7 @@ const killed = async (t: Test, rounds: number, routing: NonNullable<SettingsInpu
       let ended = 0
       await new Promise<void>((resolve) => {
         if (some === 0) resolve()
-        for (const it of calls) void it.then(() => ++ended >= Math.min(some, callsOfRound / 2) && resolve())
+        for (const call of calls) void call.then(() => ++ended >= Math.min(some, callsOfRound / 2) && resolve())
       })
       await replicas[victim]!.stop('SIGKILL')
       await Promise.all(calls)

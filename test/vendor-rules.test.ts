@@ -99,7 +99,7 @@ for (const [name, { model, path, at }] of Object.entries(vendors)) {
   t.test(`${name}: each rule refuses a body that breaks it, and no rule another one's`, async (t) => {
     for (const { rule, wrong } of rulesOf(name)) {
       const asked = { method: 'POST', path, headers: {}, body: Buffer.from(JSON.stringify(wrong)) }
-      const broken = rulesOf(name).filter((it) => breaks(it, asked as never, wrong!) !== null)
+      const broken = rulesOf(name).filter((rule) => breaks(rule, asked as never, wrong!) !== null)
       t.same(broken.map(({ rule }) => rule), [rule]) // prettier-ignore
     }
   })
@@ -110,9 +110,9 @@ for (const [name, { model, path, at }] of Object.entries(vendors)) {
     const upstreams = [at(server.url)]
     const models = { talk: { upstreams: [{ provider: name, model }] } }
     const parts = { ...memory(), fetch: use(network), upstreams }
-    const it = await running(t, parts, { models, routing: { retries: 0 }, ...unhurried })
+    const gateway = await running(t, parts, { models, routing: { retries: 0 }, ...unhurried })
     for (const door of Object.keys(doors))
-      await converse(t, `${door} before ${name}`, door, (path, body) => it.call('POST', path, body))
+      await converse(t, `${door} before ${name}`, door, (path, body) => gateway.call('POST', path, body))
     t.same(broken, [], 'no rule of the vendor is broken')
   })
 }

@@ -30,14 +30,14 @@ const house = async (t: Test, providers: Readonly<Record<string, object>>, model
   t.teardown(() => child.kill('SIGKILL'))
   const routing = { retries: 0, breaker: { faults: 100_000, ratio: 1 } }
   child.stdin.write(`${JSON.stringify({ providers, models, routing, enclave: { listen: socket } })}\n`)
-  let said = ''
-  child.stderr.on('data', (part) => (said += part))
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => Promise.reject(new Error(said)))])
+  let output = ''
+  child.stderr.on('data', (part) => (output += part))
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => Promise.reject(new Error(output)))])
   const enclave = use(connectedEnclaves, { connect: [socket] })
-  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const gateway = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { allowInsecureDev: true } })
   const ask = (model: string) => ({ model, messages: [{ role: 'user' as const, content: secret }] })
-  return { ...it, client, ask }
+  return { ...gateway, client, ask }
 }
 
 const model = (...names: readonly string[]) => ({
@@ -60,22 +60,22 @@ t.test('an enclave process sends no prompt to a backend that is not verified', a
   )
   const alone = Object.fromEntries(wrong.map((_, at) => [`m${at}`, model(`p${at}`)]))
   const models = { good: model('good'), chain: model('p2', 'good'), ...alone }
-  const it = await house(t, { good: demandingProvider(good.base), ...providers }, models)
+  const gateway = await house(t, { good: demandingProvider(good.base), ...providers }, models)
 
   for (const [at, [name]] of wrong.entries()) {
-    t.equal(await codeOf(it.client.chat.completions.create(it.ask(`m${at}`))), 'backend_unverified', name)
+    t.equal(await codeOf(gateway.client.chat.completions.create(gateway.ask(`m${at}`))), 'backend_unverified', name)
     t.strictSame(backends[at]!.prompts, [], `${name}: nothing but the question for evidence`)
   }
-  t.match(await it.client.chat.completions.create(it.ask('good')), {
+  t.match(await gateway.client.chat.completions.create(gateway.ask('good')), {
     choices: [{ message: { content: 'It stands.' } }],
   })
   t.equal(good.asked.length, 1, 'the evidence serves further calls')
   const kept: CheckedReceipt[] = []
   const receipt = (told: CheckedReceipt) => void kept.push(told)
-  await it.client.chat.completions.create(it.ask('chain'), { receipt })
+  await gateway.client.chat.completions.create(gateway.ask('chain'), { receipt })
   t.match(kept[0]!.facts, { backend: 'good' }, 'the next backend answers')
   t.strictSame(backends[2]!.prompts, [])
-  t.ok(good.prompts.every((it) => it.startsWith('/v1/chat/completions ') && it.includes(secret)))
+  t.ok(good.prompts.every((prompt) => prompt.startsWith('/v1/chat/completions ') && prompt.includes(secret)))
 })
 
 t.test('a receipt names the evidence under which the backend got the request', async (t) => {
@@ -84,15 +84,18 @@ t.test('a receipt names the evidence under which the backend got the request', a
     ...{ quiet: model('proven'), open: model('open') },
     hearing: { ...model('proven'), type: 'AUDIO_TRANSCRIPTION' },
   }
-  const it = await house(t, { proven: demandingProvider(backend.base), open: { use: 'rehearsal' } }, models)
+  const gateway = await house(t, { proven: demandingProvider(backend.base), open: { use: 'rehearsal' } }, models)
   const kept: CheckedReceipt[] = []
   const receipt = (told: CheckedReceipt) => void kept.push(told)
-  await it.client.chat.completions.create(it.ask('quiet'), { receipt })
-  for await (const _ of await it.client.chat.completions.create({ ...it.ask('quiet'), stream: true }, { receipt }))
+  await gateway.client.chat.completions.create(gateway.ask('quiet'), { receipt })
+  for await (const _ of await gateway.client.chat.completions.create(
+    { ...gateway.ask('quiet'), stream: true },
+    { receipt },
+  ))
     void _
-  await it.client.chat.completions.create(it.ask('open'), { receipt })
+  await gateway.client.chat.completions.create(gateway.ask('open'), { receipt })
   const file = { name: 'log.mp3', bytes: new Uint8Array(1024) }
-  await it.client.audio.transcriptions.create({ file, model: 'hearing' }, { receipt })
+  await gateway.client.audio.transcriptions.create({ file, model: 'hearing' }, { receipt })
   const digest = createHash('sha256').update(backend.documents[0]!).digest('hex')
   const named = { kind: 'attested-tls', digest, platform: 'sev-snp', measurement: measurements[0] }
   t.strictSame(
@@ -107,7 +110,7 @@ t.test('a receipt names the evidence under which the backend got the request', a
     const { stdout, stderr } = await command([...args, '--allow-insecure-dev'], {})
     return stdout + stderr
   }
-  await ran('verify', it.base, '--key', it.key, '--save', at('evidence.json'))
+  await ran('verify', gateway.base, '--key', gateway.key, '--save', at('evidence.json'))
   const shown = async (receipt: CheckedReceipt) => {
     await writeFile(at('receipt.json'), JSON.stringify(receipt))
     return ran('receipt', 'verify', at('receipt.json'), '--evidence', at('evidence.json'))
@@ -122,20 +125,24 @@ t.test('a receipt names the evidence under which the backend got the request', a
 
 t.test('evidence that turns bad ends for new requests, and running streams end by themselves', async (t) => {
   const backend = await confidentialBackend(t)
-  const it = await house(t, { proven: demandingProvider(backend.base, { renew: 1_000 }) }, { quiet: model('proven') })
+  const gateway = await house(
+    t,
+    { proven: demandingProvider(backend.base, { renew: 1_000 }) },
+    { quiet: model('proven') },
+  )
   let go = () => {}
   backend.state.streams = new Promise<void>((resolve) => (go = resolve))
   const kept: CheckedReceipt[] = []
   const receipt = (told: CheckedReceipt) => void kept.push(told)
-  const stream = await it.client.chat.completions.create({ ...it.ask('quiet'), stream: true }, { receipt })
+  const stream = await gateway.client.chat.completions.create({ ...gateway.ask('quiet'), stream: true }, { receipt })
   const parts = stream[Symbol.asyncIterator]()
   t.match((await parts.next()).value, { choices: [{ delta: { content: 'It ' } }] })
   const before = backend.prompts.length
   t.ok(await until(() => backend.asked.length > 1, 30_000), 'the evidence is renewed while the stream runs')
   t.equal(new Set(backend.asked).size, backend.asked.length, 'each time under a fresh nonce')
-  backend.state.attest = changed({ report: (it) => void it.fill(0xac, 0x90, 0xc0) })
+  backend.state.attest = changed({ report: (bytes) => void bytes.fill(0xac, 0x90, 0xc0) })
   const refused = async () =>
-    (await codeOf(it.client.chat.completions.create(it.ask('quiet')))) === 'backend_unverified'
+    (await codeOf(gateway.client.chat.completions.create(gateway.ask('quiet')))) === 'backend_unverified'
   t.ok(await until(refused, 30_000, 100), 'new requests are refused')
   const sent = backend.prompts.length
   t.ok(await refused())
@@ -158,8 +165,8 @@ t.test('evidence that turns bad ends for new requests, and running streams end b
 
 t.test('a backend with a new key is verified anew', async (t) => {
   const backend = await confidentialBackend(t)
-  const it = await house(t, { proven: demandingProvider(backend.base) }, { quiet: model('proven') })
-  const call = () => codeOf(it.client.chat.completions.create(it.ask('quiet')))
+  const gateway = await house(t, { proven: demandingProvider(backend.base) }, { quiet: model('proven') })
+  const call = () => codeOf(gateway.client.chat.completions.create(gateway.ask('quiet')))
   t.equal(await call(), null)
   const next = tlsIdentity()
   backend.turn(next)

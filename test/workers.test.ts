@@ -57,7 +57,7 @@ const slowly = () => {
 
 const promised = (): [Promise<void>, () => void] => {
   let resolve = () => {}
-  return [new Promise((it) => (resolve = it)), () => resolve()]
+  return [new Promise((act) => (resolve = act)), () => resolve()]
 }
 
 t.test('two workers are one gateway', { skip: redis === null && 'no redis-server here' }, async (t) => {
@@ -79,31 +79,36 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
       ...(more as any).limits,
     },
   })
-  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  const write = (document: object | string) =>
+    writeFile(file, typeof document === 'string' ? document : JSON.stringify(document))
   await write(config(a.baseUrl))
   const env = { SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_LOG: 'info' }
-  const it = await served(env, program, ['serve', '--workers', '2'])
-  t.teardown(() => it.child.kill('SIGKILL'))
-  const workers = () => below(it.child.pid!, 'serve --workers')
-  const enclaves = () => below(it.child.pid!, 'enclave')
-  t.equal(it.said.match(/made a key/g)?.length, 1, 'one first key')
-  t.equal(it.said.match(/listening on/g)?.length, 1, 'said once, by the one who leads')
+  const server = await served(env, program, ['serve', '--workers', '2'])
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const workers = () => below(server.child.pid!, 'serve --workers')
+  const enclaves = () => below(server.child.pid!, 'enclave')
+  t.equal(server.said.match(/made a key/g)?.length, 1, 'one first key')
+  t.equal(server.said.match(/listening on/g)?.length, 1, 'said once, by the one who leads')
   t.equal(workers().length, 2)
   t.equal(enclaves().length, 1, 'one confidential process for both')
-  const key = it.key
+  const key = server.key
 
   /** On a connection of its own, so that the next one is taken by the other worker. */
   const call = (method: string, path: string, body?: unknown) =>
     new Promise<{ status: number; json: any; text: string }>((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-      const asking = request(it.base + path, { method, headers, agent: new Agent({ keepAlive: false }) }, (answer) => {
-        let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (part) => (text += part)).on('error', reject)
-        answer.on('end', () =>
-          resolve({ status: answer.statusCode!, text, json: text.startsWith('{') ? JSON.parse(text) : null }),
-        )
-      })
+      const asking = request(
+        server.base + path,
+        { method, headers, agent: new Agent({ keepAlive: false }) },
+        (answer) => {
+          let text = ''
+          answer.setEncoding('utf8')
+          answer.on('data', (part) => (text += part)).on('error', reject)
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode!, text, json: text.startsWith('{') ? JSON.parse(text) : null }),
+          )
+        },
+      )
       asking.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
     })
   const asked = (stream = false) => ({ model: 'small', stream, messages: [{ role: 'user', content: 'Hi' }] })
@@ -113,12 +118,13 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   }
   const each = async (n: number, ask: () => Promise<unknown>) =>
     new Set(await Promise.all(Array.from({ length: n }, ask)))
-  const pidsThatServed = () => new Set([...it.said.matchAll(/"pid":(\d+),.*"event":"request"/g)].map(([, pid]) => pid))
+  const pidsThatServed = () =>
+    new Set([...server.said.matchAll(/"pid":(\d+),.*"event":"request"/g)].map(([, pid]) => pid))
 
   t.same(await each(6, say), new Set(['a']))
   t.ok(await until(() => pidsThatServed().size === 2), 'both have served')
 
-  const client = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
+  const client = connect({ baseUrl: server.base, apiKey: key, policy: { allowInsecureDev: true } })
   const hidden = (by = client) =>
     by.chat.completions.create({ model: 'secret', messages: [{ role: 'user', content: 'Hi' }] })
   const opened = await Promise.all(Array.from({ length: 4 }, () => hidden()))
@@ -165,11 +171,11 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.match([...second][0], toldOf(b.baseUrl))
   t.same(await each(4, keyset), new Set([before]), 'and the enclave is left alone')
   const slow = slowly()
-  const patient = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true }, fetch: slow.fetch })
+  const patient = connect({ baseUrl: server.base, apiKey: key, policy: { allowInsecureDev: true }, fetch: slow.fetch })
   const coming = hidden(patient)
   await slow.begun
   await write(config(a.baseUrl, { timeouts: { idle: 7000 } }))
-  it.child.kill('SIGHUP')
+  server.child.kill('SIGHUP')
   const renewed = async () => {
     const seen = await each(4, keyset)
     return seen.size === 1 && !seen.has(before)
@@ -192,13 +198,16 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   process.kill(victim!, 'SIGKILL')
   t.ok(await until(() => workers().length === 2 && !workers().includes(victim!)), 'one that dies is started anew')
   t.ok(workers().includes(other!), 'while the other one stays')
-  t.ok(await until(() => /"signal":"SIGKILL",.*"event":"worker.ended"/.test(it.said)), 'which is told with the signal')
+  t.ok(
+    await until(() => /"signal":"SIGKILL",.*"event":"worker.ended"/.test(server.said)),
+    'which is told with the signal',
+  )
   t.ok(await until(async () => (await each(4, say)).size === 1), 'and serves what the others serve')
 
   const last = call('POST', '/std/chat/completions', asked(true))
   await sleep(300)
   const clock = quietClock()
-  const ended = it.stop('SIGTERM')
+  const ended = server.stop('SIGTERM')
   t.ok(
     await until(() => workers().length === 1),
     'one that has nothing under way is gone; the other waits for its stream',
@@ -214,13 +223,13 @@ t.test('told to end while one is on its way up', { skip: redis === null && 'no r
   const file = join(t.testdir(), 'config.json')
   await writeFile(file, JSON.stringify({ limits: { redis: redis!.url }, enclave: { connect: ['/nowhere'] } }))
   const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') }
-  const it = await served(env, program, ['serve', '--workers', '2'])
-  t.teardown(() => it.child.kill('SIGKILL'))
-  const workers = () => below(it.child.pid!, 'serve --workers')
+  const server = await served(env, program, ['serve', '--workers', '2'])
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const workers = () => below(server.child.pid!, 'serve --workers')
   const before = workers()
   process.kill(before[0]!, 'SIGKILL')
   t.ok(await until(() => workers().some((pid) => !before.includes(pid))))
-  const ended = it.stop('SIGTERM').then((code) => ({ code }))
+  const ended = server.stop('SIGTERM').then((code) => ({ code }))
   t.match(await Promise.race([ended, sleep(10_000, 'it goes on', { ref: false })]), { code: 0 })
   t.same(workers(), [])
 })
@@ -239,17 +248,17 @@ t.test(
     }
     await writeFile(file, JSON.stringify(config))
     const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') }
-    const it = await served(env, program, ['serve', '--workers', '2'])
-    const pids = below(it.child.pid!, 'serve --workers')
-    t.teardown(() => [it.child.pid!, ...pids].forEach((pid) => alive(pid) && process.kill(pid, 'SIGKILL')))
+    const server = await served(env, program, ['serve', '--workers', '2'])
+    const pids = below(server.child.pid!, 'serve --workers')
+    t.teardown(() => [server.child.pid!, ...pids].forEach((pid) => alive(pid) && process.kill(pid, 'SIGKILL')))
     const headers = {
-      authorization: `Bearer ${it.key}`,
+      authorization: `Bearer ${server.key}`,
       'content-type': 'application/json',
     }
 
     process.kill(pids[0]!, 'SIGSTOP')
     const told = () =>
-      fetch(`${it.base}/metrics`, {
+      fetch(`${server.base}/metrics`, {
         headers: { ...headers, connection: 'close' },
         signal: AbortSignal.timeout(3000),
       }).then(
@@ -260,8 +269,8 @@ t.test(
     process.kill(pids[0]!, 'SIGCONT')
 
     const body = JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
-    const answer = await fetch(`${it.base}/std/chat/completions`, { method: 'POST', headers, body })
-    it.child.kill('SIGKILL')
+    const answer = await fetch(`${server.base}/std/chat/completions`, { method: 'POST', headers, body })
+    server.child.kill('SIGKILL')
     await sleep(500)
     a.end()
     t.match(await answer.text(), '[DONE]', 'what is under way ends whole')
@@ -277,15 +286,15 @@ t.test('a worker that ends while it is asked has one successor', async (t) => {
   cluster.setupPrimary({ exec, execArgv: [] })
   const told: string[] = []
   const note = (event: string) => void told.push(event)
-  const it = workerPool(() => ({}), { info: note, warn: note, error: note })
-  t.teardown(() => it.close(false))
-  await it.start()
-  const [member] = it.members
-  const asked = member!.line.ask('renew').catch(() => it.replace(member!))
+  const pool = workerPool(() => ({}), { info: note, warn: note, error: note })
+  t.teardown(() => pool.close(false))
+  await pool.start()
+  const [member] = pool.members
+  const asked = member!.line.ask('renew').catch(() => pool.replace(member!))
   member!.kill()
   await asked
   t.same(told, ['worker.ended'])
-  t.ok(await until(() => it.members.size === 1))
+  t.ok(await until(() => pool.members.size === 1))
 })
 
 t.test('what stops it before it listens', async (t) => {

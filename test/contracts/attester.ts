@@ -6,14 +6,14 @@ const over = (first: number) => Uint8Array.from({ length: 64 }, (_, at) => (firs
 
 const contract = {
   'says what kind of evidence it gives, always the same': async (fresh) => {
-    const it = await fresh()
-    const [one, other] = [await it.prove(over(1)), await it.prove(over(2))]
+    const prover = await fresh()
+    const [one, other] = [await prover.prove(over(1)), await prover.prove(over(2))]
     equal(typeof one.type, 'string', 'has a type')
     equal(one.type, other.type, 'of one kind')
   },
   'is evidence over exactly these bytes': async (fresh) => {
-    const it = await fresh()
-    notDeepEqual(await it.prove(over(1)), await it.prove(over(2)), 'other bytes, other evidence')
+    const prover = await fresh()
+    notDeepEqual(await prover.prove(over(1)), await prover.prove(over(2)), 'other bytes, other evidence')
   },
   'is plain JSON': async (fresh) => {
     const evidence = await (await fresh()).prove(over(3))
@@ -34,6 +34,8 @@ export const prover = proof<Prover, typeof contract>({
       prove: async (reportData) => ({ type: `paper ${reportData[0]}`, over: 1 }),
     }),
     'is evidence over exactly these bytes': () => ({ prove: async () => ({ type: 'paper' }) }),
-    'is plain JSON': (it) => ({ prove: async (reportData) => ({ ...(await it.prove(reportData)), at: new Date(0) }) }),
+    'is plain JSON': (prover) => ({
+      prove: async (reportData) => ({ ...(await prover.prove(reportData)), at: new Date(0) }),
+    }),
   },
 })

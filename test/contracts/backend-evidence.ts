@@ -57,10 +57,10 @@ const right = (): TriedForm => ({
     kind: 'paper',
     place: (nonce) => `/paper?nonce=${Buffer.from(nonce).toString('hex')}`,
     read(document, key) {
-      const said = JSON.parse(Buffer.from(document).toString()) as object
+      const parsed = JSON.parse(Buffer.from(document).toString()) as object
       return {
         binds: 'key',
-        evidence: { ...said, at: Object.keys(said) },
+        evidence: { ...parsed, at: Object.keys(parsed) },
         subject: key.slice(59),
         release: bytes(32, 0),
       }
@@ -69,7 +69,7 @@ const right = (): TriedForm => ({
   document: Buffer.from('{}'),
 })
 
-const broken = (change: Partial<TlsForm>) => (it: TriedForm) => ({ form: { ...it.form, ...change } })
+const broken = (change: Partial<TlsForm>) => (form: TriedForm) => ({ form: { ...form.form, ...change } })
 
 export const backendEvidence = proof<TriedForm, typeof contract>({
   contract,

@@ -164,7 +164,7 @@ export const blobStore = proof({
           yield some(100_000, 9)
           throw fault
         }
-        await rejects(store.put(path, source()), (it) => it === fault)
+        await rejects(store.put(path, source()), (error) => error === fault)
       }
       equals(await read(store, 'old'), some(10))
       equal(await store.get('new'), null)

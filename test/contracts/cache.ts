@@ -12,68 +12,68 @@ const long = 60_000
 export const cache = proof({
   contract: {
     'gives back what was set': async (fresh: () => Promise<Cache>) => {
-      const it = await fresh()
+      const cache = await fresh()
       for (const value of [{ a: [1, { b: 'c' }], d: null }, 'text', 1.5, [], ['']]) {
-        await it.set('key', value, long)
-        deepEqual(await it.get('key'), value)
+        await cache.set('key', value, long)
+        deepEqual(await cache.get('key'), value)
       }
     },
     'takes nothing for something': async (fresh) => {
-      const it = await fresh()
+      const cache = await fresh()
       for (const value of [0, '', false, null]) {
-        await it.set('key', value, long)
-        equal(await it.get('key'), value)
+        await cache.set('key', value, long)
+        equal(await cache.get('key'), value)
       }
     },
     'says undefined for what was never set': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, long)
-      equal(await it.get('other'), undefined)
+      const cache = await fresh()
+      await cache.set('key', 1, long)
+      equal(await cache.get('other'), undefined)
     },
     'says undefined once the time is over': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, 30)
-      await it.set('long', 1, long)
+      const cache = await fresh()
+      await cache.set('key', 1, 30)
+      await cache.set('long', 1, long)
       await sleep(40)
-      equal(await it.get('key'), undefined)
-      equal(await it.get('long'), 1)
+      equal(await cache.get('key'), undefined)
+      equal(await cache.get('long'), 1)
     },
     'keeps nothing without time': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, long)
-      await it.set('key', 2, 0)
-      equal(await it.get('key'), undefined)
+      const cache = await fresh()
+      await cache.set('key', 1, long)
+      await cache.set('key', 2, 0)
+      equal(await cache.get('key'), undefined)
     },
     'the last set counts': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, long)
-      await it.set('key', 2, long)
-      equal(await it.get('key'), 2)
+      const cache = await fresh()
+      await cache.set('key', 1, long)
+      await cache.set('key', 2, long)
+      equal(await cache.get('key'), 2)
     },
     'setting again starts its time anew': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, 20)
-      await it.set('key', 1, long)
+      const cache = await fresh()
+      await cache.set('key', 1, 20)
+      await cache.set('key', 1, long)
       await sleep(30)
-      equal(await it.get('key'), 1)
+      equal(await cache.get('key'), 1)
     },
     'removes, and removing twice is fine': async (fresh) => {
-      const it = await fresh()
-      await it.set('key', 1, long)
-      await it.set('other', 1, long)
-      await it.remove('key')
-      await it.remove('key')
-      equal(await it.get('key'), undefined)
-      equal(await it.get('other'), 1)
+      const cache = await fresh()
+      await cache.set('key', 1, long)
+      await cache.set('other', 1, long)
+      await cache.remove('key')
+      await cache.remove('key')
+      equal(await cache.get('key'), undefined)
+      equal(await cache.get('other'), 1)
     },
     'keeps its own copy': async (fresh) => {
-      const it = await fresh()
+      const cache = await fresh()
       const mine = { a: 1 }
-      await it.set('key', mine, long)
+      await cache.set('key', mine, long)
       mine.a = 2
-      const given = await it.get<{ a: number }>('key')
+      const given = await cache.get<{ a: number }>('key')
       given!.a = 3
-      deepEqual(await it.get('key'), { a: 1 })
+      deepEqual(await cache.get('key'), { a: 1 })
     },
   },
   right: () => made(Cache, use(memory), use(clock)),

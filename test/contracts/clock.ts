@@ -36,13 +36,17 @@ export const clock = proof({
       const stop = new AbortController()
       const reason = new Error('enough')
       setTimeout(() => stop.abort(reason), 10)
-      await assert.rejects(Promise.race([clock.sleep(3000, stop.signal), wait(500)]), (it) => it === reason, 'at once')
+      await assert.rejects(
+        Promise.race([clock.sleep(3000, stop.signal), wait(500)]),
+        (error) => error === reason,
+        'at once',
+      )
     },
     'does not fall asleep when the signal has fired': async (fresh) => {
       const clock = await fresh()
       const reason = new Error('enough')
       const asleep = clock.sleep(300, AbortSignal.abort(reason))
-      await assert.rejects(Promise.race([asleep, wait(150)]), (it) => it === reason)
+      await assert.rejects(Promise.race([asleep, wait(150)]), (error) => error === reason)
     },
     'a sleep longer than a timer can be does not end at once': async (fresh) => {
       const clock = await fresh()

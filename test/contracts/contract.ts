@@ -26,4 +26,4 @@ export interface Proof<T, C extends Contract<T>> {
   readonly wrong: { readonly [K in keyof C]: (right: T) => Partial<T> }
 }
 
-export const proof = <T, C extends Contract<T>>(it: Proof<T, C>): Proof<T, C> => it
+export const proof = <T, C extends Contract<T>>(proof: Proof<T, C>): Proof<T, C> => proof

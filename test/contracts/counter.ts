@@ -17,9 +17,9 @@ const never = new AbortController().signal
 const count = async ({ upstream, model }: Counter, signal = never): Promise<TokenCount | null> =>
   upstream.countTokens!({ model, body: { messages: [{ role: 'user', content: 'How many cafés?' }] } }, signal)
 
-const faultOf = async (it: Counter, scene: Scene): Promise<unknown> => {
-  it.scene(scene)
-  return count(it).then(
+const faultOf = async (counter: Counter, scene: Scene): Promise<unknown> => {
+  counter.scene(scene)
+  return count(counter).then(
     () => {
       throw new Error('It did not fail')
     },
@@ -33,8 +33,8 @@ const quiet = (fault: UpstreamFailed | BadRequest) =>
     'says nothing of the backend',
   )
 
-const failsAgain = async (it: Counter, scene: Scene): Promise<UpstreamFailed> => {
-  const fault = await faultOf(it, scene)
+const failsAgain = async (counter: Counter, scene: Scene): Promise<UpstreamFailed> => {
+  const fault = await faultOf(counter, scene)
   ok(fault instanceof UpstreamFailed, `${JSON.stringify(scene)}: is UpstreamFailed`)
   ok(fault.again, 'may be tried again')
   quiet(fault)
@@ -44,14 +44,14 @@ const failsAgain = async (it: Counter, scene: Scene): Promise<UpstreamFailed> =>
 export const counter = proof({
   contract: {
     async 'tells the tokens that the backend counts'(fresh: () => Promise<Counter>) {
-      const it = await fresh()
-      equal((await count(it))?.tokens, it.tokens)
+      const counter = await fresh()
+      equal((await count(counter))?.tokens, counter.tokens)
     },
     async 'asks for a count and for no answer'(fresh: () => Promise<Counter>) {
-      const it = await fresh()
-      await count(it)
-      ok(JSON.stringify(it.asked()).length > 2, 'the backend was asked')
-      equal(it.asked()['stream'], undefined)
+      const counter = await fresh()
+      await count(counter)
+      ok(JSON.stringify(counter.asked()).length > 2, 'the backend was asked')
+      equal(counter.asked()['stream'], undefined)
     },
     async 'a refusal is the caller’s, without a word of the backend'(fresh: () => Promise<Counter>) {
       const fault = await faultOf(await fresh(), 'refuses')
@@ -65,24 +65,24 @@ export const counter = proof({
       equal(fault.retryAfter, 7000)
     },
     async 'its own failures and our credentials are not the caller’s fault'(fresh: () => Promise<Counter>) {
-      const it = await fresh()
-      equal((await failsAgain(it, 'breaks')).answered, 500)
-      equal((await failsAgain(it, 'denies')).answered, 401)
+      const counter = await fresh()
+      equal((await failsAgain(counter, 'breaks')).answered, 500)
+      equal((await failsAgain(counter, 'denies')).answered, 401)
     },
     async 'what is no count is a failure'(fresh: () => Promise<Counter>) {
-      const it = await fresh()
-      for (const scene of ['page', 'garbles', { cut: 0.5 }, { end: 0.5 }] as const) await failsAgain(it, scene)
+      const counter = await fresh()
+      for (const scene of ['page', 'garbles', { cut: 0.5 }, { end: 0.5 }] as const) await failsAgain(counter, scene)
     },
     async 'stops while it waits for a count'(fresh: () => Promise<Counter>) {
-      const it = await fresh()
-      it.scene('silent')
-      const before = await it.sockets()
+      const counter = await fresh()
+      counter.scene('silent')
+      const before = await counter.sockets()
       const controller = new AbortController()
       const reason = new Error('enough')
-      const fault = count(it, controller.signal).catch((fault: unknown) => fault)
+      const fault = count(counter, controller.signal).catch((fault: unknown) => fault)
       controller.abort(reason)
       equal(await fault, reason)
-      while ((await it.sockets()) > before) await sleep(10)
+      while ((await counter.sockets()) > before) await sleep(10)
     },
   },
   right: (): Counter => ({ ...simple(), tokens: 21 }),

@@ -54,10 +54,10 @@ const contract = {
     )
     for (const { probabilities } of distributions) {
       ok(
-        probabilities.every((it) => it >= 0 && it <= 1),
+        probabilities.every((probability) => probability >= 0 && probability <= 1),
         'between 0 and 1',
       )
-      ok(Math.abs(probabilities.reduce((sum, it) => sum + it, 0) - 1) < 1e-6, 'sums to one')
+      ok(Math.abs(probabilities.reduce((sum, probability) => sum + probability, 0) - 1) < 1e-6, 'sums to one')
     }
   },
   'counts in whole numbers and names its engine': async (fresh) => {
@@ -66,11 +66,11 @@ const contract = {
     ok(engine.length > 0, 'an engine')
   },
   'answers a question the same, whatever stands beside it': async (fresh) => {
-    const it = await fresh()
-    const whole = (await decide(it)).distributions
-    const turned = (await decide(it, [...questions].reverse())).distributions
+    const decider = await fresh()
+    const whole = (await decide(decider)).distributions
+    const turned = (await decide(decider, [...questions].reverse())).distributions
     for (const [at, question] of questions.entries()) {
-      const [alone] = (await decide(it, [question])).distributions
+      const [alone] = (await decide(decider, [question])).distributions
       deepEqual(alone!.probabilities, whole[at]!.probabilities, 'alone')
       deepEqual(turned[questions.length - 1 - at]!.probabilities, whole[at]!.probabilities, 'in another order')
     }
@@ -90,8 +90,10 @@ const right = (): Decider => ({
     models: async () => [{ id: 'even', type: 'DECISION' }],
     async decide({ questions: asked }, signal) {
       signal.throwIfAborted()
-      const distributions = asked.map((it) => ({
-        probabilities: even(it.type === 'choice' ? it.options.length : it.type === 'score' ? it.levels.length : 2),
+      const distributions = asked.map((request) => ({
+        probabilities: even(
+          request.type === 'choice' ? request.options.length : request.type === 'score' ? request.levels.length : 2,
+        ),
       }))
       return { distributions, usage: { input: asked.length, output: 0 }, engine: 'even' }
     },
@@ -100,8 +102,8 @@ const right = (): Decider => ({
 
 type Decide = NonNullable<Upstream['decide']>
 
-const changed = (change: (decide: Decide) => Decide) => (it: Decider) => ({
-  upstream: { ...it.upstream, decide: change(it.upstream.decide!) },
+const changed = (change: (decide: Decide) => Decide) => (decider: Decider) => ({
+  upstream: { ...decider.upstream, decide: change(decider.upstream.decide!) },
 })
 
 export const decider = proof<Decider, typeof contract>({

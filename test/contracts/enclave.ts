@@ -15,8 +15,8 @@ const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 const soon = () => AbortSignal.timeout(20_000)
 
 const keyOf = ({ keyset }: Keyset) => newest(parseKeyset(fromHex(keyset, 1 << 20)!)!, kems[0]!, Date.now())!
-const sealed = async (it: Enclave, said: object = params) =>
-  sealRequest(keyOf(await it.keys()), route, { ...said }, toHex(new Uint8Array(randomBytes(16))), names)
+const sealed = async (enclave: Enclave, sent: object = params) =>
+  sealRequest(keyOf(await enclave.keys()), route, { ...sent }, toHex(new Uint8Array(randomBytes(16))), names)
 const bodyOf = (reply: SealedReply) => {
   equal(reply.kind, 'body', 'an answer in one piece')
   return reply as Extract<SealedReply, { kind: 'body' }>
@@ -25,16 +25,19 @@ const bodyOf = (reply: SealedReply) => {
 /** An enclave that serves the rehearsal model. */
 const contract = {
   'publishes the keys that its keyset binds': async (fresh) => {
-    const it = await fresh()
-    const { keyset, keys } = await it.keys()
+    const enclave = await fresh()
+    const { keyset, keys } = await enclave.keys()
     const bound = parseKeyset(fromHex(keyset, 1 << 20)!)
     ok(bound !== null, 'a keyset')
     deepEqual(keys.map((key) => key.enclaveKid).sort(), bound.keys.map(enclaveKid).sort(), 'the same keys')
   },
   'gives fresh evidence over a challenge, and the same keyset': async (fresh) => {
-    const it = await fresh()
-    const plain = await it.keys()
-    const [one, other] = [await it.attest(new Uint8Array(32).fill(1)), await it.attest(new Uint8Array(32).fill(2))]
+    const enclave = await fresh()
+    const plain = await enclave.keys()
+    const [one, other] = [
+      await enclave.attest(new Uint8Array(32).fill(1)),
+      await enclave.attest(new Uint8Array(32).fill(2)),
+    ]
     equal(one.keyset, plain.keyset, 'the same keys')
     ok(JSON.stringify(one.evidence) !== JSON.stringify(other.evidence), 'other evidence')
   },
@@ -46,40 +49,40 @@ const contract = {
     )
   },
   'answers sealed for the caller, and tells the gateway counts only': async (fresh) => {
-    const it = await fresh()
-    const request = await sealed(it)
-    const reply = bodyOf(await it.handle(route, request.body, grant, soon()))
+    const enclave = await fresh()
+    const request = await sealed(enclave)
+    const reply = bodyOf(await enclave.handle(route, request.body, grant, soon()))
     equal(reply.status, 200, 'fine')
     ok(/rehearsal/.test(JSON.stringify(openAnswer(request, reply.body))), 'it opens')
     deepEqual([reply.trailer.model, reply.trailer.usage !== null], ['rehearsal', true], 'counts')
     ok(!/Hi|rehearsal:/.test(JSON.stringify(reply)), 'nothing in the clear')
   },
   'refuses what it has seen before': async (fresh) => {
-    const it = await fresh()
-    const request = await sealed(it)
-    await it.handle(route, request.body, grant, soon())
-    await rejects(it.handle(route, request.body, grant, soon()), BadRequest)
+    const enclave = await fresh()
+    const request = await sealed(enclave)
+    await enclave.handle(route, request.body, grant, soon())
+    await rejects(enclave.handle(route, request.body, grant, soon()), BadRequest)
   },
   'tells a key that is over from a request that does not open': async (fresh) => {
-    const it = await fresh()
-    const { body } = await sealed(it)
-    await rejects(it.handle(route, { ...body, enclaveKid: '0'.repeat(16) }, grant, soon()), Expired)
+    const enclave = await fresh()
+    const { body } = await sealed(enclave)
+    await rejects(enclave.handle(route, { ...body, enclaveKid: '0'.repeat(16) }, grant, soon()), Expired)
     const nonce = toHex(new Uint8Array(randomBytes(24)))
-    await rejects(it.handle(route, { ...body, nonce }, grant, soon()), (error) => {
+    await rejects(enclave.handle(route, { ...body, nonce }, grant, soon()), (error) => {
       return error instanceof BadRequest && !(error instanceof Expired) && error.validator === null
     })
   },
   'holds itself to the grant, and says so under the seal': async (fresh) => {
-    const it = await fresh()
-    const request = await sealed(it)
-    const reply = bodyOf(await it.handle(route, request.body, { ...grant, models: ['another'] }, soon()))
+    const enclave = await fresh()
+    const request = await sealed(enclave)
+    const reply = bodyOf(await enclave.handle(route, request.body, { ...grant, models: ['another'] }, soon()))
     equal(reply.status, 404, 'not for this caller')
     deepEqual(openWithStatus(request, reply.body).value, { code: 'unknown_model', field: 'model' }, 'sealed')
   },
   'stops when it is told to': async (fresh) => {
-    const it = await fresh()
-    const { body } = await sealed(it)
-    await rejects(it.handle(route, body, grant, AbortSignal.abort(new Error('left'))))
+    const enclave = await fresh()
+    const { body } = await sealed(enclave)
+    await rejects(enclave.handle(route, body, grant, AbortSignal.abort(new Error('left'))))
   },
 } satisfies Contract<Enclave>
 
@@ -93,38 +96,40 @@ export const enclave = proof<Enclave, typeof contract>({
   contract,
   right,
   wrong: {
-    'publishes the keys that its keyset binds': (it) => ({
-      keys: async () => ({ ...(await it.keys()), keys: [] }),
+    'publishes the keys that its keyset binds': (enclave) => ({
+      keys: async () => ({ ...(await enclave.keys()), keys: [] }),
     }),
-    'gives fresh evidence over a challenge, and the same keyset': (it) => ({ attest: () => it.keys() }),
+    'gives fresh evidence over a challenge, and the same keyset': (enclave) => ({ attest: () => enclave.keys() }),
     'says what it serves': () => ({ models: async () => [] }),
-    'answers sealed for the caller, and tells the gateway counts only': (it) => ({
+    'answers sealed for the caller, and tells the gateway counts only': (enclave) => ({
       handle: async (...asked) => {
-        const reply = bodyOf(await it.handle(...asked))
+        const reply = bodyOf(await enclave.handle(...asked))
         return { ...reply, body: { ...reply.body, note: 'Hi' } }
       },
     }),
-    'refuses what it has seen before': (it) => {
+    'refuses what it has seen before': (enclave) => {
       const seen = new Map<unknown, Promise<SealedReply>>()
       return {
         handle: (where, body, ...rest) => {
           const known = seen.get(body)
           if (known) return known
-          const answer = it.handle(where, body, ...rest)
+          const answer = enclave.handle(where, body, ...rest)
           seen.set(body, answer)
           return answer
         },
       }
     },
-    'tells a key that is over from a request that does not open': (it) => ({
+    'tells a key that is over from a request that does not open': (enclave) => ({
       handle: (...asked) =>
-        it.handle(...asked).catch(() => {
+        enclave.handle(...asked).catch(() => {
           throw new BadRequest('No')
         }),
     }),
-    'holds itself to the grant, and says so under the seal': (it) => ({
-      handle: (where, body, _, signal) => it.handle(where, body, grant, signal),
+    'holds itself to the grant, and says so under the seal': (enclave) => ({
+      handle: (where, body, _, signal) => enclave.handle(where, body, grant, signal),
     }),
-    'stops when it is told to': (it) => ({ handle: (where, body, its) => it.handle(where, body, its, soon()) }),
+    'stops when it is told to': (enclave) => ({
+      handle: (where, body, grant) => enclave.handle(where, body, grant, soon()),
+    }),
   },
 })

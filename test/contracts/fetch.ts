@@ -150,7 +150,10 @@ export const fetch = proof({
       }
       await serving(cut, async ({ url }) => {
         for (const path of ['/length', '/chunked']) {
-          await assert.rejects(text((await upstream(url + path, get())).body), (it) => it instanceof UpstreamFailed)
+          await assert.rejects(
+            text((await upstream(url + path, get())).body),
+            (error) => error instanceof UpstreamFailed,
+          )
         }
       })
     },
@@ -198,7 +201,7 @@ export const fetch = proof({
         const answer = await upstream(url, get())
         answer.discard()
         await closes(sockets)
-        await assert.rejects(soon(text(answer.body), 'the end'), (it) => it instanceof UpstreamFailed)
+        await assert.rejects(soon(text(answer.body), 'the end'), (error) => error instanceof UpstreamFailed)
       })
     },
     'waits for the answer no longer than its patience': async (fresh) => {

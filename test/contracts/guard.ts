@@ -24,9 +24,9 @@ const heard = async (watch: TextWatch | null, pieces: readonly string[]): Promis
   if (watch === null) return pieces.join('')
   let text = ''
   for (const piece of pieces) {
-    const it = await watch.take(piece)
-    if (it.refuses) return null
-    text += it.text
+    const taken = await watch.take(piece)
+    if (taken.refuses) return null
+    text += taken.text
   }
   const rest = await watch.end()
   return rest.refuses ? null : text + rest.text
@@ -62,7 +62,8 @@ const contract = {
     const watch = guard.begin(call)
     const { marks = [] } = await asked(watch, request.text)
     const text = watch.answer?.() ?? null
-    const told = text === null ? [] : [await text.take(answer.text), await text.end()].flatMap((it) => it.marks ?? [])
+    const told =
+      text === null ? [] : [await text.take(answer.text), await text.end()].flatMap((piece) => piece.marks ?? [])
     for (const mark of [...marks, ...told]) ok(guard.marks.includes(mark))
   },
   'does to an answer what it is for, wherever its pieces are cut': async (fresh) => {
@@ -109,7 +110,7 @@ const keeper: Guard = {
     return {
       async request(texts, signal) {
         signal.throwIfAborted()
-        const hidden = texts.map(({ text }) => text.replace(/<\w+>/g, (it) => `#${secrets.push(it)};`))
+        const hidden = texts.map(({ text }) => text.replace(/<\w+>/g, (match) => `#${secrets.push(match)};`))
         return { texts: hidden, marks: secrets.length > 0 ? ['secret'] : [] }
       },
       answer() {
@@ -118,7 +119,7 @@ const keeper: Guard = {
           const open = end ? -1 : held.search(/#\d*$/)
           const ready = open < 0 ? held : held.slice(0, open)
           held = held.slice(ready.length)
-          return { text: ready.replace(/#(\d+);/g, (it, number) => secrets[Number(number) - 1] ?? it) }
+          return { text: ready.replace(/#(\d+);/g, (match, number) => secrets[Number(number) - 1] ?? match) }
         }
         return {
           take(piece) {
@@ -142,8 +143,8 @@ const right = (): TriedGuard => ({
 const watching = (change: (watch: Watch) => Partial<Watch>) => () => ({
   guard: {
     ...keeper,
-    begin: (it: typeof call) => {
-      const watch = keeper.begin(it)
+    begin: (taken: typeof call) => {
+      const watch = keeper.begin(taken)
       return { ...watch, ...change(watch) }
     },
   },

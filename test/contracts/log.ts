@@ -129,8 +129,8 @@ export const log = proof({
     'bears causes without end': ({ log }) =>
       meek(log, (event, facts, cause) => {
         const all: unknown[] = []
-        for (let it = cause; it instanceof Error; it = it.cause) {
-          all.push(it)
+        for (let error = cause; error instanceof Error; error = error.cause) {
+          all.push(error)
           if (all.length > 20_000) throw new RangeError('No end')
         }
         log.error(event, facts, cause)

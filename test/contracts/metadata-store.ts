@@ -169,7 +169,7 @@ export const metadataStore = proof({
       const sums = await Promise.all(Array.from({ length: 50 }, () => store.add(counts, 'a', { n: 1, m: 2 })))
       deepEqual(await store.get(counts, 'a'), { n: 50, m: 100 })
       deepEqual(
-        sums.map((it) => it!['n']!).sort((a, b) => a - b),
+        sums.map((sum) => sum!['n']!).sort((a, b) => a - b),
         Array.from({ length: 50 }, (_, i) => i + 1),
       )
     },
@@ -449,7 +449,7 @@ export const metadataStore = proof({
         right.create(
           kind,
           id,
-          Object.fromEntries(Object.entries(row as object).filter(([, it]) => it !== null)) as never,
+          Object.fromEntries(Object.entries(row as object).filter(([, value]) => value !== null)) as never,
         ),
     }),
     'says null for what is not there': (right) => ({ get: (kind, id) => right.get(kind, id.trim()) }),
@@ -512,7 +512,7 @@ export const metadataStore = proof({
       async add(kind, id, deltas) {
         const row = ((await right.get(kind, id)) ?? {}) as Record<string, number>
         await turn()
-        const sums = Object.fromEntries(Object.entries(deltas).map(([name, it]) => [name, (row[name] ?? 0) + it]))
+        const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, (row[name] ?? 0) + delta]))
         if (!(await right.create(kind, id, sums as never))) await right.update(kind, id, sums as never)
         return sums
       },
@@ -554,7 +554,7 @@ export const metadataStore = proof({
     'finds text among the rows that the rest of the query names, page by page': (right) => ({
       async list<T>(kind: Kind<T>, { contains, ...query }: Query<T>) {
         const { rows, total } = await right.list(kind, query)
-        const has = (it: unknown) => String(it).toLowerCase().includes(contains!.text)
+        const has = (value: unknown) => String(value).toLowerCase().includes(contains!.text)
         return { rows: rows.filter(({ row }) => contains!.fields.some((name) => has(row[name]))), total }
       },
     }),
@@ -577,9 +577,9 @@ export const metadataStore = proof({
       rows: rows.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true })),
     })),
     'gives a page, and the total of all that match': shown((rows) => ({ total: rows.length })),
-    'counts at least as far as it is asked to': (it) => ({
+    'counts at least as far as it is asked to': (store) => ({
       list: async (kind, query) => {
-        const { rows, total } = await it.list(kind, query)
+        const { rows, total } = await store.list(kind, query)
         return { rows, total: query.countTo === undefined ? total : rows.length }
       },
     }),

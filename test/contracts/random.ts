@@ -28,12 +28,12 @@ export const random = proof({
     },
     'fractions lie between 0 and 1, 1 left out': async (fresh) => {
       assert.ok(
-        many(await fresh()).every((it) => it >= 0 && it < 1),
+        many(await fresh()).every((value) => value >= 0 && value < 1),
         'all of them',
       )
     },
     'fractions spread over the whole': async (fresh) => {
-      const tenths = new Set(many(await fresh()).map((it) => Math.floor(it * 10)))
+      const tenths = new Set(many(await fresh()).map((value) => Math.floor(value * 10)))
       for (let tenth = 0; tenth < 10; tenth++) assert.ok(tenths.has(tenth), 'every tenth')
     },
   },
@@ -41,7 +41,7 @@ export const random = proof({
   wrong: {
     'gives as many bytes as are asked': ({ bytes }) => ({ bytes: (length) => bytes(Math.min(length, 65_536)) }),
     'gives other bytes each time': () => ({ bytes: (length) => Uint8Array.from({ length }, (_, i) => i * 167) }),
-    'bytes take every value': ({ bytes }) => ({ bytes: (length) => bytes(length).map((it) => it & 127) }),
+    'bytes take every value': ({ bytes }) => ({ bytes: (length) => bytes(length).map((value) => value & 127) }),
     'given bytes stay as they are': ({ bytes }) => {
       const pool = new Uint8Array(200_000)
       return {

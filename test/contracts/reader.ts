@@ -93,7 +93,7 @@ const right = (): TriedReader => ({
   foreign: { ...plain('GIF'), name: 'picture.gif' },
 })
 const with_ = (change: Partial<Reader<'document'>>) => () => ({ reader: { ...notes, ...change } })
-const readAs = (change: (it: Awaited<ReturnType<typeof notes.read>>) => unknown) =>
+const readAs = (change: (result: Awaited<ReturnType<typeof notes.read>>) => unknown) =>
   with_({ read: async (...asked) => change(await notes.read(...asked)) as never })
 
 export const reader = proof<TriedReader, typeof contract>({
@@ -102,8 +102,8 @@ export const reader = proof<TriedReader, typeof contract>({
   wrong: {
     'has a name and a kind': with_({ name: '' }),
     'fits the files of its formats and no others': with_({ fits: () => true }),
-    'gives the text in sections, each with its place': readAs((it) => ({ ...it, sections: [] })),
-    'gives plain JSON': readAs((it) => ({ ...it, at: new Date() })),
+    'gives the text in sections, each with its place': readAs((result) => ({ ...result, sections: [] })),
+    'gives plain JSON': readAs((result) => ({ ...result, at: new Date() })),
     'reads as often as it is asked, and leaves the bytes as they are': with_({
       read: async (file, ...rest) => {
         const read = await notes.read(file, ...rest)

@@ -35,9 +35,9 @@ export const provided = async (t: Lasting, provider: AnyPlugin, settings: object
 }
 
 export const backend = async (t: Lasting, play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
-  const it = await recorded(play)
-  t.teardown(() => it.close())
-  return it
+  const backend = await recorded(play)
+  t.teardown(() => backend.close())
+  return backend
 }
 
 export interface Recording {
@@ -73,32 +73,33 @@ const json = { 'content-type': 'application/json' }
 const statuses: Readonly<Record<string, number>> = { refuses: 400, denies: 401, limits: 429, breaks: 500 }
 
 /** A provider in front of its recorded answers. */
-export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
+export const staged = async (t: Lasting, value: Recording): Promise<Stage> => {
   let scene: Scene = 'answers'
   let last: Readonly<Record<string, unknown>> = {}
-  const { ending, type, broken } = it.stream
+  const { ending, type, broken } = value.stream
 
   const play = async ({ path, body }: Asked): Promise<Take> => {
     if (scene === 'page') {
       return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>secret-of-the-backend' }
     }
-    if (it.lists.test(path)) return { headers: json, body: await playedFrom(it, 'models.json') }
-    const counts = it.counts?.test(path) === true
-    if (!counts && !it.chats.test(path)) return { status: 404, headers: json, body: '{}' }
+    if (value.lists.test(path)) return { headers: json, body: await playedFrom(value, 'models.json') }
+    const counts = value.counts?.test(path) === true
+    if (!counts && !value.chats.test(path)) return { status: 404, headers: json, body: '{}' }
     last = JSON.parse(body.toString())
     if (scene === 'silent') return { body: '', pace: 'silent' }
     const status = typeof scene === 'string' ? statuses[scene] : undefined
     if (status !== undefined) {
       const headers = status === 429 ? { ...json, 'retry-after': '7' } : json
-      return { status, headers, body: await playedFrom(it, `error-${status}.json`) }
+      return { status, headers, body: await playedFrom(value, `error-${status}.json`) }
     }
-    const streams = !counts && (last['stream'] === true || it.streams?.(path) === true)
+    const streams = !counts && (last['stream'] === true || value.streams?.(path) === true)
     const headers = streams ? { 'content-type': type } : json
     const end = streams ? ending : 'json'
-    const encode = (bytes: Buffer) => Buffer.from(streams && it.encode ? it.encode(bytes) : bytes)
-    if (scene === 'complains' && streams) return { headers, body: encode(await playedFrom(it, `stream-error.${end}`)) }
+    const encode = (bytes: Buffer) => Buffer.from(streams && value.encode ? value.encode(bytes) : bytes)
+    if (scene === 'complains' && streams)
+      return { headers, body: encode(await playedFrom(value, `stream-error.${end}`)) }
     const played = counts ? 'count' : scene === 'calls tools' ? 'tools' : 'chat'
-    const recording = await playedFrom(it, `${played}.${end}`)
+    const recording = await playedFrom(value, `${played}.${end}`)
     // A count whose numbers are words.
     if (scene === 'garbles' && counts) return { headers, body: recording.toString().replaceAll(/\d+/g, '"many"') }
     if (scene === 'garbles' && streams) {
@@ -117,35 +118,35 @@ export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
   }
 
   const server = await backend(t, play)
-  const upstream = await provided(t, it.provider, it.settings(server.url))
-  return { upstream, model: it.model, scene: (to) => void (scene = to), asked: () => last, sockets: server.open }
+  const upstream = await provided(t, value.provider, value.settings(server.url))
+  return { upstream, model: value.model, scene: (to) => void (scene = to), asked: () => last, sockets: server.open }
 }
 
 /** A provider in front of its recorded count. */
-export const stagedCount = async (t: Lasting, it: Recording): Promise<Counter> => ({
-  ...(await staged(t, it)),
+export const stagedCount = async (t: Lasting, recording: Recording): Promise<Counter> => ({
+  ...(await staged(t, recording)),
   tokens: 21,
 })
 
 /** Plays a stream cut after every single byte, and whole once: whether each was told as what it is. */
 export const everyCut = async (
   t: Lasting,
-  it: Recording,
+  value: Recording,
 ): Promise<{ readonly bytes: number; readonly fooled: readonly number[] }> => {
-  const recording = await playedFrom(it, `chat.${it.stream.ending}`)
-  const bytes = Buffer.from(it.encode?.(recording) ?? recording)
+  const recording = await playedFrom(value, `chat.${value.stream.ending}`)
+  const bytes = Buffer.from(value.encode?.(recording) ?? recording)
   let at = 0
   const server = await backend(t, () => ({
-    headers: { 'content-type': it.stream.type },
+    headers: { 'content-type': value.stream.type },
     body: bytes,
     pace: { end: at },
   }))
-  const upstream = await provided(t, it.provider, it.settings(server.url))
+  const upstream = await provided(t, value.provider, value.settings(server.url))
   const fooled: number[] = []
   for (at = 0; at <= bytes.length; at++) {
     try {
       const answer = await upstream.chat!(
-        { model: it.model, stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } },
+        { model: value.model, stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } },
         new AbortController().signal,
       )
       if (answer.kind === 'chunks') for await (const _ of answer.chunks);

@@ -50,7 +50,7 @@ const contract = {
   },
   'has one route for each method and path': async (fresh) => {
     const { surface } = await fresh()
-    const patterns = surface.routes.map((it) => nameOf(it).replace(/\{\w+\}/g, '{}'))
+    const patterns = surface.routes.map((route) => nameOf(route).replace(/\{\w+\}/g, '{}'))
     equal(new Set(patterns).size, patterns.length)
   },
   'names paths from the root, without a query': async (fresh) => {
@@ -59,8 +59,8 @@ const contract = {
   },
   'bounds each body that it reads': async (fresh) => {
     const { surface } = await fresh()
-    for (const it of surface.routes) {
-      const bound = boundOf(it)
+    for (const route of surface.routes) {
+      const bound = boundOf(route)
       ok(bound === null || (Number.isInteger(bound) && bound > 0 && bound <= mostBytes))
     }
   },

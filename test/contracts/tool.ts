@@ -53,7 +53,7 @@ const contract = {
     )
     const paid = {
       tokens: uses.some(({ usage }) => usage !== null),
-      audio: uses.some((it) => it.audioSeconds !== null),
+      audio: uses.some((use) => use.audioSeconds !== null),
     }
     if (tool.kind === 'retrieval') return
     for (const allowance of ['tokens', 'audio'] as const)
@@ -64,9 +64,9 @@ const contract = {
     if (bad === null) return
     await rejects(run(tool, bad.params, AbortSignal.timeout(60_000), bad.file), (error: unknown) => {
       ok(error instanceof GatewayError)
-      const said = JSON.stringify([error.message, error.validator])
+      const text = JSON.stringify([error.message, error.validator])
       for (const value of Object.values(bad.params as object)) {
-        if (typeof value === 'string' && value.length > 2) ok(!said.includes(value))
+        if (typeof value === 'string' && value.length > 2) ok(!text.includes(value))
       }
       return true
     })

@@ -70,7 +70,10 @@ const gist = ({ choices, usage }: Completion) => ({
   choices: choices.map(({ message, finish_reason }) => ({
     content: message.content || null,
     reasoning_content: message['reasoning_content'] || null,
-    tools: (message.tool_calls ?? []).map(({ function: it }) => ({ name: it.name, arguments: it.arguments })),
+    tools: (message.tool_calls ?? []).map(({ function: called }) => ({
+      name: called.name,
+      arguments: called.arguments,
+    })),
     finish_reason,
   })),
   usage: usage && [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens],

@@ -3,7 +3,7 @@ import { gatheredBytes } from '../../core/gathered-bytes.ts'
 
 t.test('parts of any length come out as they came', async (t) => {
   for (const lengths of [[], [0], [1], [5_000, 1, 0, 4_095, 9_000_000, 3], Array(20_000).fill(1) as number[]]) {
-    for (const expected of [null, lengths.reduce((sum, it) => sum + it, 0), 7]) {
+    for (const expected of [null, lengths.reduce((sum, length) => sum + length, 0), 7]) {
       const gathered = gatheredBytes(expected)
       const parts = lengths.map((length, at) => Buffer.alloc(length, 1 + (at % 250)))
       for (const part of parts) gathered.add(part)

@@ -37,11 +37,11 @@ const asking = (stream: boolean): Readonly<Record<string, readonly [path: string
 
 t.test('a header names who was asked, where the first one did not answer', async (t) => {
   let fails = true
-  const it = await gateway(t, () => (fails ? failing : null))
+  const doors = await gateway(t, () => (fails ? failing : null))
   for (const stream of [false, true]) {
     for (const [door, [path, body]] of Object.entries(asking(stream))) {
       const told = async () => {
-        const response = await it.call('POST', path, { model: 'talk', stream, ...body })
+        const response = await doors.call('POST', path, { model: 'talk', stream, ...body })
         await response.text()
         const { headers } = response
         return [response.status, headers.get('x-sealgate-attempts'), headers.get('x-sealgate-answered-by')]
@@ -56,15 +56,15 @@ t.test('a header names who was asked, where the first one did not answer', async
 
 t.test('a stream that begins with a sign of life has the attempts before it', async (t) => {
   const silent: Take = { body: '', pace: 'silent' }
-  const it = await gateway(t, () => silent, { timeouts: { heartbeat: 20, firstToken: 200 } })
+  const doors = await gateway(t, () => silent, { timeouts: { heartbeat: 20, firstToken: 200 } })
   const [path, body] = asking(true)['messages']!
-  const response = await it.call('POST', path, { model: 'talk', stream: true, ...body })
+  const response = await doors.call('POST', path, { model: 'talk', stream: true, ...body })
   t.equal(response.headers.get('x-sealgate-attempts'), null, 'the second was not asked yet')
   t.match(await response.text(), /: waiting\n[^]*: attempt 2 by chat\n/, 'which a comment tells')
 })
 
 t.test('signed reasoning that failover leaves out is told', async (t) => {
-  const it = await gateway(t, () => failing)
+  const doors = await gateway(t, () => failing)
   const messages = [
     { role: 'user', content: 'Hi' },
     {
@@ -77,11 +77,11 @@ t.test('signed reasoning that failover leaves out is told', async (t) => {
     { role: 'user', content: 'Go on.' },
   ]
   for (const stream of [false, true]) {
-    const response = await it.call('POST', '/v1/messages', { model: 'talk', stream, max_tokens: 9, messages })
+    const response = await doors.call('POST', '/v1/messages', { model: 'talk', stream, max_tokens: 9, messages })
     await response.text()
     t.equal(response.headers.get('x-sealgate-attempts'), 'messages, chat')
     t.equal(response.headers.get('x-sealgate-dropped'), 'messages.content.thinking')
-    t.notMatch(it.backend.asked.at(-1)!.body.toString(), 'c2lnbmVk', 'the other vendor is not given the signature')
-    t.match(it.backend.asked.at(-2)!.body.toString(), 'c2lnbmVk')
+    t.notMatch(doors.backend.asked.at(-1)!.body.toString(), 'c2lnbmVk', 'the other vendor is not given the signature')
+    t.match(doors.backend.asked.at(-2)!.body.toString(), 'c2lnbmVk')
   }
 })

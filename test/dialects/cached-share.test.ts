@@ -85,7 +85,7 @@ const promptOf = ({ body }: Asked): string => {
     body.toString(),
   ) as Json
   return [tools, system ?? systemInstruction ?? instructions, ...(messages ?? contents ?? input)]
-    .map((it) => JSON.stringify(it))
+    .map((message) => JSON.stringify(message))
     .join('\n')
 }
 
@@ -102,23 +102,23 @@ const shared = (one: string, other: string): number => {
 }
 
 t.test('a backend of the caller’s dialect finds as much in its cache as without the gateway', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ say: 'Well.' }]),
   )
   for (const dialect of backends) {
     const path = paths[dialect](dialect)
     const asking = async (base: string, headers: Record<string, string>) => {
-      const from = it.backend.asked.length
+      const from = doors.backend.asked.length
       for (const turn of turns[dialect]) {
         const body = JSON.stringify({ ...turn, ...(dialect !== 'gemini' && { model: dialect }) })
         const sent = { 'content-type': 'application/json', ...headers }
         t.equal((await fetch(base + path, { method: 'POST', headers: sent, body })).status, 200)
       }
-      return it.backend.asked.slice(from)
+      return doors.backend.asked.slice(from)
     }
-    const direct = await asking(it.backend.url, {})
-    const ours = await asking(it.base, { authorization: `Bearer ${it.key}` })
+    const direct = await asking(doors.backend.url, {})
+    const ours = await asking(doors.base, { authorization: `Bearer ${doors.key}` })
     t.ok(cached(direct)[3]! > long.length, 'the cache is one in which prompts are found')
     t.same(cached(ours), cached(direct), `${dialect}: all of what is found without the gateway`)
     t.same(ours.map(promptOf), direct.map(promptOf), `${dialect}: letter for letter`)

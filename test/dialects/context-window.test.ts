@@ -86,7 +86,7 @@ const played = () => {
 
 const gateway = async (t: Test, routing: SettingsInput['routing'] = { retries: 0 }) => {
   const { play, during } = played()
-  const it = await opened(t, play, {}, { models, routing })
+  const gateway = await opened(t, play, {}, { models, routing })
   const doors = (model: string, content: string, stream: boolean): Readonly<Record<string, [string, object]>> => ({
     chat: ['/v1/chat/completions', { model, stream, messages: [{ role: 'user', content }] }],
     responses: ['/v1/responses', { model, stream, input: content }],
@@ -98,7 +98,7 @@ const gateway = async (t: Test, routing: SettingsInput['routing'] = { retries: 0
   })
   const ask = (model: string, content: string, faults: Faults, door = 'chat', stream = false) =>
     during(faults, async () => {
-      const response = await it.call('POST', ...doors(model, content, stream)[door]!)
+      const response = await gateway.call('POST', ...doors(model, content, stream)[door]!)
       return { status: response.status, text: await response.text() }
     })
   return { ask }
@@ -178,10 +178,10 @@ t.test('an overflow is told where the larger backend takes no calls', async (t) 
 t.test('the same holds inside the enclave', async (t) => {
   const { play, during } = played()
   const sealed = Object.fromEntries(
-    Object.entries(models).map(([name, it]) => [name, { ...it, standard: false, confidential: true }]),
+    Object.entries(models).map(([name, model]) => [name, { ...model, standard: false, confidential: true }]),
   )
-  const it = await sealedDoors(t, play, {}, { models: sealed as never })
-  const { chat } = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const doors = await sealedDoors(t, play, {}, { models: sealed as never })
+  const { chat } = connect({ baseUrl: doors.base, apiKey: doors.key, policy: { allowInsecureDev: true } })
   const ask = (content: string, faults: Faults) =>
     during(faults, async () => {
       const { choices } = await chat.completions.create({ model: 'growing', messages: [{ role: 'user', content }] })

@@ -60,19 +60,19 @@ const opened = async (t: Test, settings: SettingsInput = {}, more: Partial<Adapt
       { upstreams: chain.map((provider, at) => ({ provider, model: `${provider}-own`, priority: at + 1 })) },
     ]),
   )
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), upstreams, ...more },
     { models, ...unhurried, ...settings },
   )
   const asked = (name: Name) => backends[name].asked.map(({ path }) => path)
   const messages = async (model: string, more: object = {}, headers: Record<string, string> = {}) => {
-    const answer = await it.call('POST', '/v1/messages/count_tokens', { model, messages: hello, ...more }, headers)
+    const answer = await gateway.call('POST', '/v1/messages/count_tokens', { model, messages: hello, ...more }, headers)
     return told(answer)
   }
   const google = async (model: string, body: object = { contents: [{ parts: [{ text: 'x'.repeat(400) }] }] }) =>
-    told(await it.call('POST', `/v1beta/models/${model}:countTokens`, body))
-  return { ...it, plays, backends, asked, messages, google }
+    told(await gateway.call('POST', `/v1beta/models/${model}:countTokens`, body))
+  return { ...gateway, plays, backends, asked, messages, google }
 }
 
 const told = async (answer: Response) => ({
@@ -83,92 +83,92 @@ const told = async (answer: Response) => ({
 })
 
 t.test('a backend counts, and its own answer goes back where it speaks the dialect', async (t) => {
-  const it = await opened(t)
-  const own = await it.messages('claude', { system: 'Be short.' }, { 'anthropic-beta': 'one-2026-01-01' })
+  const doors = await opened(t)
+  const own = await doors.messages('claude', { system: 'Be short.' }, { 'anthropic-beta': 'one-2026-01-01' })
   t.match(own, { status: 200, estimated: null })
   t.equal(own.text.replaceAll(/\s/g, ''), counts.toString().replaceAll(/\s/g, ''))
-  const [request] = it.backends.first.asked
+  const [request] = doors.backends.first.asked
   t.equal(request!.headers['anthropic-beta'], 'one-2026-01-01')
   t.same(JSON.parse(request!.body.toString()), { messages: hello, system: 'Be short.', model: 'first-own' })
   const spaced = `{"model":"claude","messages":[{"role":"user",  "content":"Hi",   "a":1.0}]}`
-  await fetch(`${it.base}/v1/messages/count_tokens`, {
+  await fetch(`${doors.base}/v1/messages/count_tokens`, {
     method: 'POST',
-    headers: { ...json, 'x-api-key': it.key },
+    headers: { ...json, 'x-api-key': doors.key },
     body: spaced,
   })
-  t.match(it.backends.first.asked.at(-1)!.body.toString(), '[{"role":"user",  "content":"Hi",   "a":1.0}]')
+  t.match(doors.backends.first.asked.at(-1)!.body.toString(), '[{"role":"user",  "content":"Hi",   "a":1.0}]')
 
-  const content = await it.google('gemini')
+  const content = await doors.google('gemini')
   t.match(content, { status: 200, estimated: null })
   t.same(JSON.parse(content.text), JSON.parse(contents.toString()), 'with the counts of its modalities')
   const whole = { model: 'models/gemini', contents: [{ parts: [{ text: 'Hi' }] }], systemInstruction: { parts: [] } }
-  t.equal((await it.google('gemini', { generateContentRequest: whole })).status, 200)
-  const { generateContentRequest } = JSON.parse(it.backends.google.asked.at(-1)!.body.toString())
+  t.equal((await doors.google('gemini', { generateContentRequest: whole })).status, 200)
+  const { generateContentRequest } = JSON.parse(doors.backends.google.asked.at(-1)!.body.toString())
   t.equal(generateContentRequest.model, 'models/google-own')
 
-  t.same(JSON.parse((await it.google('claude')).text), { totalTokens: 21 }, 'in the words of the door')
-  const other = await it.messages('gemini', { metadata: { user_id: 'a' } })
+  t.same(JSON.parse((await doors.google('claude')).text), { totalTokens: 21 }, 'in the words of the door')
+  const other = await doors.messages('gemini', { metadata: { user_id: 'a' } })
   t.same(JSON.parse(other.text), { input_tokens: 21 })
   t.equal(other.headers.get('x-sealgate-dropped'), 'metadata')
 })
 
 t.test('a count takes the way of a chat, and an estimate stands where that way has no counter', async (t) => {
-  const it = await opened(t)
-  it.plays.first = refusal(500)
-  t.match(await it.messages('claude'), { text: '{"input_tokens":22}', estimated: null }, 'the next backend counts')
-  t.match(await it.messages('plain'), { text: '{"input_tokens":105}', estimated: 'true' })
-  t.match(await it.google('plain'), { text: '{"totalTokens":105}', estimated: 'true' })
-  t.match(await it.messages('plain-first'), { text: '{"input_tokens":105}', estimated: 'true' }, 'other tokens')
-  t.equal(it.asked('first').length, 1)
-  t.match(await it.messages('plain-last'), { text: '{"input_tokens":105}', estimated: 'true' })
-  t.equal(it.asked('first').length, 2, 'each backend is asked once')
-  t.equal(it.asked('plain').length, 0)
+  const doors = await opened(t)
+  doors.plays.first = refusal(500)
+  t.match(await doors.messages('claude'), { text: '{"input_tokens":22}', estimated: null }, 'the next backend counts')
+  t.match(await doors.messages('plain'), { text: '{"input_tokens":105}', estimated: 'true' })
+  t.match(await doors.google('plain'), { text: '{"totalTokens":105}', estimated: 'true' })
+  t.match(await doors.messages('plain-first'), { text: '{"input_tokens":105}', estimated: 'true' }, 'other tokens')
+  t.equal(doors.asked('first').length, 1)
+  t.match(await doors.messages('plain-last'), { text: '{"input_tokens":105}', estimated: 'true' })
+  t.equal(doors.asked('first').length, 2, 'each backend is asked once')
+  t.equal(doors.asked('plain').length, 0)
 })
 
 t.test('a failing count is an estimate, and the chat goes on', async (t) => {
-  const it = await opened(t, { routing: { breaker: { faults: 2, rest: 60_000 } } })
+  const doors = await opened(t, { routing: { breaker: { faults: 2, rest: 60_000 } } })
   const long = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   for (const take of [refusal(400, long), refusal(429), refusal(404), { headers: json, body: '<p>' }]) {
-    it.plays.first = it.plays.second = take
-    t.match(await it.messages('claude'), { status: 200, text: '{"input_tokens":105}', estimated: 'true' })
+    doors.plays.first = doors.plays.second = take
+    t.match(await doors.messages('claude'), { status: 200, text: '{"input_tokens":105}', estimated: 'true' })
   }
-  t.equal(it.logged.filter(({ event }) => event === 'count.estimated').length, 4, 'the operator is told')
-  t.notMatch(JSON.stringify(it.logged), /secret-of-the-backend|prompt is too long/)
-  const asked = it.asked('first').length
-  t.equal((await it.messages('claude')).estimated, 'true')
-  t.equal(it.asked('first').length, asked, 'a counter that fails rests')
-  it.plays.first = { headers: json, body: await vector('anthropic/chat.json') }
-  const chat = await it.call('POST', '/v1/messages', { model: 'claude', max_tokens: 9, messages: hello })
+  t.equal(doors.logged.filter(({ event }) => event === 'count.estimated').length, 4, 'the operator is told')
+  t.notMatch(JSON.stringify(doors.logged), /secret-of-the-backend|prompt is too long/)
+  const asked = doors.asked('first').length
+  t.equal((await doors.messages('claude')).estimated, 'true')
+  t.equal(doors.asked('first').length, asked, 'a counter that fails rests')
+  doors.plays.first = { headers: json, body: await vector('anthropic/chat.json') }
+  const chat = await doors.call('POST', '/v1/messages', { model: 'claude', max_tokens: 9, messages: hello })
   t.equal(chat.status, 200, 'its chats go on')
 })
 
 t.test('what is wrong with the request itself is an error', async (t) => {
-  const it = await opened(t)
-  const malformed = await it.messages('claude', { messages: 'Hi' })
+  const doors = await opened(t)
+  const malformed = await doors.messages('claude', { messages: 'Hi' })
   t.match([malformed.status, JSON.parse(malformed.text)], [400, { error: { type: 'invalid_request_error' } }])
-  t.match(await it.messages('claude', { container: 'c' }), { status: 400, text: /state_not_supported/ })
-  t.match(await it.messages('nobody'), { status: 404 })
-  t.equal(it.asked('first').length, 0, 'no backend is asked')
-  it.plays.first = refusal(400, { type: 'invalid_request_error', message: 'tools.0.name: String too long' })
-  t.match(await it.messages('claude'), { status: 400, text: /tools\.0\.name: String too long/, estimated: null })
-  t.equal(it.asked('second').length, 0)
+  t.match(await doors.messages('claude', { container: 'c' }), { status: 400, text: /state_not_supported/ })
+  t.match(await doors.messages('nobody'), { status: 404 })
+  t.equal(doors.asked('first').length, 0, 'no backend is asked')
+  doors.plays.first = refusal(400, { type: 'invalid_request_error', message: 'tools.0.name: String too long' })
+  t.match(await doors.messages('claude'), { status: 400, text: /tools\.0\.name: String too long/, estimated: null })
+  t.equal(doors.asked('second').length, 0)
 })
 
 t.test('limits of requests hold, and no token is taken', async (t) => {
-  const it = await opened(t, { limits: { key: { tokensPerMinute: 50, requestsPerSecond: null } } })
-  for (let at = 0; at < 3; at++) t.match(await it.messages('claude'), { status: 200, estimated: null })
+  const doors = await opened(t, { limits: { key: { tokensPerMinute: 50, requestsPerSecond: null } } })
+  for (let at = 0; at < 3; at++) t.match(await doors.messages('claude'), { status: 200, estimated: null })
   const chat = { model: 'claude', max_tokens: 1, messages: hello }
-  t.equal((await it.call('POST', '/v1/messages', chat)).status, 429, 'a chat of this length is beyond the allowance')
-  const { credential } = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+  t.equal((await doors.call('POST', '/v1/messages', chat)).status, 429, 'a chat of this length is beyond the allowance')
+  const { credential } = await doors.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
   const own = { authorization: `Bearer ${credential}` }
-  const statuses = await Promise.all([1, 2, 3].map(async () => (await it.messages('claude', {}, own)).status))
+  const statuses = await Promise.all([1, 2, 3].map(async () => (await doors.messages('claude', {}, own)).status))
   t.same(statuses.sort(), [200, 429, 429])
 })
 
 t.test('guards see a prompt before a backend counts it', async (t) => {
-  const it = await opened(t, {}, { guards: [use(words, { lists: { house: { words: ['forbidden'] } } })] })
-  const refused = await it.messages('claude', { messages: [{ role: 'user', content: 'a forbidden thing' }] })
+  const doors = await opened(t, {}, { guards: [use(words, { lists: { house: { words: ['forbidden'] } } })] })
+  const refused = await doors.messages('claude', { messages: [{ role: 'user', content: 'a forbidden thing' }] })
   t.match(refused, { status: 400, text: /guard_refused/ })
-  t.equal(it.asked('first').length, 0)
-  t.match(await it.messages('claude'), { status: 200, estimated: null })
+  t.equal(doors.asked('first').length, 0)
+  t.match(await doors.messages('claude'), { status: 200, estimated: null })
 })

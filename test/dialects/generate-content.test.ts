@@ -7,8 +7,8 @@ const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello there.' }]
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
-const post = (it: Doors, body: object, model = 'chat', what = 'generateContent') =>
-  it.call('POST', `/v1beta/models/${model}:${what}`, { contents, ...body })
+const post = (doors: Doors, body: object, model = 'chat', what = 'generateContent') =>
+  doors.call('POST', `/v1beta/models/${model}:${what}`, { contents, ...body })
 
 const rich = {
   contents: [
@@ -38,15 +38,15 @@ const rich = {
 }
 
 t.test('a backend of the same dialect is asked what the caller asked', async (t) => {
-  const it = await opened(t, hello)
-  const answer = await post(it, rich, 'gemini')
+  const doors = await opened(t, hello)
+  const answer = await post(doors, rich, 'gemini')
   t.equal(answer.headers.get('x-sealgate-dropped'), null)
-  t.same(it.asked(), rich)
+  t.same(doors.asked(), rich)
   t.match(await answer.json(), { modelVersion: 'gemini', usageMetadata: { totalTokenCount: 30 } })
 })
 
 t.test('a request in the words of the common format, in either spelling', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const { systemInstruction, toolConfig, generationConfig, ...others } = rich
   const snake = {
     ...others,
@@ -55,10 +55,10 @@ t.test('a request in the words of the common format, in either spelling', async 
     generation_config: generationConfig,
   }
   for (const body of [rich, snake]) {
-    const answer = await post(it, body)
+    const answer = await post(doors, body)
     const told = 'safetySettings, contents.parts.thoughtSignature, generationConfig.topK'
     t.equal(answer.headers.get('x-sealgate-dropped'), told)
-    t.match(it.asked(), {
+    t.match(doors.asked(), {
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: [{ text: 'Look' }, { image_url: { url: 'data:image/png;base64,AAAA' } }] },
@@ -84,50 +84,50 @@ t.test('a request in the words of the common format, in either spelling', async 
 })
 
 t.test('contents without a part are refused before a backend is asked', async (t) => {
-  const it = await opened(t, hello)
-  const answer = await post(it, { contents: [{}] }, 'chat')
+  const doors = await opened(t, hello)
+  const answer = await post(doors, { contents: [{}] }, 'chat')
   const { error } = (await answer.json()) as { readonly error: { readonly status: string } }
   t.match([answer.status, error.status], [400, 'INVALID_ARGUMENT'])
-  t.equal(it.backend.asked.length, 0, 'no backend was asked')
+  t.equal(doors.backend.asked.length, 0, 'no backend was asked')
 })
 
 t.test('state at the vendor is refused, tools that the vendor runs are told', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const fileData = { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc', mimeType: 'image/png' }
   for (const model of ['chat', 'gemini']) {
     for (const body of [
       { cachedContent: 'cachedContents/1' },
       { contents: [{ role: 'user', parts: [{ fileData }] }] },
     ]) {
-      const answer = await post(it, body, model)
+      const answer = await post(doors, body, model)
       const { error } = (await answer.json()) as any
       t.match(
         [answer.status, error.status, error.details],
         [400, 'INVALID_ARGUMENT', [{ reason: 'state_not_supported' }]],
       )
     }
-    t.equal(it.backend.asked.length, 0, 'no backend was asked')
+    t.equal(doors.backend.asked.length, 0, 'no backend was asked')
   }
-  const answer = await post(it, { tools: [{ googleSearch: {} }] }, 'gemini')
+  const answer = await post(doors, { tools: [{ googleSearch: {} }] }, 'gemini')
   t.equal(answer.headers.get('x-sealgate-dropped'), 'tools.googleSearch')
-  t.notOk('tools' in it.asked())
+  t.notOk('tools' in doors.asked())
 })
 
 t.test('thoughts are told to those who ask for them, streams come as events or as an array', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const texts = (pieces: readonly any[]) =>
     pieces
       .flatMap(({ candidates }) => candidates[0].content.parts)
       .flatMap(({ text, thought }: any) => (text ? [[text, thought === true]] : []))
-  const silent = (await (await post(it, {})).json()) as any
+  const silent = (await (await post(doors, {})).json()) as any
   t.same(texts([silent]), [['Hello there.', false]])
   const aloud = { generationConfig: { thinkingConfig: { includeThoughts: true } } }
-  t.same(texts([await (await post(it, aloud)).json()]), [
+  t.same(texts([await (await post(doors, aloud)).json()]), [
     ['Let me see.', true],
     ['Hello there.', false],
   ])
-  const events = eventsOf(await (await post(it, {}, 'chat', 'streamGenerateContent?alt=sse')).text())
-  const array = (await (await post(it, {}, 'chat', 'streamGenerateContent')).json()) as any[]
+  const events = eventsOf(await (await post(doors, {}, 'chat', 'streamGenerateContent?alt=sse')).text())
+  const array = (await (await post(doors, {}, 'chat', 'streamGenerateContent')).json()) as any[]
   for (const pieces of [events, array]) {
     t.same(texts(pieces), [
       ['Hello ', false],
@@ -142,12 +142,12 @@ t.test('thoughts are told to those who ask for them, streams come as events or a
 })
 
 t.test('tokens are counted, or estimated, and errors told in the dialect', async (t) => {
-  const it = await opened(t, hello)
-  t.same(await (await post(it, {}, 'chat', 'countTokens')).json(), { totalTokens: 6 })
-  t.same(await (await post(it, {}, 'gemini', 'countTokens')).json(), { totalTokens: 21 })
-  const unknown = await post(it, {}, 'nobody')
+  const doors = await opened(t, hello)
+  t.same(await (await post(doors, {}, 'chat', 'countTokens')).json(), { totalTokens: 6 })
+  t.same(await (await post(doors, {}, 'gemini', 'countTokens')).json(), { totalTokens: 21 })
+  const unknown = await post(doors, {}, 'nobody')
   t.match([unknown.status, await unknown.json()], [404, { error: { code: 404, status: 'NOT_FOUND' } }])
-  const malformed = await post(it, { contents: 'Hi' })
+  const malformed = await post(doors, { contents: 'Hi' })
   t.match(
     [malformed.status, await malformed.json()],
     [400, { error: { status: 'INVALID_ARGUMENT', message: /contents/ } }],
@@ -155,7 +155,7 @@ t.test('tokens are counted, or estimated, and errors told in the dialect', async
 })
 
 t.test('an object with more members than the dialect has is refused before it is rewritten', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, 0]))
   const bodies = (count: number): readonly object[] => [
     members(count - 1),
@@ -163,9 +163,9 @@ t.test('an object with more members than the dialect has is refused before it is
     { tools: [members(count)] },
     { generationConfig: members(count) },
   ]
-  for (const body of bodies(256)) t.equal((await post(it, body, 'gemini')).status, 200)
+  for (const body of bodies(256)) t.equal((await post(doors, body, 'gemini')).status, 200)
   for (const body of bodies(257)) {
-    const answer = await post(it, body, 'gemini')
+    const answer = await post(doors, body, 'gemini')
     const { error } = (await answer.json()) as { error: { message: string } }
     t.match([answer.status, error.message], [400, /object has too many members/])
   }

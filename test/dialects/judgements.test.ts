@@ -86,20 +86,20 @@ const opened = async (t: Test) => {
   }
   // A backend that rests would answer every case alike.
   const routing = { retries: 0, breaker: { faults: 1_000_000, ratio: 1 } }
-  const it = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models, ...unhurried, routing })
+  const gateway = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models, ...unhurried, routing })
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const answer = await it.call('POST', path, body, headers)
+    const answer = await gateway.call('POST', path, body, headers)
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any }
   }
-  const client = new OpenAI({ apiKey: it.key, baseURL: `${it.base}/v1`, maxRetries: 0 })
-  return { ...it, vendor, plays, post, client }
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.base}/v1`, maxRetries: 0 })
+  return { ...gateway, vendor, plays, post, client }
 }
 
 t.test('rerankers of four vendors are asked by their own routes', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const routes = { cohere: '/v2/rerank', together: '/v1/rerank', openrouter: '/api/v1/rerank', vllm: '/v1/rerank' }
   for (const [model, path] of Object.entries(routes)) {
-    const { status, body } = await it.post('/v1/rerank', { model, query: 'Herons?', documents, top_n: 2 })
+    const { status, body } = await doors.post('/v1/rerank', { model, query: 'Herons?', documents, top_n: 2 })
     t.equal(status, 200, JSON.stringify(body))
     t.match(body, {
       object: 'rerank',
@@ -112,30 +112,30 @@ t.test('rerankers of four vendors are asked by their own routes', async (t) => {
       meta: { engine: 'native' },
     })
     t.equal(body.results.length, 2)
-    const asked = it.vendor.asked.at(-1)!
+    const asked = doors.vendor.asked.at(-1)!
     t.equal(asked.path, path)
     t.same(JSON.parse(asked.body.toString()), { model: 'rerank-v4', query: 'Herons?', documents, top_n: 3 })
   }
-  const atCohere = await it.post('/v2/rerank', { model: 'cohere', query: 'Herons?', documents: [{ text: 'x' }] })
+  const atCohere = await doors.post('/v2/rerank', { model: 'cohere', query: 'Herons?', documents: [{ text: 'x' }] })
   t.match(atCohere.body, { results: [{ index: 0, document: { text: 'x' } }] }, 'the path of Cohere’s client')
-  const bare = await it.post('/v1/rerank', { model: 'cohere', query: 'x', documents, return_documents: false })
+  const bare = await doors.post('/v1/rerank', { model: 'cohere', query: 'x', documents, return_documents: false })
   t.notOk('document' in bare.body.results[0])
 })
 
 t.test('vectors serve where no reranker does, and the answer says so', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const asked = { model: 'vectors', query: 'heron waits', documents }
-  const { body } = await it.post('/v1/rerank', asked)
+  const { body } = await doors.post('/v1/rerank', asked)
   t.match(body, { meta: { engine: 'embeddings' }, usage: { prompt_tokens: 28 } })
   t.equal(body.results[0].index, 2, 'the text with the same letters')
   t.ok(body.results.every(({ relevance_score: score }: any) => score >= 0 && score <= 1))
-  const beside = await it.post('/v1/rerank', { ...asked, model: 'cohere-vectors' })
+  const beside = await doors.post('/v1/rerank', { ...asked, model: 'cohere-vectors' })
   t.match(beside.body, { meta: { engine: 'embeddings' } }, 'an embedding model of a vendor that has rerankers too')
-  t.equal(it.vendor.asked.at(-1)!.path, '/compatibility/v1/embeddings')
-  const router = new OpenRouter({ apiKey: it.key, serverURL: `${it.base}/v1`, retryConfig: { strategy: 'none' } })
+  t.equal(doors.vendor.asked.at(-1)!.path, '/compatibility/v1/embeddings')
+  const router = new OpenRouter({ apiKey: doors.key, serverURL: `${doors.base}/v1`, retryConfig: { strategy: 'none' } })
   const answer: any = await router.rerank.rerank({ requestBody: { ...asked, topN: 1 } })
   t.match(answer, { model: 'vectors', results: [{ index: 2, document: { text: documents[2] } }] }, 'a stock client')
-  const same = await it.post('/v1/rerank', { ...asked, documents: ['ab', 'ba', 'zz'], query: 'ab' })
+  const same = await doors.post('/v1/rerank', { ...asked, documents: ['ab', 'ba', 'zz'], query: 'ab' })
   t.same(
     same.body.results.map(({ index }: any) => index),
     [0, 1, 2],
@@ -144,10 +144,10 @@ t.test('vectors serve where no reranker does, and the answer says so', async (t)
 })
 
 t.test('a wrong rerank is refused, and a wrong answer is the backend’s fault', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const asked = { model: 'cohere', query: 'x', documents }
   const failed = async (more: object, status: number, param: string | null) => {
-    const answer = await it.post('/v1/rerank', { ...asked, ...more })
+    const answer = await doors.post('/v1/rerank', { ...asked, ...more })
     t.match([answer.status, answer.body.error.param], [status, param], JSON.stringify(more).slice(0, 60))
   }
   await failed({ model: 'none' }, 404, null)
@@ -157,9 +157,9 @@ t.test('a wrong rerank is refused, and a wrong answer is the backend’s fault',
   await failed({ documents: [{ image: 'x' }] }, 400, 'documents.0')
   await failed({ documents: Array.from({ length: 1001 }, () => 'x') }, 400, 'documents')
   await failed({ top_n: 0 }, 400, 'top_n')
-  const { credential } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
-  t.equal((await it.post('/v1/rerank', asked, { authorization: `Bearer ${credential}` })).status, 403)
-  t.equal((await it.post('/v1/rerank', asked, { authorization: 'Bearer sk-none' })).status, 401)
+  const { credential } = await doors.gateway.keys.create({ scopes: ['tools.execute'] })
+  t.equal((await doors.post('/v1/rerank', asked, { authorization: `Bearer ${credential}` })).status, 403)
+  t.equal((await doors.post('/v1/rerank', asked, { authorization: 'Bearer sk-none' })).status, 401)
   for (const results of [
     [],
     [{ index: 0, relevance_score: 1 }],
@@ -168,57 +168,57 @@ t.test('a wrong rerank is refused, and a wrong answer is the backend’s fault',
     [0, 1, 3].map((index) => ({ index, relevance_score: 1 })),
     [0, 1, 2].map((index) => ({ index, relevance_score: 'much' })),
   ]) {
-    it.plays.answer = () => ({ headers: json, body: JSON.stringify({ results }) })
-    t.equal((await it.post('/v1/rerank', asked)).status, 503)
+    doors.plays.answer = () => ({ headers: json, body: JSON.stringify({ results }) })
+    t.equal((await doors.post('/v1/rerank', asked)).status, 503)
   }
 })
 
 t.test('moderations go to a backend that moderates', async (t) => {
-  const it = await opened(t)
-  const made = await it.client.moderations.create({ input: 'I will hurt you.' })
+  const doors = await opened(t)
+  const made = await doors.client.moderations.create({ input: 'I will hurt you.' })
   t.match(made, { id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: true }] })
-  t.same(JSON.parse(it.vendor.asked.at(-1)!.body.toString()), { model: 'omni', input: 'I will hurt you.' })
+  t.same(JSON.parse(doors.vendor.asked.at(-1)!.body.toString()), { model: 'omni', input: 'I will hurt you.' })
   const input = [
     { type: 'text' as const, text: 'x' },
     { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
   ]
-  await it.client.moderations.create({ model: 'omni-moderation-latest', input })
-  t.same(JSON.parse(it.vendor.asked.at(-1)!.body.toString()).input, input)
+  await doors.client.moderations.create({ model: 'omni-moderation-latest', input })
+  t.same(JSON.parse(doors.vendor.asked.at(-1)!.body.toString()).input, input)
   const failed = async (more: object, like: object) =>
-    t.match(await it.client.moderations.create({ input: 'x', ...more }).catch((error: unknown) => error), like)
+    t.match(await doors.client.moderations.create({ input: 'x', ...more }).catch((error: unknown) => error), like)
   await failed({ model: 'silent' }, { status: 400, param: 'model', message: /backend moderates/ })
   await failed({ model: 'none' }, { status: 404 })
   await failed({ input: [] }, { status: 400, param: 'input' })
-  it.plays.answer = () => ({ headers: json, body: '{}' })
+  doors.plays.answer = () => ({ headers: json, body: '{}' })
   await failed({}, { status: 503 })
 })
 
 t.test('tokens of Responses are counted by the backend, or estimated', async (t) => {
-  const it = await opened(t)
+  const doors = await opened(t)
   const count = (model: string, more: object = {}): Promise<any> =>
-    it.client.responses.inputTokens.count({ model, input: 'Hello', ...more })
+    doors.client.responses.inputTokens.count({ model, input: 'Hello', ...more })
   t.same(await count('counted', { instructions: 'Be short.' }), { object: 'response.input_tokens', input_tokens: 21 })
-  const [asked] = it.vendor.asked
+  const [asked] = doors.vendor.asked
   t.equal(asked!.path, '/v1/responses/input_tokens')
   t.same(JSON.parse(asked!.body.toString()), { model: 'gpt-own', input: 'Hello', instructions: 'Be short.' })
-  const other = await it.post('/v1/messages/count_tokens', {
+  const other = await doors.post('/v1/messages/count_tokens', {
     model: 'counted',
     messages: [{ role: 'user', content: 'x' }],
   })
   t.match(other.body, { input_tokens: 21 }, 'for other doors, too')
-  const guess = await it.post('/v1/responses/input_tokens', { model: 'plain', input: 'Hello' })
+  const guess = await doors.post('/v1/responses/input_tokens', { model: 'plain', input: 'Hello' })
   t.match([guess.status, guess.body.input_tokens > 0], [200, true])
   t.equal(guess.headers.get('x-sealgate-estimated'), 'true')
-  t.equal(it.vendor.asked.length, 2)
+  t.equal(doors.vendor.asked.length, 2)
   t.match(await count('none').catch((error: unknown) => error), { status: 404 })
   t.match(await count('counted', { input: 7 }).catch((error: unknown) => error), { status: 400, param: 'input' })
 })
 
 t.test('Gemini’s client makes vectors by any embedding model, clear and sealed', async (t) => {
-  const it = await opened(t)
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const doors = await opened(t)
+  const proxy = await sealing(t, ['--base-url', doors.base, '--allow-insecure-dev'], { SEALGATE_KEY: doors.key })
   for (const [baseUrl, apiKey] of [
-    [it.base, it.key],
+    [doors.base, doors.key],
     [proxy.url.replace(/\/v1$/, ''), 'x'],
   ] as const) {
     const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl } })
@@ -241,11 +241,11 @@ t.test('Gemini’s client makes vectors by any embedding model, clear and sealed
   }
   const path = '/v1beta/models/vectors'
   const content = { parts: [{ text: 'ab' }, { text: 'a' }] }
-  const one = await it.post(`${path}:embedContent`, { content, taskType: 'RETRIEVAL_QUERY' })
+  const one = await doors.post(`${path}:embedContent`, { content, taskType: 'RETRIEVAL_QUERY' })
   t.same(one.body.embedding.values.slice(0, 2), [2, 1], 'the parts are one text')
   t.equal(one.headers.get('x-sealgate-dropped'), 'taskType')
   const failed = async (verb: string, body: object, status: number, field: RegExp, model = path) => {
-    const answer = await it.post(`${model}:${verb}`, body)
+    const answer = await doors.post(`${model}:${verb}`, body)
     t.equal(answer.status, status, JSON.stringify(answer.body))
     t.match(answer.body.error.message, field)
   }

@@ -12,27 +12,27 @@ const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello.' }])
 const messages = [{ role: 'user', content: 'Hi' }]
 
 t.test('a key comes in any of the headers; two that differ are refused', async (t) => {
-  const it = await opened(t, hello)
-  const asked = (headers: Record<string, string>, path = '/v1/models') => fetch(it.base + path, { headers })
+  const doors = await opened(t, hello)
+  const asked = (headers: Record<string, string>, path = '/v1/models') => fetch(doors.base + path, { headers })
   const names = ['x-api-key', 'api-key', 'x-goog-api-key']
-  const bearer = { authorization: `Bearer ${it.key}` }
+  const bearer = { authorization: `Bearer ${doors.key}` }
   for (const name of names) {
-    t.equal((await asked({ [name]: it.key })).status, 200, name)
-    t.equal((await asked({ ...bearer, [name]: it.key })).status, 200, `${name} beside the same`)
+    t.equal((await asked({ [name]: doors.key })).status, 200, name)
+    t.equal((await asked({ ...bearer, [name]: doors.key })).status, 200, `${name} beside the same`)
     t.equal((await asked({ ...bearer, [name]: 'other' })).status, 401, `${name} beside another`)
     t.equal((await asked({ [name]: 'other' })).status, 401, `another ${name}`)
-    t.equal((await asked({ [name]: it.key }, '/std/models')).status, 401, `${name} elsewhere`)
+    t.equal((await asked({ [name]: doors.key }, '/std/models')).status, 401, `${name} elsewhere`)
     t.equal((await asked({ ...bearer, [name]: 'other' }, '/std/models')).status, 200, `${name} is nothing elsewhere`)
   }
-  const { credential } = await it.gateway.keys.create({})
-  t.equal((await asked({ 'x-api-key': it.key, 'api-key': credential })).status, 401, 'two good ones')
+  const { credential } = await doors.gateway.keys.create({})
+  t.equal((await asked({ 'x-api-key': doors.key, 'api-key': credential })).status, 401, 'two good ones')
   t.equal((await asked({})).status, 401)
 })
 
 t.test('models have names for ids, in the shape of the caller’s dialect', async (t) => {
-  const it = await opened(t, hello, { 'some/model': 'chat' })
+  const doors = await opened(t, hello, { 'some/model': 'chat' })
   const get = async (path: string, headers: Record<string, string> = {}) =>
-    (await it.call('GET', path, undefined, headers)).json() as Promise<any>
+    (await doors.call('GET', path, undefined, headers)).json() as Promise<any>
   const { object, data } = await get('/v1/models')
   t.same([object, data.map(({ id }: any) => id)], ['list', ['chat', 'responses', 'messages', 'gemini', 'some/model']])
   const { created, ...model } = await get('/v1/models/some%2Fmodel')
@@ -44,22 +44,22 @@ t.test('models have names for ids, in the shape of the caller’s dialect', asyn
   t.match(await get('/v1beta/models'), { models: [{ name: 'models/chat' }, {}, {}, {}] })
   t.match(await get('/v1beta/models/chat'), { name: 'models/chat', supportedGenerationMethods: ['generateContent'] })
   t.match(await get('/v1/models/nobody'), { error: { code: 'model_not_found' } })
-  t.equal((await fetch(it.base, { method: 'HEAD' })).status, 200, 'somebody is there')
+  t.equal((await fetch(doors.base, { method: 'HEAD' })).status, 200, 'somebody is there')
 })
 
 t.test('standard handlers serve under v1 with the errors of the dialect', async (t) => {
-  const it = await opened(t, hello)
-  const whole = await it.call('POST', '/v1/chat/completions', { model: 'chat', messages })
+  const doors = await opened(t, hello)
+  const whole = await doors.call('POST', '/v1/chat/completions', { model: 'chat', messages })
   t.match(await whole.json(), { model: 'chat', choices: [{ message: { content: 'Hello.' } }] })
   for (const path of ['chat/completions', 'embeddings', 'images/generations', 'audio/speech']) {
-    const answer = await it.call('POST', `/v1/${path}`, { model: 5 })
+    const answer = await doors.call('POST', `/v1/${path}`, { model: 5 })
     t.match(
       [answer.status, await answer.json()],
       [400, { error: { type: 'invalid_request_error', param: String } }],
       path,
     )
   }
-  t.match(await (await it.call('POST', '/std/embeddings', { model: 5 })).json(), { status: 400, validator: {} })
+  t.match(await (await doors.call('POST', '/std/embeddings', { model: 5 })).json(), { status: 400, validator: {} })
 })
 
 t.test('names and surfaces decide where the doors are', async (t) => {
@@ -80,10 +80,10 @@ t.test('a session that the caller names stays with one backend', async (t) => {
   const all = await Promise.all(Array.from({ length: 4 }, () => backend(t, hello)))
   const upstreams = all.map(({ url }, at) => use(openai, { baseUrl: `${url}/v1` }, `backend-${at}`))
   const talk = { upstreams: all.map((_, at) => ({ provider: `backend-${at}` })) }
-  const it = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { talk }, ...unhurried })
+  const gateway = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { talk }, ...unhurried })
   const counts = () => all.map(({ asked }) => asked.length)
   const ask = (text: string, body: object, headers: Record<string, string>) =>
-    it.call('POST', '/v1/responses', { model: 'talk', input: text, ...body }, headers)
+    gateway.call('POST', '/v1/responses', { model: 'talk', input: text, ...body }, headers)
   for (const [body, headers] of [
     [{ prompt_cache_key: 'mine' }, {}],
     [{}, { 'x-claude-code-session-id': 'mine' }],

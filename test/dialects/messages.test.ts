@@ -8,8 +8,8 @@ const hello = scripted(() => [{ think: 'Let me see.', signature: 'c2lnbmVk' }, {
 
 const user = (content: unknown) => ({ role: 'user', content })
 
-const post = (it: Doors, body: object, headers: Record<string, string> = {}) =>
-  it.call('POST', '/v1/messages', { model: 'messages', max_tokens: 100, messages: [user('Hi')], ...body }, headers)
+const post = (doors: Doors, body: object, headers: Record<string, string> = {}) =>
+  doors.call('POST', '/v1/messages', { model: 'messages', max_tokens: 100, messages: [user('Hi')], ...body }, headers)
 
 const ephemeral = { cache_control: { type: 'ephemeral' } }
 
@@ -50,12 +50,12 @@ const rich = {
 }
 
 t.test('a backend of the same dialect is asked what the caller asked', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const betas = { 'anthropic-beta': 'one-2025-01-01,two-2026-02-02', 'anthropic-version': '2023-06-01' }
-  const answer = await post(it, rich, betas)
+  const answer = await post(doors, rich, betas)
   t.equal(answer.headers.get('x-sealgate-dropped'), null)
-  t.same(it.asked(), { ...rich, model: 'claude-opus-4-8', max_tokens: 100 })
-  t.match(it.backend.asked.at(-1)!.headers, betas, 'betas and version byte for byte')
+  t.same(doors.asked(), { ...rich, model: 'claude-opus-4-8', max_tokens: 100 })
+  t.match(doors.backend.asked.at(-1)!.headers, betas, 'betas and version byte for byte')
   const body = (await answer.json()) as any
   t.match(body.content, [
     { type: 'thinking', thinking: 'Let me see.', signature: 'c2lnbmVk' },
@@ -67,8 +67,8 @@ t.test('a backend of the same dialect is asked what the caller asked', async (t)
 })
 
 t.test('what a backend of another dialect has no place for is told', async (t) => {
-  const it = await opened(t, hello)
-  const answer = await post(it, { ...rich, model: 'chat' })
+  const doors = await opened(t, hello)
+  const answer = await post(doors, { ...rich, model: 'chat' })
   t.same(answer.headers.get('x-sealgate-dropped')?.split(', ').sort(), [
     'context_management',
     'messages.content.cache_control',
@@ -81,7 +81,7 @@ t.test('what a backend of another dialect has no place for is told', async (t) =
     'tools.input_examples',
     'top_k',
   ])
-  t.same(it.asked(), {
+  t.same(doors.asked(), {
     model: 'gpt-own',
     max_tokens: 100,
     messages: [
@@ -110,7 +110,7 @@ t.test('what a backend of another dialect has no place for is told', async (t) =
 })
 
 t.test('choices, limits, budgets and formats in the words of the common format', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const tools = [{ name: 'look', input_schema: { type: 'object' } }]
   const schema = { type: 'object', properties: {} }
   const rows: readonly (readonly [asks: object, asked: object])[] = [
@@ -130,15 +130,15 @@ t.test('choices, limits, budgets and formats in the words of the common format',
     [{ service_tier: 'standard_only' }, { service_tier: 'default' }],
   ]
   for (const [asks, asked] of rows) {
-    await post(it, { model: 'chat', ...asks })
-    t.match(it.asked(), asked, JSON.stringify(asks))
+    await post(doors, { model: 'chat', ...asks })
+    t.match(doors.asked(), asked, JSON.stringify(asks))
   }
-  await post(it, { model: 'chat', thinking: { type: 'disabled' } })
-  t.notOk('reasoning_effort' in it.asked())
+  await post(doors, { model: 'chat', thinking: { type: 'disabled' } })
+  t.notOk('reasoning_effort' in doors.asked())
 })
 
 t.test('state at the vendor is refused, tools that the vendor runs are told', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const file = { source: { type: 'file', file_id: 'f' } }
   const refused: readonly (readonly [body: object, param: string])[] = [
     [{ container: 'c' }, 'container'],
@@ -156,48 +156,48 @@ t.test('state at the vendor is refused, tools that the vendor runs are told', as
   ]
   for (const model of ['messages', 'chat']) {
     for (const [body, param] of refused) {
-      const answer = await post(it, { ...body, model })
+      const answer = await post(doors, { ...body, model })
       const { error } = (await answer.json()) as any
       t.match([answer.status, error.type, error.code], [400, 'invalid_request_error', 'state_not_supported'], param)
       t.match(error.message, param)
     }
   }
-  t.equal(it.backend.asked.length, 0, 'no backend was asked')
-  const upload = await post(it, { messages: [user([{ type: 'container_upload', file_id: 'f' }])] })
+  t.equal(doors.backend.asked.length, 0, 'no backend was asked')
+  const upload = await post(doors, { messages: [user([{ type: 'container_upload', file_id: 'f' }])] })
   t.match([upload.status, await upload.json()], [400, { error: { code: 'state_not_supported' } }])
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
-  const answer = await post(it, { tools, tool_choice: { type: 'auto' } })
+  const answer = await post(doors, { tools, tool_choice: { type: 'auto' } })
   t.match(answer.headers.get('x-sealgate-dropped'), /tools\.web_search_20250305/)
-  t.notOk('tools' in it.asked() || 'tool_choice' in it.asked())
+  t.notOk('tools' in doors.asked() || 'tool_choice' in doors.asked())
   const own = [{ type: 'bash_20250124', name: 'bash' }]
-  await post(it, { tools: own })
-  t.same(it.asked().tools, own, 'the caller itself runs this one')
+  await post(doors, { tools: own })
+  t.same(doors.asked().tools, own, 'the caller itself runs this one')
 })
 
 t.test('a document by its address goes to backends that fetch it, and to no other', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const messages = [user([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }])]
-  t.equal((await post(it, { messages })).status, 200)
-  t.same(it.asked().messages, messages)
-  t.equal((await post(it, { messages, model: 'gemini' })).status, 200)
-  t.match(it.asked().contents, [{ parts: [{ fileData: { fileUri: 'https://example.com/a.pdf' } }] }])
-  t.equal((await post(it, { messages, model: 'chat' })).status, 400)
+  t.equal((await post(doors, { messages })).status, 200)
+  t.same(doors.asked().messages, messages)
+  t.equal((await post(doors, { messages, model: 'gemini' })).status, 200)
+  t.match(doors.asked().contents, [{ parts: [{ fileData: { fileUri: 'https://example.com/a.pdf' } }] }])
+  t.equal((await post(doors, { messages, model: 'chat' })).status, 400)
 })
 
 t.test('a signature of another vendor, or of another caller, is left out and told', async (t) => {
-  const it = await opened(t, hello)
-  const { content } = (await (await post(it, { model: 'chat' })).json()) as any
+  const doors = await opened(t, hello)
+  const { content } = (await (await post(doors, { model: 'chat' })).json()) as any
   t.match(content, [{ type: 'thinking', signature: /^sealgate\./ }, {}])
   const messages = [user('Hi'), { role: 'assistant', content }, user('And?')]
-  await post(it, { model: 'chat', messages })
-  t.equal(it.asked().messages[1].reasoning_content, 'Let me see.')
-  const changed = await post(it, { model: 'messages', messages })
+  await post(doors, { model: 'chat', messages })
+  t.equal(doors.asked().messages[1].reasoning_content, 'Let me see.')
+  const changed = await post(doors, { model: 'messages', messages })
   t.equal(changed.headers.get('x-sealgate-dropped'), 'messages.content.thinking')
-  t.same(it.asked().messages[1].content, [{ type: 'text', text: 'Hello there.' }])
-  const { credential } = await it.gateway.keys.create({ organization: 'another' })
-  const theirs = await post(it, { model: 'chat', messages }, { authorization: `Bearer ${credential}` })
+  t.same(doors.asked().messages[1].content, [{ type: 'text', text: 'Hello there.' }])
+  const { credential } = await doors.gateway.keys.create({ organization: 'another' })
+  const theirs = await post(doors, { model: 'chat', messages }, { authorization: `Bearer ${credential}` })
   t.equal(theirs.headers.get('x-sealgate-dropped'), 'messages.content.thinking')
-  t.notOk('reasoning_content' in it.asked().messages[1])
+  t.notOk('reasoning_content' in doors.asked().messages[1])
 })
 
 t.test('a stream has blocks in a row, and its end', async (t) => {
@@ -207,12 +207,12 @@ t.test('a stream has blocks in a row, and its end', async (t) => {
     { call: 'a', args: {} },
     { call: 'b', args: { c: 1 } },
   ]
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => acts),
   )
   for (const model of ['chat', 'messages', 'gemini']) {
-    const events = eventsOf(await (await post(it, { model, stream: true })).text())
+    const events = eventsOf(await (await post(doors, { model, stream: true })).text())
     const shown = events.flatMap(({ type, index, content_block, delta }) =>
       type === 'content_block_delta' && delta.type !== 'signature_delta'
         ? []
@@ -244,8 +244,8 @@ t.test('a stream has blocks in a row, and its end', async (t) => {
 })
 
 t.test('tokens are counted, or estimated, and errors told in the dialect', async (t) => {
-  const it = await opened(t, hello)
-  const client = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 })
+  const doors = await opened(t, hello)
+  const client = new Anthropic({ baseURL: doors.base, apiKey: doors.key, maxRetries: 0 })
   for (const [model, tokens, estimated] of [
     ['messages', 21, null],
     ['gemini', 21, null],
@@ -257,9 +257,9 @@ t.test('tokens are counted, or estimated, and errors told in the dialect', async
     t.same([data.input_tokens, response.headers.get('x-sealgate-estimated')], [tokens, estimated], model)
   }
   const rows: readonly (readonly [status: number, type: string, call: () => Promise<Response>])[] = [
-    [400, 'invalid_request_error', () => post(it, { max_tokens: '1' })],
-    [401, 'authentication_error', () => post(it, {}, { authorization: 'Bearer no' })],
-    [404, 'not_found_error', () => post(it, { model: 'nobody' })],
+    [400, 'invalid_request_error', () => post(doors, { max_tokens: '1' })],
+    [401, 'authentication_error', () => post(doors, {}, { authorization: 'Bearer no' })],
+    [404, 'not_found_error', () => post(doors, { model: 'nobody' })],
   ]
   for (const [status, type, call] of rows) {
     const answer = await call()
@@ -268,10 +268,10 @@ t.test('tokens are counted, or estimated, and errors told in the dialect', async
 })
 
 t.test('a beta that the operator refuses is named, and no backend is asked', async (t) => {
-  const it = await opened(t, hello, {}, { betas: { refused: ['files-api-2025-04-14', 'computer-use-*'] } })
+  const doors = await opened(t, hello, {}, { betas: { refused: ['files-api-2025-04-14', 'computer-use-*'] } })
   const refused = async (path: string, beta: string) => {
     const body = { model: 'messages', max_tokens: 100, messages: [user('Hi')] }
-    const answer = await it.call('POST', path, body, { 'anthropic-beta': beta })
+    const answer = await doors.call('POST', path, body, { 'anthropic-beta': beta })
     return { status: answer.status, body: (await answer.json()) as any }
   }
   for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
@@ -290,5 +290,5 @@ t.test('a beta that the operator refuses is named, and no backend is asked', asy
     for (const betas of ['files-api-2025-04-15', 'files-api-2025-04-14x,x-computer-use-1', ''])
       t.equal((await refused(path, betas)).status, 200, `${path}: ${betas}`)
   }
-  t.equal(it.backend.asked.length, 6)
+  t.equal(doors.backend.asked.length, 6)
 })

@@ -83,7 +83,7 @@ const required =
   'top_logprobs top_p truncation usage'
 
 t.test('Open Responses: the cases of the compliance runner', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted((turn, [tool]) =>
       tool === undefined || turn > 0 ? [{ say: 'Hello.' }] : [{ call: tool, args: { location: 'Lima' } }],
@@ -91,7 +91,7 @@ t.test('Open Responses: the cases of the compliance runner', async (t) => {
   )
   for (const { id, input, tools = [], stream = false, has } of cases) {
     for (const model of ['chat', 'messages', 'gemini']) {
-      const answer = await it.call('POST', '/v1/responses', { model, input, tools, stream })
+      const answer = await doors.call('POST', '/v1/responses', { model, input, tools, stream })
       const events = stream ? eventsOf(await answer.text()) : []
       const response = stream ? events.at(-1).response : await answer.json()
       const name = `${id} before ${model}`
@@ -106,9 +106,10 @@ t.test('Open Responses: the cases of the compliance runner', async (t) => {
         `${name}: ${has}`,
       )
       if (stream) t.ok(isNumbered(events), `${name}: events with types, in their order`)
-      if (id === 'file-input') t.match(it.backend.asked.at(-1)!.body.toString(), page.slice(-20), `${name}: the file`)
+      if (id === 'file-input')
+        t.match(doors.backend.asked.at(-1)!.body.toString(), page.slice(-20), `${name}: the file`)
       if (id === 'function-call-roundtrip')
-        t.match(it.backend.asked.at(-1)!.body.toString(), 'rain', `${name}: the result`)
+        t.match(doors.backend.asked.at(-1)!.body.toString(), 'rain', `${name}: the result`)
       if (id !== 'tool-calling-streaming') continue
       const kinds = events.map(({ type, item }) => `${type} ${item?.type ?? ''}`.trim())
       for (const kind of ['output_item.added function_call', 'function_call_arguments.delta'])
@@ -149,23 +150,23 @@ const others: Readonly<Record<string, readonly [body: object, status: number, to
 }
 
 t.test('Open Responses: the cases that need a store or a tool of the vendor', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ say: 'Hello.' }]),
   )
   for (const [id, [body, status, told]] of Object.entries(others)) {
-    const answer = await it.call('POST', '/v1/responses', { model: 'chat', ...body })
-    const said = { ...((await answer.json()) as object), dropped: answer.headers.get('x-sealgate-dropped') }
-    t.match([answer.status, said], [status, told], id)
+    const answer = await doors.call('POST', '/v1/responses', { model: 'chat', ...body })
+    const facts = { ...((await answer.json()) as object), dropped: answer.headers.get('x-sealgate-dropped') }
+    t.match([answer.status, facts], [status, told], id)
   }
 })
 
 t.test('Open Responses: the cases over a WebSocket', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ say: 'Hello.' }]),
   )
-  const { turn } = connected(t, it)
+  const { turn } = connected(t, doors)
   const ask = async (input: string, more: object = {}) => (await turn({ model: 'chat', input, ...more })).at(-1)
   const first = await ask('Greet me.')
   t.equal(first.response.status, 'completed', 'websocket-response')
@@ -173,7 +174,7 @@ t.test('Open Responses: the cases over a WebSocket', async (t) => {
   const warm = await ask('I am Ada.', { generate: false })
   t.same(warm.response.output, [], 'websocket-generate-false')
   const next = await ask('Who am I?', { previous_response_id: warm.response.id })
-  t.match(JSON.stringify(it.asked()), 'I am Ada.', 'websocket-continuation')
+  t.match(JSON.stringify(doors.asked()), 'I am Ada.', 'websocket-continuation')
   const lost = { type: 'error', status: 400, error: { code: 'previous_response_not_found' } }
   t.match(await ask('Which?', { previous_response_id: 'resp_0' }), lost, 'websocket-previous-response-not-found')
   const previous_response_id = next.response.id

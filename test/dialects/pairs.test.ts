@@ -17,11 +17,11 @@ interface Reached {
 }
 
 /** A client of one door that goes through all turns; gives back what it was told at last. */
-type Client = (it: Reached, model: Behind, stream: boolean) => Promise<string>
+type Client = (gateway: Reached, model: Behind, stream: boolean) => Promise<string>
 
 const clients: Readonly<Record<string, Client>> = {
-  async 'chat completions'(it, model, stream) {
-    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  async 'chat completions'(gateway, model, stream) {
+    const client = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, maxRetries: 0 })
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Weather?' }]
     const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: { ...schema } } }]
     for (;;) {
@@ -41,8 +41,8 @@ const clients: Readonly<Record<string, Client>> = {
     }
   },
 
-  async responses(it, model, stream) {
-    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  async responses(gateway, model, stream) {
+    const client = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, maxRetries: 0 })
     const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Weather?' }]
     const tools = [{ type: 'function' as const, name: 'weather', parameters: { ...schema }, strict: false }]
     for (;;) {
@@ -59,8 +59,8 @@ const clients: Readonly<Record<string, Client>> = {
     }
   },
 
-  async messages(it, model, stream) {
-    const client = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 })
+  async messages(gateway, model, stream) {
+    const client = new Anthropic({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0 })
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Weather?' }]
     const tools = [{ name: 'weather', input_schema: schema }]
     for (;;) {
@@ -80,8 +80,8 @@ const clients: Readonly<Record<string, Client>> = {
     }
   },
 
-  async gemini(it, model, stream) {
-    const client = new GoogleGenAI({ apiKey: it.key, httpOptions: { baseUrl: it.base } })
+  async gemini(gateway, model, stream) {
+    const client = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.base } })
     const parameters = { type: Type.OBJECT, properties: { city: { type: Type.STRING } } }
     const tools = [{ functionDeclarations: [{ name: 'weather', parameters }] }]
     const chat = client.chats.create({ model, config: { tools } })
@@ -116,11 +116,11 @@ interface Returned {
 const count = (of: RegExp, asked: unknown): number => [...JSON.stringify(asked).matchAll(of)].length
 
 /** Texts, calls and results in their order, in the words of each backend. */
-const said: Readonly<Record<Behind, (asked: any) => readonly unknown[]>> = {
+const heardBy: Readonly<Record<Behind, (asked: any) => readonly unknown[]>> = {
   chat: ({ messages }) =>
     messages.flatMap(({ content, tool_calls = [] }: any) => [
       ...(content ? [content] : []),
-      ...tool_calls.map((it: any) => JSON.parse(it.function.arguments).city),
+      ...tool_calls.map((call: any) => JSON.parse(call.function.arguments).city),
     ]),
   responses: ({ input }) =>
     input.flatMap(({ content, arguments: json, output }: any) =>
@@ -158,7 +158,7 @@ const signatures: Readonly<Record<Behind, RegExp>> = {
 }
 
 const returned = (model: Behind, asked: unknown): Returned => ({
-  texts: said[model](asked),
+  texts: heardBy[model](asked),
   signed: count(signatures[model], asked),
   thoughts: count(/Let me look\.|Once more\./g, asked),
 })
@@ -231,7 +231,7 @@ const cellOf = (cells: Cells, door: string, model: Behind): string => {
 
 const tableOf = (cells: Cells): string =>
   [
-    `| door ↓, backend → | ${behind.map((it) => (it === 'chat' ? titles['chat completions'] : titles[it])).join(' | ')} |`,
+    `| door ↓, backend → | ${behind.map((text) => (text === 'chat' ? titles['chat completions'] : titles[text])).join(' | ')} |`,
     `|---|${'---|'.repeat(behind.length)}`,
     ...Object.keys(clients).map(
       (door) => `| ${titles[door]} | ${behind.map((model) => cellOf(cells, door, model)).join(' | ')} |`,
@@ -272,14 +272,14 @@ t.test(
             const name = `${door} before ${model}, ${way}, ${stream ? 'streamed' : 'whole'}`
             const [from, first] = [heard.length, answers.length]
             t.equal(await client(reach, model, stream), 'It is sunny.', name)
-            const it = returned(model, JSON.parse(backend.asked.at(-1)!.body.toString()))
+            const call = returned(model, JSON.parse(backend.asked.at(-1)!.body.toString()))
             t.same(
-              it.texts,
+              call.texts,
               ['Weather?', 'I look.', 'Lima', 'Rome', 'Lima: sunny', 'Rome: sunny', 'Oslo', 'Oslo: sunny'],
               `${name}: the backend is given back what it gave`,
             )
             // This client keeps the last piece alone of members that the common format has beyond text and calls.
-            if (door !== 'chat completions' || !stream) note(door, model, levelOf(it))
+            if (door !== 'chat completions' || !stream) note(door, model, levelOf(call))
             if (way === 'sealed' || home[door] !== model) continue
             const bodies = backend.asked.slice(-3).map(({ body }) => body.toString())
             for (const [turn, { sent, told }] of heard.slice(from).entries()) {
@@ -326,10 +326,10 @@ t.test('a chunk that joins the end of a call, thoughts and the next call keeps b
     chunk({}, 'tool_calls'),
     'data: [DONE]\n\n',
   ].join('')
-  const it = await opened(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }), { talk: 'chat' })
+  const gateway = await opened(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }), { talk: 'chat' })
   for (const name of ['responses', 'messages', 'gemini']) {
     const door = doors[name]!
-    const text = await (await it.call('POST', door.path(true), door.first(true))).text()
+    const text = await (await gateway.call('POST', door.path(true), door.first(true))).text()
     t.same(
       door.used(await door.read(text, true)),
       [

@@ -12,17 +12,17 @@ const answer = scripted(() => [{ say: 'Here.' }])
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 
 /** Keys of two organisations, and the last body that the backend was asked with. */
-const scene = async (it: Running & { readonly backend: Recorded }) => ({
-  mine: it.key,
-  yours: (await it.gateway.keys.create({ organization: 'other' })).credential,
-  asked: () => JSON.parse(it.backend.asked.at(-1)!.body.toString()) as Record<string, unknown>,
+const scene = async (gateway: Running & { readonly backend: Recorded }) => ({
+  mine: gateway.key,
+  yours: (await gateway.gateway.keys.create({ organization: 'other' })).credential,
+  asked: () => JSON.parse(gateway.backend.asked.at(-1)!.body.toString()) as Record<string, unknown>,
 })
 
 const inTheClear = async (t: Test, routing: SettingsInput['routing'] = {}) => {
-  const it = await opened(t, answer, {}, { routing })
-  const { mine, yours, asked } = await scene(it)
+  const doors = await opened(t, answer, {}, { routing })
+  const { mine, yours, asked } = await scene(doors)
   const ask = async (key: string, path: string, body: object) => {
-    const response = await it.call('POST', path, { model: 'chat', ...body }, { authorization: `Bearer ${key}` })
+    const response = await doors.call('POST', path, { model: 'chat', ...body }, { authorization: `Bearer ${key}` })
     t.equal(response.status, 200, path)
     return { response: (await response.json()) as any, asked: asked() }
   }
@@ -67,10 +67,10 @@ t.test('an operator may let all share', async (t) => {
 })
 
 t.test('the same holds inside the enclave', async (t) => {
-  const it = await sealedDoors(t, answer, { sealed: 'chat' })
-  const { mine, yours, asked } = await scene(it)
+  const doors = await sealedDoors(t, answer, { sealed: 'chat' })
+  const { mine, yours, asked } = await scene(doors)
   const ask = async (apiKey: string) => {
-    const { chat } = connect({ baseUrl: it.base, apiKey, policy: { allowInsecureDev: true } })
+    const { chat } = connect({ baseUrl: doors.base, apiKey, policy: { allowInsecureDev: true } })
     await chat.completions.create({ model: 'sealed', messages, prompt_cache_key: 'notes' })
     return asked()['prompt_cache_key']
   }

@@ -57,10 +57,10 @@ const doors: Readonly<Record<string, Door>> = {
 }
 
 /** A raw body, which the gateway gets to the byte. */
-const post = (it: Doors, { path }: Door, body: string | Uint8Array) =>
-  fetch(it.base + path, {
+const post = (doors: Doors, { path }: Door, body: string | Uint8Array) =>
+  fetch(doors.base + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${doors.key}`, 'content-type': 'application/json' },
     body: body as BodyInit,
   })
 
@@ -69,32 +69,32 @@ const bodyOf = ({ members, rest }: Door, ...more: readonly string[]) =>
 
 for (const [name, door] of Object.entries(doors)) {
   t.test(`${name}: what a conversation holds reaches a backend of its dialect byte for byte`, async (t) => {
-    const it = await opened(t, hello)
-    const answer = await post(it, door, bodyOf(door))
+    const doors = await opened(t, hello)
+    const answer = await post(doors, door, bodyOf(door))
     t.equal(answer.status, 200, await answer.text())
-    const sent = it.backend.asked.at(-1)!.body.toString()
+    const sent = doors.backend.asked.at(-1)!.body.toString()
     for (const text of door.members) t.ok(sent.includes(text.replace(' : ', ':')), `${text} in ${sent}`)
   })
 
   t.test(`${name}: a body that parsers may read in two ways is refused or made plain`, async (t) => {
-    const it = await opened(t, hello)
+    const doors = await opened(t, hello)
     const [first] = door.members
-    const before = it.backend.asked.length
+    const before = doors.backend.asked.length
     const refused: Readonly<Record<string, string | Uint8Array>> = {
       'a name that stands twice': bodyOf(door, first!),
       'a name that stands twice, escaped once': bodyOf(
         door,
-        first!.replace(/^"(.)/, (_, it: string) => `"\\u00${it.charCodeAt(0).toString(16)}`),
+        first!.replace(/^"(.)/, (_, text: string) => `"\\u00${text.charCodeAt(0).toString(16)}`),
       ),
       'a byte order mark': `\ufeff${bodyOf(door)}`,
       'no UTF-8': Buffer.concat([Buffer.from(bodyOf(door).slice(0, -2)), Buffer.from(',"x":"\xff"}', 'latin1')]),
     }
-    for (const [why, body] of Object.entries(refused)) t.equal((await post(it, door, body)).status, 400, why)
-    t.equal(it.backend.asked.length, before, 'no backend was asked')
+    for (const [why, body] of Object.entries(refused)) t.equal((await post(doors, door, body)).status, 400, why)
+    t.equal(doors.backend.asked.length, before, 'no backend was asked')
 
     const within = bodyOf(door).replace('"n": 1.0', '"n": 1.0, "n": 2')
-    t.equal((await post(it, door, within)).status, 200)
-    const sent = it.backend.asked.at(-1)!.body.toString()
+    t.equal((await post(doors, door, within)).status, 200)
+    const sent = doors.backend.asked.at(-1)!.body.toString()
     t.match(sent, '"n":2')
     t.notMatch(sent, '1.0')
   })
@@ -150,9 +150,9 @@ for (const [name, { whole, events, end }] of Object.entries(answers)) {
   const asked = { stream: '"stream":true,"stream_options":{"include_usage":true}', whole: '"stream":false' }
 
   t.test(`${name}: an answer comes back byte for byte but for the name of its model`, async (t) => {
-    const it = await opened(t, () => ({ headers: json, body: whole.replace('OWN', 'its-own') }))
+    const doors = await opened(t, () => ({ headers: json, body: whole.replace('OWN', 'its-own') }))
     const body = name === 'Gemini' ? bodyOf(door) : bodyOf(door, asked.whole)
-    t.equal(await (await post(it, door, body)).text(), whole.replace('OWN', models[name]!))
+    t.equal(await (await post(doors, door, body)).text(), whole.replace('OWN', models[name]!))
   })
 
   t.test(`${name}: events come back byte for byte but for the name of the model`, async (t) => {
@@ -161,11 +161,11 @@ for (const [name, { whole, events, end }] of Object.entries(answers)) {
         .join('\n\n')
         .replaceAll('"model":"OWN"', `"model":"${model}"`)
         .replaceAll('Version":"OWN"', `Version":"${model}"`) + end
-    const it = await opened(t, () => ({ headers: sse, body: all('its-own') }))
+    const doors = await opened(t, () => ({ headers: sse, body: all('its-own') }))
     const streaming =
       name === 'Gemini' ? { ...door, path: door.path.replace(':generate', ':streamGenerate') + '?alt=sse' } : door
     const body = name === 'Gemini' ? bodyOf(door) : bodyOf(door, asked.stream)
-    t.equal(await (await post(it, streaming, body)).text(), all(models[name]!))
+    t.equal(await (await post(doors, streaming, body)).text(), all(models[name]!))
   })
 }
 
@@ -189,8 +189,8 @@ t.test('Messages: a stream that breaks is gone on with in the block that it left
   const play = () =>
     calls++ === 0 ? { headers: sse, body: `${broken}x`, pace: { cut: broken.length } } : { headers: sse, body: rest }
   const upstreams = [{ provider: 'messages', model: 'claude-3-haiku-20240307' }]
-  const it = await opened(t, play, {}, { models: { messages: { continues: true, upstreams } } })
-  const answer = await (await post(it, doors['Messages']!, bodyOf(doors['Messages']!, '"stream":true'))).text()
+  const gateway = await opened(t, play, {}, { models: { messages: { continues: true, upstreams } } })
+  const answer = await (await post(gateway, doors['Messages']!, bodyOf(doors['Messages']!, '"stream":true'))).text()
   t.ok(answer.startsWith(broken.replace('"own"', '"messages"')), answer)
   const then = answer.slice(broken.length + 'messages'.length - 'own'.length)
   const told = [...then.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))
@@ -206,8 +206,8 @@ t.test('Messages: a stream that breaks is gone on with in the block that it left
 t.test('Messages: a head that a backend sends twice comes once', async (t) => {
   const { events, end } = answers['Messages']!
   const told = (model: string, all: readonly string[]) => all.join('\n\n').replaceAll('"OWN"', `"${model}"`) + end
-  const it = await opened(t, () => ({ headers: sse, body: told('its-own', [events[0]!, ...events]) }))
-  const answer = await post(it, doors['Messages']!, bodyOf(doors['Messages']!, '"stream":true'))
+  const gateway = await opened(t, () => ({ headers: sse, body: told('its-own', [events[0]!, ...events]) }))
+  const answer = await post(gateway, doors['Messages']!, bodyOf(doors['Messages']!, '"stream":true'))
   const text = await answer.text()
   t.equal(text.split('message_start"').length, 2)
   t.ok(text.endsWith(told('messages', events.slice(1)).slice(-200)), text)

@@ -6,10 +6,10 @@ import { scripted } from '../fakes/scripted.ts'
 
 const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello there.' }])
 
-const post = (it: Doors, body: object, headers: Record<string, string> = {}) =>
-  it.call('POST', '/v1/responses', { model: 'chat', input: 'Hi', ...body }, headers)
+const post = (doors: Doors, body: object, headers: Record<string, string> = {}) =>
+  doors.call('POST', '/v1/responses', { model: 'chat', input: 'Hi', ...body }, headers)
 
-const answered = async (it: Doors, body: object): Promise<any> => (await post(it, body)).json()
+const answered = async (doors: Doors, body: object): Promise<any> => (await post(doors, body)).json()
 
 /** An answer in the common format, whatever was asked. */
 const answering = (choice: object, usage?: object) => () => ({
@@ -25,11 +25,11 @@ const answering = (choice: object, usage?: object) => () => ({
 })
 
 t.test('a stream has all of its events, numbered without a gap', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ think: 'Let me see.' }, { say: 'Hello.' }, { call: 'weather', args: { city: 'Lima' } }]),
   )
-  const events = eventsOf(await (await post(it, { stream: true, store: false })).text())
+  const events = eventsOf(await (await post(doors, { stream: true, store: false })).text())
   t.same(
     events.map(({ type }) => type.replace('response.', '')),
     [
@@ -64,8 +64,8 @@ t.test('a stream has all of its events, numbered without a gap', async (t) => {
 })
 
 t.test('the members that every response must have', async (t) => {
-  const it = await opened(t, hello)
-  const whole = await answered(it, { metadata: { a: 'b' }, temperature: 0.5, tools: [{ type: 'web_search' }] })
+  const doors = await opened(t, hello)
+  const whole = await answered(doors, { metadata: { a: 'b' }, temperature: 0.5, tools: [{ type: 'web_search' }] })
   const members =
     'background completed_at created_at error frequency_penalty id incomplete_details instructions max_output_tokens ' +
     'max_tool_calls metadata model object output parallel_tool_calls presence_penalty previous_response_id ' +
@@ -106,7 +106,7 @@ t.test('usage is told with its details, and an answer that was cut is incomplete
 })
 
 t.test('what a store would have to resolve is refused by a code and the memberâ€™s name', async (t) => {
-  const it = await opened(t, hello)
+  const doors = await opened(t, hello)
   const refused: readonly (readonly [body: object, param: string])[] = [
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ conversation: 'conv_1' }, 'conversation'],
@@ -119,23 +119,23 @@ t.test('what a store would have to resolve is refused by a code and the memberâ€
     [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, 'tools.0.container'],
   ]
   for (const [body, param] of refused) {
-    const answer = await post(it, body)
+    const answer = await post(doors, body)
     t.match([answer.status, await answer.json()], [400, { error: { code: 'state_not_supported', param } }], param)
   }
-  t.equal(it.backend.asked.length, 0, 'no backend was asked')
+  t.equal(doors.backend.asked.length, 0, 'no backend was asked')
   for (const body of [{ previous_response_id: null }, { background: false }, { store: null }, { store: false }]) {
-    t.equal((await post(it, body)).status, 200, JSON.stringify(body))
+    t.equal((await post(doors, body)).status, 200, JSON.stringify(body))
   }
-  t.notOk('store' in it.asked(), 'nothing of it goes on')
+  t.notOk('store' in doors.asked(), 'nothing of it goes on')
 })
 
 t.test('a reference to an item resolves without a store, for the caller that was given it alone', async (t) => {
-  const it = await opened(t, hello)
-  const stranger = await it.gateway.keys.create({ organization: 'another' })
+  const doors = await opened(t, hello)
+  const stranger = await doors.gateway.keys.create({ organization: 'another' })
   for (const stream of [false, true]) {
     const { output } = stream
-      ? eventsOf(await (await post(it, { stream })).text()).at(-1).response
-      : await answered(it, {})
+      ? eventsOf(await (await post(doors, { stream })).text()).at(-1).response
+      : await answered(doors, {})
     t.same(
       output.map(({ type }: any) => type),
       ['reasoning', 'message', 'reasoning'],
@@ -146,19 +146,19 @@ t.test('a reference to an item resolves without a store, for the caller that was
       ...output.map(({ id }: any) => ({ type: 'item_reference', id })),
       { role: 'user', content: 'And?' },
     ]
-    t.equal((await post(it, { input })).status, 200)
-    t.same(it.asked().messages, [
+    t.equal((await post(doors, { input })).status, 200)
+    t.same(doors.asked().messages, [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Hello there.', reasoning_content: 'Let me see.' },
       { role: 'user', content: 'And?' },
     ])
-    const theirs = await post(it, { input }, { authorization: `Bearer ${stranger.credential}` })
+    const theirs = await post(doors, { input }, { authorization: `Bearer ${stranger.credential}` })
     const { error } = (await theirs.json()) as any
     t.match([theirs.status, error], [400, { code: 'item_not_found', param: 'input.1.id', message: /store: false/ }])
-    const alone = await post(it, { input: [{ type: 'item_reference', id: output[1].id }] })
+    const alone = await post(doors, { input: [{ type: 'item_reference', id: output[1].id }] })
     t.equal(alone.status, 400, 'without the item that holds it')
   }
-  const kept = await answered(it, { store: false })
+  const kept = await answered(doors, { store: false })
   t.same(
     kept.output.map(({ type }: any) => type),
     ['reasoning', 'message'],
@@ -167,7 +167,7 @@ t.test('a reference to an item resolves without a store, for the caller that was
 })
 
 t.test('tools of the caller are carried over, others are told', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ call: 'patch', args: { input: '*** Begin' } }]),
   )
@@ -178,10 +178,10 @@ t.test('tools of the caller are carried over, others are told', async (t) => {
     { type: 'web_search' },
     { type: 'mcp', server_url: 'https://example.com' },
   ]
-  const answer = await post(it, { tools, tool_choice: { type: 'custom', name: 'patch' }, store: false })
+  const answer = await post(doors, { tools, tool_choice: { type: 'custom', name: 'patch' }, store: false })
   const told = 'tools.custom.format, tools.web_search, tools.mcp'
   t.equal(answer.headers.get('x-sealgate-dropped'), told)
-  const asked = it.asked()
+  const asked = doors.asked()
   t.same(
     asked.tools.map((tool: any) => tool.function.name),
     ['look', 'patch', 'agents__spawn'],
@@ -192,21 +192,21 @@ t.test('tools of the caller are carried over, others are told', async (t) => {
   const { output } = (await answer.json()) as any
   t.match(output, [{ type: 'custom_tool_call', name: 'patch', input: '*** Begin', call_id: 'call_0_0' }])
   const result = { type: 'custom_tool_call_output', call_id: 'call_0_0', output: 'patched' }
-  await post(it, { input: [{ role: 'user', content: 'Hi' }, ...output, result], tools })
-  t.match(it.asked().messages.slice(1), [
+  await post(doors, { input: [{ role: 'user', content: 'Hi' }, ...output, result], tools })
+  t.match(doors.asked().messages.slice(1), [
     { tool_calls: [{ function: { name: 'patch', arguments: '{"input":"*** Begin"}' } }] },
     { role: 'tool', tool_call_id: 'call_0_0', content: 'patched' },
   ])
-  await post(it, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ name: 'look' }] } })
-  t.match([it.asked().tools.length, it.asked().tool_choice], [1, 'required'])
-  const none = await post(it, { tools: [{ type: 'web_search' }], tool_choice: 'auto' })
+  await post(doors, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ name: 'look' }] } })
+  t.match([doors.asked().tools.length, doors.asked().tool_choice], [1, 'required'])
+  const none = await post(doors, { tools: [{ type: 'web_search' }], tool_choice: 'auto' })
   t.equal(none.headers.get('x-sealgate-dropped'), 'tools.web_search')
-  t.notOk('tools' in it.asked() || 'tool_choice' in it.asked())
+  t.notOk('tools' in doors.asked() || 'tool_choice' in doors.asked())
 })
 
 t.test('a tool of a namespace is called by both names, and stays the same tool in the next turn', async (t) => {
   const long = `mcp__${'papers'.repeat(10)}`
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted((turn, tools) => (turn < 3 ? [{ call: tools[turn]!, args: { input: 'x' } }] : [{ say: 'Done' }])),
   )
@@ -222,22 +222,22 @@ t.test('a tool of a namespace is called by both names, and stays the same tool i
   ]
   const input: object[] = [{ role: 'user', content: 'Hi' }]
   for (const [turn, call] of calls.entries()) {
-    const answer = await post(it, { input, tools, store: false })
+    const answer = await post(doors, { input, tools, store: false })
     t.equal(answer.headers.get('x-sealgate-dropped'), 'tools.namespace.description')
     const { output } = (await answer.json()) as any
     t.match(output, [call])
     const type = `${call.type}_output`
     input.push(...output, { type, call_id: output[0].call_id, output: `result ${turn}` })
   }
-  const stream = await post(it, { input: input.slice(0, 1), tools, store: false, stream: true })
+  const stream = await post(doors, { input: input.slice(0, 1), tools, store: false, stream: true })
   const items = eventsOf(await stream.text()).flatMap(({ item }) => item ?? [])
   t.match(
     items,
     [calls[0]!, calls[0]!].map(({ namespace, name }) => ({ namespace, name })),
   )
 
-  await post(it, { input, tools })
-  const asked = it.asked()
+  await post(doors, { input, tools })
+  const asked = doors.asked()
   const names: string[] = asked.tools.map((tool: any) => tool.function.name)
   t.same([names[0], names[2]], ['mcp__papers__read', 'edits__patch'])
   t.match(names[1], /^mcp__papers\w{40}_[0-9a-f]{12}$/, 'no longer than backends take')
@@ -246,17 +246,17 @@ t.test('a tool of a namespace is called by both names, and stays the same tool i
     names,
   )
   const choice = { type: 'function', namespace: 'mcp__papers', name: 'read' }
-  await post(it, { tools, tool_choice: choice })
-  t.same(it.asked().tool_choice, { type: 'function', function: { name: 'mcp__papers__read' } })
-  await post(it, { tools, tool_choice: { type: 'allowed_tools', tools: [choice] } })
-  t.equal(it.asked().tools.length, 1)
+  await post(doors, { tools, tool_choice: choice })
+  t.same(doors.asked().tool_choice, { type: 'function', function: { name: 'mcp__papers__read' } })
+  await post(doors, { tools, tool_choice: { type: 'allowed_tools', tools: [choice] } })
+  t.equal(doors.asked().tools.length, 1)
   for (const inner of [{ type: 'namespace', name: 'b', tools: [] }, { type: 'function' }])
-    t.equal((await post(it, { tools: [{ type: 'namespace', name: 'a', tools: [inner] }] })).status, 400)
-  const before = it.backend.asked.length
+    t.equal((await post(doors, { tools: [{ type: 'namespace', name: 'a', tools: [inner] }] })).status, 400)
+  const before = doors.backend.asked.length
   const alike = { type: 'function', name: 'mcp__papers__read' }
-  const twice = await post(it, { tools: [...tools, alike] })
+  const twice = await post(doors, { tools: [...tools, alike] })
   t.match([twice.status, await twice.json()], [400, { error: { message: /tools\.3\.name/ } }])
-  t.equal(it.backend.asked.length, before, 'no backend is asked where a call could be that of two tools')
+  t.equal(doors.backend.asked.length, before, 'no backend is asked where a call could be that of two tools')
 })
 
 /** Instructions with tools, as agents of newer models send them. */
@@ -285,11 +285,11 @@ for (const model of ['chat', 'messages', 'gemini'] as const) {
     const script = scripted((turn, tools) =>
       turn < 1 ? [{ call: tools[1]!, args: { input: 'ls' } }] : [{ say: 'Done' }],
     )
-    const it = await opened(t, script)
+    const doors = await opened(t, script)
     const reasoning = { effort: 'low', context: 'all_turns', pace: 'slow' }
     const input: object[] = [more, { role: 'user', content: 'Hi' }, { type: 'reminiscence', text: 'x' }]
     const asked = { model, input, reasoning, store: false, stream: true }
-    const answer = await post(it, asked)
+    const answer = await post(doors, asked)
     const dropped = answer.headers.get('x-sealgate-dropped')!.split(', ')
     for (const told of ['reasoning.pace', 'input.reminiscence', 'tools.custom.format'])
       t.ok(dropped.includes(told), `${told} is told`)
@@ -298,10 +298,10 @@ for (const model of ['chat', 'messages', 'gemini'] as const) {
     t.match(call, { namespace: 'functions', name: 'exec', input: 'ls' })
     const result = { type: 'custom_tool_call_output', call_id: call.call_id, output: 'a.txt' }
     const compacted = { type: 'compaction', encrypted_content: 'gAAAA' }
-    const next = await post(it, { ...asked, input: [more, compacted, ...input, ...output, result] })
+    const next = await post(doors, { ...asked, input: [more, compacted, ...input, ...output, result] })
     t.match([next.status, next.headers.get('x-sealgate-dropped')], [200, /\binput\.compaction\b/])
     t.match(eventsOf(await next.text()).at(-1).response, { status: 'completed' })
-    const body = JSON.stringify(it.asked())
+    const body = JSON.stringify(doors.asked())
     t.equal(body.split('"name":"functions__exec","description":').length, 2, 'the tool is offered once')
     t.match(body, 'a.txt')
   })
@@ -310,17 +310,17 @@ for (const model of ['chat', 'messages', 'gemini'] as const) {
 t.test('a backend of the same dialect is given every item as it came', async (t) => {
   const script = scripted(() => [{ say: 'Hello' }])
   const named = { gpt: { upstreams: [{ provider: 'chat', model: 'gpt-5.6-luna' }] } }
-  const it = await opened(t, script, {}, { models: named })
+  const doors = await opened(t, script, {}, { models: named })
   const input = [more, { type: 'compaction', encrypted_content: 'gAAAA' }, { role: 'user', content: 'Hi' }]
   const reasoning = { effort: 'low', context: 'all_turns' }
-  const answer = await post(it, { model: 'gpt', input, reasoning, store: false })
+  const answer = await post(doors, { model: 'gpt', input, reasoning, store: false })
   t.match([answer.status, answer.headers.get('x-sealgate-dropped')], [200, null])
-  t.match(it.asked(), { input, reasoning })
+  t.match(doors.asked(), { input, reasoning })
   for (const [tool, param] of [
     [{ name: 'look' }, 'input.0.tools.0.type'],
     [{ type: 'file_search', vector_store_ids: ['vs'] }, 'input.0.vector_store_ids'],
   ] as const) {
-    const refused = await post(it, {
+    const refused = await post(doors, {
       model: 'gpt',
       input: [{ ...more, tools: [tool] }, ...input.slice(1)],
       store: false,
@@ -330,24 +330,24 @@ t.test('a backend of the same dialect is given every item as it came', async (t)
 })
 
 t.test('thoughts of earlier turns stay away where the caller wants the current turn alone', async (t) => {
-  const it = await opened(t, hello)
-  const { output } = await answered(it, { input: [{ role: 'user', content: 'Hi' }], store: false })
+  const doors = await opened(t, hello)
+  const { output } = await answered(doors, { input: [{ role: 'user', content: 'Hi' }], store: false })
   const input = [{ role: 'user', content: 'Hi' }, ...output, { role: 'user', content: 'And now?' }]
   for (const [context, thoughts] of [
     ['all_turns', 'Let me see.'],
     ['current_turn', undefined],
   ] as const) {
-    await post(it, { input, reasoning: { context }, store: false })
-    t.equal(it.asked().messages[1].reasoning_content, thoughts, context)
+    await post(doors, { input, reasoning: { context }, store: false })
+    t.equal(doors.asked().messages[1].reasoning_content, thoughts, context)
   }
 })
 
 t.test('structured output, images, instructions and images from tools', async (t) => {
-  const it = await opened(
+  const doors = await opened(
     t,
     scripted(() => [{ say: '{"city":"Lima"}' }]),
   )
-  const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+  const client = new OpenAI({ baseURL: `${doors.base}/v1`, apiKey: doors.key, maxRetries: 0 })
   const schema = { type: 'object', properties: { city: { type: 'string' } } }
   const parsed = await client.responses.parse({
     model: 'chat',
@@ -365,7 +365,7 @@ t.test('structured output, images, instructions and images from tools', async (t
     text: { format: { type: 'json_schema', name: 'place', schema, strict: true } },
   })
   t.equal(parsed.output_text, '{"city":"Lima"}')
-  t.same(it.asked(), {
+  t.same(doors.asked(), {
     model: 'gpt-own',
     messages: [
       { role: 'system', content: 'Be brief.\n\nBe kind.' },
@@ -381,30 +381,30 @@ t.test('structured output, images, instructions and images from tools', async (t
   })
   const call = { type: 'function_call', call_id: 'c', name: 'see', arguments: '{}' }
   const output = [{ type: 'input_image', image_url: 'data:image/png;base64,BBBB' }]
-  await post(it, {
+  await post(doors, {
     input: [{ role: 'user', content: 'Hi' }, call, { type: 'function_call_output', call_id: 'c', output }],
   })
-  t.match(it.asked().messages.slice(2), [
+  t.match(doors.asked().messages.slice(2), [
     { role: 'tool', content: '' },
     { role: 'user', content: [{ image_url: { url: 'data:image/png;base64,BBBB' } }] },
   ])
 })
 
 t.test('errors are told in the dialect', async (t) => {
-  const it = await opened(t, hello)
-  const unknown = await post(it, { model: 'nobody' })
+  const doors = await opened(t, hello)
+  const unknown = await post(doors, { model: 'nobody' })
   t.match([unknown.status, await unknown.json()], [404, { error: { code: 'model_not_found', message: String } }])
-  const keyless = await post(it, {}, { authorization: 'Bearer no' })
+  const keyless = await post(doors, {}, { authorization: 'Bearer no' })
   t.match([keyless.status, await keyless.json()], [401, { error: { code: 'invalid_api_key' } }])
-  const malformed = await post(it, { input: [{ type: 'function_call', name: 'look', arguments: '{}' }] })
+  const malformed = await post(doors, { input: [{ type: 'function_call', name: 'look', arguments: '{}' }] })
   t.match([malformed.status, await malformed.json()], [400, { error: { param: 'input.0.call_id' } }])
   const large = await opened(t, hello, {}, { bodies: { chat: 100 } })
   t.match((await post(large, { input: 'x'.repeat(200) })).status, 413)
 })
 
 t.test('a stream that breaks ends in a failed response', async (t) => {
-  const it = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 420 } }))
-  const events = eventsOf(await (await post(it, { stream: true })).text())
+  const doors = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 420 } }))
+  const events = eventsOf(await (await post(doors, { stream: true })).text())
   const last = events.at(-1)
   t.match(last, { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error' } } })
   t.equal(last.sequence_number, events.length - 1)

@@ -52,37 +52,37 @@ const doors: Readonly<
 const names = Object.keys(doors) as (keyof typeof doors)[]
 
 t.test('by default a tool of a vendor is left out and told, and refused where the request forces it', async (t) => {
-  const it = await choosing(t, undefined)
+  const gateway = await choosing(t, undefined)
   for (const door of names) {
     for (const model of [door, 'chat'] as const) {
-      const answer = await it.call('POST', ...doors[door](model))
+      const answer = await gateway.call('POST', ...doors[door](model))
       t.equal(answer.status, 200, `${door} before ${model}`)
       t.match(answer.headers.get('x-sealgate-dropped'), /tools\.(web_search|googleSearch)/)
-      t.notMatch(JSON.stringify(it.asked()), /web_search|googleSearch/, `${door} before ${model}: it stays here`)
-      t.match(JSON.stringify(it.asked()), 'look')
+      t.notMatch(JSON.stringify(gateway.asked()), /web_search|googleSearch/, `${door} before ${model}: it stays here`)
+      t.match(JSON.stringify(gateway.asked()), 'look')
     }
   }
-  const asked = it.backend.asked.length
+  const asked = gateway.backend.asked.length
   for (const model of ['messages', 'chat']) {
     const forced = doors.messages(model, { tool_choice: { type: 'tool', name: 'web_search' } })
-    const answer = await it.call('POST', ...forced)
+    const answer = await gateway.call('POST', ...forced)
     t.match(
       [answer.status, await answer.json()],
       [400, { error: { code: 'server_tool_refused', message: /tools\.0/ } }],
     )
     const alone = doors.messages(model, { tools: [search], tool_choice: { type: 'any' } })
-    t.equal((await it.call('POST', ...alone)).status, 400, 'nothing else could be called')
+    t.equal((await gateway.call('POST', ...alone)).status, 400, 'nothing else could be called')
   }
   for (const model of ['responses', 'chat']) {
     for (const more of [
       { tool_choice: { type: 'web_search' } },
       { tools: [{ type: 'web_search' }], tool_choice: 'required' },
     ]) {
-      const answer = await it.call('POST', ...doors.responses(model, more))
+      const answer = await gateway.call('POST', ...doors.responses(model, more))
       t.match([answer.status, await answer.json()], [400, { error: { code: 'server_tool_refused', param: 'tools.0' } }])
     }
   }
-  t.equal(it.backend.asked.length, asked, 'no backend is asked')
+  t.equal(gateway.backend.asked.length, asked, 'no backend is asked')
 })
 
 t.test('refuse refuses them all, and drop none', async (t) => {
@@ -106,12 +106,12 @@ t.test('refuse refuses them all, and drop none', async (t) => {
 })
 
 t.test('pass lets backends of the same dialect run them, and what needs them goes with them', async (t) => {
-  const it = await choosing(t, 'pass')
+  const gateway = await choosing(t, 'pass')
   for (const door of names) {
-    const answer = await it.call('POST', ...doors[door](door))
+    const answer = await gateway.call('POST', ...doors[door](door))
     t.match([answer.status, answer.headers.get('x-sealgate-dropped')], [200, null], door)
-    t.match(JSON.stringify(it.asked()), /web_search|googleSearch/)
-    const other = await it.call('POST', ...doors[door]('chat'))
+    t.match(JSON.stringify(gateway.asked()), /web_search|googleSearch/)
+    const other = await gateway.call('POST', ...doors[door]('chat'))
     t.match(other.headers.get('x-sealgate-dropped'), /tools\./, 'another backend has no such tool')
   }
   const tools = [
@@ -119,8 +119,8 @@ t.test('pass lets backends of the same dialect run them, and what needs them goe
     { type: 'code_execution_20250825', name: 'code_execution' },
     { ...look, defer_loading: true, allowed_callers: ['code_execution_20250825'] },
   ]
-  await it.call('POST', ...doors.messages('messages', { tools }))
-  t.same(it.asked().tools, tools)
+  await gateway.call('POST', ...doors.messages('messages', { tools }))
+  t.same(gateway.asked().tools, tools)
   const own = await choosing(t, undefined)
   const answer = await own.call('POST', ...doors.messages('messages', { tools }))
   t.same(own.asked().tools, [look], 'a tool that nobody could find is offered at once')
@@ -131,18 +131,26 @@ t.test('pass lets backends of the same dialect run them, and what needs them goe
 })
 
 t.test('tools that the caller runs reach a backend of the dialect, whatever the operator chose', async (t) => {
-  const it = await choosing(t, 'refuse')
+  const gateway = await choosing(t, 'refuse')
   const tools = ['apply_patch', 'local_shell', 'computer_use_preview'].map((type) => ({ type }))
   const shells = [{ type: 'shell', environment: { type: 'local' } }, ...tools]
-  const answer = await it.call('POST', ...doors.responses('responses', { tools: shells }))
+  const answer = await gateway.call('POST', ...doors.responses('responses', { tools: shells }))
   t.equal(answer.status, 200)
-  t.same(it.asked().tools, shells)
-  const away = await it.call('POST', ...doors.responses('chat', { tools: shells }))
+  t.same(gateway.asked().tools, shells)
+  const away = await gateway.call('POST', ...doors.responses('chat', { tools: shells }))
   t.match([away.status, away.headers.get('x-sealgate-dropped')], [200, /tools\.shell, tools\.apply_patch/])
   const forced = { tools: shells, tool_choice: { type: 'apply_patch' } }
-  t.equal((await it.call('POST', ...doors.responses('chat', forced))).status, 400, 'but a forced one has no likeness')
+  t.equal(
+    (await gateway.call('POST', ...doors.responses('chat', forced))).status,
+    400,
+    'but a forced one has no likeness',
+  )
   const hosted = { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }
-  t.equal((await it.call('POST', ...doors.responses('responses', hosted))).status, 400, 'a container is the vendor’s')
+  t.equal(
+    (await gateway.call('POST', ...doors.responses('responses', hosted))).status,
+    400,
+    'a container is the vendor’s',
+  )
   const item = { type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }, { type: 'apply_patch' }] }
   const drop = await choosing(t, 'drop')
   await drop.call('POST', ...doors.responses('responses', { input: [item, ...text], tools: [] }))

@@ -43,48 +43,49 @@ const sees = { ...blind, input_modalities: ['text', 'image'] }
 
 t.test('an image before a model of text alone is refused by every door', async (t) => {
   const { input_modalities: _, ...plain } = blind
-  const it = await opened(t, hello, {}, { models: { blind, sees, plain } })
+  const gateway = await opened(t, hello, {}, { models: { blind, sees, plain } })
   for (const [path, body] of doors('blind')) {
-    const answer = await it.call('POST', path, body)
+    const answer = await gateway.call('POST', path, body)
     t.match([answer.status, await answer.text()], [400, /no image/], path)
   }
   const film = { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'video/mp4', data: 'AAAA' } }] }] }
-  const refused = await it.call('POST', '/v1beta/models/sees:generateContent', film)
+  const refused = await gateway.call('POST', '/v1beta/models/sees:generateContent', film)
   t.match([refused.status, await refused.text()], [400, /no video/])
-  t.equal(it.backend.asked.length, 0, 'no backend is asked')
-  for (const [path, body] of doors('sees')) t.equal((await it.call('POST', path, body)).status, 200, path)
-  for (const [path, body] of doors('plain')) t.equal((await it.call('POST', path, body)).status, 200, 'nobody said')
+  t.equal(gateway.backend.asked.length, 0, 'no backend is asked')
+  for (const [path, body] of doors('sees')) t.equal((await gateway.call('POST', path, body)).status, 200, path)
+  for (const [path, body] of doors('plain'))
+    t.equal((await gateway.call('POST', path, body)).status, 200, 'nobody said')
 })
 
 t.test('an image before a sealed model of text alone is refused by its enclave', async (t) => {
   const models = { blind: { ...blind, standard: false, confidential: true } }
-  const it = await sealedDoors(t, hello, {}, { models })
-  const { url } = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const gateway = await sealedDoors(t, hello, {}, { models })
+  const { url } = await sealing(t, ['--base-url', gateway.base, '--allow-insecure-dev'], { SEALGATE_KEY: gateway.key })
   const base = url.replace(/\/v1$/, '')
   for (const [path, body] of doors('blind').filter(([path]) => !path.startsWith('/std')))
     t.match((await fetch(base + path, { method: 'POST', body: JSON.stringify(body) })).status, 400, path)
-  t.equal(it.backend.asked.length, 0, 'no backend is asked')
+  t.equal(gateway.backend.asked.length, 0, 'no backend is asked')
 })
 
 t.test('fields of sampling that a model refuses are left out and told', async (t) => {
   const old = { upstreams: [{ provider: 'messages', model: 'claude-opus-4-6' }] }
-  const it = await opened(
+  const doors = await opened(
     t,
     hello,
     {},
     { models: { old, messages: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }] } } },
   )
   const ask = async (path: string, body: object) =>
-    (await it.call('POST', path, body)).headers.get('x-sealgate-dropped')
+    (await doors.call('POST', path, body)).headers.get('x-sealgate-dropped')
   const sampled = { messages: text, temperature: 0.2, top_p: 0.9, max_tokens: 4_000 }
   t.equal(await ask('/v1/chat/completions', { ...sampled, model: 'messages' }), 'temperature, top_p')
-  t.notOk('temperature' in it.asked())
+  t.notOk('temperature' in doors.asked())
   t.equal(await ask('/v1/chat/completions', { ...sampled, model: 'old' }), null)
-  t.match(it.asked(), { temperature: 0.2, top_p: 0.9 })
+  t.match(doors.asked(), { temperature: 0.2, top_p: 0.9 })
   const thinks = { ...sampled, model: 'old', reasoning_effort: 'high' }
   t.equal(await ask('/v1/chat/completions', thinks), 'temperature, top_p', 'no sampling beside thoughts')
   t.equal(await ask('/v1/messages', { ...sampled, model: 'messages' }), null, 'a native request is left alone')
-  t.match(it.asked(), { temperature: 0.2 })
+  t.match(doors.asked(), { temperature: 0.2 })
 })
 
 t.test('sound goes on, and what was written into a cache is counted', async (t) => {
@@ -92,22 +93,25 @@ t.test('sound goes on, and what was written into a cache is counted', async (t) 
   const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, prompt_tokens_details: details }
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
   const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
-  const it = await opened(t, () => ({ headers: { 'content-type': 'application/json' }, body }))
+  const doors = await opened(t, () => ({ headers: { 'content-type': 'application/json' }, body }))
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
-  const heard = await it.call('POST', '/v1/responses', { model: 'chat', input: [{ role: 'user', content: [sound] }] })
+  const heard = await doors.call('POST', '/v1/responses', {
+    model: 'chat',
+    input: [{ role: 'user', content: [sound] }],
+  })
   t.equal(heard.headers.get('x-sealgate-dropped'), null)
-  t.same(it.asked().messages[0].content, [sound])
+  t.same(doors.asked().messages[0].content, [sound])
   t.match(await heard.json(), { usage: { input_tokens_details: details } })
   const chat = (await (
-    await it.call('POST', '/v1/messages', { model: 'chat', max_tokens: 9, messages: text })
+    await doors.call('POST', '/v1/messages', { model: 'chat', max_tokens: 9, messages: text })
   ).json()) as any
   t.match(chat.content, [{ text: 'Hi' }])
 })
 
 for (const model of ['messages', 'gemini']) {
   t.test(`a choice of ${model} has each member that clients expect`, async (t) => {
-    const it = await opened(t, hello)
-    const answer: any = await (await it.call('POST', '/v1/chat/completions', { model, messages: text })).json()
+    const doors = await opened(t, hello)
+    const answer: any = await (await doors.call('POST', '/v1/chat/completions', { model, messages: text })).json()
     t.match(answer.choices, [{ index: 0, finish_reason: 'stop', logprobs: null, message: { refusal: null } }])
   })
 }

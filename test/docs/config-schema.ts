@@ -23,17 +23,17 @@ const familyOf = (path: string): Family | null => {
 }
 
 /** Writes the words of the pages into the schema, and the names of plugins where one is chosen. */
-const describe = async (it: Schema, path: string): Promise<void> => {
+const describe = async (schema: Schema, path: string): Promise<void> => {
   const meaning = meanings[path]
-  if (meaning !== undefined && it.description === undefined) it.description = meaning
+  if (meaning !== undefined && schema.description === undefined) schema.description = meaning
   const family = familyOf(path)
-  if (family !== null) it.examples = pluginNames(family)
-  if (path === 'surfaces[]' && it.type === 'string') it.examples = surfaceNames
+  if (family !== null) schema.examples = pluginNames(family)
+  if (path === 'surfaces[]' && schema.type === 'string') schema.examples = surfaceNames
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
-  for (const [key, each] of Object.entries(it.properties ?? {})) await describe(each, at(key))
-  for (const each of it.anyOf ?? []) await describe(each, path)
-  if (it.items !== undefined) await describe(it.items, `${path}[]`)
-  if (typeof it.additionalProperties === 'object') await describe(it.additionalProperties, at('<name>'))
+  for (const [key, each] of Object.entries(schema.properties ?? {})) await describe(each, at(key))
+  for (const each of schema.anyOf ?? []) await describe(each, path)
+  if (schema.items !== undefined) await describe(schema.items, `${path}[]`)
+  if (typeof schema.additionalProperties === 'object') await describe(schema.additionalProperties, at('<name>'))
 }
 
 /** The configuration file as JSON schema, for editors. */

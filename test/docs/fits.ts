@@ -53,7 +53,7 @@ export const misfits = (value: unknown, schema: Schema, resolve: (ref: string) =
   if (!boundsHold(value, schema)) return [`${at}: out of bounds`]
   if (typeof schema['pattern'] === 'string' && typeof value === 'string' && !new RegExp(schema['pattern']).test(value))
     return [`${at}: not of the pattern`]
-  if (Array.isArray(value)) return value.flatMap((it, index) => misfits(it, (schema['items'] ?? {}) as Schema, resolve, `${at}[${index}]`))
+  if (Array.isArray(value)) return value.flatMap((member, index) => misfits(member, (schema['items'] ?? {}) as Schema, resolve, `${at}[${index}]`))
   return typeOf(value) === 'object' ? ofObject(value as Schema, schema, resolve, at) : []
 }
 
@@ -64,10 +64,10 @@ const ofObject = (value: Schema, schema: Schema, resolve: (ref: string) => Schem
     readonly additionalProperties?: Schema | boolean
   }
   const missing = required.filter((name) => !(name in value)).map((name) => `${at}.${name}: missing`)
-  const others = Object.entries(value).flatMap(([name, it]) => {
+  const others = Object.entries(value).flatMap(([name, member]) => {
     const own = properties[name] ?? additionalProperties
     if (own === false) return [`${at}.${name}: unknown`]
-    return own === true ? [] : misfits(it, own, resolve, `${at}.${name}`)
+    return own === true ? [] : misfits(member, own, resolve, `${at}.${name}`)
   })
   return [...missing, ...others]
 }

@@ -19,28 +19,28 @@ const inFamily = async (family: string): Promise<readonly string[]> =>
 const anything: object = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) })
 
 /** The plugin's own, with just the settings that it can't do without, and a key where it takes one. */
-const made = (it: AnyPlugin): unknown => {
+const made = (plugin: AnyPlugin): unknown => {
   const settings: Record<string, unknown> = {}
-  for (const { path, byDefault, type } of it.settings ? rowsOf(it.settings) : []) {
+  for (const { path, byDefault, type } of plugin.settings ? rowsOf(plugin.settings) : []) {
     if ((byDefault === 'required' && !/[.[]/.test(path)) || path === 'apiKey')
       settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
   }
-  const supplied = Object.fromEntries(Object.keys(it.needs ?? {}).map((name) => [name, anything]))
-  return it.create(supplied, v.parse(it.settings ?? v.strictObject({}), settings), it.name)
+  const supplied = Object.fromEntries(Object.keys(plugin.needs ?? {}).map((name) => [name, anything]))
+  return plugin.create(supplied, v.parse(plugin.settings ?? v.strictObject({}), settings), plugin.name)
 }
 
 /** What a backend of the family can do, from the methods that it has. */
-const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
-  const upstream = made(it) as Upstream
+const abilitiesOf = async (plugin: AnyPlugin): Promise<readonly string[]> => {
+  const upstream = made(plugin) as Upstream
   await upstream.dispose?.()
   return abilities.filter((ability) => upstream[ability] !== undefined)
 }
 
 /** The sentence above the plugin in its file, or what a tool says of itself. */
-const descriptionOf = (it: AnyPlugin, source: string): string =>
-  it.port.key === Tool.key
-    ? (made(it) as Tool).description
-    : (/\/\*\* ([^\n]*) \*\/\nexport default plugin\(/.exec(source)?.[1] ?? descriptions[it.name] ?? '')
+const descriptionOf = (plugin: AnyPlugin, source: string): string =>
+  plugin.port.key === Tool.key
+    ? (made(plugin) as Tool).description
+    : (/\/\*\* ([^\n]*) \*\/\nexport default plugin\(/.exec(source)?.[1] ?? descriptions[plugin.name] ?? '')
 
 /** The sentence above a setting in the plugin's file, or the one that is kept for it. */
 const meaningOf = (plugin: string, path: string, source: string): string => {
@@ -54,13 +54,13 @@ const chapterOf = async (family: string, name: string): Promise<string> => {
     default: unknown
   }
   if (!isPlugin(found.default)) throw new Error(`${family}/${name} exports no plugin`)
-  const it = found.default
+  const plugin = found.default
   const source = await readFile(`plugins/${family}/${name}.ts`, 'utf8')
-  const needs = Object.values(it.needs ?? {}).map((port) => (port as { name: string }).name)
-  const rows = it.settings ? rowsOf(it.settings) : []
+  const needs = Object.values(plugin.needs ?? {}).map((port) => (port as { name: string }).name)
+  const rows = plugin.settings ? rowsOf(plugin.settings) : []
   const facts = [
-    `Port \`${it.port.name}\``,
-    ...(it.port.key === Upstream.key ? [`can ${(await abilitiesOf(it)).join(', ')}`] : []),
+    `Port \`${plugin.port.name}\``,
+    ...(plugin.port.key === Upstream.key ? [`can ${(await abilitiesOf(plugin)).join(', ')}`] : []),
     needs.length > 0 ? `needs ${needs.map((need) => `\`${need}\``).join(', ')}` : 'needs nothing',
     ...(rows.length === 0 ? ['no settings'] : []),
   ]
@@ -70,7 +70,7 @@ const chapterOf = async (family: string, name: string): Promise<string> => {
   )
   return [
     `### ${name}`,
-    descriptionOf(it, source),
+    descriptionOf(plugin, source),
     `${facts.join(' · ')}.`,
     ...(rows.length > 0 ? [['| setting | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')] : []),
   ].join('\n\n')

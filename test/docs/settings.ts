@@ -29,68 +29,68 @@ interface Schema {
 }
 
 const words: Readonly<Record<string, (requirement: unknown) => string>> = {
-  min_value: (it) => `at least ${it}`,
-  max_value: (it) => `at most ${it}`,
-  gt_value: (it) => `above ${it}`,
-  min_length: (it) => (it === 1 ? 'not empty' : `not shorter than ${it}`),
-  max_length: (it) => `not longer than ${it}`,
-  regex: (it) => `as ${it}`,
+  min_value: (bound) => `at least ${bound}`,
+  max_value: (bound) => `at most ${bound}`,
+  gt_value: (bound) => `above ${bound}`,
+  min_length: (bound) => (bound === 1 ? 'not empty' : `not shorter than ${bound}`),
+  max_length: (bound) => `not longer than ${bound}`,
+  regex: (bound) => `as ${bound}`,
   url: () => 'URL',
-  not_value: (it) => `not ${it}`,
+  not_value: (bound) => `not ${bound}`,
 }
 
 const isObject = ({ entries }: Schema) => entries !== undefined
 
 /** Without what says only whether it may be left out. */
-const bare = (it: Schema): Schema => (it.wrapped ? bare(it.wrapped) : it)
-const mayBeNull = (it: Schema): boolean =>
-  it.type === 'nullable' || it.type === 'nullish' || (it.wrapped !== undefined && mayBeNull(it.wrapped))
+const bare = (schema: Schema): Schema => (schema.wrapped ? bare(schema.wrapped) : schema)
+const mayBeNull = (schema: Schema): boolean =>
+  schema.type === 'nullable' || schema.type === 'nullish' || (schema.wrapped !== undefined && mayBeNull(schema.wrapped))
 
 /** A pipe may begin with another one. */
 const actionsOf = ({ pipe = [] }: Pick<Action, 'pipe'>): readonly Action[] =>
-  pipe.flatMap((it) => (it.kind === 'schema' ? actionsOf(it) : it.kind === 'validation' ? [it] : []))
+  pipe.flatMap((action) => (action.kind === 'schema' ? actionsOf(action) : action.kind === 'validation' ? [action] : []))
 
-const nameOf = (it: Schema, actions: readonly Action[]): string => {
-  if (it.type === 'picklist') return it.options!.map((option) => JSON.stringify(option)).join(', ')
-  if (it.type === 'array') return `list of ${typeOf(it.item!)}`
-  if (it.type === 'record') return `${typeOf(it.value!)} by name`
-  if (it.type === 'number' && actions.some(({ type }) => type === 'integer')) return 'whole number'
-  if (it.type === 'union') return [...new Set(it.options!.map((option) => typeOf(option as Schema)))].join(' or ')
-  if (it.type === 'unknown') return 'anything'
-  return isObject(it) ? 'object' : it.type
+const nameOf = (schema: Schema, actions: readonly Action[]): string => {
+  if (schema.type === 'picklist') return schema.options!.map((option) => JSON.stringify(option)).join(', ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.item!)}`
+  if (schema.type === 'record') return `${typeOf(schema.value!)} by name`
+  if (schema.type === 'number' && actions.some(({ type }) => type === 'integer')) return 'whole number'
+  if (schema.type === 'union') return [...new Set(schema.options!.map((option) => typeOf(option as Schema)))].join(' or ')
+  if (schema.type === 'unknown') return 'anything'
+  return isObject(schema) ? 'object' : schema.type
 }
 
 const typeOf = (schema: Schema): string => {
-  const it = bare(schema)
-  const actions = actionsOf(it)
+  const bound = bare(schema)
+  const actions = actionsOf(bound)
   const rules = actions.filter(({ type }) => words[type]).map(({ type, requirement }) => words[type]!(requirement))
-  return [nameOf(it, actions), ...new Set(rules)].join(', ') + (mayBeNull(schema) ? ', or null' : '')
+  return [nameOf(bound, actions), ...new Set(rules)].join(', ') + (mayBeNull(schema) ? ', or null' : '')
 }
 
-const defaultOf = (it: Schema): string => {
-  if (it.wrapped === undefined) return 'required'
-  if (it.default !== undefined) return `\`${JSON.stringify(it.default)}\``
-  return defaultOf(it.wrapped) === 'required' ? '' : defaultOf(it.wrapped)
+const defaultOf = (schema: Schema): string => {
+  if (schema.wrapped === undefined) return 'required'
+  if (schema.default !== undefined) return `\`${JSON.stringify(schema.default)}\``
+  return defaultOf(schema.wrapped) === 'required' ? '' : defaultOf(schema.wrapped)
 }
 
 /** Every setting below a schema, in its order. Objects that are always there have no row of their own. */
 export const rowsOf = (schema: v.GenericSchema, path = ''): readonly Row[] => below(schema as unknown as Schema, path)
 
 const below = (schema: Schema, path: string): readonly Row[] => {
-  const it = bare(schema)
+  const bound = bare(schema)
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
   const row = { path, type: typeOf(schema), byDefault: defaultOf(schema) }
-  if (isObject(it)) {
-    const rows = Object.entries(it.entries!).flatMap(([name, entry]) => below(entry, at(name)))
+  if (isObject(bound)) {
+    const rows = Object.entries(bound.entries!).flatMap(([name, entry]) => below(entry, at(name)))
     const always = path === '' || schema.wrapped === undefined || defaultOf(schema) === '`{}`'
     return always && rows.length > 0 ? rows : [row, ...rows]
   }
-  if (it.type === 'array') return [row, ...(isObject(bare(it.item!)) ? below(it.item!, `${path}[]`) : [])]
-  if (it.type !== 'record') return [row]
-  const nested = bare(it.value!)
+  if (bound.type === 'array') return [row, ...(isObject(bare(bound.item!)) ? below(bound.item!, `${path}[]`) : [])]
+  if (bound.type !== 'record') return [row]
+  const nested = bare(bound.value!)
   if (nested.type === 'union')
-    return [row, ...nested.options!.flatMap((option) => below(option as Schema, at(nameIn(it.key!))))]
-  const deeper = isObject(nested) || nested.type === 'record' ? below(it.value!, at(nameIn(it.key!))) : []
+    return [row, ...nested.options!.flatMap((option) => below(option as Schema, at(nameIn(bound.key!))))]
+  const deeper = isObject(nested) || nested.type === 'record' ? below(bound.value!, at(nameIn(bound.key!))) : []
   // A record within a record is told by its own rows.
   return [row, ...(nested.type === 'record' ? deeper.slice(1) : deeper)]
 }

@@ -40,7 +40,7 @@ export const toolHouse = async (
   { upstreams = [use(rehearsal)], settings = {} }: Models = {},
 ): Promise<House> => {
   const own = played.map((tool) => given(Tool, tool.name, () => tool))
-  const all = [...tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
+  const all = [...tools.filter(({ name }) => !played.some((tool) => tool.name === name)), ...own]
   const made = (): Enclave => {
     const platform = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
     const enclaveParts = { ...platform, prover: use(dev), upstreams, tools: all, readers }
@@ -52,14 +52,18 @@ export const toolHouse = async (
     return current
   }
   const losable = given(Enclave, 'losable', () => ({
-    keys: async (...it) => there().keys(...it),
-    attest: async (...it) => there().attest(...it),
-    models: async (...it) => there().models(...it),
-    handle: async (...it) => there().handle(...it),
+    keys: async (...row) => there().keys(...row),
+    attest: async (...row) => there().attest(...row),
+    models: async (...row) => there().models(...row),
+    handle: async (...row) => there().handle(...row),
     dispose: () => current?.dispose?.(),
   }))
-  const it = await running(t, { ...memory(), enclave: losable, upstreams, tools: all }, { ...unhurried, ...settings })
-  return { ...it, lose: () => void (current = null), restart: () => void (current = made()) }
+  const gateway = await running(
+    t,
+    { ...memory(), enclave: losable, upstreams, tools: all },
+    { ...unhurried, ...settings },
+  )
+  return { ...gateway, lose: () => void (current = null), restart: () => void (current = made()) }
 }
 
 export interface Agent {
@@ -95,11 +99,11 @@ export const agent = async (
     env: { PATH: process.env['PATH'] ?? '', SEALGATE_KEY: key, ...env },
     stderr: 'pipe',
   })
-  let said = ''
-  transport.stderr?.on('data', (part: Buffer) => (said += part))
+  let output = ''
+  transport.stderr?.on('data', (part: Buffer) => (output += part))
   const client = new Client({ name: 'agent', version: '1.0.0' }, { versionNegotiation: { mode } })
   const gone = transport.stderr === null ? Promise.resolve() : once(transport.stderr, 'end')
   t.teardown(() => client.close())
   await client.connect(transport)
-  return { client, pid: transport.pid as number, said: () => said, gone }
+  return { client, pid: transport.pid as number, said: () => output, gone }
 }

@@ -29,7 +29,7 @@ export const modelOf = (name: string, more: Partial<Models[string]> = {}): Model
 /** A tool that has models to work with: real routing, a real provider, and behind its socket a backend that plays what it is given. */
 export const atWork = async (
   t: Test,
-  it: AnyPlugin,
+  plugin: AnyPlugin,
   models: Models,
   play: (asked: Asked) => Take | Promise<Take>,
   settings: object = {},
@@ -39,7 +39,7 @@ export const atWork = async (
   const providers = Object.keys(models).length === 0 ? [] : [use(openai, { baseUrl: server.url }, 'backend')]
   const container = fitted(
     ...[given(Settings, 'settings', () => told), use(catalog), use(inference)],
-    ...[use(clock), use(random), use(log), use(cache), use(fetch), ...providers, use(it, settings)],
+    ...[use(clock), use(random), use(log), use(cache), use(fetch), ...providers, use(plugin, settings)],
   )
   t.teardown(() => container.dispose())
   return { tool: container.supply({ tools: Tool }).tools[0] as Tool, asked: server.asked }

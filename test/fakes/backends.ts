@@ -40,24 +40,24 @@ export const silence = (signal: AbortSignal) =>
 
 /** A backend that plays one script a call; the last one is played again and again. */
 export const actor = (name: string, ...scripts: readonly (readonly Step[] | Error | 'silence')[]): Actor => {
-  const it: Actor = {
+  const backend: Actor = {
     name,
     calls: [],
     open: 0,
     closed: 0,
     models: async () => [],
     async chat(call, signal) {
-      const script = scripts[Math.min(it.calls.length, scripts.length - 1)]!
-      it.calls.push({ ...call, signal })
-      it.open++
+      const script = scripts[Math.min(backend.calls.length, scripts.length - 1)]!
+      backend.calls.push({ ...call, signal })
+      backend.open++
       let ended = false
       const end = () => {
         if (ended) return
         ended = true
-        it.open--
+        backend.open--
       }
       signal.addEventListener('abort', () => {
-        if (!ended) it.closed++
+        if (!ended) backend.closed++
         end()
       })
       if (script === 'silence') return silence(signal)
@@ -79,7 +79,7 @@ export const actor = (name: string, ...scripts: readonly (readonly Step[] | Erro
       return { kind: 'chunks', chunks: play() }
     },
   }
-  return it
+  return backend
 }
 
 export const failed = (answered: number | null = 503, retryAfter: number | null = null) =>

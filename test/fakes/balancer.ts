@@ -35,10 +35,10 @@ export const balancer = async (t: Test): Promise<Balancer> => {
       headers: { ...headers, connection: 'close' },
       agent: false,
     })
-    on.once('response', (said) => {
-      const { connection: _, 'transfer-encoding': __, ...rest } = said.headers
-      answer.writeHead(said.statusCode!, rest)
-      pipeline(said, answer, () => undefined)
+    on.once('response', (request) => {
+      const { connection: _, 'transfer-encoding': __, ...rest } = request.headers
+      answer.writeHead(request.statusCode!, rest)
+      pipeline(request, answer, () => undefined)
     })
     on.once('error', () => answer.destroy())
     answer.once('close', () => on.destroy())

@@ -24,7 +24,7 @@ export const batchHouse = async (t: Test, settings: SettingsInput = {}, guards: 
   const vendor = await batchVendor(t)
   const store = memory().metadataStore
   let rows: MetadataStore | null = null
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...memory(),
@@ -51,28 +51,28 @@ export const batchHouse = async (t: Test, settings: SettingsInput = {}, guards: 
       ...settings,
     },
   )
-  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${it.base}/v1`, maxRetries: 0 })
-  const claudeOf = (apiKey: string) => new Anthropic({ apiKey, authToken: null, baseURL: it.base, maxRetries: 0 })
+  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.base}/v1`, maxRetries: 0 })
+  const claudeOf = (apiKey: string) => new Anthropic({ apiKey, authToken: null, baseURL: gateway.base, maxRetries: 0 })
   /** What is booked for a model, once so many requests are; the rows come in a moment. */
   const usage = async (model: string, requests: number): Promise<any> => {
     let found: any = {}
     await until(async () => {
-      const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
+      const { data } = (await (await gateway.call('GET', '/admin/usage')).json()) as any
       found = data.usage.find((row: any) => row.model === model) ?? { requests: 0, cost: 0 }
       return found.requests >= requests
     })
     return found
   }
   return {
-    ...it,
+    ...gateway,
     vendor,
     usage,
     rows: () => rows!,
     clientOf,
     claudeOf,
-    client: clientOf(it.key),
-    claude: claudeOf(it.key),
-    owner: async (user: string) => (await it.gateway.keys.create({ user })).credential,
+    client: clientOf(gateway.key),
+    claude: claudeOf(gateway.key),
+    owner: async (user: string) => (await gateway.gateway.keys.create({ user })).credential,
   }
 }
 

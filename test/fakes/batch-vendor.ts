@@ -72,13 +72,13 @@ const message = ({ custom_id, params }: Json): Json => ({
       },
 })
 
-const asLines = (all: readonly Json[]): string => all.map((it) => `${JSON.stringify(it)}\n`).join('')
+const asLines = (all: readonly Json[]): string => all.map((vendor) => `${JSON.stringify(vendor)}\n`).join('')
 
-const bodyOf = async (request: IncomingMessage, it: { received: number }): Promise<string> => {
+const bodyOf = async (request: IncomingMessage, vendor: { received: number }): Promise<string> => {
   const parts: Buffer[] = []
   for await (const part of request) {
     parts.push(part as Buffer)
-    it.received += (part as Buffer).length
+    vendor.received += (part as Buffer).length
   }
   return Buffer.concat(parts).toString()
 }
@@ -87,7 +87,7 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
   const files = new Map<string, string>()
   const batches = new Map<string, Json>()
   let made = 0
-  const it = { asked: [] as string[], lines: [] as Json[], received: 0, instead: null as BatchVendor['instead'] }
+  const vendor = { asked: [] as string[], lines: [] as Json[], received: 0, instead: null as BatchVendor['instead'] }
   const tell = (response: ServerResponse, body: unknown, status = 200) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   const fileOf = (id: string): Json => ({
@@ -103,7 +103,7 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
   })
   const upload = (form: string): Json => {
     const content = /content-type: application\/jsonl\r\n\r\n([^]*?)\r\n--sealgate-/.exec(form)![1]!
-    it.lines.splice(
+    vendor.lines.splice(
       0,
       Infinity,
       ...content
@@ -146,7 +146,7 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
     return batch
   }
   const beginMessages = ({ requests }: Json): Json => {
-    it.lines.splice(0, Infinity, ...requests)
+    vendor.lines.splice(0, Infinity, ...requests)
     const id = `msgbatch_${++made}`
     files.set(id, asLines(requests.map(message)))
     const batch = {
@@ -159,9 +159,9 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
   }
   const server = createServer(async (request, response) => {
     const path = request.url!
-    it.asked.push(`${request.method} ${path}`)
-    if (it.instead?.(request, response) === true) return
-    const body = request.method === 'POST' ? await bodyOf(request, it).catch(() => null) : ''
+    vendor.asked.push(`${request.method} ${path}`)
+    if (vendor.instead?.(request, response) === true) return
+    const body = request.method === 'POST' ? await bodyOf(request, vendor).catch(() => null) : ''
     // The gateway leaves in the midst of what it refuses.
     if (body === null) return
     const [, id = '', part = ''] = /^\/v1\/(?:messages\/batches|batches|files)\/([\w-]+)(?:\/(\w+))?$/.exec(path) ?? []
@@ -196,5 +196,5 @@ export const batchVendor = async (t: Lasting): Promise<BatchVendor> => {
     server.closeAllConnections()
     await once(server, 'close')
   })
-  return Object.assign(it, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  return Object.assign(vendor, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }

@@ -16,9 +16,9 @@ export const between = async (t: Test, base: string, change: Change): Promise<st
         headers: { authorization: request.headers.authorization!, 'content-type': 'application/json' },
         ...(request.method === 'POST' && { body }),
       })
-      const said = await answer.text()
+      const words = await answer.text()
       const isChat = request.url!.startsWith('/rvenc/chat')
-      const changed = isChat ? change(said, body) : said
+      const changed = isChat ? change(words, body) : words
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type')! })
       if (typeof changed === 'string') response.end(changed)
       else response.write(changed.text, () => response.destroy())

@@ -52,9 +52,9 @@ const chat = (path: string): Door => ({
     return typeof content === 'string' ? content : content.map(({ text }: Json) => text ?? '').join('')
   },
   used: ([message]) =>
-    (message!['tool_calls'] ?? []).map((it: Json) => [
-      it['function']?.name ?? it['custom'].name,
-      argsOf(it['function']?.arguments ?? it['custom'].input),
+    (message!['tool_calls'] ?? []).map((value: Json) => [
+      value['function']?.name ?? value['custom'].name,
+      argsOf(value['function']?.arguments ?? value['custom'].input),
     ]),
   next: (body, answer, ids) => ({
     ...body,
@@ -86,7 +86,7 @@ export const doors: Readonly<Record<string, Door>> = {
     used: (answer) =>
       answer
         .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
-        .map((it) => [it['name'], argsOf(it['arguments'] ?? it['input'])]),
+        .map((value) => [value['name'], argsOf(value['arguments'] ?? value['input'])]),
     next: (body, answer, ids) => ({
       ...body,
       input: [
@@ -143,7 +143,10 @@ export const doors: Readonly<Record<string, Door>> = {
       (stream ? eventsOf(text) : [JSON.parse(text)]).flatMap(({ candidates }) => candidates[0].content.parts),
     calls: (answer) => answer.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall.id])),
     text: (answer) => answer.map(({ text, thought }) => (thought ? '' : (text ?? ''))).join(''),
-    used: (answer) => answer.flatMap(({ functionCall: it }) => (it === undefined ? [] : [[it.name, it.args ?? {}]])),
+    used: (answer) =>
+      answer.flatMap(({ functionCall }) =>
+        functionCall === undefined ? [] : [[functionCall.name, functionCall.args ?? {}]],
+      ),
     next: (body, answer, ids) => ({
       ...body,
       contents: [

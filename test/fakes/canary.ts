@@ -41,19 +41,19 @@ const inTheClear = async ({ base, key }: Dumped, { asked }: Recorded, words: str
 /** Ends the gateway, and searches its memory, its heap, and all that it wrote. Its model `plain` is open to callers. */
 export const nothingStays = async (
   t: Test,
-  [it, folder]: readonly [gateway: Dumped, folder: string],
+  [gateway, folder]: readonly [gateway: Dumped, folder: string],
   backend: Recorded,
   { root, control }: Canary,
 ): Promise<void> => {
-  const leave = await inTheClear(it, backend, control)
-  const memory = await memoryOf(it.child.pid!, [root, control])
-  const heap = await heapOf(it, folder)
+  const leave = await inTheClear(gateway, backend, control)
+  const memory = await memoryOf(gateway.child.pid!, [root, control])
+  const heap = await heapOf(gateway, folder)
   leave()
-  const ended = once(it.child, 'exit')
-  it.child.kill('SIGTERM')
+  const ended = once(gateway.child, 'exit')
+  gateway.child.kill('SIGTERM')
   await ended
-  const places: Places = new Map([['output', Buffer.from(it.said())], ...(await filesIn(join(folder, 'data')))])
-  t.match(it.said(), /"route":"POST \/rvenc\/chat\/completions"/, 'it logs')
+  const places: Places = new Map([['output', Buffer.from(gateway.said())], ...(await filesIn(join(folder, 'data')))])
+  t.match(gateway.said(), /"route":"POST \/rvenc\/chat\/completions"/, 'it logs')
   t.same(traces([root], places), [], 'output and files')
   t.same(traces([root], new Map([['heap', heap]])), [], 'heap')
   t.ok(memory.bytes > 50_000_000, `${memory.bytes >> 20} MiB of memory`)

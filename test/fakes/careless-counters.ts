@@ -17,8 +17,8 @@ const butFaults = (change: (fault: any) => unknown) =>
 /** For each promise a counter that breaks it. */
 export const careless = {
   'tells the tokens that the backend counts': but((count) => async (call, signal) => {
-    const it = await count(call, signal)
-    return it && { tokens: it.tokens + 1 }
+    const counted = await count(call, signal)
+    return counted && { tokens: counted.tokens + 1 }
   }),
   'asks for a count and for no answer': (right: Counter): Partial<Counter> => ({
     asked: () => ({ ...right.asked(), stream: false }),

@@ -67,7 +67,7 @@ export const wrong = {
       async take(name, most, ttl) {
         const place = await right.take(name, most, ttl)
         if (place) all.push(place)
-        setTimeout(() => all.splice(0).forEach((it) => it.release()), ttl).unref()
+        setTimeout(() => all.splice(0).forEach((place) => place.release()), ttl).unref()
         return place
       },
     }
@@ -83,7 +83,7 @@ export const wrong = {
     answer.ok ? { ...answer, left: answer.left.toReversed() } : answer,
   ),
   'spends down to nothing and no further': (right) => ({
-    spend: (charges) => right.spend(charges.map((it) => ({ ...it, amount: it.amount * 0.9 }))),
+    spend: (charges) => right.spend(charges.map((charge) => ({ ...charge, amount: charge.amount * 0.9 }))),
   }),
   'all charges or none': (right) => ({
     async spend(charges) {
@@ -120,7 +120,8 @@ export const wrong = {
       right.spend(charges.map(({ allowance: { until: _, ...allowance }, amount }) => ({ allowance, amount }))),
   }),
   'a soft allowance refuses nothing and is counted': (right) => ({
-    spend: (charges) => right.spend(charges.map((it) => (it.allowance.soft === true ? { ...it, amount: 0 } : it))),
+    spend: (charges) =>
+      right.spend(charges.map((charge) => (charge.allowance.soft === true ? { ...charge, amount: 0 } : charge))),
   }),
   'settling tells what is left': settling(async (answer, actual) => {
     await answer.settle(actual)
@@ -128,32 +129,36 @@ export const wrong = {
   }),
   'refills evenly': (right) => ({
     spend: (charges) =>
-      right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, per: it.allowance.per * 2 } }))),
+      right.spend(
+        charges.map((charge) => ({ ...charge, allowance: { ...charge.allowance, per: charge.allowance.per * 2 } })),
+      ),
   }),
   'never holds more than its most': (right) => ({
     spend: (charges) =>
-      right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, most: it.allowance.most * 2 } }))),
+      right.spend(
+        charges.map((charge) => ({ ...charge, allowance: { ...charge.allowance, most: charge.allowance.most * 2 } })),
+      ),
   }),
   'settling gives back what was not used': settling((answer, actual, amounts) =>
-    answer.settle(actual.map((it, i) => Math.max(it, amounts[i]!))),
+    answer.settle(actual.map((value, i) => Math.max(value, amounts[i]!))),
   ),
   'settling takes what was used more, even below zero': settling((answer, actual, amounts) =>
-    answer.settle(actual.map((it, i) => Math.min(it, amounts[i]!))),
+    answer.settle(actual.map((value, i) => Math.min(value, amounts[i]!))),
   ),
   'settling twice is settling once': (right) => ({
     async spend(charges) {
       const answer = await right.spend(charges)
       if (!answer.ok) return answer
       const settle = async (actual: readonly number[]) => {
-        const more = await right.spend(charges.map((it) => ({ ...it, amount: 0 })))
-        if (more.ok) await more.settle(actual.map((it, i) => it - charges[i]!.amount))
+        const more = await right.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
+        if (more.ok) await more.settle(actual.map((value, i) => value - charges[i]!.amount))
       }
       return { ...answer, settle }
     },
   }),
   'never overspends when all ask at once': (right) => ({
     async spend(charges) {
-      const seen = await right.spend(charges.map((it) => ({ ...it, amount: 0 })))
+      const seen = await right.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
       await sleep(0)
       if (!seen.ok || charges.some(({ amount }, i) => seen.left[i]! < amount)) return right.spend(charges)
       await seen.settle(charges.map(({ amount }) => amount))
@@ -161,6 +166,7 @@ export const wrong = {
     },
   }),
   'allowances of different names are independent': (right) => ({
-    spend: (charges) => right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, name: '' } }))),
+    spend: (charges) =>
+      right.spend(charges.map((charge) => ({ ...charge, allowance: { ...charge.allowance, name: '' } }))),
   }),
 } satisfies Record<string, (right: RateLimiter) => Partial<RateLimiter>>

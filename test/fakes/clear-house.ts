@@ -69,8 +69,8 @@ export const clearHouse = async (t: Test, settings: SettingsInput = {}): Promise
   ]
   const base = memory()
   const own = played.map((tool) => given(Tool, tool.name, () => tool))
-  const tools = [...base.tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
+  const tools = [...base.tools.filter(({ name }) => !played.some((tool) => tool.name === name)), ...own]
   const upstreams = [given(Upstream, 'mind', () => mind)]
-  const it = await running(t, { ...base, tools, upstreams }, { ...unhurried, ...settings })
-  return { ...it, waited, inside }
+  const gateway = await running(t, { ...base, tools, upstreams }, { ...unhurried, ...settings })
+  return { ...gateway, waited, inside }
 }

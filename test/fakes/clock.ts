@@ -31,7 +31,7 @@ export const fakeClock = (start = 1_800_000_000_000): FakeClock => {
         })
       }),
     alarm(ms, ring) {
-      const it = {}
+      const timer = {}
       let over = false
       const again = () => {
         if (over) return
@@ -39,14 +39,14 @@ export const fakeClock = (start = 1_800_000_000_000): FakeClock => {
           over = true
           ring()
         }
-        due.set(it, { at: now + ms, ring: ringing })
+        due.set(timer, { at: now + ms, ring: ringing })
       }
       again()
       return {
         again,
         off() {
           over = true
-          due.delete(it)
+          due.delete(timer)
         },
       }
     },

@@ -39,14 +39,14 @@ const run = async ({ id, args, env, cwd }: Asked): Promise<Said> => {
   process.argv = [process.execPath, program, ...args]
   // The file of the program runs anew under each address; what it imports is there already.
   await import(`file://${program}?${id}`)
-  const said = {
+  const report = {
     code: exitCode ?? Number(process.exitCode ?? 0),
     stdout: Buffer.concat(parts.stdout.splice(0)).toString(),
     stderr: Buffer.concat(parts.stderr.splice(0)).toString(),
   }
   exitCode = null
   process.exitCode = undefined
-  return said
+  return report
 }
 
 let last: Promise<void> = Promise.resolve()

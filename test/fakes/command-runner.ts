@@ -31,25 +31,25 @@ const file = fileURLToPath(new URL('./command-process.js', import.meta.url))
 
 /** One process for all commands, which begins with the first of them and ends with the test. */
 const oneProcess = (t: Test): Command => {
-  const waiting = new Map<number, { readonly resolve: (said: Said) => void; readonly reject: (why: Error) => void }>()
+  const waiting = new Map<number, { readonly resolve: (line: Said) => void; readonly reject: (why: Error) => void }>()
   let child: ChildProcess | null = null
   let ids = 0
   const begun = (): ChildProcess => {
     // The tests may run on a terminal; a command sees none.
     const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const
-    const it = fork(file, [], { env: { PATH: process.env['PATH'] }, execArgv: [], stdio: [...stdio] })
+    const child = fork(file, [], { env: { PATH: process.env['PATH'] }, execArgv: [], stdio: [...stdio] })
     let complaint = ''
-    it.stderr?.on('data', (part: Buffer) => (complaint += part))
-    it.on('message', ({ id, ...said }: Said & { readonly id: number }) => {
-      waiting.get(id)?.resolve(said)
+    child.stderr?.on('data', (part: Buffer) => (complaint += part))
+    child.on('message', ({ id, ...report }: Said & { readonly id: number }) => {
+      waiting.get(id)?.resolve(report)
       waiting.delete(id)
     })
-    it.on('exit', (code, signal) => {
+    child.on('exit', (code, signal) => {
       for (const { reject } of waiting.values())
         reject(new Error(`the commands ended with ${signal ?? code}: ${complaint}`))
     })
-    t.teardown(() => it.kill('SIGKILL'))
-    return it
+    t.teardown(() => child.kill('SIGKILL'))
+    return child
   }
   return (args, env, cwd = process.cwd()) =>
     new Promise((resolve, reject) => {

@@ -78,7 +78,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
   const config = checkedConfig({ log: { level: 'silent' } }, {})
   const to = (provider: string, model = 'own') => [{ provider, model }]
   const folder = t.testdir()
-  const it = await running(
+  const gateway = await running(
     t,
     {
       ...(await production(config, folder)),
@@ -111,11 +111,11 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
       if (reloads++ === 0) throw new BadRequest('Validation failed', { validator: { 'models.x': 'Expected a model' } })
     },
   )
-  base = it.base
+  base = gateway.base
   const chat = async (model: string) =>
-    (await it.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status
+    (await gateway.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status
   const open = browsing(t)
-  return { ...it, other, folder, chat, holdNext, browse: (options) => open(it.base, options) }
+  return { ...gateway, other, folder, chat, holdNext, browse: (options) => open(gateway.base, options) }
 }
 
 /** One Chromium, which opens tabs for consoles at any address. */
@@ -146,7 +146,7 @@ export const tabOf = async (page: Page, base: string): Promise<Tab> => {
   await page.exposeFunction('violated', (what: string) => faults.push(`policy: ${what}`))
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
-      (globalThis as unknown as { violated(it: string): void }).violated(`${violatedDirective} ${blockedURI}`),
+      (globalThis as unknown as { violated(text: string): void }).violated(`${violatedDirective} ${blockedURI}`),
     )
   })
   // A locator looks by itself: a function in the page would wait for frames, which stand still where a test holds the clock.
@@ -171,7 +171,10 @@ export const tabOf = async (page: Page, base: string): Promise<Tab> => {
       const options = rules
         ? { runOnly: { type: 'rule', values: rules } }
         : { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
-      const { violations } = await page.evaluate((it) => (globalThis as unknown as { axe: Axe }).axe.run(it), options)
+      const { violations } = await page.evaluate(
+        (options) => (globalThis as unknown as { axe: Axe }).axe.run(options),
+        options,
+      )
       return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${String(target)}`))
     },
     async shot(name) {

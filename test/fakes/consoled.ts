@@ -21,16 +21,16 @@ export const consoled = async (
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   const address = await new Promise<string>((resolve, reject) => {
     const hear = (part: Buffer): void => {
-      said += part
-      const address = /^sealgate console listening on (http:\S+)\n$/m.exec(said)?.[1]
+      output += part
+      const address = /^sealgate console listening on (http:\S+)\n$/m.exec(output)?.[1]
       if (address !== undefined) resolve(address)
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
+    child.once('exit', () => reject(new Error(output)))
   })
   const { origin, hash } = new URL(address)
   return { address, base: origin, token: hash.slice(1), pid: child.pid! }

@@ -64,7 +64,7 @@ export const systemOneAnswer = (text: string, spoilt: Spoilt = null): string => 
       criteria instanceof Map
         ? [...(criteria as Fields).keys()]
         : (criteria as readonly unknown[]).map((_, at) => `${at}`)
-    const each = shares(labels.length).map((it) => (how === 'doubles' ? 2 * it : it))
+    const each = shares(labels.length).map((share) => (how === 'doubles' ? 2 * share : share))
     const probabilities = new Map(
       labels
         .map((label, at) => [label, each[at]] as const)
@@ -89,7 +89,7 @@ export const decisionsAnswer = (text: string, spoilt: Spoilt = null): string => 
     if (type === 'predicate')
       return { type, name, probability: how === 'doubles' ? 1.25 : how ? null : 0.25, label_mass: 0.9 }
     const values: readonly unknown[] = choices
-      ? choices.map((it: any) => it.value)
+      ? choices.map((value: any) => value.value)
       : levels.map((_: unknown, at: number) => at)
     const each = shares(values.length)
     const probabilities = values.map((value, at) => ({
@@ -125,11 +125,11 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
     const text = asked.body.toString()
     return take?.(text) ?? { headers: json, body: answer(text) }
   })
-  const it = await provided(t, provider, settings(server.url))
+  const upstream = await provided(t, provider, settings(server.url))
   const call = decideCall('m')
   const faultOf = async (call: DecideCall): Promise<any> => {
     try {
-      await it.decide!(call, never)
+      await upstream.decide!(call, never)
     } catch (fault) {
       return fault
     }
@@ -137,7 +137,7 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
   }
 
   await t.test('answers every type, in the order that was asked', async (t) => {
-    const { distributions, usage, engine } = await it.decide!(call, never)
+    const { distributions, usage, engine } = await upstream.decide!(call, never)
     t.same(
       distributions.map(({ probabilities }) => probabilities),
       [shares(4), [0.25, 0.75], shares(3)],
@@ -149,15 +149,15 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
     t.same(usage, { input: 30, output: 3 })
     t.equal(engine, 'native')
     const [{ distributions: first }, { distributions: last }] = [
-      await it.decide!({ ...call, questions: [questions[2]!] }, never),
-      await it.decide!({ ...call, questions: questions.toReversed() }, never),
+      await upstream.decide!({ ...call, questions: [questions[2]!] }, never),
+      await upstream.decide!({ ...call, questions: questions.toReversed() }, never),
     ] as const
     t.same([first[0], last[2]], [distributions[2], distributions[0]], 'whatever else is asked')
   })
 
   await t.test('a choice of one is answered, and its neighbours too', async (t) => {
     const only: Question = { type: 'choice', instructions: null, options: [{ label: 'only', description: null }] }
-    const { distributions } = await it.decide!({ ...call, questions: [only, questions[1]!, only] }, never)
+    const { distributions } = await upstream.decide!({ ...call, questions: [only, questions[1]!, only] }, never)
     t.same(
       distributions.map(({ probabilities }) => probabilities),
       [[1], [0.25, 0.75], [1]],
@@ -165,15 +165,15 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
   })
 
   await t.test('says what it does not honour', async (t) => {
-    t.same((await it.decide!({ ...call, samples: 3, steps: 2 }, never)).ignored, ['samples', 'steps'])
-    t.same((await it.decide!({ ...call, samples: 3 }, never)).ignored, ['samples'])
-    t.equal((await it.decide!(call, never)).ignored, undefined)
+    t.same((await upstream.decide!({ ...call, samples: 3, steps: 2 }, never)).ignored, ['samples', 'steps'])
+    t.same((await upstream.decide!({ ...call, samples: 3 }, never)).ignored, ['samples'])
+    t.equal((await upstream.decide!(call, never)).ignored, undefined)
   })
 
   await t.test('a refusal or a bad answer names the question by its place', async (t) => {
     for (const [place, { type }] of questions.entries()) {
       take = (body) => ({ headers: json, body: answer(body, { type, how: 'refuses' }) })
-      const { distributions } = await it.decide!(call, never)
+      const { distributions } = await upstream.decide!(call, never)
       const declined = [...distributions.keys()].filter((at) => isRefused(distributions[at]!))
       t.same(declined, [place], 'the others keep their answers')
       for (const how of ['doubles', 'leaves out'] as const) {

@@ -51,17 +51,17 @@ export const opened = async (
   settings: SettingsInput = {},
   guards: readonly Fitting<Guard>[] = [],
 ): Promise<Doors> => {
-  const it = await backend(t, play)
+  const recorded = await backend(t, play)
   const all = { ...Object.fromEntries(backends.map((name) => [name, name])), ...names } as Record<string, Behind>
   const models = Object.fromEntries(
     Object.entries(all).map(([name, provider]) => [name, { upstreams: [{ provider, model: own[provider] }] }]),
   )
   const gateway = await running(
     t,
-    { ...memory(), fetch: use(doors), upstreams: upstreamsAt(it.url), guards },
+    { ...memory(), fetch: use(doors), upstreams: upstreamsAt(recorded.url), guards },
     { models, routing: { retries: 0 }, ...unhurried, ...settings },
   )
-  return { ...gateway, backend: it, asked: () => JSON.parse(it.asked.at(-1)!.body.toString()) }
+  return { ...gateway, backend: recorded, asked: () => JSON.parse(recorded.asked.at(-1)!.body.toString()) }
 }
 
 /** The events of a stream, by their data. */

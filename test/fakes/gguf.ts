@@ -26,7 +26,7 @@ export const writeModel = (file: string, seed = 1, template = chatTemplate): Pro
   ]
   const next = numbers(seed)
   const tensors = shapes(vocabulary.length).map(({ name, shape }) => {
-    const size = shape.reduce((product, it) => product * it, 1)
+    const size = shape.reduce((product, value) => product * value, 1)
     // A norm scales by one; everything else is noise, little at the end so that each token has its chance.
     const noise = name === 'output.weight' ? 0.3 : 1
     const value = () => (shape.length === 1 ? 1 : noise * (next() - 0.5))
@@ -61,7 +61,7 @@ const words = () => {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`)
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789']
   const answers = ['yes', 'Yes', 'YES', 'no', 'No', 'NO']
-  const plain = ['\u2581', '.', ':', '?', ...[...letters, ...answers].flatMap((it) => [it, `\u2581${it}`])]
+  const plain = ['\u2581', '.', ':', '?', ...[...letters, ...answers].flatMap((letter) => [letter, `\u2581${letter}`])]
   return [
     { text: '<unk>', score: 0, type: 2 },
     { text: '<s>', score: 0, type: 3 },
@@ -76,7 +76,10 @@ const shapes = (vocabulary: number): readonly { readonly name: string; readonly 
   { name: 'output_norm.weight', shape: [width] },
   { name: 'output.weight', shape: [width, vocabulary] },
   { name: 'blk.0.attn_norm.weight', shape: [width] },
-  ...['attn_q', 'attn_k', 'attn_v', 'attn_output'].map((it) => ({ name: `blk.0.${it}.weight`, shape: [width, width] })),
+  ...['attn_q', 'attn_k', 'attn_v', 'attn_output'].map((text) => ({
+    name: `blk.0.${text}.weight`,
+    shape: [width, width],
+  })),
   { name: 'blk.0.ffn_norm.weight', shape: [width] },
   { name: 'blk.0.ffn_gate.weight', shape: [width, 2 * width] },
   { name: 'blk.0.ffn_up.weight', shape: [width, 2 * width] },

@@ -59,7 +59,7 @@ export const house = async (t: Test, shown: IssuerKey[], issuer: Partial<IssuerI
     ...issuer,
   }
   const settings = settingsCheck(parts).check({ issuers: { company: own } })
-  const its = made(
+  const identity = made(
     Logins,
     use(logins),
     use(issuerKeys),
@@ -70,7 +70,7 @@ export const house = async (t: Test, shown: IssuerKey[], issuer: Partial<IssuerI
     given(Settings, 'settings', () => settings),
   )
   return {
-    its,
+    logins: identity,
     clock,
     asked: server.asked,
     logged,

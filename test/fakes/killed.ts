@@ -58,36 +58,36 @@ export const killed = async (kills: number, folder: string, { blobs, large }: Ki
   let acknowledged = 0
   let stored = 0
 
-  const ask = (it: Served, method: string, path: string, body?: unknown) =>
-    fetch(`${it.base}/files/encrypted${path}`, {
+  const ask = (server: Served, method: string, path: string, body?: unknown) =>
+    fetch(`${server.base}/files/encrypted${path}`, {
       method,
       headers: body instanceof FormData ? { authorization: headers.authorization } : headers,
       ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(20_000),
     })
 
-  const store = async (it: Served): Promise<void> => {
+  const store = async (server: Served): Promise<void> => {
     const isLarge = large !== undefined && stored++ % 8 === 0
     const content = randomBytes(isLarge ? large : randomInt(100, 150_000))
-    const answer = await ask(it, 'POST', '/upload', isLarge ? formOf(content) : uploadOf(content))
+    const answer = await ask(server, 'POST', '/upload', isLarge ? formOf(content) : uploadOf(content))
     const { data } = (await answer.json()) as { data: { id: string } }
     if (answer.status !== 200) throw new Error(`upload ${answer.status}`)
     known.set(data.id, { digest: digestOf(content), state: 'kept' })
     acknowledged++
   }
 
-  const removeOne = async (it: Served): Promise<void> => {
+  const removeOne = async (server: Served): Promise<void> => {
     const [id, file] = [...known].find(([, { state }]) => state === 'kept') ?? []
     if (id === undefined || file === undefined) return sleep(5)
     file.state = 'asked'
-    const answer = await ask(it, 'DELETE', `/${id}`)
+    const answer = await ask(server, 'DELETE', `/${id}`)
     if (answer.status === 200) file.state = 'removed'
   }
 
-  const busy = async (it: Served, stop: { readonly now: boolean }, work: (it: Served) => Promise<void>) => {
+  const busy = async (server: Served, stop: { readonly now: boolean }, work: (server: Served) => Promise<void>) => {
     while (!stop.now) {
       try {
-        await work(it)
+        await work(server)
       } catch {
         // The server is gone in the middle of it: nobody was told anything.
         return

@@ -152,8 +152,8 @@ export const literalClient = (base: string, apiKey: string) => {
       .map((text) => {
         const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)$/s.exec(text) ?? []
         if (!/^[0-9a-f]{80,}$/.test(data)) return { event, data, opened: null }
-        const said = textOf(open(key, bytesOf(data.slice(0, 48)), data.slice(48))).trim()
-        return { event, data, opened: said === '' ? null : JSON.parse(said) }
+        const words = textOf(open(key, bytesOf(data.slice(0, 48)), data.slice(48))).trim()
+        return { event, data, opened: words === '' ? null : JSON.parse(words) }
       })
   }
 

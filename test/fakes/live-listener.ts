@@ -39,7 +39,8 @@ export const listening = async (
     const data = /^data: (.*)$/m.exec(block)?.[1]
     if (data === undefined) return
     if (event === 'listening') first = JSON.parse(data) as Record<string, unknown>
-    if (event === 'requests') for (const it of (JSON.parse(data) as Told).requests) requests.set(it.id, it)
+    if (event === 'requests')
+      for (const request of (JSON.parse(data) as Told).requests) requests.set(request.id, request)
   }
   const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {
     let rest = ''

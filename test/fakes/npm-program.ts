@@ -24,12 +24,12 @@ export const endedProgram = (
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
     const late = setTimeout(() => child.kill('SIGKILL'), 90_000)
     child.once('error', reject)
     child.once('exit', () => {
       clearTimeout(late)
-      resolve(said)
+      resolve(output)
     })
   })

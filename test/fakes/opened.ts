@@ -16,4 +16,4 @@ export const socketsBeside = async (child: ChildProcess, parsers: readonly numbe
   socketsIn(await openedBy(child)) - socketsOfParser * parsers.length
 
 export const socketsIn = (opened: readonly string[] | null): number =>
-  (opened ?? []).filter((it) => it.startsWith('socket:')).length
+  (opened ?? []).filter((text) => text.startsWith('socket:')).length

@@ -26,7 +26,7 @@ const versions = '/usr/lib/postgresql'
 /** Where the newest server's programs are: Debian keeps them off the path. */
 export const programs = async (): Promise<string | null> => {
   const found = (await readdir(versions).catch(() => [])).sort((a, b) => Number(b) - Number(a))
-  for (const folder of [...found.map((it) => join(versions, it, 'bin')), ...(process.env.PATH ?? '').split(':')]) {
+  for (const folder of [...found.map((text) => join(versions, text, 'bin')), ...(process.env.PATH ?? '').split(':')]) {
     if ((await readdir(folder).catch(() => [] as string[])).includes('initdb')) return folder
   }
   return null
@@ -104,13 +104,13 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
   }
   const start = async () => {
     const args = ['-D', data, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
-    const quick = ['fsync=off', 'full_page_writes=off', 'max_connections=200'].flatMap((it) => ['-c', it])
+    const quick = ['fsync=off', 'full_page_writes=off', 'max_connections=200'].flatMap((text) => ['-c', text])
     const started = spawn(join(bin, 'postgres'), [...args, ...quick], { ...as, stdio: ['ignore', 'ignore', 'pipe'] })
     child = started
-    let said = ''
-    started.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2000)))
+    let output = ''
+    started.stderr.on('data', (chunk) => (output = (output + chunk).slice(-2000)))
     for (let tries = 0; !(await answers(url)); tries++) {
-      if (tries > 300 || started.exitCode !== null) throw new Error(`postgres did not come up: ${said}`)
+      if (tries > 300 || started.exitCode !== null) throw new Error(`postgres did not come up: ${output}`)
       await sleep(30)
     }
   }

@@ -21,30 +21,30 @@ export const sealing = async (
   t: Test,
   args: readonly string[],
   env: Record<string, string> = {},
-  it = program,
+  text = program,
 ): Promise<Proxy> => {
-  const command = ['--input-type=module', '--eval', it, '--', '--port', '0', ...args]
+  const command = ['--input-type=module', '--eval', text, '--', '--port', '0', ...args]
   const child = spawn(process.execPath, command, {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit')
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   const url = await new Promise<string>((resolve, reject) => {
     const hear = (part: Buffer) => {
-      said += part
-      const url = /^sealgate seal listening on (http:\S+)\n$/m.exec(said)?.[1]
+      output += part
+      const url = /^sealgate seal listening on (http:\S+)\n$/m.exec(output)?.[1]
       if (url) resolve(url)
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
+    child.once('exit', () => reject(new Error(output)))
   })
   return {
     url,
     openai: new OpenAI({ baseURL: url, apiKey: 'not-needed', maxRetries: 0 }),
-    said: () => said,
+    said: () => output,
     async stop() {
       child.kill('SIGTERM')
       return ((await ended) as [number | null])[0]

@@ -40,9 +40,9 @@ export const recorded = async (play: (asked: Asked) => Take | Promise<Take>): Pr
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
-    const it = { method: request.method!, path: request.url!, headers: request.headers, body: Buffer.concat(parts) }
-    asked.push(it)
-    await perform(response, await play(it))
+    const taken = { method: request.method!, path: request.url!, headers: request.headers, body: Buffer.concat(parts) }
+    asked.push(taken)
+    await perform(response, await play(taken))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

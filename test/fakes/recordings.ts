@@ -34,9 +34,9 @@ export const textOf = ({ dialect, events, body }: Recording): string => {
 }
 
 /** What a backend answers that plays the recording. */
-export const takeOf = (it: Recording): Take => ({
-  headers: { 'content-type': it.stream ? 'text/event-stream' : 'application/json' },
-  body: textOf(it),
+export const takeOf = (recording: Recording): Take => ({
+  headers: { 'content-type': recording.stream ? 'text/event-stream' : 'application/json' },
+  body: textOf(recording),
 })
 
 /** False where the recording holds two answers or an error of its backend, so that no door gives an answer. */

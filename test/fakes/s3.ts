@@ -147,16 +147,16 @@ export const startS3 = async ({ steer = false } = {}): Promise<S3Server | null> 
   const start = async () => {
     const started = spawn(python, ['-c', program, home, ...ports.map(String)], { stdio: ['ignore', 'ignore', 'pipe'] })
     child = started
-    let said = ''
-    started.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2000)))
+    let output = ''
+    started.stderr.on('data', (chunk) => (output = (output + chunk).slice(-2000)))
     for (let tries = 0; ; tries++) {
       const status = await server.ask('').then(
-        (it) => it.status,
+        (answer) => answer.status,
         () => 0,
       )
       if (status === 200) return
       // Half a minute and more, on a busy machine.
-      if (tries > 800 || started.exitCode !== null) throw new Error(`swift did not come up (${status}): ${said}`)
+      if (tries > 800 || started.exitCode !== null) throw new Error(`swift did not come up (${status}): ${output}`)
       await sleep(50)
     }
   }

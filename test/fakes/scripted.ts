@@ -19,7 +19,7 @@ const usage = { prompt_tokens: 19, completion_tokens: 11, total_tokens: 30 }
 /** A text in two pieces, so that a stream has something to join. */
 const pieces = (text: string): readonly string[] => {
   const half = Math.ceil(text.length / 2)
-  return [text.slice(0, half), text.slice(half)].filter((it) => it !== '')
+  return [text.slice(0, half), text.slice(half)].filter((text) => text !== '')
 }
 
 const lines = (events: readonly (readonly [event: string | null, data: unknown])[]): string =>
@@ -51,7 +51,7 @@ const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take 
   const turn = messages.filter(({ role }: Json) => role === 'tool').length
   const acts = script(
     turn,
-    (tools ?? []).map((it: Json) => it['function'].name),
+    (tools ?? []).map((part: Json) => part['function'].name),
   )
   const head = { id: `chatcmpl-${turn}`, created: 1_700_000_000, model }
   const calls = acts.flatMap((act) => ('call' in act ? [act] : []))
@@ -77,13 +77,13 @@ const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take 
   const chunk = (delta: Json, finish: string | null = null) =>
     [null, { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] }] as const
   const events = acts.flatMap((act) => {
-    if ('think' in act) return pieces(act.think).map((it) => chunk({ reasoning_content: it }))
-    if ('say' in act) return pieces(act.say).map((it) => chunk({ content: it }))
+    if ('think' in act) return pieces(act.think).map((piece) => chunk({ reasoning_content: piece }))
+    if ('say' in act) return pieces(act.say).map((piece) => chunk({ content: piece }))
     const index = calls.indexOf(act)
     const whole = tool(act, index)
     const begun = { ...whole, index, function: { ...whole.function, arguments: '' } }
-    const rest = pieces(whole.function.arguments).map((it) =>
-      chunk({ tool_calls: [{ index, function: { arguments: it } }] }),
+    const rest = pieces(whole.function.arguments).map((piece) =>
+      chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
     )
     return [chunk({ tool_calls: [begun] }), ...rest]
   })
@@ -98,11 +98,11 @@ const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take 
 const asResponses = ({ stream, input, tools, model, reasoning, instructions }: Json, script: Script): Take => {
   const turn = (Array.isArray(input) ? input : []).filter(({ type }: Json) => /_call_output$/.test(type ?? '')).length
   const offered = (tools ?? []) as readonly Json[]
-  const beside = (Array.isArray(input) ? input : []).flatMap((it: Json) =>
-    it['type'] === 'additional_tools' ? it['tools'] : [],
+  const beside = (Array.isArray(input) ? input : []).flatMap((part: Json) =>
+    part['type'] === 'additional_tools' ? part['tools'] : [],
   )
   const names = [...offered, ...beside].flatMap((tool: Json): readonly Json[] =>
-    tool['type'] === 'namespace' ? tool['tools'].map((it: Json) => ({ ...it, namespace: tool['name'] })) : [tool],
+    tool['type'] === 'namespace' ? tool['tools'].map((part: Json) => ({ ...part, namespace: tool['name'] })) : [tool],
   )
   const acts = script(
     turn,
@@ -116,7 +116,7 @@ const asResponses = ({ stream, input, tools, model, reasoning, instructions }: J
     }
     if ('say' in act) {
       const content = [{ type: 'output_text', text: act.say, annotations: [], logprobs: [] }]
-      const phase = acts.some((it) => 'call' in it) ? 'commentary' : 'final_answer'
+      const phase = acts.some((act) => 'call' in act) ? 'commentary' : 'final_answer'
       return { id: `msg_${id}`, type: 'message', role: 'assistant', status: 'completed', content, phase }
     }
     const tool = names.find(({ name }) => name === act.call)
@@ -232,7 +232,7 @@ const asMessages = ({ stream, messages, tools, model }: Json, script: Script): T
     .filter(({ type }: Json) => type === 'tool_result').length
   const acts = script(
     turn,
-    (tools ?? []).map((it: Json) => it['name']),
+    (tools ?? []).map((part: Json) => part['name']),
   )
   const stop_reason = acts.some((act) => 'call' in act) ? 'tool_use' : 'end_turn'
   const content = acts.map((act, at) =>
@@ -243,9 +243,9 @@ const asMessages = ({ stream, messages, tools, model }: Json, script: Script): T
         : { type: 'tool_use', id: `toolu_${turn}_${at}`, name: act.call, input: act.args },
   )
   const head = { id: `msg_${turn}`, type: 'message', role: 'assistant', model }
-  const its = { input_tokens: 9, cache_creation_input_tokens: 0, cache_read_input_tokens: 10, output_tokens: 11 }
+  const usage = { input_tokens: 9, cache_creation_input_tokens: 0, cache_read_input_tokens: 10, output_tokens: 11 }
   if (!stream) {
-    return { headers: json, body: JSON.stringify({ ...head, content, stop_reason, stop_sequence: null, usage: its }) }
+    return { headers: json, body: JSON.stringify({ ...head, content, stop_reason, stop_sequence: null, usage }) }
   }
   const delta = (index: number, delta: Json) =>
     ['content_block_delta', { type: 'content_block_delta', index, delta }] as const
@@ -267,27 +267,29 @@ const asMessages = ({ stream, messages, tools, model }: Json, script: Script): T
             ]
     return [
       ['content_block_start', { type: 'content_block_start', index, content_block: empty }] as const,
-      ...deltas.map((it) => delta(index, it)),
+      ...deltas.map((part) => delta(index, part)),
       ['content_block_stop', { type: 'content_block_stop', index }] as const,
     ]
   })
-  const begun = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...its, output_tokens: 1 } }
+  const begun = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } }
   return {
     headers: sse,
     body: lines([
       ['message_start', { type: 'message_start', message: begun }],
       ...events,
-      ['message_delta', { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: its }],
+      ['message_delta', { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage }],
       ['message_stop', { type: 'message_stop' }],
     ]),
   }
 }
 
 const asGemini = ({ contents, tools }: Json, stream: boolean, script: Script): Take => {
-  const parts = contents.flatMap((it: Json) => it['parts'])
-  const turn = parts.filter((it: Json) => it['functionResponse'] !== undefined).length
-  const names = (tools ?? []).flatMap((it: Json) => it['functionDeclarations'] ?? []).map((it: Json) => it['name'])
-  const said = script(turn, names).map((act, at) =>
+  const parts = contents.flatMap((part: Json) => part['parts'])
+  const turn = parts.filter((part: Json) => part['functionResponse'] !== undefined).length
+  const names = (tools ?? [])
+    .flatMap((part: Json) => part['functionDeclarations'] ?? [])
+    .map((part: Json) => part['name'])
+  const spoken = script(turn, names).map((act, at) =>
     'think' in act
       ? { text: act.think, thought: true }
       : 'say' in act
@@ -304,18 +306,18 @@ const asGemini = ({ contents, tools }: Json, stream: boolean, script: Script): T
     ...head,
   })
   const end = { finishReason: 'STOP' }
-  if (!stream) return { headers: json, body: JSON.stringify({ ...whole(said, end), usageMetadata }) }
+  if (!stream) return { headers: json, body: JSON.stringify({ ...whole(spoken, end), usageMetadata }) }
   // The reason comes with the last part: their own client takes a piece without parts for an answer that went wrong.
   const piece = (part: Json, at: number) =>
-    at < said.length - 1 ? whole([part]) : { ...whole([part], end), usageMetadata }
-  return { headers: sse, body: lines(said.map((part, at) => [null, piece(part, at)] as const)) }
+    at < spoken.length - 1 ? whole([part]) : { ...whole([part], end), usageMetadata }
+  return { headers: sse, body: lines(spoken.map((part, at) => [null, piece(part, at)] as const)) }
 }
 
 const asConverse = ({ messages, toolConfig }: Json, stream: boolean, script: Script): Take => {
-  const turn = messages.flatMap(({ content }: Json) => content).filter((it: Json) => it['toolResult']).length
+  const turn = messages.flatMap(({ content }: Json) => content).filter((part: Json) => part['toolResult']).length
   const acts = script(
     turn,
-    (toolConfig?.tools ?? []).map((it: Json) => it['toolSpec'].name),
+    (toolConfig?.tools ?? []).map((part: Json) => part['toolSpec'].name),
   )
   const stopReason = acts.some((act) => 'call' in act) ? 'tool_use' : 'end_turn'
   const usage = { inputTokens: 9, outputTokens: 11, totalTokens: 30, cacheReadInputTokens: 10 }

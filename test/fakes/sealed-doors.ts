@@ -38,7 +38,7 @@ export const sealedDoors = async (
   more: SettingsInput = {},
   guards: readonly Fitting<Guard>[] = [],
 ): Promise<Running & { readonly backend: Recorded }> => {
-  const it = await backend(t, play)
+  const recorded = await backend(t, play)
   const models = Object.fromEntries(
     Object.entries(names).map(([name, provider]) => [
       name,
@@ -46,6 +46,6 @@ export const sealedDoors = async (
     ]),
   )
   const settings = { routing: { retries: 0 }, ...unhurried, ...more, models: { ...models, ...more.models } }
-  const enclave = enclaveOf(upstreamsAt(it.url), settings, guards)
-  return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: it }
+  const enclave = enclaveOf(upstreamsAt(recorded.url), settings, guards)
+  return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: recorded }
 }

@@ -36,7 +36,7 @@ export const chunk = (delta: Chunk['choices'][number]['delta'], finish_reason: s
 
 /** Says the last message again, word by word. */
 export const echo: Play = ({ body, stream }) => {
-  const said = String(body.messages.at(-1)!.content)
+  const text = String(body.messages.at(-1)!.content)
   const usage = {
     prompt_tokens: 7,
     completion_tokens: 5,
@@ -44,12 +44,12 @@ export const echo: Play = ({ body, stream }) => {
     completion_tokens_details: { reasoning_tokens: 2 },
   }
   if (!stream) {
-    const choices = [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }]
+    const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
     return { kind: 'completion', completion: { ...head, object: 'chat.completion', choices, usage } }
   }
   async function* chunks(): AsyncGenerator<Chunk> {
     yield chunk({ role: 'assistant', content: '' })
-    for (const content of said.match(/\s*\S+/g) ?? []) yield chunk({ content })
+    for (const content of text.match(/\s*\S+/g) ?? []) yield chunk({ content })
     yield chunk({}, 'stop')
     yield { ...head, choices: [], usage }
   }
@@ -151,26 +151,26 @@ export const sealedStage = async (
   }
   let current = made()
   const changing = given(Enclave, 'changing', (): Enclave & LogSigner => ({
-    keys: (...it) => current.keys(...it),
-    attest: (...it) => current.attest(...it),
-    models: (...it) => current.models(...it),
+    keys: (...row) => current.keys(...row),
+    attest: (...row) => current.attest(...row),
+    models: (...row) => current.models(...row),
     signHead: async (wanted) => logSignerOf(current)!.signHead(wanted),
-    handle: (...it) => current.handle(...it),
+    handle: (...row) => current.handle(...row),
     dispose: () => current.dispose?.(),
   }))
-  const it = await running(t, { ...memory(), enclave: changing, upstreams: [use(rehearsal)] }, all)
+  const gateway = await running(t, { ...memory(), enclave: changing, upstreams: [use(rehearsal)] }, all)
   return {
-    ...it,
-    apiKey: it.key,
+    ...gateway,
+    apiKey: gateway.key,
     calls,
-    client: connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } }),
+    client: connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { allowInsecureDev: true } }),
     async key(kind = 'x-wing') {
-      const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+      const { keyset } = (await (await gateway.call('GET', '/rvenc/keys')).json()) as { keyset: string }
       const { id } = kems.find(({ name }) => name === kind)!
       const ours = parseKeyset(fromHex(keyset, 1 << 20)!)!.keys.filter(({ kem }) => kem === id)
       return ours.sort((one, other) => other.notBefore - one.notBefore)[0]!
     },
-    send: (body, path = chatRoute) => it.call('POST', `/${path}`, body),
+    send: (body, path = chatRoute) => gateway.call('POST', `/${path}`, body),
     restart: () => void (current = made()),
     later: (ms) => void (shift += ms),
   }

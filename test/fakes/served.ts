@@ -23,31 +23,31 @@ export const aloneIn = (folder: string): { readonly SEALGATE_DATA: string; reado
 }
 
 /** The first key of a start that said this; throws where it made none. */
-export const madeKey = (said: string): string => {
-  const file = /^sealgate made a key; it stands in (.+)$/m.exec(said)?.[1]
-  if (file === undefined) throw new Error(`no key was made: ${said}`)
+export const madeKey = (text: string): string => {
+  const file = /^sealgate made a key; it stands in (.+)$/m.exec(text)?.[1]
+  if (file === undefined) throw new Error(`no key was made: ${text}`)
   return readFileSync(file, 'utf8').trim()
 }
 
 /** All that a started gateway says, and where it listens; `listening` rejects for a gateway that ends first. */
 export const heard = (child: ChildProcess): { readonly said: () => string; readonly listening: Promise<string> } => {
-  let said = ''
+  let output = ''
   let isListening = false
   const listening = new Promise<string>((resolve, reject) => {
     const hear = (part: Buffer) => {
-      said += part
+      output += part
       // A long log would be searched anew with each of its lines.
       if (isListening) return
-      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
+      const url = /^sealgate listening on (http:\S+)$/m.exec(output)?.[1]
       if (url === undefined) return
       isListening = true
       resolve(url)
     }
     child.stdout!.on('data', hear)
     child.stderr!.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
+    child.once('exit', () => reject(new Error(output)))
   })
-  return { said: () => said, listening }
+  return { said: () => output, listening }
 }
 
 /** The command as a user starts it, on a free port, with nothing in its environment but this. */
@@ -88,12 +88,12 @@ export const enclosed = async (
   const child = spawn(process.execPath, [...args, program, 'enclave'], { env: { PATH: process.env['PATH'], ...env } })
   child.stdin.on('error', () => undefined)
   if (told !== null) child.stdin.write(`${JSON.stringify(told)}\n`)
-  let said = ''
-  child.stderr.on('data', (part) => (said += part))
+  let output = ''
+  child.stderr.on('data', (part) => (output += part))
   await Promise.race([
     once(child.stdout, 'data'),
     once(child, 'exit').then(() => {
-      throw new Error(said)
+      throw new Error(output)
     }),
   ])
   return child

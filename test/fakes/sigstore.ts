@@ -16,7 +16,7 @@ const sha256 = (...parts: readonly Uint8Array[]): Buffer =>
     .update(concat(...parts))
     .digest()
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64')
-const text = (it: string): Uint8Array => new TextEncoder().encode(it)
+const text = (text: string): Uint8Array => new TextEncoder().encode(text)
 const big = (value: number, size: number): Uint8Array => {
   const bytes = Buffer.alloc(size)
   bytes.writeUIntBE(value, Math.max(0, size - 6), Math.min(size, 6))

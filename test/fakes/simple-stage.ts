@@ -23,11 +23,11 @@ export const simple = (): Stage => {
     if (scene === 'breaks') throw new UpstreamFailed(undefined, { again: true, answered: 500, cause })
     if (scene === 'page') throw new UpstreamFailed(undefined, { again: true, cause })
     const message = { role: 'assistant', content: 'Two cafés 😀' }
-    const said =
+    const printed =
       scene === 'calls tools'
         ? { message: { ...message, content: null, tool_calls: calls }, finish_reason: 'tool_calls' }
         : { message, finish_reason: 'stop' }
-    return { ...head, choices: [{ index: 0, ...said }], usage }
+    return { ...head, choices: [{ index: 0, ...printed }], usage }
   }
   const broken = () => new UpstreamFailed(undefined, { again: true, cause: new Error('secret-of-the-backend') })
   const wait = (signal: AbortSignal) =>

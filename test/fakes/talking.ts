@@ -35,7 +35,7 @@ export const talking = async (t: Test, name: string) => {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     calls: () => seen['calls']!,
-    say: (content: string) => streams.forEach((it) => it.write(chunk(content))),
-    end: () => streams.splice(0).forEach((it) => it.end(`${chunk('', 'stop')}data: [DONE]\n\n`)),
+    say: (content: string) => streams.forEach((stream) => stream.write(chunk(content))),
+    end: () => streams.splice(0).forEach((stream) => stream.end(`${chunk('', 'stop')}data: [DONE]\n\n`)),
   }
 }

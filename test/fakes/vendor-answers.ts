@@ -31,8 +31,8 @@ export const vendors = [...Object.keys(hosted), 'sglang', 'vllm']
 
 /** A backend of each vendor, all of them at this address. */
 export const vendorsAt = (url: string) => [
-  ...Object.entries(hosted).map(([name, it]) =>
-    use(it as typeof openai, { apiKey: 'k', baseUrl: `${url}/${name}` }, name),
+  ...Object.entries(hosted).map(([name, plugin]) =>
+    use(plugin as typeof openai, { apiKey: 'k', baseUrl: `${url}/${name}` }, name),
   ),
   use(sglang, { baseUrl: `${url}/sglang` }),
   use(vllm, { baseUrl: `${url}/vllm` }),

@@ -15,23 +15,23 @@ export const messages = [{ role: 'user' as const, content: 'Hi' }]
 /** A scripted vendor that plays one recorded answer to everything, and the provider in front of it. */
 export const scripted = async (
   t: Lasting,
-  it: Recording,
+  recording: Recording,
   file: string,
   answer: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
 ) => {
   const server = await backend(t, async () => ({
-    headers: file.endsWith('.sse') ? { 'content-type': it.stream.type } : json,
+    headers: file.endsWith('.sse') ? { 'content-type': recording.stream.type } : json,
     ...answer,
-    body: await vector(`${it.vectors as string}/${file}`),
+    body: await vector(`${recording.vectors as string}/${file}`),
   }))
-  const upstream = await provided(t, it.provider, it.settings(server.url))
+  const upstream = await provided(t, recording.provider, recording.settings(server.url))
   return { upstream, asked: server.asked }
 }
 
 /** The request that a call with these fields becomes. */
-export const wording = async (t: Lasting, it: Recording, call: Partial<ChatCall> = {}) => {
-  const { upstream, asked } = await scripted(t, it, call.stream === true ? 'chat.sse' : 'chat.json')
-  await completed(upstream, { model: it.model, stream: false, body: { messages }, ...call })
+export const wording = async (t: Lasting, recording: Recording, call: Partial<ChatCall> = {}) => {
+  const { upstream, asked } = await scripted(t, recording, call.stream === true ? 'chat.sse' : 'chat.json')
+  await completed(upstream, { model: recording.model, stream: false, body: { messages }, ...call })
   const { path, headers, body } = asked[0]!
   return { path, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
 }
@@ -46,22 +46,22 @@ export const completed = async (upstream: Upstream, call: ChatCall): Promise<Com
 /** What the provider throws when the vendor refuses with this. */
 export const refusal = async (
   t: Lasting,
-  it: Recording,
+  recording: Recording,
   status: number,
   body: string,
   headers = {},
 ): Promise<unknown> => {
   const server = await backend(t, () => ({ status, headers: { ...json, ...headers }, body }))
-  const upstream = await provided(t, it.provider, it.settings(server.url))
-  return failed(completed(upstream, { model: it.model, stream: false, body: { messages } }))
+  const upstream = await provided(t, recording.provider, recording.settings(server.url))
+  return failed(completed(upstream, { model: recording.model, stream: false, body: { messages } }))
 }
 
 /** The models that the provider lists, and the request for them. */
 export const listing = async (
   t: Lasting,
-  it: Recording,
+  recording: Recording,
 ): Promise<{ readonly models: readonly Model[]; readonly asked: Asked }> => {
-  const { upstream, asked } = await scripted(t, it, 'models.json')
+  const { upstream, asked } = await scripted(t, recording, 'models.json')
   return { models: await upstream.models(never), asked: asked[0]! }
 }
 
@@ -107,9 +107,13 @@ export const compare = (
 }
 
 /** The recorded answer has its thoughts and this usage, whole and streamed. */
-export const tellsThoughts = async (t: Lasting & Pick<Test, 'equal' | 'match'>, it: Recording, usage: object) => {
+export const tellsThoughts = async (
+  t: Lasting & Pick<Test, 'equal' | 'match'>,
+  recording: Recording,
+  usage: object,
+) => {
   for (const file of ['chat.json', 'chat.sse']) {
-    const { upstream } = await scripted(t, it, file)
+    const { upstream } = await scripted(t, recording, file)
     const told = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
     t.equal(told.choices[0]!.message['reasoning_content'], 'We count them.')
     t.match(told.usage, usage)
@@ -119,17 +123,20 @@ export const tellsThoughts = async (t: Lasting & Pick<Test, 'equal' | 'match'>, 
 /** Chats whole and streamed, by the provider and by the client of others: the backend is asked the same. */
 export const asksAlike = async (
   t: Lasting & Pick<Test, 'equal' | 'same'>,
-  it: Recording,
+  recording: Recording,
   settings: object,
   clientAt: (url: string) => OpenAI,
   own: object,
 ): Promise<void> => {
   const server = await backend(t, async ({ body }) =>
     body.includes('"stream":true')
-      ? { headers: { 'content-type': it.stream.type }, body: await vector(`${it.vectors as string}/chat.sse`) }
-      : { headers: json, body: await vector(`${it.vectors as string}/chat.json`) },
+      ? {
+          headers: { 'content-type': recording.stream.type },
+          body: await vector(`${recording.vectors as string}/chat.sse`),
+        }
+      : { headers: json, body: await vector(`${recording.vectors as string}/chat.json`) },
   )
-  const ours = await provided(t, it.provider, { ...settings, ...it.settings(server.url) })
+  const ours = await provided(t, recording.provider, { ...settings, ...recording.settings(server.url) })
   const theirs = clientAt(server.url)
   for (const stream of [false, true]) {
     await completed(ours, { model: 'm', stream, body: { messages, ...own } })

@@ -47,7 +47,8 @@ for (const tongue of sealedTongues.filter(({ name }) => /Responses|Messages/.tes
     { skip: !isWhole && 'SEALGATE_WHOLE=1 plays it' },
     async (t) => {
       const results = await drill(startSealed, 4 * pace, tongue, sealedScenes)
-      for (const it of results) t.ok(isExpected(it), `${it.scene.name} ${it.scene.title}: ${it.mark} ${it.note}`)
+      for (const result of results)
+        t.ok(isExpected(result), `${result.scene.name} ${result.scene.title}: ${result.mark} ${result.note}`)
       t.equal(results.length, 20)
     },
   )
@@ -81,7 +82,7 @@ const startNaive: StartGateway = async (faulty) => {
 
 t.test('the drill is sharp', async (t) => {
   const results = await drill(startNaive, pace)
-  const marked = (mark: string) => results.filter((it) => it.mark === mark).map(({ scene }) => scene.name)
+  const marked = (mark: string) => results.filter((result) => result.mark === mark).map(({ scene }) => scene.name)
   const rest = results.filter(({ scene }) => !['S04', 'S05', 'S07', 'S13', 'S16'].includes(scene.name))
   for (const { scene, mark, note } of rest) t.equal(mark, 'fail', `${scene.name} ${scene.title} ${note}`)
   t.same(

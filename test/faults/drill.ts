@@ -117,7 +117,7 @@ export const scorecard = (results: readonly Result[]): string => {
     ({ scene, mark, note }) => `${scene.name}  ${mark.padEnd(8)}${scene.title}${note && ` (${note})`}`,
   )
   const marks = ['pass', 'partial', 'safe', 'fail'].map(
-    (mark) => `${results.filter((it) => it.mark === mark).length} ${mark}`,
+    (mark) => `${results.filter((result) => result.mark === mark).length} ${mark}`,
   )
   return `${lines.join('\n')}\n\n${marks.join(' · ')}\n`
 }

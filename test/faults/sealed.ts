@@ -42,7 +42,7 @@ const sealedModels = ({ models, timeouts, routing }: SettingsInput): SettingsInp
   timeouts: { ...timeouts, sealedIdle: (timeouts?.firstToken ?? 1) * 2 },
   limits: { sealedStreams: streams },
   models: Object.fromEntries(
-    Object.entries(models ?? {}).map(([name, it]) => [name, { ...it, standard: false, confidential: true }]),
+    Object.entries(models ?? {}).map(([name, model]) => [name, { ...model, standard: false, confidential: true }]),
   ),
 })
 

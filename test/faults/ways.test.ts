@@ -110,7 +110,8 @@ for (const tongue of sealedTongues)
           ),
         )
       for (const results of all)
-        for (const it of results) t.ok(isExpected(it), `${it.scene.name} ${it.scene.title}: ${it.mark} ${it.note}`)
+        for (const result of results)
+          t.ok(isExpected(result), `${result.scene.name} ${result.scene.title}: ${result.mark} ${result.note}`)
       const [straight, long] = all
       for (const [at, result] of straight!.entries())
         t.strictSame(told(result), told(long![at]!), `${result.scene.name} ${result.scene.title}`)

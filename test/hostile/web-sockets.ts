@@ -16,7 +16,10 @@ const onPeers = (name: string, count: number, most: number, act: (peer: RawPeer)
     await until(() => peers.filter(({ isClosed }) => !isClosed()).length <= most, 10_000)
     const left = peers.filter(({ isClosed }) => !isClosed()).length
     for (const end of ends) end()
-    return { sent: sent.reduce((sum, it) => sum + it, 0), figures: [{ name: 'connections left', value: left, most }] }
+    return {
+      sent: sent.reduce((sum, value) => sum + value, 0),
+      figures: [{ name: 'connections left', value: left, most }],
+    }
   },
 })
 

@@ -39,7 +39,7 @@ export const catalogs: readonly Row[] = [
       const { body } = await client.send('/std/models?type=CHAT')
       t.ok(body.data.length > 0)
       const messages = [{ role: 'user', content: 'Hi' }]
-      for (const { model } of body.data.filter((it: { model: string }) => it.model !== 'slow')) {
+      for (const { model } of body.data.filter((row: { model: string }) => row.model !== 'slow')) {
         const answer = await client.send('/std/chat/completions', { body: { model, messages } })
         t.not(answer.status, 404, model)
       }

@@ -24,12 +24,12 @@ export const chats: readonly Row[] = [
       const { status, headers, body } = await client.send(path, chat({ stream: true }))
       t.equal(status, 200)
       t.match(headers.get('content-type'), /^text\/event-stream/)
-      const lines = body.split('\n\n').filter((it: string) => it !== '')
+      const lines = body.split('\n\n').filter((text: string) => text !== '')
       t.equal(lines.at(-1), 'data: [DONE]')
-      const chunks = lines.slice(0, -1).map((it: string) => JSON.parse(it.replace(/^data: /, '')))
+      const chunks = lines.slice(0, -1).map((text: string) => JSON.parse(text.replace(/^data: /, '')))
       for (const chunk of chunks) t.match(chunk, { id: String, object: 'chat.completion.chunk', model: 'seer' })
-      t.equal(chunks.map((it: any) => it.choices[0]?.delta.content ?? '').join(''), 'A heron')
-      t.ok(chunks.some((it: any) => it.choices[0]?.finish_reason === 'stop'))
+      t.equal(chunks.map((chunk: any) => chunk.choices[0]?.delta.content ?? '').join(''), 'A heron')
+      t.ok(chunks.some((chunk: any) => chunk.choices[0]?.finish_reason === 'stop'))
     },
   ],
   [

@@ -18,13 +18,13 @@ const routes = [
 export const credentials: readonly Row[] = [
   [
     '5.1 a key begins with sk_live or sk_test and is sent as a bearer token',
-    async (t, { it, client }) => {
+    async (t, { gateway, client }) => {
       for (const mode of ['live', 'test'] as const) {
-        const { credential } = await it.gateway.keys.create({ mode })
+        const { credential } = await gateway.gateway.keys.create({ mode })
         t.ok(credential.startsWith(`sk_${mode}_`))
-        t.equal((await literalClient(it.base, credential).send('/std/models')).status, 200)
+        t.equal((await literalClient(gateway.base, credential).send('/std/models')).status, 200)
       }
-      const { credential } = await it.gateway.keys.create({})
+      const { credential } = await gateway.gateway.keys.create({})
       const send = (authorization: string) => client.send('/std/models', { headers: { authorization } })
       t.equal((await send(`bearer ${credential}`)).status, 200, 'the scheme is known in any case')
       for (const other of [
@@ -49,9 +49,9 @@ export const credentials: readonly Row[] = [
   ],
   [
     '5.3 a key that was revoked is 401',
-    async (t, { it, client }) => {
+    async (t, { gateway, client }) => {
       const made = await client.send('/admin/keys', { body: {} })
-      const other = literalClient(it.base, made.body.data.key)
+      const other = literalClient(gateway.base, made.body.data.key)
       t.equal((await other.send('/std/models')).status, 200)
       await client.send(`/admin/keys/${made.body.data.id}`, { method: 'DELETE' })
       t.equal((await other.send('/std/models')).status, 401)

@@ -28,7 +28,7 @@ const film = async (): Promise<string> =>
 const textOf = (asked: Scene['asked']): string => asked.map(({ body }) => body.toString()).join('\n')
 
 const sumOf = (probabilities: Readonly<Record<string, number>>): number =>
-  Object.values(probabilities).reduce((sum, it) => sum + it, 0)
+  Object.values(probabilities).reduce((sum, probability) => sum + probability, 0)
 
 export const decisions: readonly Row[] = [
   [
@@ -73,7 +73,10 @@ export const decisions: readonly Row[] = [
     async (t, scene) => {
       const { body } = await ask(scene, { q: score(4) })
       const { score: mean, legend, probabilities, confidence } = body.answers.q
-      const weighted = Object.entries<number>(probabilities).reduce((sum, [level, it]) => sum + Number(level) * it, 0)
+      const weighted = Object.entries<number>(probabilities).reduce(
+        (sum, [level, probability]) => sum + Number(level) * probability,
+        0,
+      )
       t.ok(Math.abs(mean - weighted) < 1e-9)
       t.same(Object.keys(legend), ['0', '1', '2', '3'])
       t.ok(Math.abs(sumOf(probabilities) - 1) < 1e-9)
@@ -224,7 +227,7 @@ export const decisions: readonly Row[] = [
       })
       const told = scene.asked.slice(from).map(({ body }) => body.toString())
       t.equal(told.length, 2)
-      t.ok(told.every((it) => it.includes('Is it blue?') !== it.includes('Is it large?')))
+      t.ok(told.every((line) => line.includes('Is it blue?') !== line.includes('Is it large?')))
     },
   ],
   [

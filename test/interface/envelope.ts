@@ -51,14 +51,14 @@ export const envelope: readonly Row[] = [
   ],
   [
     '4 bodies are JSON, in both ways',
-    async (t, { client, it }) => {
+    async (t, { client, gateway }) => {
       const { headers } = await client.send('/files/encrypted')
       t.match(headers.get('content-type'), /^application\/json/)
-      const answer = await it.call('POST', '/std/chat/completions', 'model=seer', {
+      const answer = await gateway.call('POST', '/std/chat/completions', 'model=seer', {
         'content-type': 'application/x-www-form-urlencoded',
       })
       t.equal(answer.status, 400)
-      t.equal((await it.call('POST', '/std/chat/completions', '{"model"')).status, 400)
+      t.equal((await gateway.call('POST', '/std/chat/completions', '{"model"')).status, 400)
     },
   ],
 ]

@@ -14,7 +14,7 @@ import { until } from '../until.ts'
 type Play = (asked: Asked) => Take | Promise<Take>
 
 interface Stage {
-  readonly it: Running
+  readonly gateway: Running
   readonly client: Literal
   /** What the two backends do from now on; how often each was asked since then is in `asked`. */
   plays(one: Play, two?: Play): void
@@ -58,10 +58,10 @@ export const stageOf = async (t: Test, timeouts: SettingsInput['timeouts'] = {})
   )
   const { models } = config
   const settings = { ...unhurried, models, timeouts, routing: config.routing } as SettingsInput
-  const it = await running(t, await production(config, t.testdir()), settings)
+  const gateway = await running(t, await production(config, t.testdir()), settings)
   return {
-    it,
-    client: literalClient(it.base, it.key),
+    gateway,
+    client: literalClient(gateway.base, gateway.key),
     plays(first, second = first) {
       acts = [first, second]
       counts = [0, 0]
@@ -158,7 +158,7 @@ const errors: readonly Row[] = [
   ],
   [
     '4.6 on the sealed route the code and the sentence are sealed',
-    async (t, { it, client, plays }) => {
+    async (t, { gateway, client, plays }) => {
       for (const [code, status, error, param] of refusals) {
         plays(refusing(status, error))
         const sealed = client.sealed(await client.agree(), 'encryptedInference', { model: 'lone', messages })
@@ -168,7 +168,7 @@ const errors: readonly Row[] = [
         const { body } = await client.chat({ model: 'lone', messages })
         t.match(body, { code, message: /heron/, ...(param !== undefined && { field: param }) })
       }
-      t.notMatch(JSON.stringify(it.logged.map(({ event, facts }) => [event, facts])), /heron/)
+      t.notMatch(JSON.stringify(gateway.logged.map(({ event, facts }) => [event, facts])), /heron/)
     },
   ],
   [
@@ -209,9 +209,9 @@ const errors: readonly Row[] = [
   ],
   [
     '7 callers that are refused together are told different times',
-    async (t, { it }) => {
-      const { credential } = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
-      const client = literalClient(it.base, credential)
+    async (t, { gateway }) => {
+      const { credential } = await gateway.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+      const client = literalClient(gateway.base, credential)
       const answers = await Promise.all(Array.from({ length: 12 }, () => client.send('/std/models')))
       const refused = answers.filter(({ status }) => status === 429)
       t.ok(refused.length >= 8)
@@ -222,8 +222,8 @@ const errors: readonly Row[] = [
   [
     '4.10 a file for which there is no room is told the quota',
     async (t) => {
-      const it = await running(t, memory(), { files: { quota: { bytes: 100 } } })
-      const client = literalClient(it.base, it.key)
+      const gateway = await running(t, memory(), { files: { quota: { bytes: 100 } } })
+      const client = literalClient(gateway.base, gateway.key)
       const fields = client.fileFields(new Uint8Array(32), { name: 'a', mime: 'b' }, new Uint8Array(200))
       const { status, body } = await client.send('/files/encrypted/upload', { body: fields })
       t.equal(status, 400)
@@ -239,8 +239,8 @@ const errors: readonly Row[] = [
           await next()
         },
       ]
-      const it = await running(t, { ...memory(), middleware: middleware as never })
-      const client = literalClient(it.base, it.key)
+      const gateway = await running(t, { ...memory(), middleware: middleware as never })
+      const client = literalClient(gateway.base, gateway.key)
       for (const path of ['/std/chat/completions', '/files/encrypted/upload', '/rvenc/audio/transcriptions']) {
         const { status, headers, body } = await client.send(path, { body: { model: 'lone', messages } })
         t.match(
@@ -262,8 +262,8 @@ const models: readonly Row[] = [
       t.teardown(() => backend.close())
       const providers = { one: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'sk-wrong' } }
       const config = checkedConfig({ log: { level: 'silent' }, providers }, {})
-      const it = await running(t, await production(config, t.testdir()))
-      const client = literalClient(it.base, it.key)
+      const gateway = await running(t, await production(config, t.testdir()))
+      const client = literalClient(gateway.base, gateway.key)
       for (const path of ['/std/chat/completions', '/v1/chat/completions', '/compat/v1/decision'] as const) {
         const body = { model: 'small', messages, state: 1, questions: { q: { type: 'noul', instructions: 'Is it?' } } }
         const answer = await client.send(path, { body })
@@ -274,11 +274,11 @@ const models: readonly Row[] = [
       }
       t.equal((await client.send('/v1/models/small')).status, 503)
       t.match((await client.chat({ model: 'small', messages })).body, { code: 'unavailable' })
-      t.match((await survey(it.gateway.supply, AbortSignal.timeout(10_000))).backends, [
+      t.match((await survey(gateway.gateway.supply, AbortSignal.timeout(10_000))).backends, [
         { name: 'one', fault: { answered: 401 } },
       ])
       for (const event of ['models.unlisted', 'provider.refused'])
-        t.match(it.logged.find((line) => line.event === event)?.facts, { provider: 'one', status: 401 }, event)
+        t.match(gateway.logged.find((line) => line.event === event)?.facts, { provider: 'one', status: 401 }, event)
     },
   ],
   [
@@ -399,8 +399,8 @@ const addresses: readonly Row[] = [
   [
     '4.9 an address for tools and indexing alone tells the keys to seal to',
     async (t) => {
-      const it = await running(t, memory(), { surfaces: ['tools', 'index'] })
-      const client = literalClient(it.base, it.key)
+      const gateway = await running(t, memory(), { surfaces: ['tools', 'index'] })
+      const client = literalClient(gateway.base, gateway.key)
       const challenge = 'ab'.repeat(32)
       for (const path of ['/rvenc/keys', `/rvenc/attestation?challenge=${challenge}`, '/rvenc/models'])
         t.equal((await client.send(path)).status, 200, path)

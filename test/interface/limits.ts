@@ -7,11 +7,11 @@ const path = '/rvenc/chat/completions'
 const chat = { model: 'slow-vault', messages: [{ role: 'user', content: 'Hi' }], stream: true }
 
 /** A sealed stream whose backend says nothing yet: its text grows with what comes. */
-const opened = async ({ it, client }: Scene) => {
+const opened = async ({ gateway, client }: Scene) => {
   const agreement = await client.agree()
   const body = client.sealed(agreement, 'encryptedInference', chat)
-  const headers = { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' }
-  const answer = await fetch(it.base + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+  const answer = await fetch(gateway.base + path, { method: 'POST', headers, body: JSON.stringify(body) })
   const got = { text: '', ended: false }
   const reading = (async () => {
     const decoder = new TextDecoder()

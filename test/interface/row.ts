@@ -4,7 +4,7 @@ import type { Literal } from '../fakes/literal-client.ts'
 import type { Asked } from '../fakes/recorded.ts'
 
 export interface Scene {
-  readonly it: Running
+  readonly gateway: Running
   readonly client: Literal
   /** What the backend was asked, in this order. */
   readonly asked: Asked[]

@@ -33,7 +33,7 @@ export const sceneOf = async (t: Test): Promise<Scene> => {
     return play(asked)
   })
   const broken = await recorded(() => jsonTake({ error: { message: 'It broke.' } }, 500))
-  for (const it of [backend, slow, broken]) t.teardown(() => it.close())
+  for (const server of [backend, slow, broken]) t.teardown(() => server.close())
   const provider = ({ url }: { readonly url: string }) => ({ use: 'openai', baseUrl: `${url}/v1`, apiKey: 'k' })
   const upstreams = [{ provider: 'openai' }]
   const config = checkedConfig(
@@ -60,20 +60,20 @@ export const sceneOf = async (t: Test): Promise<Scene> => {
     },
     {},
   )
-  const it = await running(t, await production(config, t.testdir()), {
+  const gateway = await running(t, await production(config, t.testdir()), {
     ...settingsOf(config),
     ...unhurried,
   } as SettingsInput)
   let users = 0
   return {
-    it,
-    client: literalClient(it.base, it.key),
+    gateway,
+    client: literalClient(gateway.base, gateway.key),
     asked: backend.asked,
     page: `${backend.url}/page`,
     held,
     async scoped(...scopes) {
-      const { credential } = await it.gateway.keys.create({ user: `user-${++users}`, scopes: scopes as never })
-      return literalClient(it.base, credential)
+      const { credential } = await gateway.gateway.keys.create({ user: `user-${++users}`, scopes: scopes as never })
+      return literalClient(gateway.base, credential)
     },
   }
 }

@@ -60,8 +60,8 @@ export const sealedChats: readonly Row[] = [
           for (const name of ['index', 'delta', 'logprobs', 'finish_reason', 'matched_stop']) t.ok(name in choice, name)
       }
       const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: any) => delta))
-      t.equal(deltas.map((it) => it.content ?? '').join(''), 'A heron')
-      t.equal(deltas.map((it) => it.reasoning_content ?? '').join(''), 'It is grey.')
+      t.equal(deltas.map((delta) => delta.content ?? '').join(''), 'A heron')
+      t.equal(deltas.map((delta) => delta.reasoning_content ?? '').join(''), 'It is grey.')
     },
   ],
   [
@@ -69,14 +69,14 @@ export const sealedChats: readonly Row[] = [
     async (t, { client }) => {
       const { chunks } = await streamed(client)
       t.match(chunks.at(-1).choices[0], { finish_reason: 'stop' })
-      t.notOk(Object.values(chunks.at(-1).choices[0].delta).some((it) => it !== null && it !== ''))
+      t.notOk(Object.values(chunks.at(-1).choices[0].delta).some((value) => value !== null && value !== ''))
     },
   ],
   [
     '4.6 reasoning tokens are counted as usage',
     async (t, { client }) => {
       const { chunks } = await streamed(client, { stream_options: { include_usage: true } })
-      const usage = chunks.map((chunk) => chunk.usage).findLast((it) => it !== null)
+      const usage = chunks.map((chunk) => chunk.usage).findLast((usage) => usage !== null)
       t.match(usage, { completion_tokens: 8, completion_tokens_details: { reasoning_tokens: 3 } })
     },
   ],

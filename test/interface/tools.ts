@@ -11,8 +11,8 @@ const all = [
 export const toolCalls: readonly Row[] = [
   [
     '5.1 the listing of tools needs no key',
-    async (t, { it }) => {
-      t.equal((await fetch(`${it.base}/tools`)).status, 200)
+    async (t, { gateway }) => {
+      t.equal((await fetch(`${gateway.base}/tools`)).status, 200)
     },
   ],
   [

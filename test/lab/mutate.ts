@@ -78,12 +78,12 @@ const broken = async ({ file, from, to }: Mutation): Promise<string | null> => {
   return outputText
 }
 
-const tried = async (folder: string, it: Mutation): Promise<Verdict> => {
-  const place = join(folder, built(it.file))
-  const [whole, changed] = [await readFile(place), await broken(it)]
+const tried = async (folder: string, mutation: Mutation): Promise<Verdict> => {
+  const place = join(folder, built(mutation.file))
+  const [whole, changed] = [await readFile(place), await broken(mutation)]
   if (changed === null) return 'NO CODE'
   await writeFile(place, changed)
-  const code = await run(folder, it.test)
+  const code = await run(folder, mutation.test)
   await writeFile(place, whole)
   if (code === null) return 'killed by time'
   return code === 0 ? 'ALIVE' : 'killed'
@@ -97,7 +97,7 @@ const left = values.sample === undefined ? [] : long.map((file) => `test/${file}
 const wanted = mutations
   .filter(({ test }) => !left.includes(test))
   .filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))
-  .filter((it) => !values.new || !played.get(markOf(it))?.startsWith('killed'))
+  .filter((mutation) => !values.new || !played.get(markOf(mutation))?.startsWith('killed'))
 const mixed = chance(Number(values.seed)).shuffled(wanted.filter(({ equivalent }) => equivalent === undefined))
 const chosen = values.sample === undefined ? mixed : mixed.slice(0, Number(values.sample))
 print(`${chosen.length} of ${mutations.length} mutations, seed ${values.seed}`)
@@ -108,7 +108,7 @@ const inLanes = async <T>(items: readonly T[], work: (folder: string, item: T) =
   const queue = [...items]
   await Promise.all(
     lanes.map(async (folder) => {
-      for (let it = queue.shift(); it !== undefined; it = queue.shift()) await work(folder, it)
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(folder, next)
     }),
   )
 }
@@ -120,19 +120,19 @@ await inLanes([...new Set(chosen.map(({ test }) => test))], async (folder, test)
   print(`UNFIT ${test} fails without a mutation`)
 })
 const sums = new Map<string, { killed: number; alive: number }>()
-await inLanes(chosen, async (folder, it) => {
+await inLanes(chosen, async (folder, mutation) => {
   const began = Date.now()
-  const verdict = unfit.has(it.test) ? 'UNFIT' : await tried(folder, it)
-  const sum = sums.get(room(it.file)) ?? { killed: 0, alive: 0 }
+  const verdict = unfit.has(mutation.test) ? 'UNFIT' : await tried(folder, mutation)
+  const sum = sums.get(room(mutation.file)) ?? { killed: 0, alive: 0 }
   sum[verdict.startsWith('killed') ? 'killed' : 'alive']++
-  sums.set(room(it.file), sum)
-  played.set(markOf(it), verdict)
+  sums.set(room(mutation.file), sum)
+  played.set(markOf(mutation), verdict)
   if (values.sample === undefined) await writePlayed(mutations, played)
-  print(`${verdict} in ${Date.now() - began} ms: ${it.file}: ${it.breaks}`)
+  print(`${verdict} in ${Date.now() - began} ms: ${mutation.file}: ${mutation.breaks}`)
 })
 await Promise.all(lanes.map((folder) => rm(folder, { recursive: true, force: true })))
 
 for (const [name, { killed, alive }] of [...sums].sort()) print(`${name.padEnd(24)} ${killed} killed, ${alive} alive`)
-const alive = [...sums.values()].reduce((sum, it) => sum + it.alive, 0)
+const alive = [...sums.values()].reduce((sum, value) => sum + value.alive, 0)
 print(`${chosen.length - alive} killed, ${alive} alive`)
 process.exit(alive === 0 ? 0 : 1)

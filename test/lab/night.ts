@@ -53,15 +53,15 @@ let failed = 0
 for (const part of parts.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const began = performance.now()
   const { code, lines } = await played(part)
-  const said = lines.findLast((line) => part.sum?.test(line) ?? true) ?? 'nothing'
+  const text = lines.findLast((line) => part.sum?.test(line) ?? true) ?? 'nothing'
   const isFine = code === 0
   const row = {
-    ...{ part: part.name, isFine, commit, said, node: process.version },
+    ...{ part: part.name, isFine, commit, said: text, node: process.version },
     day: new Date().toISOString().slice(0, 10),
     minutes: (performance.now() - began) / 60_000,
   }
   writeFileSync(page, pageOf(names, rowsOf(kept()), row))
-  console.log(`${part.name}: ${isFine ? 'fine' : 'FAILED'} after ${row.minutes.toFixed(1)} minutes: ${said}`)
+  console.log(`${part.name}: ${isFine ? 'fine' : 'FAILED'} after ${row.minutes.toFixed(1)} minutes: ${text}`)
   failed += isFine ? 0 : 1
 }
 process.exit(failed === 0 ? 0 : 1)

@@ -15,11 +15,13 @@ const options: ts.CompilerOptions = {
 /** What the compiler says of each as a literal of its kind: it knows every field, its type, and that there is no other. */
 export const complaints = (manifests: readonly Manifest[]): readonly string[] => {
   const texts = new Map(
-    manifests.map((it, at) => {
-      const [group, version] = it.apiVersion.includes('/') ? it.apiVersion.split('/') : ['core', it.apiVersion]
+    manifests.map((manifest, at) => {
+      const [group, version] = manifest.apiVersion.includes('/')
+        ? manifest.apiVersion.split('/')
+        : ['core', manifest.apiVersion]
       const from = `kubernetes-types/${group!.replace(/\.k8s\.io$/, '')}/${version}`
-      const literal = JSON.stringify(it, null, 1)
-      const text = `import type { ${it.kind} } from '${from}'\nexport const it: ${it.kind} = ${literal}\n`
+      const literal = JSON.stringify(manifest, null, 1)
+      const text = `import type { ${manifest.kind} } from '${from}'\nexport const it: ${manifest.kind} = ${literal}\n`
       return [`${process.cwd()}/manifest-${at}.ts`, text]
     }),
   )

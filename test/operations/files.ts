@@ -24,11 +24,11 @@ export interface Manifest {
 
 // Kubernetes reads YAML 1.1, where 0440 is octal.
 const documents = async (file: string) =>
-  parseAllDocuments(await read(file), { version: '1.1' }).map((it) => it.toJS() as Manifest)
+  parseAllDocuments(await read(file), { version: '1.1' }).map((document) => document.toJS() as Manifest)
 export const manifestFiles = (await readdir(join(folder, 'kubernetes'))).map((file) => `kubernetes/${file}`)
 export const manifests = (await Promise.all(manifestFiles.map(documents))).flat()
 export const manifest = <T>(kind: string, name: string) => {
-  const found = manifests.find((it) => it.kind === kind && it.metadata.name === name)
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name)
   if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
   return found as unknown as T
 }
@@ -66,7 +66,9 @@ export const dockerfile = (await read('Dockerfile'))
   .map((line) => ({ word: line.replace(/ .*/, ''), said: line.replace(/^\w+ /, '') }))
 
 const environmentOf = async (side: Side): Promise<Readonly<Record<string, string>>> =>
-  Object.fromEntries([...(await read(`${side}.env.example`)).matchAll(/^(\w+)=(.*)$/gm)].map((it) => [it[1], it[2]]))
+  Object.fromEntries(
+    [...(await read(`${side}.env.example`)).matchAll(/^(\w+)=(.*)$/gm)].map((match) => [match[1], match[2]]),
+  )
 export const env = await both(environmentOf)
 export const raw = await both(
   async (side) => JSON.parse(await read(side === 'gateway' ? 'config.json' : 'enclave.json')) as Raw,

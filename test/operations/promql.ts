@@ -16,12 +16,12 @@ export const readQuery = (query: string): Query => {
   const compared: Query['compared'][number][] = []
   parser.parse(text).iterate({
     enter({ type, name, from, to, node }) {
-      const said = text.slice(from, to)
+      const words = text.slice(from, to)
       if (type.isError) found.broken.push(text.slice(from, from + 20))
-      else if (name === 'Identifier' && node.parent?.name === 'VectorSelector') found.metrics.push(said)
-      else if (name === 'LabelName') found.labels.push(said)
+      else if (name === 'Identifier' && node.parent?.name === 'VectorSelector') found.metrics.push(words)
+      else if (name === 'LabelName') found.labels.push(words)
       else if (name === 'UnquotedLabelMatcher') {
-        const [, label, sign, value] = /^(\w+)\s*([!=~]+)\s*"(.*)"$/.exec(said) ?? []
+        const [, label, sign, value] = /^(\w+)\s*([!=~]+)\s*"(.*)"$/.exec(words) ?? []
         if (label && sign) compared.push({ label, with: value ?? '', pattern: sign.includes('~') })
       }
     },

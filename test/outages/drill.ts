@@ -58,8 +58,8 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
     return { live, models, chat, decision, upload }
   }
   const begun: Load[] = []
-  const loaded = (...it: Parameters<typeof loading>) => {
-    const load = loading(...it)
+  const loaded = (...row: Parameters<typeof loading>) => {
+    const load = loading(...row)
     begun.push(load)
     return load
   }
@@ -73,7 +73,7 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
     const play = playing(stage, three, performance.now())
     await sleep(calm)
     for (const scene of played(withRedis(lasting))) yield { scene, seen: await play(scene) }
-    await Promise.all(begun.map((it) => it.stop()))
+    await Promise.all(begun.map((load) => load.stop()))
     await Promise.all([byDefault.stop(), closed.stop()])
 
     const load = loaded(callsTo(open.base, key, acknowledged, agent), rate)
@@ -97,7 +97,7 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
       places: await placesLeft(stage.redisUrl),
     }
   } finally {
-    for (const it of begun) void it.stop()
+    for (const load of begun) void load.stop()
   }
 }
 

@@ -26,7 +26,7 @@ export const loading = (calls: Readonly<Partial<Record<Family, Call>> & { live: 
   const answers: Answer[] = []
   const open = new Map<object, number>()
   // What needs nothing of what may be away comes at every other turn: it tells how busy the machine is.
-  const turns = (Object.entries(calls) as [Family, Call][]).flatMap((it) => [it, ['live', calls.live] as const])
+  const turns = (Object.entries(calls) as [Family, Call][]).flatMap((entry) => [entry, ['live', calls.live] as const])
   const first = performance.now()
   let begun = 0
   let stopped = false

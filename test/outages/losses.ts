@@ -57,7 +57,8 @@ export const usageLeft = async (base: string, key: string, answers: readonly Ans
     const { data } = (await (await asking(base, key)('/admin/usage?limit=100')).json()) as {
       data: { usage: { requests: number; unanswered: number; input: number }[] }
     }
-    const sum = (of: (row: (typeof data.usage)[number]) => number) => data.usage.reduce((all, it) => all + of(it), 0)
+    const sum = (of: (row: (typeof data.usage)[number]) => number) =>
+      data.usage.reduce((all, value) => all + of(value), 0)
     const counted = sum(({ requests, unanswered }) => requests - unanswered)
     const byTokens = sum(({ input }) => input) / each.prompt_tokens
     if ((counted >= acknowledged && byTokens >= acknowledged) || tries === 20)
@@ -74,7 +75,7 @@ export const placesLeft = async (url: string): Promise<number> => {
     for (const until = performance.now() + lease; ; await sleep(250)) {
       const names = await client.keys('sealgate:places:*')
       const held = await Promise.all(names.map((name) => client.zCount(name, Date.now(), '+inf')))
-      const all = held.reduce((sum, it) => sum + it, 0)
+      const all = held.reduce((sum, value) => sum + value, 0)
       if (all === 0 || performance.now() > until) return all
     }
   } finally {

@@ -90,25 +90,25 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
     let [recovery, excused] = [0, 0]
     const live = names.flatMap((name) => loads[name]!.answers.filter(({ family }) => family === 'live'))
     const stallOf = (from: number, to: number) =>
-      Math.max(0, ...live.filter((it) => it.began < to && it.began + it.ms > from).map(({ ms }) => ms))
+      Math.max(0, ...live.filter((answer) => answer.began < to && answer.began + answer.ms > from).map(({ ms }) => ms))
     const stall = stallOf(began, over)
     for (const name of names) {
       const all = loads[name]!.answers
       const calm = usual.get(name)!
-      calm.push(...all.filter(({ began: it, ms }) => it >= calmSince && it + ms < began))
+      calm.push(...all.filter(({ began: value, ms }) => value >= calmSince && value + ms < began))
       const beyond = beyondUsual(calm)
       before.push(...calm.map(({ ms }) => ms))
       more.before.push(...calm.map(beyond))
-      for (const answer of all.filter(({ began: it, ms }) => it + ms >= began && it < over)) {
-        const { family, code, flaw, began: it, ms } = answer
-        const allowed = it < back + scene.recovery + stall && (scene.declared[name]?.[family] ?? []).includes(code)
-        const when = `${((it - began) / 1000).toFixed(1)} s, ${Math.round(ms)} ms`
+      for (const answer of all.filter(({ began: value, ms }) => value + ms >= began && value < over)) {
+        const { family, code, flaw, began: value, ms } = answer
+        const allowed = value < back + scene.recovery + stall && (scene.declared[name]?.[family] ?? []).includes(code)
+        const when = `${((value - began) / 1000).toFixed(1)} s, ${Math.round(ms)} ms`
         const isRefused = code === 502 || code === 503
-        if (isRefused && !allowed && flaw === null && stallOf(it, it + ms) > still) excused++
+        if (isRefused && !allowed && flaw === null && stallOf(value, value + ms) > still) excused++
         else if (flaw !== null || (code !== 200 && !allowed))
           wrong.push(`${name} ${family}: ${code} ${flaw ?? ''} (${when})`)
-        if (it >= back && code !== 200) recovery = Math.max(recovery, it + ms - back)
-        if (it >= back) continue
+        if (value >= back && code !== 200) recovery = Math.max(recovery, value + ms - back)
+        if (value >= back) continue
         concerned.push(answer)
         during.push(ms)
         more[family === 'live' ? 'beside' : 'during'].push(beyond(answer))
@@ -139,7 +139,7 @@ const beyondUsual = (calm: readonly Answer[]) => {
   const medians = new Map<Family, number>()
   for (const { family } of calm) {
     if (medians.has(family)) continue
-    const times = calm.filter((it) => it.family === family).map(({ ms }) => ms)
+    const times = calm.filter((answer) => answer.family === family).map(({ ms }) => ms)
     medians.set(family, at(times, 0.5))
   }
   return ({ family, ms }: Answer) => ms - (medians.get(family) ?? 0)
@@ -155,7 +155,7 @@ const tallied = (answers: readonly Answer[]): string => {
 }
 
 export const told = ({ requests, codes, before, during, added, longest, recovery, stall, excused }: Seen): string => {
-  const ms = (...times: readonly number[]) => `${times.map((it) => it.toFixed(0)).join('/')} ms`
+  const ms = (...times: readonly number[]) => `${times.map((time) => time.toFixed(0)).join('/')} ms`
   return (
     `${requests} requests (${codes}); p50/p99 ${ms(...before)} before, ${ms(...during)} during; ` +
     `p50/p95/p99 ${ms(...added)} added, the longest ${ms(longest)}; well again after ${ms(recovery)}; ` +

@@ -20,12 +20,12 @@ const flapping = (of: (stage: Stage) => readonly Steered[]): Pick<Scene, 'begin'
       let paused = false
       timer = setInterval(() => {
         paused = !paused
-        for (const it of of(stage)) it[paused ? 'pause' : 'resume']()
+        for (const enclave of of(stage)) enclave[paused ? 'pause' : 'resume']()
       }, turn)
     },
     end(stage) {
       clearInterval(timer)
-      for (const it of of(stage)) it.resume()
+      for (const enclave of of(stage)) enclave.resume()
     },
   }
 }
@@ -126,9 +126,9 @@ export const scenes: readonly Scene[] = [
   {
     name: 'both enclaves are killed',
     lasting: 2_000,
-    begin: ({ enclaves }) => Promise.all(enclaves.map((it) => it.stop())),
+    begin: ({ enclaves }) => Promise.all(enclaves.map((enclave) => enclave.stop())),
     async end({ enclaves }) {
-      for (const it of enclaves) await it.start()
+      for (const enclave of enclaves) await enclave.start()
     },
     declared: { open: confidential },
     added: 500,
@@ -148,8 +148,8 @@ export const scenes: readonly Scene[] = [
   {
     name: 'both enclaves are silent',
     lasting: 9_000,
-    begin: ({ enclaves }) => enclaves.map((it) => it.pause()),
-    end: ({ enclaves }) => enclaves.map((it) => it.resume()),
+    begin: ({ enclaves }) => enclaves.map((enclave) => enclave.pause()),
+    end: ({ enclaves }) => enclaves.map((enclave) => enclave.resume()),
     declared: { open: confidential },
     added: unheard,
     recovery: soon,
@@ -186,8 +186,8 @@ export const scenes: readonly Scene[] = [
   {
     name: 'all providers refuse',
     lasting: 1_500,
-    begin: ({ providers }) => Promise.all(providers.map((it) => it.turn('refuses'))),
-    end: ({ providers }) => Promise.all(providers.map((it) => it.turn('answers'))),
+    begin: ({ providers }) => Promise.all(providers.map((provider) => provider.turn('refuses'))),
+    end: ({ providers }) => Promise.all(providers.map((provider) => provider.turn('answers'))),
     declared: { open: backends },
     added: 500,
     recovery: rest + 1_000,
@@ -195,8 +195,8 @@ export const scenes: readonly Scene[] = [
   {
     name: 'all providers are silent',
     lasting: 3_000,
-    begin: ({ providers }) => Promise.all(providers.map((it) => it.turn('silent'))),
-    end: ({ providers }) => Promise.all(providers.map((it) => it.turn('answers'))),
+    begin: ({ providers }) => Promise.all(providers.map((provider) => provider.turn('silent'))),
+    end: ({ providers }) => Promise.all(providers.map((provider) => provider.turn('answers'))),
     declared: { open: backends },
     added: total + 250,
     recovery: rest + 1_000,

@@ -54,7 +54,7 @@ export const setStage = async (): Promise<Stage | null> => {
   const folder = await mkdtemp(join(tmpdir(), 'outages-'))
   const closing = [(): Promise<unknown> => rm(folder, { recursive: true, force: true })]
   const close = async () => {
-    for (const it of closing.splice(0).reverse()) await it()
+    for (const act of closing.splice(0).reverse()) await act()
   }
   try {
     const redis = await startRedis({ steer: true })
@@ -69,7 +69,7 @@ export const setStage = async (): Promise<Stage | null> => {
     }
 
     const providers = [await startProvider(), await startProvider()] as const
-    for (const it of providers) closing.push(it.close)
+    for (const provider of providers) closing.push(provider.close)
     const upstreams = [
       { provider: 'one', priority: 1 },
       { provider: 'two', priority: 2 },
@@ -92,9 +92,9 @@ export const setStage = async (): Promise<Stage | null> => {
       lines.map(async (listen, at) => {
         const file = join(folder, `enclave-${at}.json`)
         await writeFile(file, JSON.stringify({ ...shared, enclave: { listen } }))
-        const it = await startEnclave(file)
-        closing.push(it.stop)
-        return it
+        const enclave = await startEnclave(file)
+        closing.push(enclave.stop)
+        return enclave
       }),
     )
 
@@ -123,16 +123,17 @@ export const setStage = async (): Promise<Stage | null> => {
           },
         }
         await writeFile(`${at}.json`, JSON.stringify(config))
-        const it = await served({ SEALGATE_CONFIG: `${at}.json`, SEALGATE_DATA: at, SEALGATE_KEY: key })
+        const server = await served({ SEALGATE_CONFIG: `${at}.json`, SEALGATE_DATA: at, SEALGATE_KEY: key })
         // What it goes on to say is read, lest it waits for that.
-        it.child.stderr!.resume()
-        const stop = () => (it.child.exitCode === null ? it.stop('SIGTERM') : Promise.resolve(it.child.exitCode))
+        server.child.stderr!.resume()
+        const stop = () =>
+          server.child.exitCode === null ? server.stop('SIGTERM') : Promise.resolve(server.child.exitCode)
         closing.push(async () => {
-          const late = setTimeout(() => it.child.kill('SIGKILL'), 5_000)
+          const late = setTimeout(() => server.child.kill('SIGKILL'), 5_000)
           await stop()
           clearTimeout(late)
         })
-        return { base: it.base, sockets: async () => socketsIn(await openedBy(it.child)), stop }
+        return { base: server.base, sockets: async () => socketsIn(await openedBy(server.child)), stop }
       },
       close,
     }

@@ -21,7 +21,7 @@ const mention = /`((?:core|plugins|adapters|test|docs)\/[\w./-]+)`/g
 /** A page as the package has it: what it links to is in the package, and a path of the source is named as one. */
 export const packedPage = (path: string, text: string, packed: ReadonlySet<string>): string => {
   const isThere = (target: string): boolean =>
-    packed.has(target) || (existsSync(target) && [...packed].some((it) => it.startsWith(`${target}/`)))
+    packed.has(target) || (existsSync(target) && [...packed].some((text) => text.startsWith(`${target}/`)))
   const linked = text.replace(link, (whole, words: string, target: string) =>
     /^\w+:/.test(target) || isThere(normalize(join(dirname(path), target))) ? whole : words,
   )

@@ -10,10 +10,21 @@ export interface Adversary {
 export const grown = ({ head, pump, tail }: Adversary, length: number): string =>
   head + pump.repeat(Math.ceil(length / pump.length)) + tail
 
-const ascii = Array.from({ length: 127 }, (_, code) => String.fromCharCode(code)).filter((it) => /[\t\n\r -~]/.test(it))
-const letters = ascii.filter((it) => /[a-z0-9]/i.test(it))
+const ascii = Array.from({ length: 127 }, (_, code) => String.fromCharCode(code)).filter((text) =>
+  /[\t\n\r -~]/.test(text),
+)
+const letters = ascii.filter((text) => /[a-z0-9]/i.test(text))
 /** Letters come first, so that samples are readable; others follow. */
-const candidates = [...letters, ...ascii.filter((it) => !letters.includes(it)), '\0', 'é', '一', 'あ', '\u00a0', '😀']
+const candidates = [
+  ...letters,
+  ...ascii.filter((text) => !letters.includes(text)),
+  '\0',
+  'é',
+  '一',
+  'あ',
+  '\u00a0',
+  '😀',
+]
 
 const partsOf = (ways: readonly (readonly Part[])[]): readonly Part[] =>
   ways.flat().flatMap((part) => [part, ...partsOf(part.ways)])

@@ -55,7 +55,7 @@ export const steepText = (pattern: RegExp): Adversary | null => {
   const all = adversaries(pattern.source, pattern.flags)
   const times = timed(
     pattern,
-    all.map((it) => grown(it, first)),
+    all.map((adversary) => grown(adversary, first)),
     cut,
   )
   return all.find((adversary, at) => (times?.[at] ?? Infinity) > slow / 16 && isSteep(pattern, adversary)) ?? null

@@ -13,8 +13,8 @@ export interface Installed {
   /** A new home, and a note in it with these words. */
   home(name: string, words: string): Promise<{ readonly home: string; readonly note: string }>
   /** What it says to its end. */
-  inTheClear(it: Gateway, home: string, prompt: string): Promise<string>
-  behindSeal(it: Gateway, home: string, prompt: string): Promise<string>
+  inTheClear(gateway: Gateway, home: string, prompt: string): Promise<string>
+  behindSeal(gateway: Gateway, home: string, prompt: string): Promise<string>
   /** Its command, for what it does besides, and the environment in which it runs. */
   readonly bin: string
   environment(home: string): Record<string, string>
@@ -63,8 +63,8 @@ export const installed = async (t: Test, { command, node, package: name, ...prog
       await writeFile(note, `${words}\n`)
       return { home, note }
     },
-    async inTheClear(it, home, prompt) {
-      const { args, env } = await program.start(it, home, prompt)
+    async inTheClear(gateway, home, prompt) {
+      const { args, env } = await program.start(gateway, home, prompt)
       return ended(bin, args, home, { ...own(home), ...env })
     },
     async behindSeal({ base, key }, home, prompt) {
@@ -78,12 +78,12 @@ export const installed = async (t: Test, { command, node, package: name, ...prog
 const ended = (file: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
     const late = setTimeout(() => child.kill('SIGKILL'), patience)
     child.once('error', reject)
     child.once('exit', () => {
       clearTimeout(late)
-      resolve(said)
+      resolve(output)
     })
   })

@@ -28,7 +28,7 @@ export interface Program {
   readonly models: readonly string[]
   readonly reads: (file: string) => Use
   readonly runs: (command: string) => Use
-  start(it: Gateway, home: string, prompt: string): Promise<Start>
+  start(gateway: Gateway, home: string, prompt: string): Promise<Start>
   /** What it is given behind `sealgate seal --`. */
   sealed(home: string, prompt: string): Promise<Start>
 }

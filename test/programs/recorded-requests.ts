@@ -44,15 +44,15 @@ export const cleaned = (asked: readonly Asked[], traces: Traces): readonly Recor
       .replace(/\b(?:ses|msg|prt|user)_[0-9A-Za-z]{16,}/g, (id) => id.slice(0, 4) + '0'.repeat(8))
       .replace(/\b1[5-9]\d{11}\b/g, '1700000000000')
       .replace(/\b20[2-9]\d-[01]\d-[0-3]\d(T[\d:.]+Z?)?/g, '2026-01-01')
-  const value = (it: unknown, name: string): unknown => {
-    if (typeof it === 'string') {
-      const text = plain(it)
+  const value = (item: unknown, name: string): unknown => {
+    if (typeof item === 'string') {
+      const text = plain(item)
       return texts.has(name) && text.length > longest ? `${text.slice(0, shown)} … (${text.length})` : text
     }
-    if (Array.isArray(it)) return it.map((one) => value(one, name))
-    if (typeof it !== 'object' || it === null) return it
+    if (Array.isArray(item)) return item.map((one) => value(one, name))
+    if (typeof item !== 'object' || item === null) return item
     // A schema and the arguments of a call have members of any name.
-    return Object.fromEntries(Object.entries(it).map(([member, one]) => [plain(member), value(one, member)]))
+    return Object.fromEntries(Object.entries(item).map(([member, one]) => [plain(member), value(one, member)]))
   }
   return asked.flatMap(({ method, path, headers, body }) => {
     if (method !== 'POST' || body.length === 0) return []
@@ -60,7 +60,9 @@ export const cleaned = (asked: readonly Asked[], traces: Traces): readonly Recor
     return [
       {
         path: plain(path),
-        headers: Object.fromEntries(told.map(([name, it]) => [name, plain(String(it)).replace(/\([^)]*\)/g, '(-)')])),
+        headers: Object.fromEntries(
+          told.map(([name, value]) => [name, plain(String(value)).replace(/\([^)]*\)/g, '(-)')]),
+        ),
         body: value(JSON.parse(body.toString()), '') as Json,
       },
     ]

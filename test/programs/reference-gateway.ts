@@ -11,24 +11,24 @@ import type { Installed } from './installed.ts'
 
 /** A place where nobody signs in; the gateway asks it for its endpoints when it starts. */
 const signIn = async (t: Test): Promise<string> => {
-  const it = await backend(t, () => ({
+  const recorded = await backend(t, () => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      issuer: it.url,
-      authorization_endpoint: `${it.url}/authorize`,
-      token_endpoint: `${it.url}/token`,
-      jwks_uri: `${it.url}/keys`,
+      issuer: recorded.url,
+      authorization_endpoint: `${recorded.url}/authorize`,
+      token_endpoint: `${recorded.url}/token`,
+      jwks_uri: `${recorded.url}/keys`,
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
     }),
   }))
-  return it.url
+  return recorded.url
 }
 
 /** What the gateway in the program says that it and the program keep: its `GET /protocol`. */
-export const ownProtocol = async (t: Test, its: Installed, { url }: PostgresServer): Promise<string> => {
-  const { home } = await its.home('gateway', '')
+export const ownProtocol = async (t: Test, installation: Installed, { url }: PostgresServer): Promise<string> => {
+  const { home } = await installation.home('gateway', '')
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
   const config = {
@@ -40,9 +40,9 @@ export const ownProtocol = async (t: Test, its: Installed, { url }: PostgresServ
   }
   // What is JSON is YAML too.
   await writeFile(join(home, 'gateway.yaml'), JSON.stringify(config))
-  const child = spawn(its.bin, ['gateway', '--config', join(home, 'gateway.yaml')], {
+  const child = spawn(installation.bin, ['gateway', '--config', join(home, 'gateway.yaml')], {
     cwd: home,
-    env: { ...its.environment(home), CLAUDE_GATEWAY_ALLOW_LOOPBACK: '1' },
+    env: { ...installation.environment(home), CLAUDE_GATEWAY_ALLOW_LOOPBACK: '1' },
     stdio: 'ignore',
   })
   const ended = once(child, 'exit')

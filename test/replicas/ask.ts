@@ -22,15 +22,15 @@ export const order = async <T>(
   scene.calm = false
   const sent = ask(scene, replica, { method, path, key: boss, ...(body && { body }) })
   const { status } = await within(sent.head, 'an administrator is not answered')
-  const said = await sent.whole
+  const text = await sent.whole
   if (status === 503) throw new Disturbed()
   if (status === 429) {
     const held = stage.provider.held(names.organization(scene))
     mustUnlessDisturbed(!calm || held >= crowd, () => `${organization} is refused with ${held} in flight`)
     return null
   }
-  if (status >= 300) throw new Broken(`${method} ${path} is answered with ${status}: ${said}`)
-  return (JSON.parse(said) as { readonly data: T }).data
+  if (status >= 300) throw new Broken(`${method} ${path} is answered with ${status}: ${text}`)
+  return (JSON.parse(text) as { readonly data: T }).data
 }
 
 export const within = async <T>(promise: Promise<T>, fault: string): Promise<T> => {

@@ -59,14 +59,14 @@ export const begin = async (scene: Scene, { which, kind: wished, count, replica,
   const to = Date.now()
   scene.calm = false
 
-  const served = outcomes.filter((it): it is Open => 'flight' in it)
-  const refused = outcomes.filter((it) => 'said' in it)
+  const served = outcomes.filter((outcome): outcome is Open => 'flight' in outcome)
+  const refused = outcomes.filter((outcome) => 'said' in outcome)
   scene.open.push(...served)
   note(scene, kind, count)
   if (refused.some(({ status }) => status === 503)) throw new Disturbed()
-  for (const [at, it] of outcomes.entries()) {
+  for (const [at, outcome] of outcomes.entries()) {
     const gone = key.revoked
-    if ('said' in it && it.status === 401) must(gone !== null, () => `a key of another replica is not known`)
+    if ('said' in outcome && outcome.status === 401) must(gone !== null, () => `a key of another replica is not known`)
     else if (gone !== null) {
       const late = from - gone.at
       must(
@@ -79,11 +79,11 @@ export const begin = async (scene: Scene, { which, kind: wished, count, replica,
 
   let reaching = count - refused.filter(({ status }) => status === 401).length
   for (const { says, rooms } of gates) {
-    const here = refused.filter(({ said, status }) => status === 429 && said.includes(says)).length
+    const here = refused.filter(({ said: text, status }) => status === 429 && text.includes(says)).length
     const limits = rooms(from, to)
     const passed = reaching - here
     // What a stream without a place gave back may have let in another.
-    const kept = says === spent ? passed - refused.filter(({ said }) => said.includes(streaming)).length : passed
+    const kept = says === spent ? passed - refused.filter(({ said: text }) => text.includes(streaming)).length : passed
     for (const { name, most } of limits)
       must(kept <= most || says === crowded, () => `${kept} of ${reaching} pass ${name}, which had room for ${most}`)
     const narrow = limits.filter(({ least }) => least < reaching)
@@ -100,16 +100,16 @@ export const begin = async (scene: Scene, { which, kind: wished, count, replica,
     () => `${reaching} should be served, ${served.length} are: ${JSON.stringify(refused)}`,
   )
   if (sure && count === 1 && served.length === 1) {
-    const left = key.tokens.map((it) => {
-      const { low, high } = it.span()
-      return { most: it.most, low: low - ((to - from + 2) * it.most) / it.per, high }
+    const left = key.tokens.map((token) => {
+      const { low, high } = token.span()
+      return { most: token.most, low: low - ((to - from + 2) * token.most) / token.per, high }
     })
     scene.open.splice(-1, 1, { ...served[0]!, left })
   }
-  const unstreamed = refused.filter(({ said }) => said.includes(streaming)).length
+  const unstreamed = refused.filter(({ said: text }) => text.includes(streaming)).length
   key.tally.requests += unstreamed
   key.tally.unanswered += unstreamed
-  for (const it of key.tokens) it.owed(unstreamed * chargeOf(bodies[0]!.body, it.most))
+  for (const token of key.tokens) token.owed(unstreamed * chargeOf(bodies[0]!.body, token.most))
   if (kind === 'sealed' || kind === 'sealed stream') {
     scene.sealed.push(...served.map(({ body }) => ({ key, body: body.json })))
     scene.sealed.splice(0, scene.sealed.length - 4)
@@ -134,26 +134,26 @@ const gatesOf = (scene: Scene, key: Key, kind: Open['kind'], body: Body): readon
     ...(kind === 'decision' ? [place(names.decision(key), deciding)] : []),
   ]
   const streams = kind === 'sealed stream' ? [place(names.stream(key), 1)] : []
-  const of = (it: Key['tokens'][number], amount: number, from: number, to: number) => ({
-    name: it.name,
-    ...it.fits(amount, from, to),
+  const of = (bucket: Key['tokens'][number], amount: number, from: number, to: number) => ({
+    name: bucket.name,
+    ...bucket.fits(amount, from, to),
   })
   return [
     { says: hurried, rooms: (from, to) => (key.requests ? [of(key.requests, 1, from, to)] : []) },
     { says: crowded, rooms: () => places },
-    { says: spent, rooms: (from, to) => key.tokens.map((it) => of(it, chargeOf(body, it.most), from, to)) },
+    { says: spent, rooms: (from, to) => key.tokens.map((token) => of(token, chargeOf(body, token.most), from, to)) },
     { says: streaming, rooms: () => streams },
   ]
 }
 
 const take = (key: Key, says: string, passed: number, body: Body, from: number, to: number): void => {
   if (says === hurried) key.requests?.taken(passed, from, to)
-  if (says === spent) for (const it of key.tokens) it.taken(passed * chargeOf(body, it.most), from, to)
+  if (says === spent) for (const token of key.tokens) token.taken(passed * chargeOf(body, token.most), from, to)
 }
 
 /** Open once the provider has it and a stream has begun; else what was said. */
-const outcomeOf = async (it: Open): Promise<Outcome> => {
-  const { flight, sent, kind } = it
+const outcomeOf = async (call: Open): Promise<Outcome> => {
+  const { flight, sent, kind } = call
   const first = await within(Promise.race([come(flight), sent.head]), 'nothing comes of a call')
   if (first !== null && first.status !== 200) return refusal(flight, first.status, sent)
   await within(flight.arrived, 'a call does not come in')
@@ -162,14 +162,14 @@ const outcomeOf = async (it: Open): Promise<Outcome> => {
     const { status } = await sent.head
     if (status !== 200) return refusal(flight, status, sent)
   }
-  return it
+  return call
 }
 
 const come = (flight: Flight) => flight.arrived.then(() => null)
 
 const refusal = async (flight: Flight, status: number, sent: Sent): Promise<Outcome> => {
   flight.leave('refused')
-  const said = await sent.whole
-  if (status !== 401 && status !== 429 && status !== 503) throw new Broken(`a call is answered with ${status}: ${said}`)
-  return { status, said }
+  const text = await sent.whole
+  if (status !== 401 && status !== 429 && status !== 503) throw new Broken(`a call is answered with ${status}: ${text}`)
+  return { status, said: text }
 }

@@ -21,15 +21,15 @@ import {
   quiet,
 } from './scene.ts'
 
-export const perform = async (scene: Scene, it: Operation): Promise<void> => {
-  if (it.do === 'begin') await begin(scene, it)
-  else if (it.do === 'make') await make(scene, it.replica, it.limits)
-  else if (it.do === 'end') await end(scene, it)
-  else if (it.do === 'leave') await leave(scene, it.which)
+export const perform = async (scene: Scene, operation: Operation): Promise<void> => {
+  if (operation.do === 'begin') await begin(scene, operation)
+  else if (operation.do === 'make') await make(scene, operation.replica, operation.limits)
+  else if (operation.do === 'end') await end(scene, operation)
+  else if (operation.do === 'leave') await leave(scene, operation.which)
   else {
-    const key = scene.keys[it.which % scene.keys.length]!
-    if (it.do === 'change') await change(scene, key, it.replica, it.to)
-    else await others[it.do](scene, key, it.replica, it.which)
+    const key = scene.keys[operation.which % scene.keys.length]!
+    if (operation.do === 'change') await change(scene, key, operation.replica, operation.to)
+    else await others[operation.do](scene, key, operation.replica, operation.which)
   }
   const faults = scene.stage.provider.faults(`${scene.organization}.`)
   must(faults.length === 0, () => faults.join('; '))
@@ -38,10 +38,10 @@ export const perform = async (scene: Scene, it: Operation): Promise<void> => {
 /** Made at one replica and used at the next at once. */
 export const make = async (scene: Scene, replica: number, limits: Limits): Promise<void> => {
   if (scene.keys.length === 4) return
-  const it = await order<{ id: string; key: string }>(scene, replica, 'POST', '/admin/keys', { limits })
-  if (it === null) return
+  const answer = await order<{ id: string; key: string }>(scene, replica, 'POST', '/admin/keys', { limits })
+  if (answer === null) return
   note(scene, 'made')
-  const key = made(it.id, it.key, limits)
+  const key = made(answer.id, answer.key, limits)
   scene.keys.push(key)
   const status = await knock(scene, key, replica + 1)
   must(status === 200 || status === 429, () => `a key that was just made is answered with ${status}`)
@@ -53,15 +53,15 @@ const knock = async (scene: Scene, { credential, requests }: Key, replica: numbe
   scene.calm = false
   const sent = ask(scene, replica, { method: 'GET', path: '/compat/v1/models', key: credential })
   const { status } = await within(sent.head, 'a key is not answered')
-  const said = await sent.whole
+  const text = await sent.whole
   if (status === 503) throw new Disturbed()
-  if (status !== 401 && !said.includes('Too many requests')) requests?.taken(1, from, Date.now())
+  if (status !== 401 && !text.includes('Too many requests')) requests?.taken(1, from, Date.now())
   return status
 }
 
 const end = async (scene: Scene, { which, count, input, output }: Operation & { readonly do: 'end' }) => {
-  const its = scene.open.splice(which % Math.max(1, scene.open.length), count)
-  await Promise.all(its.map((it) => finish(scene, it, { input, output })))
+  const calls = scene.open.splice(which % Math.max(1, scene.open.length), count)
+  await Promise.all(calls.map((call) => finish(scene, call, { input, output })))
 }
 
 const finish = async (
@@ -72,10 +72,10 @@ const finish = async (
   scene.calm = false
   note(scene, 'ended')
   flight.end(counted)
-  const said = await within(sent.whole, 'a call does not end')
+  const text = await within(sent.whole, 'a call does not end')
   const stream = kind === 'stream' || kind === 'sealed stream'
-  must(!stream || said.trimEnd().endsWith('data: [DONE]'), () => `a stream is cut: ${said.slice(-300)}`)
-  const own = kind === 'chat' || kind === 'stream' ? said.includes(flight.mark) : true
+  must(!stream || text.trimEnd().endsWith('data: [DONE]'), () => `a stream is cut: ${text.slice(-300)}`)
+  const own = kind === 'chat' || kind === 'stream' ? text.includes(flight.mark) : true
   must(own, () => `${flight.mark} got the answer of another`)
   if (kind === 'sealed stream') {
     const [left] = await scene.stage.places([names.stream(key)])
@@ -85,21 +85,21 @@ const finish = async (
   key.tally.requests++
   key.tally.input += counted.input
   key.tally.output += counted.output
-  for (const it of key.tokens) it.owed(chargeOf(body, it.most) - counted.input - counted.output)
+  for (const token of key.tokens) token.owed(chargeOf(body, token.most) - counted.input - counted.output)
 }
 
 /** The headers of an answer, against what was left when its call began. */
 const tells = (headers: Head['headers'], left: Open['left']): void => {
   const [most, rest] = ['limit', 'remaining'].map((name) => Number(headers[`x-ratelimit-${name}-tokens`]))
-  const its = left.find((it) => it.most === most)
-  const told = left.length === 0 || (its !== undefined && rest! >= Math.floor(its.low) && rest! <= its.high)
+  const row = left.find((row) => row.most === most)
+  const told = left.length === 0 || (row !== undefined && rest! >= Math.floor(row.low) && rest! <= row.high)
   must(told, () => `an answer tells that ${rest} of ${most} are left: ${JSON.stringify(left)}`)
 }
 
 const leave = async (scene: Scene, which: number) => {
-  const [it] = scene.open.splice(which % Math.max(1, scene.open.length), 1)
-  if (it === undefined) return
-  const { key, kind, body, flight, sent } = it
+  const [call] = scene.open.splice(which % Math.max(1, scene.open.length), 1)
+  if (call === undefined) return
+  const { key, kind, body, flight, sent } = call
   scene.calm = false
   note(scene, 'left')
   flight.leave('left')
@@ -114,7 +114,7 @@ const leave = async (scene: Scene, which: number) => {
     key.tally.output++
     key.tally.estimated++
   } else key.tally.unanswered++
-  for (const it of key.tokens) it.owed(chargeOf(body, it.most) - used)
+  for (const token of key.tokens) token.owed(chargeOf(body, token.most) - used)
 }
 
 const others: Readonly<
@@ -155,7 +155,7 @@ const others: Readonly<
   },
 
   async revoke(scene, key, replica) {
-    if (key.revoked !== null || scene.keys.every((it) => it === key || it.revoked !== null)) return
+    if (key.revoked !== null || scene.keys.every((answer) => answer === key || answer.revoked !== null)) return
     if ((await order(scene, replica, 'DELETE', `/admin/keys/${key.id}`)) === null) return
     note(scene, 'revoked')
     key.revoked = { at: Date.now(), replica: replica % 3 }
@@ -164,12 +164,12 @@ const others: Readonly<
   /** Somebody who was shown out comes again, everywhere. */
   async return(scene, key, _, which) {
     const gone = scene.lane.past.filter(({ revoked }) => revoked !== null)
-    const it = gone[which % Math.max(1, gone.length)] ?? key
-    const { revoked } = it
+    const answer = gone[which % Math.max(1, gone.length)] ?? key
+    const { revoked } = answer
     if (revoked === null) return
     note(scene, 'came back revoked')
     const since = Date.now() - revoked.at
-    const answers = await Promise.all([0, 1, 2].map((replica) => knock(scene, it, replica)))
+    const answers = await Promise.all([0, 1, 2].map((replica) => knock(scene, answer, replica)))
     for (const [replica, status] of answers.entries()) {
       const late = since > known || replica === revoked.replica
       must(status === 401 || !late, () => `replica ${replica} says ${status} to a key ${since} ms after its revocation`)
@@ -179,7 +179,7 @@ const others: Readonly<
 
   /** Never more than the provider served. */
   async usage(scene, { id, tally }, replica) {
-    const said = await order<{ usage: readonly Record<keyof Key['tally'], number>[] }>(
+    const answer = await order<{ usage: readonly Record<keyof Key['tally'], number>[] }>(
       scene,
       replica,
       'GET',
@@ -187,7 +187,7 @@ const others: Readonly<
     )
     note(scene, 'asked what was used')
     for (const name of Object.keys(tally) as (keyof Key['tally'])[]) {
-      const sum = (said?.usage ?? []).reduce((sum, row) => sum + row[name], 0)
+      const sum = (answer?.usage ?? []).reduce((sum, row) => sum + row[name], 0)
       must(sum <= tally[name], () => `${name} are ${sum} of ${tally[name]} that were used`)
     }
   },
@@ -205,7 +205,7 @@ const sendAll = async (scene: Scene, key: Key, path: string, body: object, serve
     }),
   )
   if (all.some(({ status }) => status === 503)) throw new Disturbed()
-  const counted = all.filter(({ said }) => !said.includes('Too many requests'))
+  const counted = all.filter(({ said: text }) => !text.includes('Too many requests'))
   key.requests?.taken(counted.length, from, Date.now())
   const [ok, seen] = [200, 400].map((wanted) => all.filter(({ status }) => status === wanted).length)
   must(ok === served, () => `a sealed body is served ${ok} times, not ${served}`)

@@ -138,12 +138,12 @@ const answering = ({ stream, input }: Asked, mark: string, response: ServerRespo
     completion_tokens: output,
     total_tokens: input + output,
   })
-  const event = (it: object) =>
-    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], ...it })}\n\n`
+  const event = (value: object) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], ...value })}\n\n`
   const said = (content: string, finish_reason: string | null) => ({
     choices: [{ index: 0, delta: { content }, finish_reason }],
   })
-  const json = (it: object) => response.setHeader('content-type', 'application/json').end(JSON.stringify(it))
+  const json = (value: object) => response.setHeader('content-type', 'application/json').end(JSON.stringify(value))
   if (stream) {
     response.setHeader('content-type', 'text/event-stream')
     response.write(event(said(opening, null)))

@@ -176,20 +176,22 @@ export const quiet = async (scene: Scene, patience = 30_000): Promise<void> => {
     const wrong = places.filter((name, at) => taken[at] !== stage.provider.held(name))
     if (wrong.length === 0) break
     mustUnlessDisturbed(performance.now() - began < patience, () => {
-      const said = wrong.map((name) => `${name}: ${taken[places.indexOf(name)]} for ${stage.provider.held(name)}`)
-      return `places are not given back: ${said.join(', ')}`
+      const texts = wrong.map((name) => `${name}: ${taken[places.indexOf(name)]} for ${stage.provider.held(name)}`)
+      return `places are not given back: ${texts.join(', ')}`
     })
     await rest()
   }
-  for (const it of keys.flatMap(({ tokens }) => tokens)) {
+  for (const bucket of keys.flatMap(({ tokens }) => tokens)) {
     for (;;) {
       const from = Date.now()
-      const read = await stage.level(it.name)
+      const read = await stage.level(bucket.name)
       const to = Date.now()
       const level =
-        read === null ? it.most : Math.min(it.most, read.left + (Math.max(0, to - read.at) * it.most) / it.per)
-      if (it.agrees(level, from, to)) break
-      mustUnlessDisturbed(performance.now() - began < patience, () => `an allowance holds ${level}: ${it.told()}`)
+        read === null
+          ? bucket.most
+          : Math.min(bucket.most, read.left + (Math.max(0, to - read.at) * bucket.most) / bucket.per)
+      if (bucket.agrees(level, from, to)) break
+      mustUnlessDisturbed(performance.now() - began < patience, () => `an allowance holds ${level}: ${bucket.told()}`)
       await rest()
     }
   }

@@ -39,13 +39,13 @@ const sent = (agent: Agent, base: string, { method = 'POST', path, key, body }: 
   let look = () => {}
   const answer = new Promise<IncomingMessage>((resolve, reject) => asked.once('response', resolve).on('error', reject))
   const whole = answer.then(
-    (it) =>
+    (request) =>
       new Promise<string>((resolve, reject) => {
-        it.setEncoding('utf8').on('data', (part: string) => {
+        request.setEncoding('utf8').on('data', (part: string) => {
           text += part
           look()
         })
-        it.once('end', () => resolve(text)).once('error', reject)
+        request.once('end', () => resolve(text)).once('error', reject)
       }),
   )
   const ended = () => {

@@ -150,9 +150,9 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
     boss: async (organization) => (await ring.create({ organization })).credential,
     places: (names) => Promise.all(names.map((name) => client.zCard(`sealgate:places:{${name}}`))),
     async level(name) {
-      const said = await client.get(`{sealgate:spend}:${name}`)
-      const [left, at] = (said ?? '').split(' ').map(Number)
-      return said === null ? null : { left: left!, at: at! }
+      const text = await client.get(`{sealgate:spend}:${name}`)
+      const [left, at] = (text ?? '').split(' ').map(Number)
+      return text === null ? null : { left: left!, at: at! }
     },
     taken: () => client.keys('sealgate:places:*'),
     async steal(name, allowance) {
@@ -164,7 +164,7 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
     disturbances: () => logged().filter(({ event, status }) => event === 'redis.down' || status === 503).length,
     async stop() {
       const ended = once(enclave, 'exit') as Promise<[number | null]>
-      const codes = await Promise.all(replicas.map((it) => it.stop('SIGTERM')))
+      const codes = await Promise.all(replicas.map((replica) => replica.stop('SIGTERM')))
       enclave.kill('SIGTERM')
       return [...codes, (await ended)[0]]
     },

@@ -27,15 +27,15 @@ export const differing = async (stage: Stage, lanes: readonly Lane[]): Promise<r
 }
 
 const rowsOf = async ({ send, bases }: Stage, replica: number, key: string): Promise<readonly Row[]> => {
-  const said = await send(bases[replica % 3]!, { method: 'GET', path: '/admin/usage?limit=100', key }).whole
-  const { data } = JSON.parse(said) as { readonly data: { readonly usage: readonly Row[] } | null }
+  const whole = await send(bases[replica % 3]!, { method: 'GET', path: '/admin/usage?limit=100', key }).whole
+  const { data } = JSON.parse(whole) as { readonly data: { readonly usage: readonly Row[] } | null }
   return data?.usage ?? []
 }
 
 const flawsOf = ({ id, tally }: Key, rows: readonly Row[]): readonly string[] => {
-  const its = rows.filter(({ key }) => key === id)
+  const counted = rows.filter(({ key }) => key === id)
   return fields.flatMap((name) => {
-    const sum = its.reduce((sum, row) => sum + row[name], 0)
+    const sum = counted.reduce((sum, row) => sum + row[name], 0)
     return sum === tally[name] ? [] : [`${id}: ${name} are ${sum}, not ${tally[name]}`]
   })
 }

@@ -25,7 +25,7 @@ const u64 = (value: number) => {
 const kek = drawn('kek', 32)
 
 const uuidOf = (bytes: Buffer) =>
-  hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, (_, ...it) => it.slice(0, 5).join('-'))
+  hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, (_, ...match) => match.slice(0, 5).join('-'))
 
 const marks = () => {
   const of = (now: number, random: Buffer) => {
@@ -75,9 +75,9 @@ interface Facts {
 }
 
 const bindings = () => {
-  const tagged = (it: Facts, revision: number, hash: Buffer, clientHash: Buffer) => {
-    const [id, version, kid] = [Buffer.from(it.id), Buffer.from(it.version), Buffer.from(it.kid)]
-    const parts = [id, version, u64(it.size), hash, clientHash, kid, Buffer.from(it.wrapped_dek, 'hex'), u32(revision)]
+  const tagged = (facts: Facts, revision: number, hash: Buffer, clientHash: Buffer) => {
+    const [id, version, kid] = [Buffer.from(facts.id), Buffer.from(facts.version), Buffer.from(facts.kid)]
+    const parts = [id, version, u64(facts.size), hash, clientHash, kid, Buffer.from(facts.wrapped_dek, 'hex'), u32(revision)]
     const message = parts.flatMap((part) => [u16(part.length), part])
     const tag = hmac(keyOf(kek, 'rvenc/file-bind'), Buffer.from('rvenc/bind/1\0'), ...message)
     return hex(Buffer.concat([Buffer.of(1), u32(revision), hash, clientHash, tag]))
@@ -94,9 +94,9 @@ const bindings = () => {
     { ...facts, revision: 1, hash: hex(hash), client_hash: hex(clientHash) as string | null },
     { ...facts, version: '1', size: 0, revision: 2 ** 32 - 1, hash: hex(hash), client_hash: null },
     { ...facts, id: 'file_ü', size: 2 ** 53 - 1, revision: 0, hash: hex(none), client_hash: hex(clientHash) },
-  ].map((it) => ({
-    ...it,
-    binding: tagged(it, it.revision, Buffer.from(it.hash, 'hex'), it.client_hash ? clientHash : none),
+  ].map((vector) => ({
+    ...vector,
+    binding: tagged(vector, vector.revision, Buffer.from(vector.hash, 'hex'), vector.client_hash ? clientHash : none),
   }))
   const first = valid[0]!
   const changed = (at: number) => {

@@ -107,7 +107,7 @@ const aead = () => {
       comment: 'the top bit of each byte',
       sealed: tag((tag) => tag.forEach((byte, at) => (tag[at] = byte ^ 128))),
     },
-    { ...base, comment: 'a bit of the text', sealed: changed((it) => (it[40]! ^= 4)) },
+    { ...base, comment: 'a bit of the text', sealed: changed((bytes) => (bytes[40]! ^= 4)) },
     { ...base, comment: 'a tag cut by one', sealed: hex(good.subarray(0, -1)) },
     { ...base, comment: 'a tag of 12 bytes', sealed: hex(good.subarray(0, -4)) },
     { ...base, comment: 'no tag', sealed: hex(good.subarray(0, -16)) },

@@ -13,10 +13,10 @@ t.test('files put names the file that is over the quota, and the quota', async (
     [{ bytes: 10 }, '10 bytes'],
     [{ files: 1 }, '1 files'],
   ] as const) {
-    const it = await running(t, memory(), { files: { quota } })
+    const gateway = await running(t, memory(), { files: { quota } })
     const keys = join(folder, `${Object.keys(quota)}.json`)
     await writeKeys(keys, { kek: newKek(), wrapped_rag_dek: null }, false)
-    const env = { SEALGATE_URL: it.base, SEALGATE_KEY: it.key, SEALGATE_KEYS: keys }
+    const env = { SEALGATE_URL: gateway.base, SEALGATE_KEY: gateway.key, SEALGATE_KEYS: keys }
     const names = ['first.txt', 'second.txt']
     for (const name of names) await writeFile(join(folder, name), `What ${name} says about ${Object.keys(quota)}`)
     const over = 'files' in quota ? 'second.txt' : 'first.txt'

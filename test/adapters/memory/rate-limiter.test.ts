@@ -34,9 +34,9 @@ const [warm, all] = isWhole ? [100_000, 300_000] : [30_000, 130_000]
 
 t.test('forgets allowances that are whole again', async (t) => {
   let now = 0
-  const it = limiterAt(() => now)
+  const limiter = limiterAt(() => now)
   const spend = async (i: number) =>
-    it.spend([{ allowance: { name: `key-${i}`, concern: 'tokens', most: 10, per: 1_000 }, amount: 10 }])
+    limiter.spend([{ allowance: { name: `key-${i}`, concern: 'tokens', most: 10, per: 1_000 }, amount: 10 }])
   for (let i = 0; i < warm; i++, now++) await spend(i)
   const before = held()
   for (let i = warm; i < all; i++, now++) await spend(i)
@@ -48,27 +48,27 @@ t.test('forgets allowances that are whole again', async (t) => {
 
 t.test('forgets names whose places are over', async (t) => {
   let now = 0
-  const it = limiterAt(() => now)
-  for (let i = 0; i < warm; i++, now++) await it.take(`key-${i}`, 1, 1_000)
+  const limiter = limiterAt(() => now)
+  for (let i = 0; i < warm; i++, now++) await limiter.take(`key-${i}`, 1, 1_000)
   const before = held()
-  for (let i = warm; i < all; i++, now++) await it.take(`key-${i}`, 1, 1_000)
+  for (let i = warm; i < all; i++, now++) await limiter.take(`key-${i}`, 1, 1_000)
   const grown = held() - before
   t.ok(grown < 6, `${all - warm} names more, ${grown.toFixed(1)} MB`)
-  t.equal(await it.take(`key-${all - 1}`, 1, 1_000), null, 'but not the others')
+  t.equal(await limiter.take(`key-${all - 1}`, 1, 1_000), null, 'but not the others')
 })
 
 t.test('keeps so many copies and no more', async (t) => {
   let now = 0
-  const it = cacheAt(() => now)
+  const cache = cacheAt(() => now)
   const copy = 'x'.repeat(1_000)
   const before = held()
-  for (let i = 0; i < 50_000; i++) await it.set(`key-${i}`, copy, i < 25_000 ? 60_000 : 120_000)
+  for (let i = 0; i < 50_000; i++) await cache.set(`key-${i}`, copy, i < 25_000 ? 60_000 : 120_000)
   const grown = held() - before
   t.ok(grown < 25, `50000 copies of 1 kB, ${grown.toFixed(1)} MB`)
-  t.equal(await it.get('key-49999'), copy, 'the newest is there')
-  t.equal(await it.get('key-0'), undefined, 'the oldest is not')
+  t.equal(await cache.get('key-49999'), copy, 'the newest is there')
+  t.equal(await cache.get('key-0'), undefined, 'the oldest is not')
   now = 120_000
-  t.equal(await it.get('key-49999'), undefined, 'nothing outlives its time')
+  t.equal(await cache.get('key-49999'), undefined, 'nothing outlives its time')
 })
 
 t.test('nothing is free under a limit of no places', async (t) => {
@@ -77,20 +77,20 @@ t.test('nothing is free under a limit of no places', async (t) => {
 
 t.test('a clock that goes back gives and takes nothing', async (t) => {
   let now = 10_000
-  const it = limiterAt(() => now)
+  const limiter = limiterAt(() => now)
   const charge = (amount: number): Charge[] => [
     { allowance: { name: 'a', concern: 'requests', most: 10, per: 1_000 }, amount },
   ]
-  await it.spend(charge(10))
+  await limiter.spend(charge(10))
   now = 5_000
-  t.match(await it.spend(charge(1)), { ok: false, wait: 100 })
+  t.match(await limiter.spend(charge(1)), { ok: false, wait: 100 })
   now = 5_100
-  t.match(await it.spend(charge(1)), { ok: true, left: [0] })
+  t.match(await limiter.spend(charge(1)), { ok: true, left: [0] })
 })
 
 t.test('two charges on one allowance add up', async (t) => {
-  const it = limiterAt(() => 0)
+  const limiter = limiterAt(() => 0)
   const [charge] = [{ allowance: { name: 'a', concern: 'tokens', most: 10, per: 1_000 }, amount: 6 } as const]
-  t.match(await it.spend([charge, charge]), { ok: false, refused: 1, wait: 200 })
-  t.match(await it.spend([charge]), { ok: true, left: [4] })
+  t.match(await limiter.spend([charge, charge]), { ok: false, refused: 1, wait: 200 })
+  t.match(await limiter.spend([charge]), { ok: true, left: [4] })
 })

@@ -54,7 +54,7 @@ t.test('Node searches and reads no module of the package', { skip: isOld }, (t) 
     'packages are searched',
   )
   t.same(read.filter(isOwn), [])
-  t.ok(read.some((it) => it.includes('/node_modules/tsyringe/')))
+  t.ok(read.some((text) => text.includes('/node_modules/tsyringe/')))
   t.end()
 })
 
@@ -67,6 +67,6 @@ t.test('modules of others are found and read as Node does it', { skip: isOld }, 
   writeFileSync(join(folder, 'entry.mjs'), "import it from './old/one.js'\nif (it.one !== 1) throw new Error('unlike')")
   const { searched, read } = askedOfNode(pathToFileURL(join(folder, 'entry.mjs')).href)
   t.ok(searched.some(({ specifier }) => specifier === './old/one.js'))
-  t.ok(read.some((it) => it.endsWith('/old/one.js')))
+  t.ok(read.some((text) => text.endsWith('/old/one.js')))
   t.end()
 })

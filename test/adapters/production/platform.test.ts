@@ -206,8 +206,8 @@ t.test('closing ends calls in progress', async (t) => {
 const writing = (script: string): string[] => {
   const places = ['core/plugin', 'adapters/production/platform', 'test/fitted', 'core/ports/platform']
   const ending = import.meta.url.slice(-3)
-  const [plugin, host, fitted, ports] = places.map((it) =>
-    JSON.stringify(new URL(`../../../${it}${ending}`, import.meta.url).href),
+  const [plugin, host, fitted, ports] = places.map((place) =>
+    JSON.stringify(new URL(`../../../${place}${ending}`, import.meta.url).href),
   )
   const setup = `
     const { use } = await import(${plugin}), { log } = await import(${host})
@@ -309,7 +309,7 @@ t.test('a log that cannot be written', async (t) => {
     .join('')
     .trim()
     .split('\n')
-    .map((it) => JSON.parse(it) as { event: string; at: number; lines: number })
+    .map((line) => JSON.parse(line) as { event: string; at: number; lines: number })
   const events = kept.filter(({ event }) => event === 'e').map(({ at }) => at)
   const [lost] = kept.filter(({ event }) => event === 'log.lost')
   t.same(

@@ -11,14 +11,14 @@ const optimized = /completed (compiling|optimizing).*TURBOFAN/
 
 t.test('a start optimizes no code, and a gateway that serves does', { timeout: 120_000 }, async (t) => {
   const env = { SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEY: `sk_live_${'4'.repeat(44)}` }
-  const it = await served(env, '--trace-opt', [program, 'serve'])
-  const [start = ''] = it.said.split('sealgate listening on')
+  const server = await served(env, '--trace-opt', [program, 'serve'])
+  const [start = ''] = server.said.split('sealgate listening on')
   t.notMatch(start, optimized)
-  for (let asked = 0; asked < 20_000 && !optimized.test(it.said); asked++) {
-    await (await fetch(`${it.base}/health/live`)).arrayBuffer()
+  for (let asked = 0; asked < 20_000 && !optimized.test(server.said); asked++) {
+    await (await fetch(`${server.base}/health/live`)).arrayBuffer()
   }
-  t.match(it.said, optimized)
-  await it.stop('SIGTERM')
+  t.match(server.said, optimized)
+  await server.stop('SIGTERM')
 })
 
 /** What a program says whose start has filled the space for young objects. */

@@ -32,9 +32,9 @@ interface Shelf {
 const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
   const journalAt = (name: string): Journal => {
     const own = () => {
-      const it = kept.get(name)
-      if (it === undefined || it.owner !== owner) throw new Error('Another process has it')
-      return it
+      const args = kept.get(name)
+      if (args === undefined || args.owner !== owner) throw new Error('Another process has it')
+      return args
     }
     return {
       append: (lines) => void own().lines.push(...lines.split('\n').slice(0, -1)),
@@ -51,10 +51,10 @@ const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
       return journalAt(name)
     },
     take() {
-      for (const [name, it] of kept) {
-        if (it.owner === owner || !gone.has(it.owner)) continue
-        it.owner = owner
-        return { journal: journalAt(name), lines: [...it.lines] }
+      for (const [name, args] of kept) {
+        if (args.owner === owner || !gone.has(args.owner)) continue
+        args.owner = owner
+        return { journal: journalAt(name), lines: [...args.lines] }
       }
       return null
     },
@@ -68,11 +68,11 @@ const processOf = (store: MetadataStore, clock: FakeClock, journals: string | Sh
   /** What would have rung meanwhile. */
   let paused: (() => void)[] | null = null
   const alive =
-    <A extends readonly unknown[], R>(work: (...it: A) => Promise<R>) =>
-    async (...it: A): Promise<R> => {
+    <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
       if (killed) return silence
       if (fails()) throw new Error('No store')
-      const done = await work(...it)
+      const done = await work(...args)
       return killed ? silence : done
     }
   const rows: MetadataStore = {
@@ -110,8 +110,8 @@ const processOf = (store: MetadataStore, clock: FakeClock, journals: string | Sh
       for (const ring of late) ring()
     }
   }
-  const its = parts.supply({ ledger: Ledger }).ledger as UsageLedger
-  return { ledger: its, events, dispose: () => parts.dispose(), kill, pause }
+  const usage = parts.supply({ ledger: Ledger }).ledger as UsageLedger
+  return { ledger: usage, events, dispose: () => parts.dispose(), kill, pause }
 }
 
 const placeOf = (draw: (below: number) => number): Place => ({
@@ -147,29 +147,29 @@ t.test('counts of killed processes are written once, whenever they are killed', 
   const open: [number, Place, number][][] = [[], []]
   for (let step = 0; killed < lives; step++) {
     const at = draw(2)
-    const it = two[at]!
+    const args = two[at]!
     const place = placeOf(draw)
     const amount = 1 + draw(1_000)
     switch (draw(9)) {
       case 0:
       case 1:
-        it.ledger.add(place, { requests: 1, input: amount })
+        args.ledger.add(place, { requests: 1, input: amount })
         counted(place, amount)
         break
       case 2:
       case 3:
-        open[at]!.push([it.ledger.open(place, () => ({ requests: 1, input: amount })), place, amount])
-        it.ledger.keep()
+        open[at]!.push([args.ledger.open(place, () => ({ requests: 1, input: amount })), place, amount])
+        args.ledger.keep()
         break
       case 4:
       case 5: {
         const one = open[at]!.pop()
         if (one === undefined) break
         const [call, , guess] = one
-        if (draw(3) === 0) it.ledger.cancel(call)
+        if (draw(3) === 0) args.ledger.cancel(call)
         else {
-          it.ledger.settle(call, place, { requests: 1, input: guess + 1 })
-          it.ledger.keep()
+          args.ledger.settle(call, place, { requests: 1, input: guess + 1 })
+          args.ledger.keep()
           counted(place, guess + 1)
         }
         break
@@ -184,7 +184,7 @@ t.test('counts of killed processes are written once, whenever they are killed', 
         // In the midst of a write, as often as not.
         const passing = clock.pass(draw(2_000))
         for (let turns = draw(4); turns > 0; turns--) await settled()
-        it.kill()
+        args.kill()
         await passing
         for (const [, place, guess] of open[at]!.splice(0)) counted(place, guess)
         two[at] = begin()
@@ -193,8 +193,8 @@ t.test('counts of killed processes are written once, whenever they are killed', 
     }
   }
   isDown = false
-  for (const [at, it] of two.entries()) {
-    it.kill()
+  for (const [at, args] of two.entries()) {
+    args.kill()
     for (const [, place, guess] of open[at]!) counted(place, guess)
   }
   const last = begin()
@@ -254,7 +254,7 @@ t.test('the journal of a process that is gone is taken at once, by one alone', a
   t.same(taken[0]?.lines, ['first', 'second'])
   t.equal(taken[1], null)
   taken[0]?.journal.append('third\n')
-  const rest = readdirSync(folder).find((it) => it !== name)!
+  const rest = readdirSync(folder).find((text) => text !== name)!
   t.match(readFileSync(join(folder, rest), 'utf8'), /third\n$/)
   taken[0]?.journal.remove()
   t.same(readdirSync(folder), [name])
@@ -273,14 +273,14 @@ t.test('a journal that cannot be written stops no call, and is no second copy', 
   const clock = fakeClock(Date.now())
   const file = join(t.testdir({ taken: 'a file' }), 'taken')
   chmodSync(file, 0o600)
-  const it = processOf(store, clock, file, () => false)
+  const process = processOf(store, clock, file, () => false)
   const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
-  const call = it.ledger.open(place, () => ({ requests: 1 }))
-  it.ledger.settle(call, place, { requests: 1 })
-  it.ledger.keep()
+  const call = process.ledger.open(place, () => ({ requests: 1 }))
+  process.ledger.settle(call, place, { requests: 1 })
+  process.ledger.keep()
   await clock.pass(1_000)
   t.equal((await store.get(usages, 'k/2030-01-31/m'))?.requests, 1)
-  t.ok(it.events.includes('usage.unkept'))
-  await it.dispose()
+  t.ok(process.events.includes('usage.unkept'))
+  await process.dispose()
   t.equal(UsageJournal.name, 'UsageJournal')
 })

@@ -28,67 +28,67 @@ const house = (rows: MetadataStore = metadataStore.create({}, {}, 'rows'), setti
       given(Clock, 'clock', () => clock),
       given(Settings, 'settings', () => settings),
     )
-  return { rows, clock, ring, its: ring() }
+  return { rows, clock, ring, keyring: ring() }
 }
 
 t.test('a key that was revoked or has expired stays dead', async (t) => {
-  const { its, clock } = house()
-  const { row: revoked } = await its.create({})
-  await its.revoke(revoked.id, null)
-  const { row: expired, credential } = await its.create({ expires_at: clock.now() + hour })
+  const { keyring, clock } = house()
+  const { row: revoked } = await keyring.create({})
+  await keyring.revoke(revoked.id, null)
+  const { row: expired, credential } = await keyring.create({ expires_at: clock.now() + hour })
   await clock.pass(hour)
   const dead = { name: 'BadRequest', message: 'The key was revoked or has expired' }
   for (const { id } of [revoked, expired])
     for (const change of [{ expires_at: clock.now() + hour }, { expires_at: null }, { name: 'x' }, {}])
-      await t.rejects(its.change(id, null, change), dead)
-  t.equal(await its.find(credential), null)
-  t.ok(await its.revoke(expired.id, null), 'though it may be revoked')
+      await t.rejects(keyring.change(id, null, change), dead)
+  t.equal(await keyring.find(credential), null)
+  t.ok(await keyring.revoke(expired.id, null), 'though it may be revoked')
 })
 
 t.test('a stored key of 1.0.0 goes on, and has the scopes that came later if it has all others', async (t) => {
-  const { its, rows } = house()
+  const { keyring, rows } = house()
   const twelve = scopes.filter((scope) => scope !== 'api_key.delegate')
   const stored = async (held: readonly Scope[], now?: object) => {
-    const { credential, row } = await its.create({ scopes: held })
+    const { credential, row } = await keyring.create({ scopes: held })
     const { makers: _, ...old } = row
     await rows.remove(keys, credentialHash(credential))
     await rows.create(keys, credentialHash(credential), { ...old, ...now })
-    return { id: row.id, found: (await its.find(credential))?.caller.scopes }
+    return { id: row.id, found: (await keyring.find(credential))?.caller.scopes }
   }
   const whole = await stored(twelve)
   t.same(whole.found, scopes)
-  t.same((await its.get(whole.id, null))?.scopes, scopes)
-  t.match(await its.change(whole.id, null, { name: 'changed' }), { name: 'changed', scopes, makers: [] })
-  t.match((await its.list(null, 1, 0)).rows[0], { scopes, makers: [] })
+  t.same((await keyring.get(whole.id, null))?.scopes, scopes)
+  t.match(await keyring.change(whole.id, null, { name: 'changed' }), { name: 'changed', scopes, makers: [] })
+  t.match((await keyring.list(null, 1, 0)).rows[0], { scopes, makers: [] })
   t.same((await stored(twelve.slice(1))).found, twelve.slice(1), 'not one that lacks any')
   t.same((await stored(twelve, { makers: [] })).found, twelve, 'not one that was made since without it')
 })
 
 t.test('a caller knows its team, and a key of 1.0.0 has none', async (t) => {
-  const { its, rows } = house()
-  const { credential, row } = await its.create({ team: 'blue' })
-  t.equal((await its.find(credential))?.caller.team, 'blue')
+  const { keyring, rows } = house()
+  const { credential, row } = await keyring.create({ team: 'blue' })
+  t.equal((await keyring.find(credential))?.caller.team, 'blue')
   const { team: _, ...old } = row
   await rows.remove(keys, credentialHash(credential))
   await rows.create(keys, credentialHash(credential), old)
-  t.equal((await its.get(row.id, null))?.team, null)
+  t.equal((await keyring.get(row.id, null))?.team, null)
 })
 
 t.test('a caller knows the limits of its makers as they are now, though they were revoked', async (t) => {
-  const { its, clock } = house()
-  const { row: first } = await its.create({ limits: { tokensPerDay: 100 } })
-  const { row: second } = await its.create({ makers: [first.id], limits: { audioMinutesPerDay: 5 } })
-  const { credential } = await its.create({ makers: [first.id, second.id] })
-  const makers = async () => (await its.find(credential))?.caller.makers
+  const { keyring, clock } = house()
+  const { row: first } = await keyring.create({ limits: { tokensPerDay: 100 } })
+  const { row: second } = await keyring.create({ makers: [first.id], limits: { audioMinutesPerDay: 5 } })
+  const { credential } = await keyring.create({ makers: [first.id, second.id] })
+  const makers = async () => (await keyring.find(credential))?.caller.makers
   const mine = { key: second.id, limits: { audioMinutesPerDay: 5 } }
   t.same(await makers(), [{ key: first.id, limits: { tokensPerDay: 100 } }, mine])
-  await its.change(first.id, null, { limits: { tokensPerDay: 7 } })
-  await its.revoke(first.id, null)
+  await keyring.change(first.id, null, { limits: { tokensPerDay: 7 } })
+  await keyring.revoke(first.id, null)
   await clock.pass(5_000)
   t.same(await makers(), [{ key: first.id, limits: { tokensPerDay: 7 } }, mine])
   const line = Array.from({ length: 8 }, () => first.id)
-  t.ok(await its.create({ makers: line }))
-  await t.rejects(its.create({ makers: [...line, first.id] }), { name: 'BadRequest' }, 'nine are too many')
+  t.ok(await keyring.create({ makers: line }))
+  await t.rejects(keyring.create({ makers: [...line, first.id] }), { name: 'BadRequest' }, 'nine are too many')
 })
 
 t.test('of acts at once that rest on each other’s keys, one leaves its key', async (t) => {
@@ -106,10 +106,10 @@ t.test('of acts at once that rest on each other’s keys, one leaves its key', a
   let done = 0
   for (let round = 0; round < 100; round++) {
     const organization = `race-${round}`
-    const targets = await Promise.all(processes.map((it) => it.create({ organization })))
+    const targets = await Promise.all(processes.map((process) => process.create({ organization })))
     const { row: lesser } = await processes[0]!.create({ organization, scopes: ['api_key.update'] })
     const narrowed = changedKey({ models: [] }, lesser, usual, clock.now())
-    const acts = processes.map((it, at) => it.change(targets[at]!.row.id, organization, narrowed))
+    const acts = processes.map((process, at) => process.change(targets[at]!.row.id, organization, narrowed))
     await Promise.allSettled(acts)
     const { rows } = await processes[0]!.list(organization, 10, 0)
     const left = rows.filter(({ id, models }) => id !== lesser.id && models === null).length
@@ -120,21 +120,21 @@ t.test('of acts at once that rest on each other’s keys, one leaves its key', a
 })
 
 t.test('a key ends with its time, though it was used a moment ago', async (t) => {
-  const { its, clock } = house()
-  const { credential } = await its.create({ expires_at: clock.now() + 1000 })
+  const { keyring, clock } = house()
+  const { credential } = await keyring.create({ expires_at: clock.now() + 1000 })
   await clock.pass(999)
-  t.ok(await its.find(credential))
+  t.ok(await keyring.find(credential))
   await clock.pass(1)
-  t.equal(await its.find(credential), null)
+  t.equal(await keyring.find(credential), null)
 })
 
 t.test('a revoked key is refused at once where it was revoked, and within five seconds elsewhere', async (t) => {
-  const { its, ring, clock } = house()
+  const { keyring, ring, clock } = house()
   const elsewhere = ring()
-  const { credential, row } = await its.create({})
-  t.ok((await its.find(credential)) && (await elsewhere.find(credential)))
-  await its.revoke(row.id, null)
-  t.equal(await its.find(credential), null)
+  const { credential, row } = await keyring.create({})
+  t.ok((await keyring.find(credential)) && (await elsewhere.find(credential)))
+  await keyring.revoke(row.id, null)
+  t.equal(await keyring.find(credential), null)
   await clock.pass(4_999)
   t.ok(await elsewhere.find(credential))
   await clock.pass(1)
@@ -142,19 +142,19 @@ t.test('a revoked key is refused at once where it was revoked, and within five s
 })
 
 t.test('a change of a key counts at once where it was made', async (t) => {
-  const { its } = house()
-  const { credential, row } = await its.create({})
-  await its.find(credential)
-  await its.change(row.id, null, { models: ['one'] })
-  t.same((await its.find(credential))?.caller.models, ['one'])
+  const { keyring } = house()
+  const { credential, row } = await keyring.create({})
+  await keyring.find(credential)
+  await keyring.change(row.id, null, { models: ['one'] })
+  t.same((await keyring.find(credential))?.caller.models, ['one'])
 })
 
 t.test('a clock that was set back keeps no key alive', async (t) => {
-  const { its, ring, clock } = house()
+  const { keyring, ring, clock } = house()
   const elsewhere = ring()
-  const { credential, row } = await its.create({})
+  const { credential, row } = await keyring.create({})
   await elsewhere.find(credential)
-  await its.revoke(row.id, null)
+  await keyring.revoke(row.id, null)
   const now = clock.now()
   clock.now = () => now - hour
   t.equal(await elsewhere.find(credential), null)
@@ -170,41 +170,41 @@ t.test('a store that can not be read refuses nobody whose key was read just now'
       return inner.get(...given)
     },
   }
-  const { its, clock } = house(rows)
-  const { credential } = await its.create({})
-  await its.find(credential)
+  const { keyring, clock } = house(rows)
+  const { credential } = await keyring.create({})
+  await keyring.find(credential)
   down = true
-  t.ok(await its.find(credential))
+  t.ok(await keyring.find(credential))
   await clock.pass(5_000)
-  await t.rejects(its.find(credential), { message: 'down' })
+  await t.rejects(keyring.find(credential), { message: 'down' })
 })
 
 t.test('a test key opens nothing in production', async (t) => {
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
-  const { its } = house(rows, v.parse(SettingsShape, { env: 'development' }))
-  const { credential } = await its.create({ mode: 'test' })
+  const { keyring } = house(rows, v.parse(SettingsShape, { env: 'development' }))
+  const { credential } = await keyring.create({ mode: 'test' })
   t.match(credential, /^sk_test_/)
-  t.ok(await its.find(credential))
-  t.equal(await house(rows, v.parse(SettingsShape, { env: 'production' })).its.find(credential), null)
+  t.ok(await keyring.find(credential))
+  t.equal(await house(rows, v.parse(SettingsShape, { env: 'production' })).keyring.find(credential), null)
 })
 
 t.test('a key is admitted from its addresses alone', async (t) => {
-  const { its } = house()
-  const { credential } = await its.create({ addresses: ['192.0.2.0/24', '2001:db8::/32'] })
-  const { admits } = (await its.find(credential))!
+  const { keyring } = house()
+  const { credential } = await keyring.create({ addresses: ['192.0.2.0/24', '2001:db8::/32'] })
+  const { admits } = (await keyring.find(credential))!
   t.same(['192.0.2.9', '2001:db8::1'].map(admits), [true, true])
   t.same(['192.0.3.9', '2001:db9::1', null].map(admits), [false, false, false])
-  await t.rejects(its.create({ addresses: ['192.0.2.0/33'] }), { name: 'BadRequest' })
+  await t.rejects(keyring.create({ addresses: ['192.0.2.0/33'] }), { name: 'BadRequest' })
 })
 
 t.test('the store holds the hash of a key, and never the key', async (t) => {
-  const { its, rows } = house()
-  const { credential, row } = await its.create({})
+  const { keyring, rows } = house()
+  const { credential, row } = await keyring.create({})
   t.match(credential, /^sk_live_[1-9A-HJ-NP-Za-km-z]{44}$/)
   t.notOk(JSON.stringify(await rows.list(keys, {})).includes(credential.slice(8, 30)))
   t.equal(row.hint, credential.slice(-4))
-  t.equal(await its.find(`${credential}1`), null)
-  t.equal(await its.find(credentialHash(credential)), null, 'and the hash opens nothing')
+  t.equal(await keyring.find(`${credential}1`), null)
+  t.equal(await keyring.find(credentialHash(credential)), null, 'and the hash opens nothing')
 })
 
 t.test(
@@ -219,8 +219,8 @@ t.test(
         return rows.get(kind, id, ...more)
       },
     }
-    const { its } = house(listened)
-    const { credential } = await its.create({})
+    const { keyring } = house(listened)
+    const { credential } = await keyring.create({})
     looks.length = 0
     const other = (mark: string) => (mark === 'a' ? 'b' : 'a')
     /** Keys that agree with the stored one in all but one place, the last of which is right but for its end. */
@@ -229,7 +229,7 @@ t.test(
     )
     for (const wrong of near) {
       looks.length = 0
-      t.equal(await its.find(wrong), null)
+      t.equal(await keyring.find(wrong), null)
       t.same(looks, [credentialHash(wrong)], 'one look by the hash')
     }
     const hashes = near.map(credentialHash)

@@ -85,7 +85,7 @@ const wild = (any: Chance): string => {
     const items = Array.from({ length: any.below(4) }, () =>
       kind === 4 ? value(depth - 1) : `${text()}${space()}:${space()}${value(depth - 1)}`,
     )
-    const inner = items.map((it) => space() + it + space()).join()
+    const inner = items.map((item) => space() + item + space()).join()
     return kind === 4 ? `[${inner}]` : `{${inner}}`
   }
   const members = Array.from({ length: any.below(6) }, () => `${space()}${text()}${space()}:${space()}${value(3)}`)
@@ -110,10 +110,10 @@ t.test('of 10,000 bodies each is run as it was checked, or refused', async (t) =
     if (JSON.stringify(JSON.parse(out)) !== JSON.stringify({ ...checked, model: 'theirs' }))
       t.fail(`${text} became ${out}`)
     for (const [name, textOf] of read.members ?? []) {
-      const its = textOf()
+      const words = textOf()
       const member = (checked as Record<string, unknown>)[name]
       if (typeof member !== 'object' || member === null || name === 'model') continue
-      if (!out.includes(`${JSON.stringify(name)}:${its}`)) t.fail(`${text} lost the text of ${name}`)
+      if (!out.includes(`${JSON.stringify(name)}:${words}`)) t.fail(`${text} lost the text of ${name}`)
     }
   }
   t.ok(seen.refused > 500 && seen.anew > 100 && seen.asCame > 3000, JSON.stringify(seen))

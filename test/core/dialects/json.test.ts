@@ -14,12 +14,12 @@ const ordered = fc.letrec<{ value: OrderedJson }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
     fc.constantFrom(null, true, false),
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map((it) => it + 0),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
     name,
     fc.array(tie('value'), { maxLength: 4 }),
     fc
       .uniqueArray(fc.tuple(name, tie('value')), { maxLength: 4, selector: ([name]) => name })
-      .map((it) => new Map(it) as OrderedJson),
+      .map((rows) => new Map(rows) as OrderedJson),
   ),
 })).value
 
@@ -55,7 +55,7 @@ t.test('round trip: order, names and every double survive', async () => {
 t.test('agrees with JSON.parse on what is JSON and what it says', async () => {
   const texts = fc.oneof(
     fc.json(),
-    fc.jsonValue().map((it) => JSON.stringify(it, null, 2)),
+    fc.jsonValue().map((value) => JSON.stringify(value, null, 2)),
     fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, bit]) => {
       const where = at % (text.length + 1)
       return text.slice(0, where) + bit + text.slice(where + 1)

@@ -45,7 +45,7 @@ t.test('who had less goes first, one in a turn of the loop', async (t) => {
   const before = order.length
   t.ok(before <= 11, `${before} pieces in ten turns`)
   await works('light', 3)
-  const between = order.slice(before).filter((it) => it === 'heavy').length
+  const between = order.slice(before).filter((text) => text === 'heavy').length
   t.ok(between <= 4, `${between} pieces of the other went first`)
   await heavy
 })

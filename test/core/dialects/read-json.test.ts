@@ -24,9 +24,9 @@ const wild = (any: Chance): string => {
     if (kind < 3) return scalar()
     if (kind === 3) return `[${runs(scalar(), 1 + any.below(9_000))}]`
     const items = Array.from({ length: 1 + any.below(5) }, () => value(depth - 1))
-    if (kind === 4) return `[${items.map((it) => space() + it + space()).join()}]`
+    if (kind === 4) return `[${items.map((item) => space() + item + space()).join()}]`
     const names = items.map((_, at) => any.pick([`k${at}`, `\\u0061${at}`, `${at}`, '__proto__', 'k0']))
-    return `{${items.map((it, at) => `${space()}"${names[at]}"${space()}:${space()}${it}`).join()}}`
+    return `{${items.map((item, at) => `${space()}"${names[at]}"${space()}:${space()}${item}`).join()}}`
   }
   return `${space()}${value(4)}${space()}`
 }

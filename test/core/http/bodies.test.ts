@@ -39,36 +39,40 @@ t.test('a download that breaks in the store is cut', async (t) => {
     },
   }
   const kept = given(BlobStore, 'breaking', () => blobs)
-  const it = await running(t, { ...memory(), blobStore: kept }, unhurried)
-  const headers = { authorization: `Bearer ${it.key}` }
+  const gateway = await running(t, { ...memory(), blobStore: kept }, unhurried)
+  const headers = { authorization: `Bearer ${gateway.key}` }
   const body = formOf(Buffer.alloc(200_000, 1))
-  const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+  const sent = await fetch(`${gateway.base}/files/encrypted/upload`, { method: 'POST', headers, body })
   const { data } = (await sent.json()) as { data: { id: string } }
-  const answer = await fetch(`${it.base}/files/encrypted/${data.id}/content`, {
+  const answer = await fetch(`${gateway.base}/files/encrypted/${data.id}/content`, {
     headers,
     signal: AbortSignal.timeout(3_000),
   })
   t.equal(answer.status, 200)
   await t.rejects(answer.bytes(), { name: 'TypeError', message: 'terminated' })
-  t.equal((await it.call('GET', '/health/live')).status, 200, 'and nothing else ends')
+  t.equal((await gateway.call('GET', '/health/live')).status, 200, 'and nothing else ends')
 })
 
 t.test('a body of exactly the limit is taken, and one byte more is not', async (t) => {
   const most = 1000
-  const it = await running(t, memory(), { ...unhurried, bodies: { chat: most } })
+  const gateway = await running(t, memory(), { ...unhurried, bodies: { chat: most } })
   const text = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
   /** Sends as many bytes, with their length in the head or piece by piece. */
   const send = (length: number, chunked: boolean): Promise<number> =>
     new Promise((done, fail) => {
       const headers = {
-        authorization: `Bearer ${it.key}`,
+        authorization: `Bearer ${gateway.key}`,
         'content-type': 'application/json',
         ...(chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }),
       }
-      const asked = request(`${it.base}/std/chat/completions`, { method: 'POST', headers, agent: false }, (answer) => {
-        answer.resume()
-        done(answer.statusCode!)
-      })
+      const asked = request(
+        `${gateway.base}/std/chat/completions`,
+        { method: 'POST', headers, agent: false },
+        (answer) => {
+          answer.resume()
+          done(answer.statusCode!)
+        },
+      )
       asked.on('error', fail)
       asked.end(text.padEnd(length))
     })
@@ -105,18 +109,18 @@ t.test(
   'a body in tiny chunks is refused after its first 64 KiB, however it is read',
   { timeout: 120_000 },
   async (t) => {
-    const it = await running(t, memory(), unhurried)
+    const gateway = await running(t, memory(), unhurried)
     const text = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
     /** Sends a body of so many bytes in chunks; gives back status and body of the answer. */
     const send = (path: string, type: string, body: string, chunk: number) =>
       new Promise<string>((done) => {
-        const { hostname, port } = new URL(it.base)
+        const { hostname, port } = new URL(gateway.base)
         const socket = connect({ host: hostname, port: Number(port) })
         let answer = ''
         socket.on('data', (part: Buffer) => (answer += part.toString()))
         socket.on('error', () => undefined).once('close', () => done(answer))
         socket.write(
-          `POST ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer ${it.key}\r\n` +
+          `POST ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer ${gateway.key}\r\n` +
             `content-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`,
         )
         const parts: string[] = []
@@ -141,7 +145,7 @@ t.test(
 )
 
 t.test('what comes behind the refusal of tiny chunks is parsed no further', { timeout: 60_000 }, async (t) => {
-  const it = await running(t, memory(), unhurried)
+  const gateway = await running(t, memory(), unhurried)
   let parsed = 0
   const push = IncomingMessage.prototype.push
   t.teardown(() => Object.defineProperty(IncomingMessage.prototype, 'push', { value: push, writable: true }))
@@ -157,10 +161,10 @@ t.test('what comes behind the refusal of tiny chunks is parsed no further', { ti
       Object.defineProperty(this, 'push', { value })
     },
   })
-  const { hostname, port } = new URL(it.base)
+  const { hostname, port } = new URL(gateway.base)
   for (const [path, key] of [
-    ['/std/chat/completions', it.key],
-    ['/files/encrypted/upload', it.key],
+    ['/std/chat/completions', gateway.key],
+    ['/files/encrypted/upload', gateway.key],
     ['/std/chat/completions', 'none'],
   ]) {
     parsed = 0
@@ -177,20 +181,20 @@ t.test('what comes behind the refusal of tiny chunks is parsed no further', { ti
 })
 
 t.test('what is left of a refused body keeps no later request of its connection', async (t) => {
-  const it = await running(t, memory(), unhurried)
-  const { hostname, port } = new URL(it.base)
+  const gateway = await running(t, memory(), unhurried)
+  const { hostname, port } = new URL(gateway.base)
   const socket = connect({ host: hostname, port: Number(port) })
   t.teardown(() => socket.destroy())
-  let said = ''
-  socket.on('data', (part: Buffer) => (said += part.toString()))
+  let output = ''
+  socket.on('data', (part: Buffer) => (output += part.toString()))
   const body = '['.padEnd(40_000)
   socket.write(
-    `POST /files/encrypted/upload HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${it.key}\r\n` +
+    `POST /files/encrypted/upload HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${gateway.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   )
-  t.ok(await until(() => said.startsWith('HTTP/1.1 400 '), 5_000), said)
+  t.ok(await until(() => output.startsWith('HTTP/1.1 400 '), 5_000), output)
   socket.write('GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n')
-  t.ok(await until(() => said.includes('HTTP/1.1 200 '), 5_000), said)
+  t.ok(await until(() => output.includes('HTTP/1.1 200 '), 5_000), output)
 })
 
 t.test('what is left of a body that was read in part keeps no later request of its connection', async (t) => {
@@ -222,13 +226,13 @@ t.test('a content that is shorter than its record is no answer, and one that end
     get: async (...given) => (await inner.get(...given)) && { size: told, bytes: half() },
   }
   const kept = given(BlobStore, 'short', () => blobs)
-  const it = await running(t, { ...memory(), blobStore: kept }, unhurried)
-  const headers = { authorization: `Bearer ${it.key}` }
+  const gateway = await running(t, { ...memory(), blobStore: kept }, unhurried)
+  const headers = { authorization: `Bearer ${gateway.key}` }
   const body = formOf(Buffer.alloc(200_000, 1))
-  const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+  const sent = await fetch(`${gateway.base}/files/encrypted/upload`, { method: 'POST', headers, body })
   const { data } = (await sent.json()) as { data: { id: string; size?: number } }
   const content = () =>
-    fetch(`${it.base}/files/encrypted/${data.id}/content`, { headers, signal: AbortSignal.timeout(3_000) })
+    fetch(`${gateway.base}/files/encrypted/${data.id}/content`, { headers, signal: AbortSignal.timeout(3_000) })
   const refused = await content()
   t.equal(refused.status, 503)
   t.match(await refused.json(), { error: 'The content of the file is not whole' })

@@ -33,18 +33,18 @@ const slowly = (): BlobStore => {
 
 t.test('what runs under a key ends soon after the key does', { timeout: 60_000 }, async (t) => {
   const store = use(plugin({ port: BlobStore, name: 'slow', create: slowly }))
-  const it = await running(t, { ...memory(), blobStore: store }, { ...unhurried, timeouts: { revoked: 1_000 } })
+  const gateway = await running(t, { ...memory(), blobStore: store }, { ...unhurried, timeouts: { revoked: 1_000 } })
   const body = formOf(Buffer.alloc(200_000, 1))
-  const sent = await fetch(`${it.base}/files/encrypted/upload`, {
+  const sent = await fetch(`${gateway.base}/files/encrypted/upload`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${it.key}` },
+    headers: { authorization: `Bearer ${gateway.key}` },
     body,
   })
   const { data } = (await sent.json()) as { data: { id: string } }
-  const made = async (more: object) => it.gateway.keys.create({ scopes: ['files.encrypted.read'], ...more })
+  const made = async (more: object) => gateway.gateway.keys.create({ scopes: ['files.encrypted.read'], ...more })
   const begun = async (credential: string) => {
     const headers = { authorization: `Bearer ${credential}` }
-    const answer = await fetch(`${it.base}/files/encrypted/${data.id}/content`, { headers })
+    const answer = await fetch(`${gateway.base}/files/encrypted/${data.id}/content`, { headers })
     t.equal(answer.status, 200)
     let ended = false
     const over = answer.bytes().then(
@@ -62,7 +62,7 @@ t.test('what runs under a key ends soon after the key does', { timeout: 60_000 }
   ]
   await sleep(700)
   t.notOk(one.ended(), 'nothing ends before')
-  await it.gateway.keys.revoke(revoked.row.id, null)
+  await gateway.gateway.keys.revoke(revoked.row.id, null)
   const before = performance.now()
   await one.over
   const took = performance.now() - before

@@ -45,7 +45,7 @@ const backend = (events: readonly string[]): Server =>
 
 /** The chunks of the body that a streamed chat brings. */
 const framesFrom = async (t: Test, ...backends: readonly Server[]): Promise<readonly string[]> => {
-  const ports = await Promise.all(backends.map((it) => listening(t, it)))
+  const ports = await Promise.all(backends.map((backend) => listening(t, backend)))
   const gateway = createGateway(
     {
       ...memory(),

@@ -18,8 +18,8 @@ t.test('nobody is told to come before the time', async (t) => {
 t.test('callers that wait at once are told different times, in both headers', async (t) => {
   for (const retryAfter of [20, 1_000, 60_000]) {
     const all = drawn.map((fraction) => retryHeaders(new TooMany('', { retryAfter }), fraction))
-    t.equal(new Set(all.map((it) => it['retry-after-ms'])).size, drawn.length)
-    t.ok(new Set(all.map((it) => it['retry-after'])).size > 1)
+    t.equal(new Set(all.map((record) => record['retry-after-ms'])).size, drawn.length)
+    t.ok(new Set(all.map((record) => record['retry-after'])).size > 1)
   }
   const queued = drawn.map((fraction) => retryHeaders(new TooMany('', { retryAfter: 1_500, apart: true }), fraction))
   for (const told of queued) t.same(told, { 'retry-after': '2', 'retry-after-ms': '1500' }, 'a queue told them apart already') // prettier-ignore

@@ -229,10 +229,10 @@ t.test('folding what was unfolded gives it back', async () => {
       ...(usage !== undefined && { usage }),
     }))
   await fc.assert(
-    fc.asyncProperty(completion, async (it) => {
+    fc.asyncProperty(completion, async (answer) => {
       deepEqual(
-        structuredClone(await collectChunks(chunksOfCompletion(it as unknown as Completion))),
-        structuredClone(it),
+        structuredClone(await collectChunks(chunksOfCompletion(answer as unknown as Completion))),
+        structuredClone(answer),
       )
     }),
     { numRuns: 100 },

@@ -53,7 +53,7 @@ const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof
   return entryOf(
     'small',
     settings,
-    upstreams.map((it, index) => candidateOf(it, 'm', { priority: index + 1 })),
+    upstreams.map((upstream, index) => candidateOf(upstream, 'm', { priority: index + 1 })),
   )
 }
 
@@ -62,15 +62,15 @@ const drain = async (chunks: AsyncIterable<Chunk>) => {
   const got: Chunk[] = []
   let error: unknown = null
   try {
-    for await (const it of chunks) got.push(it)
+    for await (const chunk of chunks) got.push(chunk)
   } catch (thrown) {
     error = thrown
   }
   return { got, error, text: got.map(({ choices }) => choices[0]?.delta.content ?? '').join('') }
 }
 
-const streamed = async (gateway: Inference, its: Entry, said: ChatBody = body, signal = never) =>
-  gateway.chat({ entry: its, body: said, stream: true }, signal)
+const streamed = async (gateway: Inference, entry: Entry, sent: ChatBody = body, signal = never) =>
+  gateway.chat({ entry, body: sent, stream: true }, signal)
 
 // A first call loads the code of all calls, which takes time that no clock of these tests knows.
 t.before(() => infer(fakeClock()).count({ entry: entry([actor('a', [stop])]), body }, never))
@@ -100,8 +100,8 @@ t.test('pick', async (t) => {
     const first = new Map<string, number>()
     const rounds = 20_000
     for (let i = 0; i < rounds; i++) {
-      const [it] = orderBackends({ entry: five_, ability: 'chat' }, { ...closed, fraction })
-      first.set(it!.provider, (first.get(it!.provider) ?? 0) + 1)
+      const [backend] = orderBackends({ entry: five_, ability: 'chat' }, { ...closed, fraction })
+      first.set(backend!.provider, (first.get(backend!.provider) ?? 0) + 1)
     }
     for (const [index, share] of [0.1, 0.2, 0.3, 0.4].entries()) {
       const spread = 4 * Math.sqrt(rounds * share * (1 - share))
@@ -119,14 +119,14 @@ t.test('pick', async (t) => {
     const counts = new Map<string, number>()
     let moved = 0
     for (let i = 0; i < 4000; i++) {
-      const it = by(five, `talk ${i}`)
-      counts.set(it.provider, (counts.get(it.provider) ?? 0) + 1)
-      if (it !== by(five, `talk ${i}`)) t.fail('moved without reason')
+      const candidate = by(five, `talk ${i}`)
+      counts.set(candidate.provider, (counts.get(candidate.provider) ?? 0) + 1)
+      if (candidate !== by(five, `talk ${i}`)) t.fail('moved without reason')
       const without = by(
         five.filter(({ provider }) => provider !== 'b0'),
         `talk ${i}`,
       )
-      if (it.provider !== 'b0' && without !== it) moved++
+      if (candidate.provider !== 'b0' && without !== candidate) moved++
     }
     t.equal(moved, 0)
     t.ok(Math.abs(counts.get('b3')! - 1600) < 130, `${counts.get('b3')} of 4000 on the one of weight 4 of 10`)
@@ -154,56 +154,56 @@ t.test('pick', async (t) => {
   })
 
   t.test('affinity knows conversations by their beginning and tells nothing of them', async (t) => {
-    const its = entry([actor('a', []), actor('b', [])])
+    const model = entry([actor('a', []), actor('b', [])])
     const talk = (user: string, ...more: readonly string[]): ChatBody => ({
       messages: [{ role: 'system', content: 'S' }, ...[user, ...more].map((content) => ({ role: 'user', content }))],
     })
-    const one = affinityOf(its, 'org', talk('secret'))
+    const one = affinityOf(model, 'org', talk('secret'))
     t.match(one, /^[0-9a-f]{16}$/)
-    t.equal(affinityOf(its, 'org', talk('secret', 'next', 'turn')), one)
-    t.not(affinityOf(its, 'other', talk('secret')), one)
-    t.not(affinityOf(its, 'org', talk('other')), one)
+    t.equal(affinityOf(model, 'org', talk('secret', 'next', 'turn')), one)
+    t.not(affinityOf(model, 'other', talk('secret')), one)
+    t.not(affinityOf(model, 'org', talk('other')), one)
     t.equal(affinityOf(entry([actor('a', [])]), 'org', talk('secret')), null)
     const image = (url: string): ChatBody => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     })
-    t.not(affinityOf(its, 'org', image('data:a')), affinityOf(its, 'org', image('data:b')))
+    t.not(affinityOf(model, 'org', image('data:a')), affinityOf(model, 'org', image('data:b')))
   })
 })
 
 t.test('breaker', async (t) => {
   const settings = { faults: 3, ratio: 0.5, rest: 1000 }
   t.test('opens after faults in a row, and lets one find out', async (t) => {
-    const it = breaker(settings)
-    for (const _ of [1, 2]) it.fault(it.enter(0)!, 0)
-    it.ok(it.enter(0)!)
-    for (const _ of [1, 2, 3]) it.fault(it.enter(0)!, 0)
-    t.equal(it.enter(999), null)
-    t.equal(it.rest(400), 600)
-    t.equal(it.enter(1000), 'probe')
-    t.equal(it.enter(1000), null, 'only one')
-    it.left('probe')
-    t.equal(it.enter(1000), 'probe', 'who left told nothing')
-    it.fault('probe', 1000)
-    t.equal(it.enter(1999), null)
-    it.ok(it.enter(2000)!)
-    t.equal(it.enter(2000), 'plain')
-    t.equal(it.rest(2000), 0)
+    const circuit = breaker(settings)
+    for (const _ of [1, 2]) circuit.fault(circuit.enter(0)!, 0)
+    circuit.ok(circuit.enter(0)!)
+    for (const _ of [1, 2, 3]) circuit.fault(circuit.enter(0)!, 0)
+    t.equal(circuit.enter(999), null)
+    t.equal(circuit.rest(400), 600)
+    t.equal(circuit.enter(1000), 'probe')
+    t.equal(circuit.enter(1000), null, 'only one')
+    circuit.left('probe')
+    t.equal(circuit.enter(1000), 'probe', 'who left told nothing')
+    circuit.fault('probe', 1000)
+    t.equal(circuit.enter(1999), null)
+    circuit.ok(circuit.enter(2000)!)
+    t.equal(circuit.enter(2000), 'plain')
+    t.equal(circuit.rest(2000), 0)
   })
   t.test('a clock that is set back keeps nobody out for longer', async (t) => {
-    const it = breaker(settings)
-    for (const _ of [1, 2, 3]) it.fault(it.enter(3_600_000)!, 3_600_000)
-    t.equal(it.enter(3_600_999), null)
-    t.equal(it.rest(0), 0)
-    t.equal(it.enter(0), 'probe')
+    const circuit = breaker(settings)
+    for (const _ of [1, 2, 3]) circuit.fault(circuit.enter(3_600_000)!, 3_600_000)
+    t.equal(circuit.enter(3_600_999), null)
+    t.equal(circuit.rest(0), 0)
+    t.equal(circuit.enter(0), 'probe')
   })
   t.test('opens when the share of faults passes, but not on few calls', async (t) => {
-    const it = breaker({ ...settings, faults: 100 })
-    const call = (fault: boolean) => (fault ? it.fault(it.enter(0)!, 0) : it.ok(it.enter(0)!))
+    const circuit = breaker({ ...settings, faults: 100 })
+    const call = (fault: boolean) => (fault ? circuit.fault(circuit.enter(0)!, 0) : circuit.ok(circuit.enter(0)!))
     for (let i = 0; i < 40; i++) call(i % 2 === 1)
-    t.equal(it.enter(0), 'plain', 'half is not more than half')
-    for (const fault of [true, true]) if (it.enter(0)) call(fault)
-    t.equal(it.enter(0), null)
+    t.equal(circuit.enter(0), 'plain', 'half is not more than half')
+    for (const fault of [true, true]) if (circuit.enter(0)) call(fault)
+    t.equal(circuit.enter(0), null)
   })
 })
 
@@ -216,8 +216,8 @@ t.test('count', async (t) => {
 
   t.test('a silent backend leaves half of five seconds to the next one', async (t) => {
     const clock = fakeClock()
-    const its = entry([silent('a'), counting('b', async () => ({ tokens: 7 }))])
-    const call = infer(clock).count({ entry: its, body }, never)
+    const model = entry([silent('a'), counting('b', async () => ({ tokens: 7 }))])
+    const call = infer(clock).count({ entry: model, body }, never)
     let counted = false
     void call.then(() => (counted = true))
     await clock.pass(2_499)
@@ -247,16 +247,16 @@ t.test('count', async (t) => {
 
   t.test('faults of counts rest the counter alone, and no observer takes a count for an answer', async (t) => {
     const seen: string[] = []
-    const its = entry([counting('a', async () => Promise.reject(failed()))])
+    const model = entry([counting('a', async () => Promise.reject(failed()))])
     const saw: Saw = (provider) => void seen.push(provider)
     const clock = fakeClock()
     const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 2 } } }, fixed(0), saw)
-    for (const _ of [1, 2]) await t.rejects(gateway.count({ entry: its, body }, never), UpstreamFailed)
-    await t.rejects(gateway.count({ entry: its, body }, never), Unavailable)
+    for (const _ of [1, 2]) await t.rejects(gateway.count({ entry: model, body }, never), UpstreamFailed)
+    await t.rejects(gateway.count({ entry: model, body }, never), Unavailable)
     t.same(seen, [])
-    t.equal((await drain((await streamed(gateway, its)).answer.chunks)).text, 'Hi')
+    t.equal((await drain((await streamed(gateway, model)).answer.chunks)).text, 'Hi')
     gateway.breakers.of('a/m').hold(clock.now(), 60_000)
-    t.equal(await gateway.count({ entry: its, body }, never), null, 'a backend that rests would answer no chat')
+    t.equal(await gateway.count({ entry: model, body }, never), null, 'a backend that rests would answer no chat')
   })
 })
 
@@ -312,7 +312,7 @@ t.test('run', async (t) => {
     await clock.pass(1)
     t.equal((await call).answer, 'yes')
     const late = asks(failed(503, 200_000))
-    t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((it: unknown) => it), {
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((error: unknown) => error), {
       retryAfter: 200_000,
     })
     t.equal(late.seen.length, 1)
@@ -373,7 +373,7 @@ t.test('run', async (t) => {
     const { ask, seen } = asks(failed(), failed(), 'yes')
     for (const _ of [1, 2]) await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, never), UpstreamFailed)
     await clock.pass(1000)
-    t.match(await gateway.run({ entry: lone, ability: 'chat' }, ask, never).catch((it: unknown) => it), {
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, ask, never).catch((error: unknown) => error), {
       status: 503,
       retryAfter: 2000,
     })
@@ -483,7 +483,7 @@ t.test('a witness is told how each call to a backend went', async (t) => {
   const clock = fakeClock()
   const told: string[] = []
   const routing = { retries: 2, hedge: { after: 100, share: 1 } }
-  const gateway = infer(clock, { routing }, fixed(0), (...it) => void told.push(it.slice(0, 3).join(' ')))
+  const gateway = infer(clock, { routing }, fixed(0), (...row) => void told.push(row.slice(0, 3).join(' ')))
   const took = (upstreams: readonly Actor[], signal = never) =>
     streamed(gateway, entry(upstreams, { continues: true }), body, signal)
   const whole = [say('a'), say('b'), stop]
@@ -511,16 +511,16 @@ t.test('a witness is told how each call to a backend went', async (t) => {
 t.test('whole answers', async (t) => {
   t.test('chunks are folded and a broken fold is tried again', async (t) => {
     const clock = fakeClock()
-    const it = actor(
+    const actor1 = actor(
       'a',
       [say('Hal'), failed(null)],
       [chunk({ role: 'assistant' }), say('Hal'), say('lo'), stop, usage(3, 2)],
     )
-    const call = infer(clock).chat({ entry: entry([it]), body, stream: false }, never)
+    const call = infer(clock).chat({ entry: entry([actor1]), body, stream: false }, never)
     await clock.pass(1000)
     const { answer, backend, usage: counted } = await call
     t.equal(answer.completion.choices[0]!.message.content, 'Hallo')
-    t.same([backend, counted?.total_tokens, it.calls.length, it.open], ['a', 5, 2, 0])
+    t.same([backend, counted?.total_tokens, actor1.calls.length, actor1.open], ['a', 5, 2, 0])
   })
 })
 
@@ -529,14 +529,14 @@ t.test('streams', async (t) => {
 
   t.test('are given as they come', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', hello)
-    const served = await streamed(infer(clock), entry([it]))
-    t.equal(it.calls.length, 0, 'nobody is asked before the first next')
+    const backend = actor('a', hello)
+    const served = await streamed(infer(clock), entry([backend]))
+    t.equal(backend.calls.length, 0, 'nobody is asked before the first next')
     t.equal(served.backend, null)
     const { got, error } = await drain(served.answer.chunks)
     t.same([got, error], [hello, null])
     t.same([served.backend, served.usage?.total_tokens, served.size, served.notes], ['a', 7, 5, []])
-    t.same([it.open, it.closed, clock.armed()], [0, 0, 0])
+    t.same([backend.open, backend.closed, clock.armed()], [0, 0, 0])
   })
 
   t.test('what breaks before the first token is tried elsewhere unseen', async (t) => {
@@ -566,13 +566,13 @@ t.test('streams', async (t) => {
 
   t.test('the deadline covers every first token', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', 'silence')
-    const served = await streamed(infer(clock, { timeouts: { total: 1000, firstToken: 600 } }), entry([it]))
+    const backend = actor('a', 'silence')
+    const served = await streamed(infer(clock, { timeouts: { total: 1000, firstToken: 600 } }), entry([backend]))
     const first = t.rejects(served.answer.chunks[Symbol.asyncIterator]().next(), UpstreamFailed).then(() => clock.now())
     const start = clock.now()
     await clock.pass(5000)
     t.equal((await first) - start, 1000)
-    t.same([it.calls.length, it.open, clock.armed()], [2, 0, 0])
+    t.same([backend.calls.length, backend.open, clock.armed()], [2, 0, 0])
   })
 
   t.test('after the first token nothing is tried again', async (t) => {
@@ -598,30 +598,30 @@ t.test('streams', async (t) => {
 
   t.test('standing still breaks it, a slow reader does not', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', [say('Hel'), say('lo'), 'silence'])
-    const chunks = (await streamed(infer(clock), entry([it]))).answer.chunks[Symbol.asyncIterator]()
+    const backend = actor('a', [say('Hel'), say('lo'), 'silence'])
+    const chunks = (await streamed(infer(clock), entry([backend]))).answer.chunks[Symbol.asyncIterator]()
     await chunks.next()
     await clock.pass(60_000)
     t.equal((await chunks.next()).value.choices[0].delta.content, 'lo')
     await clock.pass(60_000)
     const last = t.rejects(chunks.next(), UpstreamFailed)
     await clock.pass(14_999)
-    t.equal(it.open, 1)
+    t.equal(backend.open, 1)
     await clock.pass(1)
     await last
-    t.same([it.open, it.closed, clock.armed()], [0, 1, 0])
+    t.same([backend.open, backend.closed, clock.armed()], [0, 1, 0])
     t.same(await chunks.next(), { value: undefined, done: true })
   })
 
   t.test('the longest stream is cut, also while nobody reads', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', [say('Hel'), say('lo'), 'silence'])
-    const chunks = (await streamed(infer(clock, { timeouts: { stream: 5000 } }), entry([it]))).answer.chunks[
+    const backend = actor('a', [say('Hel'), say('lo'), 'silence'])
+    const chunks = (await streamed(infer(clock, { timeouts: { stream: 5000 } }), entry([backend]))).answer.chunks[
       Symbol.asyncIterator
     ]()
     await chunks.next()
     await clock.pass(5000)
-    t.same([it.open, it.closed], [0, 1])
+    t.same([backend.open, backend.closed], [0, 1])
     await t.rejects(chunks.next(), UpstreamFailed)
     t.same(await chunks.next(), { value: undefined, done: true })
     t.equal(clock.armed(), 0)
@@ -651,21 +651,21 @@ t.test('streams', async (t) => {
     for (const [phase, { script, reads, waits, continues = false }] of Object.entries(phases)) {
       for (const way of ['return', 'signal'] as const) {
         const clock = fakeClock()
-        const it = actor('a', script, 'silence')
+        const backend = actor('a', script, 'silence')
         const controller = new AbortController()
-        const served = await streamed(infer(clock), entry([it], { continues }), body, controller.signal)
+        const served = await streamed(infer(clock), entry([backend], { continues }), body, controller.signal)
         const chunks = served.answer.chunks[Symbol.asyncIterator]()
         for (let i = 0; i < reads; i++) await chunks.next()
         const waiting = waits ? chunks.next().catch((error: unknown) => error) : null
         await settled()
-        const calls = it.calls.length
+        const calls = backend.calls.length
         if (way === 'return') await chunks.return!()
         else controller.abort(reason)
-        t.equal(it.open, 0, `${phase}, ${way}: closed`)
+        t.equal(backend.open, 0, `${phase}, ${way}: closed`)
         if (waiting)
           t.same(await waiting, way === 'return' ? { value: undefined, done: true } : reason, `${phase}, ${way}: told`)
         await clock.pass(60_000)
-        t.equal(it.calls.length, calls, `${phase}, ${way}: nobody is asked again`)
+        t.equal(backend.calls.length, calls, `${phase}, ${way}: nobody is asked again`)
         if (phase !== 'before anything' || way === 'return') {
           await chunks.next().catch(() => {})
           t.same(await chunks.next(), { value: undefined, done: true }, `${phase}, ${way}: over`)
@@ -700,7 +700,7 @@ t.test('streams', async (t) => {
   })
 
   t.test('a whole answer is unfolded when a stream was asked for', async (t) => {
-    const it: Upstream = {
+    const upstream: Upstream = {
       name: 'a',
       models: async () => [],
       chat: async () => ({
@@ -715,7 +715,7 @@ t.test('streams', async (t) => {
         },
       }),
     }
-    const served = await streamed(infer(fakeClock()), entry([it]))
+    const served = await streamed(infer(fakeClock()), entry([upstream]))
     const { text, got } = await drain(served.answer.chunks)
     t.equal(text, 'Hello')
     t.ok(got.some(({ choices }) => choices[0]?.finish_reason === 'stop'))
@@ -724,13 +724,13 @@ t.test('streams', async (t) => {
 
   t.test('the first token closes a half-open breaker', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', failed(), [say('Hel'), 'silence'], hello)
+    const backend = actor('a', failed(), [say('Hel'), 'silence'], hello)
     const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 1, rest: 1000 } } })
-    t.ok((await drain((await streamed(gateway, entry([it]))).answer.chunks)).error)
+    t.ok((await drain((await streamed(gateway, entry([backend]))).answer.chunks)).error)
     await clock.pass(1000)
-    const probe = (await streamed(gateway, entry([it]))).answer.chunks[Symbol.asyncIterator]()
+    const probe = (await streamed(gateway, entry([backend]))).answer.chunks[Symbol.asyncIterator]()
     await probe.next()
-    t.equal((await drain((await streamed(gateway, entry([it]))).answer.chunks)).text, 'Hello')
+    t.equal((await drain((await streamed(gateway, entry([backend]))).answer.chunks)).text, 'Hello')
     await probe.return!()
   })
 })
@@ -752,9 +752,9 @@ t.test('rescue', async (t) => {
   }
 
   const continuing = (name: string, manner: (prefix: string) => string, size: number): Actor => {
-    const it = actor(name)
-    it.chat = async (call, signal) => {
-      it.calls.push({ ...call, signal })
+    const backend = actor(name)
+    backend.chat = async (call, signal) => {
+      backend.calls.push({ ...call, signal })
       const parts = pieces(manner(call.prefix!), size)
       const chunks = (async function* () {
         yield* [
@@ -766,7 +766,7 @@ t.test('rescue', async (t) => {
       })()
       return { kind: 'chunks', chunks }
     }
-    return it
+    return backend
   }
 
   t.test('loses and repeats nothing, wherever it is cut', async (t) => {
@@ -815,12 +815,12 @@ t.test('rescue', async (t) => {
   t.test('a lone backend is asked again; breaking twice is rescued twice, and no more than allowed', async (t) => {
     const counted = (input: number, output: number) => ({ usage: usage(input, output).usage! })
     const cut = (part: string) => [say(part, counted(10, 1)), failed(null)]
-    const it = actor('a', cut('one '), cut('two '), [say('three'), stop, usage(12, 1)])
-    const served = await streamed(infer(fakeClock()), entry([it], { continues: true }))
+    const backend = actor('a', cut('one '), cut('two '), [say('three'), stop, usage(12, 1)])
+    const served = await streamed(infer(fakeClock()), entry([backend], { continues: true }))
     const { text, error, got } = await drain(served.answer.chunks)
     t.same([text, error], ['one two three', null])
     t.same(
-      it.calls.map(({ prefix }) => prefix),
+      backend.calls.map(({ prefix }) => prefix),
       [undefined, 'one ', 'one two '],
     )
     t.same(got.at(-1)!.usage, { prompt_tokens: 32, completion_tokens: 3, total_tokens: 35 })
@@ -831,13 +831,13 @@ t.test('rescue', async (t) => {
   })
 
   t.test('leaves less to say', async (t) => {
-    const it = actor('a', [say('x'.repeat(40)), failed(null)], [say('y'), stop])
+    const backend = actor('a', [say('x'.repeat(40)), failed(null)], [say('y'), stop])
     await drain(
-      (await streamed(infer(fakeClock()), entry([it], { continues: true }), { ...body, max_tokens: 100 })).answer
+      (await streamed(infer(fakeClock()), entry([backend], { continues: true }), { ...body, max_tokens: 100 })).answer
         .chunks,
     )
     t.same(
-      it.calls.map((call) => call.body['max_tokens']),
+      backend.calls.map((call) => call.body['max_tokens']),
       [100, 90],
     )
   })
@@ -856,10 +856,10 @@ t.test('rescue', async (t) => {
         },
         { first: chunk({ reasoning_content: 'hm' }) },
       ]
-    for (const { said = {}, first = say('Hel'), continues = true } of cases) {
+    for (const { said: sent = {}, first = say('Hel'), continues = true } of cases) {
       const [a, b] = [actor('a', [first, failed(null)]), actor('b', [say('no'), stop])]
       const { error } = await drain(
-        (await streamed(infer(fakeClock()), entry([a, b], { continues }), { ...body, ...said })).answer.chunks,
+        (await streamed(infer(fakeClock()), entry([a, b], { continues }), { ...body, ...sent })).answer.chunks,
       )
       t.ok(error instanceof UpstreamFailed)
       t.equal(b.calls.length, 0)
@@ -899,11 +899,11 @@ t.test('where every backend is full', async (t) => {
     new UpstreamFailed(undefined, { again: true, answered, code: 'insufficient_quota' })
   /** What two backends of a model come to that fail like this, each asked once. */
   const endOf = async (one: UpstreamFailed, other: UpstreamFailed): Promise<unknown> => {
-    const its = entry([actor('a', []), actor('b', [])])
+    const model = entry([actor('a', []), actor('b', [])])
     const faults = [one, other]
     const ask = async () => Promise.reject(faults.shift())
     const gateway = infer(fakeClock(), { routing: { retries: 0 } })
-    return gateway.run({ entry: its, ability: 'chat' }, ask, never).catch((it: unknown) => it)
+    return gateway.run({ entry: model, ability: 'chat' }, ask, never).catch((error: unknown) => error)
   }
 
   t.test('the caller is told so, and the earliest time of all', async (t) => {
@@ -954,8 +954,8 @@ t.test('patience with a first token', async (t) => {
         },
       }) as Upstream
     const names = ['a', 'b', 'c'].slice(0, count)
-    const its = entry(names.map(silent))
-    const served = await infer(clock).chat({ entry: its, body, stream: true, affinity: null, ...task }, never)
+    const model = entry(names.map(silent))
+    const served = await infer(clock).chat({ entry: model, body, stream: true, affinity: null, ...task }, never)
     const end = drain(served.answer.chunks).then(({ error }) =>
       asked.push([(error as Error).name, clock.now() - began]),
     )

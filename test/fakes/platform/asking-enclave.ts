@@ -23,11 +23,11 @@ export const askingEnclave = async (t: Test, providers: Readonly<Record<string, 
   const routing = { retries: 0, breaker: { faults: 100_000, ratio: 1 } }
   const config = { providers, models: Object.fromEntries(models), routing, enclave: { listen: socket } }
   child.stdin.write(`${JSON.stringify(config)}\n`)
-  let said = ''
-  child.stderr.on('data', (part) => (said += part))
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => Promise.reject(new Error(said)))])
+  let output = ''
+  child.stderr.on('data', (part) => (output += part))
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => Promise.reject(new Error(output)))])
   const enclave = use(connectedEnclaves, { connect: [socket] })
-  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
-  return { client, said: () => said }
+  const gateway = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
+  const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { allowInsecureDev: true } })
+  return { client, said: () => output }
 }

@@ -134,8 +134,8 @@ export const makeList = (parts: ListParts): Uint8Array => {
 /** The certificates in PEM, signer first. */
 export const pemOf = (...certificates: readonly Uint8Array[]): string =>
   certificates
-    .map((it) => {
-      const lines = Buffer.from(it)
+    .map((certificate) => {
+      const lines = Buffer.from(certificate)
         .toString('base64')
         .match(/.{1,64}/g)!
       return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`

@@ -44,7 +44,7 @@ export const house = async (t: Test, images: readonly number[], settings: Settin
   const releases = join(folder, 'releases.json')
   const { settings: collateral } = service
   const enclave = use(connectedEnclaves, { connect: sockets, collateral, releases, testRoots })
-  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave }, settings)
+  const gateway = await running(t, { ...memory(), fetch: use(fetch, {}), enclave }, settings)
   const signer = releaseSigner()
   const publish = async (list: object) => {
     const { text, signatures } = signedList(list, [signer])
@@ -52,12 +52,13 @@ export const house = async (t: Test, images: readonly number[], settings: Settin
     await writeFile(releases, text)
   }
   const digestOf = async (name: string) => {
-    const { keyset } = (await (await it.call('GET', `/rvenc/keys?enclave=${name}`)).json()) as { keyset: string }
+    const { keyset } = (await (await gateway.call('GET', `/rvenc/keys?enclave=${name}`)).json()) as { keyset: string }
     // The magic and the epoch come before it.
     return keyset.slice(2 * 23, 2 * 55)
   }
-  const client = (policy: Policy) => connect({ baseUrl: it.base, apiKey: it.key, policy: { testRoots, ...policy } })
-  return { ...it, children, service, signer, publish, digestOf, client, folder, releases }
+  const client = (policy: Policy) =>
+    connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { testRoots, ...policy } })
+  return { ...gateway, children, service, signer, publish, digestOf, client, folder, releases }
 }
 
 export const list = (serial: number, releases: readonly object[]) => ({

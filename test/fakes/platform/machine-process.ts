@@ -45,13 +45,16 @@ const boot = async ({ own, version, presents }: Boot): Promise<void> => {
   }
   const info = new Uint8Array(Buffer.from(own.info, 'hex'))
   // The test that starts the process ends it.
-  const it = await confidentialBackend({ teardown: () => undefined } as unknown as Test, attest, { ...own, info })
-  const push = it.prompts.push.bind(it.prompts)
-  it.prompts.push = (prompt) => {
+  const confidential = await confidentialBackend({ teardown: () => undefined } as unknown as Test, attest, {
+    ...own,
+    info,
+  })
+  const push = confidential.prompts.push.bind(confidential.prompts)
+  confidential.prompts.push = (prompt) => {
     tell({ prompt })
     return push(prompt)
   }
-  tell({ base: it.base })
+  tell({ base: confidential.base })
 }
 
 process.on('message', (message: Boot | { readonly id: number; readonly evidence: object }) => {

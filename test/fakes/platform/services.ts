@@ -11,7 +11,7 @@ export const answersFor = (evidence: {
   readonly collateral?: Members
 }): Record<string, { body: Uint8Array | string; headers?: Record<string, string> }> => {
   const { certificates, collateral = {} } = evidence
-  const hex = (it: string | undefined): Buffer => Buffer.from(it ?? '', 'hex')
+  const hex = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'hex')
   if (certificates) {
     return {
       vek: { body: hex(certificates['vek']) },
@@ -49,9 +49,9 @@ export const makers = async (t: Test) => {
     /** As settings of `enclave.collateral`. */
     settings: { amd: base, intel: base, intelRootList: `${base}/rootlist` },
     asked,
-    say(said: ReturnType<typeof answersFor>) {
-      for (const [name, answer] of Object.entries(said)) answers.set(name, answer)
+    say(record: ReturnType<typeof answersFor>) {
+      for (const [name, answer] of Object.entries(record)) answers.set(name, answer)
     },
-    fall: (it: boolean) => void (down = it),
+    fall: (flag: boolean) => void (down = flag),
   }
 }

@@ -152,7 +152,7 @@ export interface TdxOptions {
   /** Bytes behind the certificates, or behind the certification data, inside of what holds them. */
   readonly insideCertified?: Uint8Array
   readonly insideData?: Uint8Array
-  readonly said?: (said: PckSaid) => void
+  readonly said?: (extension: PckSaid) => void
   /** Whether the PCK says its fmspc twice. */
   readonly twice?: boolean
   readonly pck?: Partial<CertificateParts>
@@ -187,14 +187,14 @@ const roots = new Map<number, Uint8Array>()
 const certificatesOf = (options: TdxOptions) => {
   const { now } = options
   const dates = { notBefore: now - 30 * day, notAfter: now + 300 * day }
-  const said: PckSaid = {
+  const extension: PckSaid = {
     fmspc: hex('90c06f000000'),
     pceid: hex('0000'),
     ppid: hex('aa'.repeat(16)),
     components: [...components],
     pcesvn: 13,
   }
-  options.said?.(said)
+  options.said?.(extension)
   const usual = () =>
     makeCertificate({
       ...{ serial: 1, issuer: names.root, subject: names.root, ...dates, key: tdxKeys.root, by: tdxKeys.root },
@@ -210,7 +210,7 @@ const certificatesOf = (options: TdxOptions) => {
   })
   const pck = makeCertificate({
     ...{ serial: 3, issuer: names.authority, subject: names.pck, ...dates, key: tdxKeys.pck, by: tdxKeys.authority },
-    extensions: [pckExtension(said, options.twice === true)],
+    extensions: [pckExtension(extension, options.twice === true)],
     ...options.pck,
   })
   const tcb = makeCertificate({

@@ -55,14 +55,14 @@ export const unverifiedBackends = async (t: Test): Promise<Readonly<Record<strin
       reason: 'report_data_mismatch',
     },
     'another measurement': {
-      attest: changed({ report: (it) => void it.fill(0xac, 0x90, 0xc0) }),
+      attest: changed({ report: (bytes) => void bytes.fill(0xac, 0x90, 0xc0) }),
       reason: 'measurement_not_allowed',
     },
     'another product': {
       settings: { policy: { measurements, 'sev-snp': { products: ['Turin'], floors: { Turin: turin } } } },
       reason: 'platform_not_allowed',
     },
-    'a debugged machine': { attest: changed({ report: (it) => void (it[0x0a]! |= 0x08) }), reason: 'debug' },
+    'a debugged machine': { attest: changed({ report: (bytes) => void (bytes[0x0a]! |= 0x08) }), reason: 'debug' },
     'a list that ended': {
       attest: changed({ crl: { issued: Date.now() - 60 * day, ends: Date.now() - 8 * day } }),
       reason: 'collateral_expired',

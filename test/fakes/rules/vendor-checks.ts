@@ -2,7 +2,8 @@ type Json = Record<string, any>
 
 const blocksOf = ({ content }: Json): readonly Json[] => (Array.isArray(content) ? content : [])
 const turnsOf = ({ messages }: Json): readonly Json[] => messages ?? []
-const partsIn = ({ parts }: Json, member: string): readonly Json[] => (parts ?? []).filter((it: Json) => member in it)
+const partsIn = ({ parts }: Json, member: string): readonly Json[] =>
+  (parts ?? []).filter((value: Json) => member in value)
 const members = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'])
 
 /** Whether the results in the next turn are those of the calls in this one. */
@@ -43,7 +44,7 @@ export const vendorChecks = {
   },
   plain: (asked: Json) => turnsOf(asked).every((turn) => Object.keys(turn).every((name) => members.has(name))),
   oddless: ({ logprobs, top_logprobs, logit_bias }: Json) =>
-    [logprobs, top_logprobs, logit_bias].every((it) => it == null),
+    [logprobs, top_logprobs, logit_bias].every((value) => value == null),
   nameless: (asked: Json) => turnsOf(asked).every(({ name }) => name === undefined),
   single: ({ n = 1 }: Json) => n === 1,
 } as const

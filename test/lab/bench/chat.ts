@@ -44,15 +44,15 @@ const wholly = { requests: 1000, concurrency: 8 }
 const streaming = { requests: 160, concurrency: 40, mark: 'word0' }
 
 const measured = async (subject: Subject, sent: Sent, load: Omit<Load, 'path' | 'body'>): Promise<Measured> => {
-  const it = await measure(subject, { ...load, ...sent, headers: { ...headers, ...sent.headers } })
-  if (it.failed > 0) throw new Error(`${it.failed} of ${load.requests} requests to ${sent.path} failed`)
-  return it
+  const figures = await measure(subject, { ...load, ...sent, headers: { ...headers, ...sent.headers } })
+  if (figures.failed > 0) throw new Error(`${figures.failed} of ${load.requests} requests to ${sent.path} failed`)
+  return figures
 }
 
 const cpu =
-  (...it: Parameters<typeof measured>): Round =>
+  (...row: Parameters<typeof measured>): Round =>
   async () =>
-    (await measured(...it)).cpu
+    (await measured(...row)).cpu
 
 const first =
   (subject: Subject, load: Pick<Load, 'requests' | 'concurrency'>): Round =>
@@ -124,7 +124,7 @@ export async function* chat({ parts, alone }: ChatTerms): AsyncGenerator<string>
       if (parts.length === 0 || parts.includes(name)) yield* await play(field)
   } finally {
     await Promise.all(
-      [bare, koa, embedded, ours, upstream, ...peers.map(({ subject }) => subject)].map((it) => it.stop()),
+      [bare, koa, embedded, ours, upstream, ...peers.map(({ subject }) => subject)].map((subject) => subject.stop()),
     )
   }
 }
@@ -136,7 +136,7 @@ const ofPeers = (peers: readonly Peer[], sent: Sent, load: Omit<Load, 'path' | '
 
 const whole = async ({ bare, koa, ours, embedded, peers }: Field): Promise<readonly string[]> => {
   const sent = completions(false)
-  const it = await contest(
+  const result = await contest(
     cpu(bare, sent, wholly),
     {
       started: cpu(ours, sent, wholly),
@@ -148,17 +148,17 @@ const whole = async ({ bare, koa, ours, embedded, peers }: Field): Promise<reado
     times,
   )
   return [
-    told('whole answers', it['started']!, 1.3),
-    told('whole answers of the interface', it['interface']!, null),
-    told('whole answers, embedded with stores in memory', it['embedded']!, null),
-    told('whole answers, Koa proxy', it['koa']!, null),
-    ...peers.map(({ name }) => told(`whole answers, ${name}`, it[name]!, null)),
+    told('whole answers', result['started']!, 1.3),
+    told('whole answers of the interface', result['interface']!, null),
+    told('whole answers, embedded with stores in memory', result['embedded']!, null),
+    told('whole answers, Koa proxy', result['koa']!, null),
+    ...peers.map(({ name }) => told(`whole answers, ${name}`, result[name]!, null)),
   ]
 }
 
 const streams = async ({ bare, koa, ours, embedded, peers }: Field): Promise<readonly string[]> => {
   const sent = completions(true)
-  const it = await contest(
+  const result = await contest(
     cpu(bare, sent, streaming),
     {
       started: cpu(ours, sent, streaming),
@@ -170,11 +170,11 @@ const streams = async ({ bare, koa, ours, embedded, peers }: Field): Promise<rea
     times,
   )
   return [
-    told('streams of 100 events of one dialect', it['started']!, 1.15),
-    told('streams of 100 events of the interface', it['interface']!, null),
-    told('streams of 100 events, embedded with stores in memory', it['embedded']!, null),
-    told('streams of 100 events, Koa proxy', it['koa']!, null),
-    ...peers.map(({ name }) => told(`streams of 100 events, ${name}`, it[name]!, null)),
+    told('streams of 100 events of one dialect', result['started']!, 1.15),
+    told('streams of 100 events of the interface', result['interface']!, null),
+    told('streams of 100 events, embedded with stores in memory', result['embedded']!, null),
+    told('streams of 100 events, Koa proxy', result['koa']!, null),
+    ...peers.map(({ name }) => told(`streams of 100 events, ${name}`, result[name]!, null)),
   ]
 }
 

@@ -7,7 +7,7 @@ export interface Rules {
   /** What a figure is: how a cost compares with the baseline's of the same round. */
   readonly against: (cost: number, baseline: number) => number
   /** Whether the interval of the figures tells enough. */
-  readonly enough: (it: Interval) => boolean
+  readonly enough: (interval: Interval) => boolean
   readonly most: number
   /** Rounds that count for nothing, while the engine still compiles what runs often. */
   readonly warmUps: number

@@ -53,6 +53,6 @@ export const decisionCalls = async (): Promise<readonly string[]> => {
     return [told('a call of the backend for a decision of ten questions', decided!, 1.3)]
   } finally {
     upstream.stop()
-    await Promise.all([bare, ours].map((it) => it.stop()))
+    await Promise.all([bare, ours].map((subject) => subject.stop()))
   }
 }

@@ -45,12 +45,14 @@ export const evidence = async (): Promise<readonly string[]> => {
     const baseline = intervalOf(await tab.signing(rounds))
     const lines = [`one signature of P-384: ${figures(baseline)})`]
     for (const asked of await evidences()) {
-      const { said, ms } = await tab.tried(asked, rounds + 5)
-      const it = intervalOf(ms.slice(5))
-      if (!said.startsWith('test ')) throw new Error(`the page says ${said}`)
-      const beyond = it.middle > most ? ', BEYOND' : ''
-      const ratio = (it.middle / baseline.middle).toFixed(1)
-      lines.push(`${said.slice(5)} in Chromium: ${figures(it)}; at most ${most}${beyond}), ${ratio} times a signature`)
+      const { said: text, ms } = await tab.tried(asked, rounds + 5)
+      const interval = intervalOf(ms.slice(5))
+      if (!text.startsWith('test ')) throw new Error(`the page says ${text}`)
+      const beyond = interval.middle > most ? ', BEYOND' : ''
+      const ratio = (interval.middle / baseline.middle).toFixed(1)
+      lines.push(
+        `${text.slice(5)} in Chromium: ${figures(interval)}; at most ${most}${beyond}), ${ratio} times a signature`,
+      )
     }
     return lines
   } finally {

@@ -95,8 +95,8 @@ const sent = (subject: Subject, type: string, parts: readonly Buffer[]): Promise
     const length = parts.reduce((sum, part) => sum + part.length, 0)
     const headers = { ...authorization, 'content-type': type, 'content-length': length }
     const asked = request(`${subject.base}/files/encrypted/upload`, { method: 'POST', headers }, (answer) => {
-      json(answer).then((said) => {
-        const { status, data } = said as { status: number; data: { id: string } }
+      json(answer).then((answer) => {
+        const { status, data } = answer as { status: number; data: { id: string } }
         if (status === 200) resolve(data.id)
         else reject(new Error(`upload ${status}`))
       }, reject)

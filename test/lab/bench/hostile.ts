@@ -9,8 +9,8 @@ const { values, positionals } = parseArgs({ options: { force: { type: 'boolean' 
 
 await demandQuiet(values.force === true)
 
-const said = (it: Figure): string =>
-  `  ${it.name}: ${it.value.toFixed(it.value < 10 && !Number.isInteger(it.value) ? 1 : 0)} (at most ${it.most.toFixed(0)})${passes(it) ? '' : '  BEYOND'}`
+const said = (figure: Figure): string =>
+  `  ${figure.name}: ${figure.value.toFixed(figure.value < 10 && !Number.isInteger(figure.value) ? 1 : 0)} (at most ${figure.most.toFixed(0)})${passes(figure) ? '' : '  BEYOND'}`
 
 let beyond = 0
 for (const scene of scenes) {
@@ -23,7 +23,7 @@ for (const scene of scenes) {
   await Promise.all([stage.close(), (another as Promise<Stage> | null)?.then(({ close }) => close())])
   console.log(scene.name)
   for (const figure of figures) console.log(said(figure))
-  beyond += figures.filter((it) => !passes(it)).length
+  beyond += figures.filter((figure) => !passes(figure)).length
 }
 console.log(beyond === 0 ? 'all within their bounds' : `${beyond} beyond their bounds`)
 process.exit(beyond === 0 ? 0 : 1)

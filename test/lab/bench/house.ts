@@ -22,6 +22,6 @@ export const house = async (): Promise<readonly string[]> => {
     const { route } = await contest(round(koa), { route: round(ours) }, times)
     return [told('no-op JSON route', route!, 2, 'bare Koa')]
   } finally {
-    await Promise.all([koa, ours].map((it) => it.stop()))
+    await Promise.all([koa, ours].map((subject) => subject.stop()))
   }
 }

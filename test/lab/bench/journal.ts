@@ -30,7 +30,7 @@ export async function* journal(): AsyncGenerator<string> {
     const late = await contest(round(without, 'p99'), { kept: round(kept, 'p99') }, above(0.5))
     yield toldAbove('the journal of usage, p99', late['kept']!, null, other)
   } finally {
-    await Promise.all([without, kept, upstream].map((it) => it.stop()))
+    await Promise.all([without, kept, upstream].map((subject) => subject.stop()))
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -38,7 +38,7 @@ export async function* journal(): AsyncGenerator<string> {
 const round =
   (subject: Subject, figure: keyof Measured): Round =>
   async () => {
-    const it = await measure(subject, load)
-    if (it.failed > 0) throw new Error(`${it.failed} of ${load.requests} requests failed`)
-    return it[figure]
+    const figures = await measure(subject, load)
+    if (figures.failed > 0) throw new Error(`${figures.failed} of ${load.requests} requests failed`)
+    return figures[figure]
   }

@@ -43,8 +43,8 @@ export const mcp = async (): Promise<readonly string[]> => {
       Object.fromEntries(rounds),
       above(1),
     )
-    return Object.entries(standings).map(([revision, it]) =>
-      toldAbove(`a call by sealgate mcp, ${revision}`, it, asked, 'by sealgate/client'),
+    return Object.entries(standings).map(([revision, standing]) =>
+      toldAbove(`a call by sealgate mcp, ${revision}`, standing, asked, 'by sealgate/client'),
     )
   } finally {
     await Promise.all(agents.map(([, agent]) => agent.close()))

@@ -43,14 +43,14 @@ export async function* ready(): AsyncGenerator<string> {
     await gateway()
     const all: { readonly ours: Used; readonly bare: Used }[] = []
     while (all.length < rounds) all.push({ ours: await gateway(), bare: await bare() })
-    const [ours, empty] = [all.map((it) => it.ours), all.map((it) => it.bare)]
-    const ratio = intervalOf(all.map((it) => it.ours.cpu / it.bare.cpu))
-    const wall = middle(ours, (it) => it.wall)
-    const resident = middle(ours, (it) => it.resident)
-    const beyond = (it: number, most: number): string => (it > most ? ', BEYOND' : '')
-    yield `${ratio.middle.toFixed(1)} times the CPU of an empty program (${ratio.low.toFixed(1)} to ${ratio.high.toFixed(1)}): ${middle(ours, (it) => it.cpu).toFixed(0)} ms against ${middle(empty, (it) => it.cpu).toFixed(0)} ms`
-    yield `${wall.toFixed(0)} ms to ready (at most ${asked.wall}${beyond(wall, asked.wall)}), ${middle(empty, (it) => it.wall).toFixed(0)} ms for an empty program`
-    yield `${(resident / 1e6).toFixed(0)} MB resident (at most ${asked.resident / 1e6}${beyond(resident, asked.resident)}), ${(middle(empty, (it) => it.resident) / 1e6).toFixed(0)} MB for an empty program`
+    const [ours, empty] = [all.map((pair) => pair.ours), all.map((pair) => pair.bare)]
+    const ratio = intervalOf(all.map((pair) => pair.ours.cpu / pair.bare.cpu))
+    const wall = middle(ours, (usage) => usage.wall)
+    const resident = middle(ours, (usage) => usage.resident)
+    const beyond = (value: number, most: number): string => (value > most ? ', BEYOND' : '')
+    yield `${ratio.middle.toFixed(1)} times the CPU of an empty program (${ratio.low.toFixed(1)} to ${ratio.high.toFixed(1)}): ${middle(ours, (usage) => usage.cpu).toFixed(0)} ms against ${middle(empty, (usage) => usage.cpu).toFixed(0)} ms`
+    yield `${wall.toFixed(0)} ms to ready (at most ${asked.wall}${beyond(wall, asked.wall)}), ${middle(empty, (usage) => usage.wall).toFixed(0)} ms for an empty program`
+    yield `${(resident / 1e6).toFixed(0)} MB resident (at most ${asked.resident / 1e6}${beyond(resident, asked.resident)}), ${(middle(empty, (usage) => usage.resident) / 1e6).toFixed(0)} MB for an empty program`
   } finally {
     await rm(data, { recursive: true, force: true })
   }

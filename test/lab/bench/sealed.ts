@@ -20,7 +20,7 @@ export const sealed = async (): Promise<readonly string[]> => {
   const started = await startedGateway(configOf(upstream.base), key)
   const embedded = await start('sealgate-sealed', { UPSTREAM: upstream.base, KEYS: key })
   try {
-    const it = await contest(
+    const result = await contest(
       spent([before, behind], plainStream(`${before.base}/v1`)),
       {
         sealed: spent([started], sealedStream(started.base)),
@@ -29,13 +29,13 @@ export const sealed = async (): Promise<readonly string[]> => {
       times,
     )
     return [
-      told('a sealed stream of 100 events', it['sealed']!, 1.35, 'two bare proxies in a chain'),
-      told('the same on the standard route, one process', it['standard']!, null, 'two bare proxies in a chain'),
+      told('a sealed stream of 100 events', result['sealed']!, 1.35, 'two bare proxies in a chain'),
+      told('the same on the standard route, one process', result['standard']!, null, 'two bare proxies in a chain'),
       ...(await audio(embedded)),
       ...ciphers(),
     ]
   } finally {
-    await Promise.all([started, embedded, before, behind, upstream].map((it) => it.stop()))
+    await Promise.all([started, embedded, before, behind, upstream].map((subject) => subject.stop()))
   }
 }
 
@@ -51,7 +51,8 @@ const [atOnce, each] = [20, 5]
 const spent =
   (servers: readonly Subject[], stream: () => Promise<number>): Round =>
   async () => {
-    const used = async () => (await Promise.all(servers.map((it) => it.cpu()))).reduce((sum, cpu) => sum + cpu, 0)
+    const used = async () =>
+      (await Promise.all(servers.map((server) => server.cpu()))).reduce((sum, cpu) => sum + cpu, 0)
     const before = await used()
     await eagerly(
       async () => {

@@ -65,7 +65,7 @@ export const startedGateway = async (config: object, key: string): Promise<Spawn
   const file = join(data, 'sealgate.json')
   const free = { key: limits, organization: limits, sealedStreams: 1000 }
   writeFileSync(file, JSON.stringify({ limits: free, ...config }))
-  const it = await served(
+  const server = await served(
     {
       SEALGATE_CONFIG: file,
       SEALGATE_DATA: join(data, 'data'),
@@ -75,6 +75,6 @@ export const startedGateway = async (config: object, key: string): Promise<Spawn
     },
     program,
   )
-  const ended = once(it.child, 'exit').then(() => rmSync(data, { recursive: true, force: true }))
-  return subjectOf(it.base, it.child, ended)
+  const ended = once(server.child, 'exit').then(() => rmSync(data, { recursive: true, force: true }))
+  return subjectOf(server.base, server.child, ended)
 }

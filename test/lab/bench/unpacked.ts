@@ -34,7 +34,7 @@ export const unpacked = ({ name, from, archive, sha256 }: Packaged): string => {
   for (const made of [fresh, brought]) mkdirSync(made, { recursive: true })
   try {
     fetched(from, brought)
-    const file = readdirSync(brought).find((it) => it.endsWith(archive))
+    const file = readdirSync(brought).find((name) => name.endsWith(archive))
     if (file === undefined) throw new Error(`${name} has no archive ${archive}`)
     const path = join(brought, file)
     const hash = createHash('sha256').update(readFileSync(path)).digest('hex')

@@ -74,14 +74,14 @@ async function* compared(
   await sumsOf(store)
   const inSeconds = (ms: number) => `${(ms / 1000).toFixed(0)} s`
   yield `${name}: ${rows} rows made in ${inSeconds(filled - began)}, their sums in ${inSeconds(performance.now() - filled)}`
-  const it = await serving(join(folder, name), backend, choice)
+  const server = await serving(join(folder, name), backend, choice)
   try {
-    await p99(it.base, null)
+    await p99(server.base, null)
     const pairs: { readonly alone: number; readonly beside: number }[] = []
     const asked: Asked = { answers: [], refused: 0 }
     for (let at = 0; at < rounds; at++) {
       const turns = at % 2 === 0 ? [null, asked] : [asked, null]
-      const [one, other] = [await p99(it.base, turns[0]!), await p99(it.base, turns[1]!)]
+      const [one, other] = [await p99(server.base, turns[0]!), await p99(server.base, turns[1]!)]
       pairs.push(at % 2 === 0 ? { alone: one, beside: other } : { alone: other, beside: one })
     }
     const median = (list: readonly number[]) => list.toSorted((a, b) => a - b)[list.length >> 1]!
@@ -93,7 +93,7 @@ async function* compared(
     const { answers, refused } = asked
     yield `${name}: ${answers.length} answers to operators, median ${median(answers).toFixed(0)} ms, longest ${Math.max(...answers).toFixed(0)} ms; ${refused} times 503`
   } finally {
-    await it.stop('SIGTERM')
+    await server.stop('SIGTERM')
   }
 }
 

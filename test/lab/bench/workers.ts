@@ -28,7 +28,7 @@ export const workers = async (): Promise<readonly string[]> => {
       const [one, two] = (['one', 'two'] as const).map((of) =>
         (pairs.reduce((sum, pair) => sum + pair[of], 0) / pairs.length).toFixed(0),
       )
-      return `${name}: CPU a request with two workers ${middle} times that of one (${ratios.map((it) => it.toFixed(2)).join(' ')}); ${two} and ${one} µs`
+      return `${name}: CPU a request with two workers ${middle} times that of one (${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}); ${two} and ${one} µs`
     }
     const shares = seen.map(({ share }) => `${(100 * share).toFixed(0)} %`)
     return [
@@ -94,7 +94,7 @@ const round = async (nth: number, backend: string, redis: string): Promise<Round
     const [first, second] = (await crews.two.each()).map((cpu, at) => cpu - before[at]!) as [number, number]
     return { paced: slow, eager: fast, share: first / (first + second) }
   } finally {
-    await Promise.all(begun.map((it) => it.stop()))
+    await Promise.all(begun.map((crew) => crew.stop()))
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -131,15 +131,15 @@ const crewOf = async (count: number, base: string, redis: string, data: string):
     SEALGATE_LOG: 'error',
     NODE_ENV: 'production',
   }
-  const it = await served(env, program, ['serve', '--workers', `${count}`])
-  const leader = it.child.pid!
+  const server = await served(env, program, ['serve', '--workers', `${count}`])
+  const leader = server.child.pid!
   const below = (await readFile(`/proc/${leader}/task/${leader}/children`, 'utf8')).trim()
   const serving = count === 1 ? [leader] : below.split(' ').map(Number)
   const sum = (pids: readonly number[]) => pids.reduce((all, pid) => all + cpuOf(pid), 0)
   return {
-    base: it.base,
+    base: server.base,
     cpu: () => Promise.resolve(sum(count === 1 ? serving : [leader, ...serving])),
     each: () => Promise.resolve(serving.map(cpuOf)),
-    stop: async () => void (await it.stop('SIGTERM')),
+    stop: async () => void (await server.stop('SIGTERM')),
   }
 }

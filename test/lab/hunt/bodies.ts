@@ -19,7 +19,7 @@ const holeText = JSON.stringify(hole)
 const around = (whole: unknown, path: Path): readonly [string, string] => {
   const put = (value: unknown, [name, ...rest]: Path): unknown => {
     if (name === undefined) return hole
-    if (Array.isArray(value)) return value.map((it, at) => (at === name ? put(it, rest) : it))
+    if (Array.isArray(value)) return value.map((member, at) => (at === name ? put(member, rest) : member))
     return { ...(value as object), [name]: put((value as Readonly<Record<string, unknown>>)[name], rest) }
   }
   const [before, after] = JSON.stringify(put(whole, path)).split(holeText)
@@ -41,7 +41,7 @@ export const repeatedIn = (before: string, unit: string, after: string, size: nu
   filled(before, after, { open: '', unit, close: '' }, size)
 
 const filled = (before: string, after: string, { open, unit, close, closings = '' }: Filling, size: number): Buffer => {
-  const rest = [before, open, close, after].reduce((sum, it) => sum + Buffer.byteLength(it), 0)
+  const rest = [before, open, close, after].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const count = Math.max(1, Math.floor((size - rest) / (Buffer.byteLength(unit) + closings.length)))
   const parts = [Buffer.from(before + open), repeated(unit, count), Buffer.from(close), repeated(closings, count)]
   return Buffer.concat([...parts, Buffer.from(after)])

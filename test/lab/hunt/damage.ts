@@ -19,9 +19,10 @@ type Damage = (bytes: Buffer, chance: Chance) => Uint8Array
 
 /** Half of them have one wrong bit, so that a parser comes far before it meets the damage. */
 const flipped: Damage = (bytes, chance) => {
-  const it = Buffer.from(bytes)
-  for (let times = 1 + chance([1, 30][chance(2)]!); times > 0; times--) it[chance(it.length)]! ^= 1 << chance(8)
-  return it
+  const damaged = Buffer.from(bytes)
+  for (let times = 1 + chance([1, 30][chance(2)]!); times > 0; times--)
+    damaged[chance(damaged.length)]! ^= 1 << chance(8)
+  return damaged
 }
 
 const cut: Damage = (bytes, chance) => bytes.subarray(0, chance(bytes.length))
@@ -42,21 +43,21 @@ const larges = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff]
 
 /** Somewhere, mostly near the beginning or the end, stands a length or a number that can't be. */
 const inflated: Damage = (bytes, chance) => {
-  const it = Buffer.from(bytes)
-  const near = Math.min(400, it.length - 4)
-  const at = [chance(near), it.length - 4 - chance(near), chance(it.length - 4)][chance(3)]!
+  const damaged = Buffer.from(bytes)
+  const near = Math.min(400, damaged.length - 4)
+  const at = [chance(near), damaged.length - 4 - chance(near), chance(damaged.length - 4)][chance(3)]!
   const value = larges[chance(larges.length)]!
-  if (chance(2) === 0) it.writeUInt32LE(value, at)
-  else it.writeUInt32BE(value, at)
-  return it
+  if (chance(2) === 0) damaged.writeUInt32LE(value, at)
+  else damaged.writeUInt32BE(value, at)
+  return damaged
 }
 
 /** Its checksum is right, its size is not. */
 const sized: Damage = (bytes, chance) => {
-  const it = Buffer.from(bytes)
-  for (const at of [16, 20]) it.writeUInt32BE([1, 65_535, 40_000, 0x7fff_ffff, 0][chance(5)]!, at)
-  it.writeUInt32BE(crc32(it.subarray(12, 29)), 29)
-  return it
+  const damaged = Buffer.from(bytes)
+  for (const at of [16, 20]) damaged.writeUInt32BE([1, 65_535, 40_000, 0x7fff_ffff, 0][chance(5)]!, at)
+  damaged.writeUInt32BE(crc32(damaged.subarray(12, 29)), 29)
+  return damaged
 }
 
 const plain = [flipped, cut, holed, repeated, inflated] as const
@@ -64,10 +65,10 @@ const plain = [flipped, cut, holed, repeated, inflated] as const
 /** A file with one damage, or a few on top of each other. */
 export const damaged = (bytes: Buffer, chance: Chance, isPng = false): Uint8Array => {
   if (isPng && chance(3) === 0) return sized(bytes, chance)
-  let it: Uint8Array = bytes
-  for (let times = 1 + chance(2); times > 0 && it.length > 64; times--)
-    it = plain[chance(plain.length)]!(Buffer.from(it), chance)
-  return it
+  let damaged: Uint8Array = bytes
+  for (let times = 1 + chance(2); times > 0 && damaged.length > 64; times--)
+    damaged = plain[chance(plain.length)]!(Buffer.from(damaged), chance)
+  return damaged
 }
 
 /** Damages what is in an archive and packs it soundly again, or packs it into what no archive should be. */
@@ -98,13 +99,13 @@ const nested = (text: Buffer, chance: Chance): Uint8Array => {
 
 /** Archives in an archive, some of them many times. */
 export const boxed = async (bytes: Buffer, chance: Chance): Promise<Uint8Array> => {
-  let it: Uint8Array = bytes
+  let changed: Uint8Array = bytes
   for (let times = 1 + chance(5); times > 0; times--)
-    it = zipOf(
+    changed = zipOf(
       [
-        { name: ['word/document.xml', 'content.xml', 'inner.zip', 'mimetype'][chance(4)]!, content: it },
-        ...Array.from({ length: chance(50) }, (_, at) => ({ name: `${at}.zip`, content: it })),
-      ].slice(0, it.length > 2_000_000 ? 1 : 51),
+        { name: ['word/document.xml', 'content.xml', 'inner.zip', 'mimetype'][chance(4)]!, content: changed },
+        ...Array.from({ length: chance(50) }, (_, at) => ({ name: `${at}.zip`, content: changed })),
+      ].slice(0, changed.length > 2_000_000 ? 1 : 51),
     )
-  return chance(3) === 0 ? damaged(Buffer.from(it), chance) : it
+  return chance(3) === 0 ? damaged(Buffer.from(changed), chance) : changed
 }

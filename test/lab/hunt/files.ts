@@ -11,7 +11,7 @@ const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
   process.stdout.write(
     `${kind.padEnd(8)} ${read} read, ${refused} refused, ${those.length} wrong, slowest ${slowest} ms\n`,
   )
-  for (const it of those) process.stdout.write(`  ${it}\n`)
+  for (const text of those) process.stdout.write(`  ${text}\n`)
 }
 
 process.stdout.write(`${count} files of each kind through the parsers, seed ${seed}\n`)

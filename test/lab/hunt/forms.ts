@@ -11,7 +11,7 @@ export const formType = form([], file).type
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const spread = (sample: Readonly<Record<string, unknown>>): Fields =>
-  Object.entries(sample).flatMap(([name, value]) => [value].flat().map((it) => [name, textOf(it)] as const))
+  Object.entries(sample).flatMap(([name, value]) => [value].flat().map((member) => [name, textOf(member)] as const))
 
 /** The form of a sample, one of whose fields is a file: valid, and each of its other fields spoiled. */
 export const spoiledForms = (sample: Readonly<Record<string, unknown>>, field = 'file'): readonly Spoiled[] => {
@@ -27,7 +27,7 @@ export const spoiledForms = (sample: Readonly<Record<string, unknown>>, field = 
     grown('body cut', (size) => made(fields, new Uint8Array(size)).subarray(0, size >> 1)),
     { name: 'file gone', grows: false, text: () => Buffer.from(`--${formType.split('=')[1]}--\r\n`) },
     ...fields.flatMap(([name]) => {
-      const others = fields.filter(([it]) => it !== name)
+      const others = fields.filter(([text]) => text !== name)
       return [
         grown(`${name} long`, (size) => made([...others, [name, 'a'.repeat(size)]])),
         grown(`${name} twice`, (size) => made([...fields, ...many(size, () => [name, 'a'])])),

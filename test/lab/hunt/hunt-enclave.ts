@@ -41,8 +41,13 @@ export async function* huntEnclave(count: number, seed: number, of: readonly Kin
   const folder = await mkdtemp(join(tmpdir(), 'hunt-'))
   try {
     const config = checkedConfig({ log: { level: 'silent' } }, {})
-    const it = await running(lasting, await production(config, folder), unhurried)
-    const client = connect({ baseUrl: it.base, apiKey: it.key, kek: newKek(), policy: { allowInsecureDev: true } })
+    const gateway = await running(lasting, await production(config, folder), unhurried)
+    const client = connect({
+      baseUrl: gateway.base,
+      apiKey: gateway.key,
+      kek: newKek(),
+      policy: { allowInsecureDev: true },
+    })
     await client.tools.call('getTime', { timezone: 'UTC' })
     const before = enclaveOf(process.pid)
     for (const kind of of) {

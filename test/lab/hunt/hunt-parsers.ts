@@ -29,7 +29,7 @@ export const seedsOf = (kind: Kind, count: number, seed: number): readonly numbe
 
 /** The kinds of these names; all without a name. Throws for a name that no kind has. */
 export const chosen = (named: readonly string[]): readonly Kind[] => {
-  const missing = named.filter((it) => !kinds.some(({ name }) => name === it))
+  const missing = named.filter((text) => !kinds.some(({ name }) => name === text))
   if (missing.length > 0) throw new RangeError(`No such kinds: ${missing.join(', ')}`)
   return kinds.filter(({ name }) => named.length === 0 || named.includes(name))
 }

@@ -56,16 +56,17 @@ export const planned = (targets: readonly Target[], { seed, least, sample, most 
   )
   const small = first.filter(({ size }) => size <= ladder[1]![0])
   const more = Array.from({ length: Math.max(0, least - first.length) }, () => {
-    const it = small[below(small.length)]!
-    return { ...it, size: 64 + below(2 * it.size) }
+    const attempt = small[below(small.length)]!
+    return { ...attempt, size: 64 + below(2 * attempt.size) }
   })
   const valid = targets.flatMap(
-    (it) => first.find(({ target, spoiled }) => target === it && spoiled.name === 'valid') ?? [],
+    (value) => first.find(({ target, spoiled }) => target === value && spoiled.name === 'valid') ?? [],
   )
   const all = [...first, ...more]
-  const kept = sample === null ? all : [...valid, ...shuffled(all.filter((it) => !valid.includes(it)))].slice(0, sample)
+  const kept =
+    sample === null ? all : [...valid, ...shuffled(all.filter((attempt) => !valid.includes(attempt)))].slice(0, sample)
   return kept
-    .map((it) => [targets.indexOf(it.target), it] as const)
-    .sort(([one, { size }], [other, its]) => one - other || size - its.size)
-    .map(([, it]) => it)
+    .map((attempt) => [targets.indexOf(attempt.target), attempt] as const)
+    .sort(([one, { size }], [other, attempt]) => one - other || size - attempt.size)
+    .map(([, attempt]) => attempt)
 }

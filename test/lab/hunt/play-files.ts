@@ -49,14 +49,14 @@ const isWithin = ({ boundMs }: Parser, { end, ms }: End): boolean =>
  * parsers that work little, so that their CPU decides.
  */
 export const playAlone = async (file: Hunted, watch: CrashWatch): Promise<End> => {
-  const it = await read(file)
+  const outcome = await read(file)
   const [crash] = await watch.taken()
-  if (crash !== undefined) return { ...it, end: `crashed: ${crash}` }
-  if (it.end !== 'refused' || isWithin(file.kind.parser, it)) return it
+  if (crash !== undefined) return { ...outcome, end: `crashed: ${crash}` }
+  if (outcome.end !== 'refused' || isWithin(file.kind.parser, outcome)) return outcome
   const [worked] = file.kind.parser.job === null ? [] : ((await playShared([file])) ?? [])
   await watch.taken()
   if (worked !== undefined && worked.ms < file.kind.parser.boundMs) return endOf(worked)
-  return { ...it, end: `ended after ${it.ms} ms` }
+  return { ...outcome, end: `ended after ${outcome.ms} ms` }
 }
 
 const endOf = ({ kind, ms }: Played): End => ({ end: kind === 'done' ? 'read' : 'refused', ms })
@@ -77,9 +77,13 @@ const playShared = async (files: readonly Hunted[]): Promise<readonly Played[] |
 export const playTogether = async (files: readonly Hunted[]): Promise<readonly (End | null)[]> => {
   const played = await playShared(files)
   return files.map(({ kind: { parser } }, at) => {
-    const it = played?.[at]
-    const isSuspect = it === undefined || it.kind === 'missing' || it.size > mostAnswer || it.ms > parser.boundMs / 2
-    return isSuspect ? null : endOf(it)
+    const outcome = played?.[at]
+    const isSuspect =
+      outcome === undefined ||
+      outcome.kind === 'missing' ||
+      outcome.size > mostAnswer ||
+      outcome.ms > parser.boundMs / 2
+    return isSuspect ? null : endOf(outcome)
   })
 }
 
@@ -95,5 +99,5 @@ export const playAtOnce = async (files: readonly Hunted[], watch: CrashWatch): P
   const turn = pLimit(cores)
   const ends = await Promise.all(files.map((file) => turn(read, file)))
   const crashes = await watch.taken()
-  return ends.map((it, at) => (crashes.length === 0 && isWithin(files[at]!.kind.parser, it) ? it : null))
+  return ends.map((end, at) => (crashes.length === 0 && isWithin(files[at]!.kind.parser, end) ? end : null))
 }

@@ -18,7 +18,7 @@ const mebibyte = 1024 * 1024
 
 const nameOf = ({ spoiled, size }: Catch): string => `${spoiled.name}, ${size} bytes`
 
-const worstOf = (caught: readonly Catch[], figure: (it: Catch) => number) => {
+const worstOf = (caught: readonly Catch[], figure: (observed: Catch) => number) => {
   const worst = caught.reduce((one, other) => (figure(other) > figure(one) ? other : one))
   return { figure: Math.round(figure(worst)), body: nameOf(worst) }
 }
@@ -26,9 +26,10 @@ const worstOf = (caught: readonly Catch[], figure: (it: Catch) => number) => {
 const lineOf = (target: string, caught: readonly Catch[]): Line => {
   const statuses: Record<string, number> = {}
   for (const { status } of caught) statuses[status] = (statuses[status] ?? 0) + 1
-  const count = (...of: readonly string[]) => of.reduce((sum, it) => sum + (statuses[it] ?? 0), 0)
+  const count = (...of: readonly string[]) => of.reduce((sum, text) => sum + (statuses[text] ?? 0), 0)
   const [turnedAway, cut] = [count('429', '503'), count('cut', 'severed', 'silent')]
-  const seen = (name: 'gateway' | 'enclave', field: 'stall' | 'peak') => (it: Catch) => it.watched[name][field]
+  const seen = (name: 'gateway' | 'enclave', field: 'stall' | 'peak') => (observed: Catch) =>
+    observed.watched[name][field]
   return {
     target,
     bodies: caught.length,
@@ -39,18 +40,18 @@ const lineOf = (target: string, caught: readonly Catch[]): Line => {
     worst: {
       'gateway stall': worstOf(caught, seen('gateway', 'stall')),
       'enclave stall': worstOf(caught, seen('enclave', 'stall')),
-      'gateway MiB': worstOf(caught, (it) => it.watched.gateway.peak / mebibyte),
-      'enclave MiB': worstOf(caught, (it) => it.watched.enclave.peak / mebibyte),
+      'gateway MiB': worstOf(caught, (observed) => observed.watched.gateway.peak / mebibyte),
+      'enclave MiB': worstOf(caught, (observed) => observed.watched.enclave.peak / mebibyte),
     },
   }
 }
 
 /** What came of each target. */
 export const linesOf = (caught: readonly Catch[]): readonly Line[] =>
-  [...new Set(caught.map(({ target }) => target))].map((it) =>
+  [...new Set(caught.map(({ target }) => target))].map((observed) =>
     lineOf(
-      it.name,
-      caught.filter(({ target }) => target === it),
+      observed.name,
+      caught.filter(({ target }) => target === observed),
     ),
   )
 

@@ -100,7 +100,7 @@ for (; count < bodies; count += attackers) {
   waits.push(...victim!.waits)
   refused.push(...victim!.refused)
   const bytes = attackers * Math.max(body.length, least)
-  const [status = ''] = got.map((it) => String(it.status))
+  const [status = ''] = got.map((got) => String(got.status))
   const cost = { work: ((gateway.ran + enclave.ran) * 1_000) / (bytes / 1024), memory: gateway.peak / bytes }
   climb.came({ ...one, ...cost, status } satisfies Climbed)
   const flaws = Object.entries({ gateway, enclave }).flatMap(([name, side]) => [

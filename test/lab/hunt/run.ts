@@ -46,9 +46,9 @@ const exactly = (bytes: Buffer, size: number): Buffer =>
 
 const hunted = async (
   { stage, agent, spare, enclaveKey }: Awaited<ReturnType<typeof set>>,
-  it: Planned,
+  attempt: Planned,
 ): Promise<Catch> => {
-  const { target, spoiled, size } = it
+  const { target, spoiled, size } = attempt
   const plain = spoiled.text(size)
   // Beyond its limit a body is as long as it says.
   const text = size > target.limit ? exactly(plain, size) : plain
@@ -61,7 +61,13 @@ const hunted = async (
     body,
   })
   const watched = await stage.watch.end()
-  return { ...it, status: got.status, sent: body.length, watched, flaws: flawsOf(it, got, body.length, watched, held) }
+  return {
+    ...attempt,
+    status: got.status,
+    sent: body.length,
+    watched,
+    flaws: flawsOf(attempt, got, body.length, watched, held),
+  }
 }
 
 const restarted = (stage: Stage): readonly string[] => {
@@ -72,12 +78,12 @@ const restarted = (stage: Stage): readonly string[] => {
 let on = await set()
 const caught: Catch[] = []
 print(`${plan.length} bodies for ${all.length} targets, seed ${values.seed}`)
-for (const it of plan) {
-  const one = await hunted(on, it)
+for (const attempt of plan) {
+  const one = await hunted(on, attempt)
   const ended = restarted(on.stage)
   const flaws = [...one.flaws, ...ended]
   caught.push({ ...one, flaws })
-  for (const flaw of flaws) print(`${it.target.name}: ${it.spoiled.name}, ${it.size} bytes: ${flaw}`)
+  for (const flaw of flaws) print(`${attempt.target.name}: ${attempt.spoiled.name}, ${attempt.size} bytes: ${flaw}`)
   if (ended.length > 0) {
     await on.stage.close()
     on = await set()

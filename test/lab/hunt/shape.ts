@@ -41,7 +41,7 @@ const leaves: readonly unknown[] = [
 const fits = (schema: v.GenericSchema, value: unknown): boolean => v.safeParse(schema, value).success
 
 const leafOf = (schema: v.GenericSchema): unknown => {
-  const found = leaves.find((it) => fits(schema, it))
+  const found = leaves.find((leave) => fits(schema, leave))
   if (found === undefined) throw new Error(`The hunt knows no valid ${schema.type}: shape.ts needs another leaf`)
   return found
 }
@@ -49,7 +49,7 @@ const leafOf = (schema: v.GenericSchema): unknown => {
 const filledArray = (schema: v.GenericSchema, item: v.GenericSchema): unknown => {
   const one = sampleOf(item)
   const made = [1, 2, 3, 4].map((count) => Array.from({ length: count }, () => one))
-  return made.find((it) => fits(schema, it)) ?? made[0]
+  return made.find((child) => fits(schema, child)) ?? made[0]
 }
 
 /** A value with every field that the schema names, and one element in each array and record. */
@@ -58,7 +58,7 @@ export const sampleOf = (schema: v.GenericSchema): unknown => {
   // Of an object that names none, one with a text is what most routes take.
   if (type === 'loose_object' && Object.keys(entries ?? {}).length === 0) return { text: 'a' }
   if (entries !== undefined)
-    return Object.fromEntries(Object.entries(entries).map(([name, it]) => [name, sampleOf(it)]))
+    return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, sampleOf(entry)]))
   if (items !== undefined) return items.map(sampleOf)
   if (item !== undefined) return filledArray(schema, item)
   if (type === 'record') return { [String(sampleOf(key!))]: sampleOf(value!) }
@@ -82,8 +82,8 @@ export const placesOf = (value: unknown, path: Path = []): readonly Place[] => {
   const below =
     Array.isArray(value) || typeof value !== 'object' || value === null
       ? Array.isArray(value)
-        ? value.slice(0, 1).map((it, at) => [at, it] as const)
+        ? value.slice(0, 1).map((child, at) => [at, child] as const)
         : []
       : Object.entries(value)
-  return [{ path, value }, ...below.flatMap(([name, it]) => placesOf(it, [...path, name]))]
+  return [{ path, value }, ...below.flatMap(([name, child]) => placesOf(child, [...path, name]))]
 }

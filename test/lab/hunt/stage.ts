@@ -41,7 +41,7 @@ export const openStage = async (more: object = {}, args: readonly string[] = [])
   const enclave = enclaveBeside(gateway)!
   const socket = join(
     folder,
-    (await readdir(folder)).find((it) => it.startsWith('sealgate-'))!,
+    (await readdir(folder)).find((name) => name.startsWith('sealgate-'))!,
     'enclave.sock',
   )
   const watch = watching(base, gateway, socket, enclave)

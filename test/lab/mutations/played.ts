@@ -22,18 +22,20 @@ export const readPlayed = async (): Promise<Played> =>
 
 const room = (file: string): string => file.split('/').slice(0, 2).join('/')
 
-const count = <T>(all: readonly T[], counts: (it: T) => boolean): number => all.filter(counts).length
+const count = <T>(all: readonly T[], counts: (item: T) => boolean): number => all.filter(counts).length
 
 /** The report, with a line for each room, each mutation that lives and each that keeps all promises. */
 export const reportOf = (mutations: readonly Mutation[], played: Played): string => {
-  const rows = mutations.map((it) => ({
-    ...it,
-    verdict: it.equivalent === undefined ? (played.get(markOf(it)) ?? 'unplayed') : 'equivalent',
+  const rows = mutations.map((mutation) => ({
+    ...mutation,
+    verdict: mutation.equivalent === undefined ? (played.get(markOf(mutation)) ?? 'unplayed') : 'equivalent',
   }))
   const rooms = [...new Set(rows.map(({ file }) => room(file)))].sort()
   const sums = (name: string, all: typeof rows) => {
     const killed = count(all, ({ verdict }) => verdict.startsWith('killed'))
-    const [equivalent, unplayed] = ['equivalent', 'unplayed'].map((it) => count(all, ({ verdict }) => verdict === it))
+    const [equivalent, unplayed] = ['equivalent', 'unplayed'].map((text) =>
+      count(all, ({ verdict }) => verdict === text),
+    )
     return `| ${name} | ${killed} | ${all.length - killed - equivalent! - unplayed!} | ${equivalent} | ${unplayed} |`
   }
   const living = rows.filter(({ verdict }) => !/^(killed.*|equivalent|unplayed)$/.test(verdict))

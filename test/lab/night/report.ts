@@ -21,15 +21,15 @@ const head = `# The last night
 
 const cell = (text: string): string => text.replaceAll('|', '/').replaceAll('`', "'").trim()
 
-const lineOf = ({ part, isFine, day, commit, node, minutes, said }: Row): string =>
-  `| ${[part, isFine ? 'fine' : '**failed**', day, commit, node, minutes.toFixed(1), cell(said)].join(' | ')} |\n`
+const lineOf = ({ part, isFine, day, commit, node, minutes, said: text }: Row): string =>
+  `| ${[part, isFine ? 'fine' : '**failed**', day, commit, node, minutes.toFixed(1), cell(text)].join(' | ')} |\n`
 
 const rowOf = (line: string): Row | null => {
-  const [, part, result, day, commit, node, minutes, said] = line.split('|').map((it) => it.trim())
-  if (part === undefined || day === undefined || commit === undefined || node === undefined || said === undefined)
+  const [, part, result, day, commit, node, minutes, text] = line.split('|').map((part) => part.trim())
+  if (part === undefined || day === undefined || commit === undefined || node === undefined || text === undefined)
     return null
   return /^\d{4}-/.test(day)
-    ? { part, isFine: result === 'fine', day, commit, node, minutes: Number(minutes), said }
+    ? { part, isFine: result === 'fine', day, commit, node, minutes: Number(minutes), said: text }
     : null
 }
 

@@ -39,9 +39,9 @@ export const callersOf = (base: string, keys: readonly string[]): Callers => {
       return answer
     }
     const kek = newKek()
-    const its = { apiKey: key, policy: { allowInsecureDev: true }, kek, wrappedRagDek: newRagDek(kek) }
+    const options = { apiKey: key, policy: { allowInsecureDev: true }, kek, wrappedRagDek: newRagDek(kek) }
     const ways = { base, key, agent, fetch: own as unknown as typeof globalThis.fetch }
-    const client = connect({ baseUrl: base, ...its, fetch: ways.fetch })
+    const client = connect({ baseUrl: base, ...options, fetch: ways.fetch })
     const caller: Caller = { ...ways, client, leave: null, untidy: false }
     return caller
   }

@@ -32,7 +32,7 @@ export const startGateway = async (config: object, data: string, callers: number
     sweep: () => child.ask('sweep'),
     drain: () => child.ask('drain'),
     sockets: () => socketsBeside(child.process, childrenOf(child.process.pid!)),
-    files: async () => ((await openedBy(child.process)) ?? []).filter((it) => it.includes('/blobs/')).length,
+    files: async () => ((await openedBy(child.process)) ?? []).filter((text) => text.includes('/blobs/')).length,
     stop: () => child.stop(),
   }
 }

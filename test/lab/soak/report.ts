@@ -45,11 +45,12 @@ const telling = 180_000
 const warm = (length: number) => Math.min(120_000, length / 2)
 
 /** Megabytes a minute, by least squares. */
-const slope = ({ samples, length }: Findings, of: (it: Sample) => number): number => {
+const slope = ({ samples, length }: Findings, of: (sample: Sample) => number): number => {
   const points = samples.filter(({ at }) => at >= warm(length))
-  const mean = (value: (it: Sample) => number) => points.reduce((sum, it) => sum + value(it), 0) / points.length
+  const mean = (value: (sample: Sample) => number) =>
+    points.reduce((sum, point) => sum + value(point), 0) / points.length
   const [x, y] = [mean(({ at }) => at), mean(of)]
-  const above = points.reduce((sum, it) => sum + (it.at - x) * (of(it) - y), 0)
+  const above = points.reduce((sum, point) => sum + (point.at - x) * (of(point) - y), 0)
   const below = points.reduce((sum, { at }) => sum + (at - x) ** 2, 0)
   return below === 0 ? 0 : ((above / below) * 60_000) / mebibyte
 }
@@ -58,16 +59,16 @@ const slope = ({ samples, length }: Findings, of: (it: Sample) => number): numbe
 const fewestLeft = (begun: number, share: number): number =>
   0.9 * share * begun - 3 * Math.sqrt(share * (1 - share) * begun)
 
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((sum, it) => sum + it, 0)
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((sum, number) => sum + number, 0)
 const failures = ({ wrong }: Tally): number => sum(wrong.values())
 
-export const report = (it: Findings): readonly string[] => {
-  const { tallies, samples, length, sockets } = it
+export const report = (findings: Findings): readonly string[] => {
+  const { tallies, samples, length, sockets } = findings
   const left = sum(tallies.map(({ left }) => left))
   const all = sum(tallies.map((tally) => tally.times.length + tally.left + failures(tally)))
   const lines = [
     `${all} calls in ${length / 60_000} minutes, ${((100 * left) / all).toFixed(1)} % left early`,
-    `${it.rotations} rotations of the enclave's keys, ${it.restarts} restarts of a second one; ${it.late} requests met a key that was over`,
+    `${findings.rotations} rotations of the enclave's keys, ${findings.restarts} restarts of a second one; ${findings.late} requests met a key that was over`,
   ]
   for (const { name, times, left, wrong } of tallies) {
     const sorted = [...times].sort((one, other) => one - other)
@@ -78,7 +79,7 @@ export const report = (it: Findings): readonly string[] => {
   const megabytes = (bytes: number) => (bytes / mebibyte).toFixed(1)
   for (const name of processes) {
     const last = samples.at(-1)?.[name] ?? { rss: 0, kept: 0 }
-    const grows = (of: keyof Memory) => slope(it, (sample) => sample[name][of]).toFixed(2)
+    const grows = (of: keyof Memory) => slope(findings, (sample) => sample[name][of]).toFixed(2)
     lines.push(
       `memory of the ${name}: ${megabytes(last.rss)} MB resident (${grows('rss')} MB a minute), ${megabytes(last.kept)} MB kept (${grows('kept')} MB a minute)`,
     )
@@ -87,21 +88,21 @@ export const report = (it: Findings): readonly string[] => {
     const { before, loaded, after } = sockets
     lines.push(`sockets of the ${name}: ${before[name]} before, ${loaded[name]} under load, ${after[name]} afterwards`)
   }
-  const rest = Object.entries(it.rest).map(([name, count]) => `${count} ${name}`)
+  const rest = Object.entries(findings.rest).map(([name, count]) => `${count} ${name}`)
   return [...lines, `left at the end: ${rest.join(', ')}`]
 }
 
 /** What must not be, in words. */
-export const flawsOf = (it: Findings): readonly string[] => {
-  const { tallies, length, share, sockets, rest } = it
+export const flawsOf = (findings: Findings): readonly string[] => {
+  const { tallies, length, share, sockets, rest } = findings
   const tells = length - warm(length) >= telling
-  const grows = (of: keyof Memory) => processes.filter((name) => slope(it, (sample) => sample[name][of]) > 1)
+  const grows = (of: keyof Memory) => processes.filter((name) => slope(findings, (sample) => sample[name][of]) > 1)
   const few = tallies.filter(({ begun, left }) => begun > 50 && left < fewestLeft(begun, share))
   return [
     ...tallies.filter((tally) => failures(tally) > 0).map(({ name }) => `unexpected answers of ${name}`),
     ...few.map(({ name }) => `too few left of ${name}`),
     ...tallies.filter(({ times }) => times.length === 0).map(({ name }) => `nothing was answered of ${name}`),
-    ...(it.rotations === 0 ? ['no key was rotated'] : []),
+    ...(findings.rotations === 0 ? ['no key was rotated'] : []),
     ...(tells ? grows('kept').map((name) => `what is kept grows in the ${name}`) : []),
     ...(tells ? grows('rss').map((name) => `resident memory grows in the ${name}`) : []),
     ...processes

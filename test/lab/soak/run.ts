@@ -18,13 +18,13 @@ const length = minutes * 60_000
 const life = Math.min(15_000, Math.max(5_000, length / 10))
 
 const traffic = await families(names)
-const { gateway, enclave, backend, ...it } = await stage(traffic, workers + 16, life)
+const { gateway, enclave, backend, ...more } = await stage(traffic, workers + 16, life)
 const callers = callersOf(gateway.base, gateway.keys)
 const crew = crewOf(traffic, callers, share)
 
 const sockets = async () => ({ gateway: await gateway.sockets(), enclave: await enclave.sockets() })
 // The gateway keeps a line to each enclave on which it fetched keys: both stand before anything is counted.
-await Promise.all([it.keys('e0'), it.keys('e1')])
+await Promise.all([more.keys('e0'), more.keys('e1')])
 const before = await sockets()
 let loaded = before
 
@@ -42,13 +42,13 @@ const held = async () => {
 
 const began = performance.now()
 const samples: Sample[] = []
-const kids = new Set(await it.keys('e0'))
+const kids = new Set(await more.keys('e0'))
 const first = kids.size
 let restarts = 0
 let lost = 0
 
 const look = async () => {
-  for (const kid of await it.keys('e0')) kids.add(kid)
+  for (const kid of await more.keys('e0')) kids.add(kid)
 }
 
 /** What is measured in a moment without calls is not blurred by those that are under way. */
@@ -60,7 +60,7 @@ const sample = async (renews: boolean) => {
   const [outer, inner] = await Promise.all([gateway.state(), enclave.state()])
   samples.push({ at: performance.now() - began, gateway: outer, enclave: inner })
   if (renews) {
-    await it.renew()
+    await more.renew()
     restarts++
   }
   await look()
@@ -81,7 +81,7 @@ await look()
 await settled(held, 0, 5_000)
 await sleep(500)
 for (const caller of callers.all) await tidied(caller)
-await settled(it.stored, 0, 5_000)
+await settled(more.stored, 0, 5_000)
 const { orphans } = await gateway.sweep()
 const threads = await settled(async () => (await enclave.state()).threads, 0, 5_000)
 const open = await gateway.files()
@@ -116,8 +116,8 @@ const findings = {
     'parser threads': threads,
     'stored files open': open,
     'stored files without a record': orphans,
-    'stored files': await it.stored(),
-    'temporary files': await it.strays(),
+    'stored files': await more.stored(),
+    'temporary files': await more.strays(),
   },
 }
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -125,5 +125,5 @@ report(findings).forEach(print)
 const flaws = flawsOf(findings)
 for (const flaw of flaws) print(`FAILED: ${flaw}`)
 if (flaws.length === 0) print('passed')
-await it.close()
+await more.close()
 process.exitCode = flaws.length === 0 ? 0 : 1

@@ -77,7 +77,7 @@ export const stage = async (traffic: readonly Traffic[], callers: number, life: 
     },
     async stored() {
       const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
-      return entries.filter((it) => it.isFile()).length
+      return entries.filter((entry) => entry.isFile()).length
     },
     strays: async () => (await readdir(data)).filter((name) => !ours.test(name)).length,
     async close() {

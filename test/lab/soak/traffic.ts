@@ -36,7 +36,7 @@ export const families = async (names: readonly string[]): Promise<readonly Traff
   const all = await Promise.all(
     files.map(async (file) => ((await import(new URL(file, folder).href)) as { readonly traffic: Traffic }).traffic),
   )
-  const unknown = names.find((name) => !all.some((it) => it.name === name))
+  const unknown = names.find((name) => !all.some((traffic) => traffic.name === name))
   if (unknown !== undefined) throw new Error(`There is no traffic named ${unknown}`)
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name))
 }

@@ -83,7 +83,7 @@ const heard = async (line: Line) => {
 }
 
 const outcomesOf = (statuses: readonly number[]): readonly string[] => [
-  ...statuses.flatMap((it) => [`${it}`, `${it} closed`, `${it} more`, `${it} more closed`]),
+  ...statuses.flatMap((status) => [`${status}`, `${status} closed`, `${status} more`, `${status} more closed`]),
   'closed',
   'silent',
 ]
@@ -147,7 +147,7 @@ t.test('Http11Probe against a started gateway', { timeout: 240_000 }, async (t) 
     const letter = (lacks ? one.without : one.verdicts)?.[at]
     const body = text.slice(text.indexOf('\r\n\r\n') + 4)
     const differs = letter === 'p' && one.body !== undefined && body !== one.body
-    const reason = Object.keys(absent).find((it) => absent[it]!(one.id, way, letter ?? '?'))
+    const reason = Object.keys(absent).find((name) => absent[name]!(one.id, way, letter ?? '?'))
     if (letter === 'p' && !differs) verdicts.passed(`${one.id}: ${way}`)
     else if (reason !== undefined && !differs) verdicts.absent(`${one.id}: ${way}`, reason)
     else verdicts.failed(one.id, `${letter ?? '?'} ${way}`)

@@ -88,7 +88,7 @@ const spoken = { 'chat completions': 'chat', responses: 'responses' } as const
 /** Recordings of other libraries, by both doors. */
 const playRecordings = async (t: Test, court: Court): Promise<void> => {
   let playing: Take = { body: '' }
-  const it = await opened(t, () => playing, {}, settings)
+  const gateway = await opened(t, () => playing, {}, settings)
   for (const recording of recordings) {
     playing = takeOf(recording)
     for (const way of ways) {
@@ -96,7 +96,7 @@ const playRecordings = async (t: Test, court: Court): Promise<void> => {
       const body = { ...first(recording.stream), model: recording.dialect }
       const at = path(recording.stream)
       const relayed = recording.dialect === spoken[way] ? textOf(recording) : null
-      await judged(court, `${recording.name} by ${way}`, at, await it.call('POST', at, body), relayed)
+      await judged(court, `${recording.name} by ${way}`, at, await gateway.call('POST', at, body), relayed)
     }
   }
 }
@@ -112,7 +112,7 @@ const playVendors = async (t: Test, court: Court): Promise<void> => {
     names.map(([name, provider, model]) => [name, { upstreams: [{ provider, model }] }]),
   )
   const parts = { ...memory(), fetch: use(network), upstreams: vendorsAt(url) }
-  const it = await running(t, parts, { ...settings, models })
+  const gateway = await running(t, parts, { ...settings, models })
   for (const vendor of vendors)
     for (const answer of answersOf(vendor))
       for (const stream of [false, true])
@@ -120,7 +120,7 @@ const playVendors = async (t: Test, court: Court): Promise<void> => {
           const { path, first } = doors[way]!
           const body = { ...first(stream), model: `${vendor}-${answer}` }
           const label = `${vendor} ${answer}${stream ? ', streamed' : ''} by ${way}`
-          const response = await it.call('POST', path(stream), body)
+          const response = await gateway.call('POST', path(stream), body)
           const relayed =
             way === 'chat completions' && !['anthropic', 'gemini'].includes(vendor) ? String(played.body) : null
           await judged(court, label, path(stream), response, relayed)
@@ -174,8 +174,8 @@ const wrong: readonly Json[] = [
 
 /** Conversations with tools and thoughts, special wishes and refusals, by backends of each dialect. */
 const playScripts = async (t: Test, court: Court): Promise<void> => {
-  const it = await opened(t, talk, {}, settings)
-  const post: Ask = (path, body) => it.call('POST', path, body)
+  const gateway = await opened(t, talk, {}, settings)
+  const post: Ask = (path, body) => gateway.call('POST', path, body)
   for (const model of backends)
     for (const way of ways)
       for (const stream of [false, true]) {
@@ -208,7 +208,7 @@ const chatTake = (message: Json, finish_reason: string): Take => ({
 /** Refusals of the model, cut answers, and a caller without a key. */
 const playRefusals = async (t: Test, court: Court): Promise<void> => {
   let playing = chatTake(refused, 'stop')
-  const it = await opened(t, () => playing, {}, settings)
+  const gateway = await opened(t, () => playing, {}, settings)
   for (const [message, finish] of [
     [refused, 'stop'],
     [{ role: 'assistant', content: 'Half' }, 'length'],
@@ -218,13 +218,13 @@ const playRefusals = async (t: Test, court: Court): Promise<void> => {
     for (const way of ways)
       for (const stream of [false, true]) {
         const { path, first } = doors[way]!
-        const response = await it.call('POST', path(stream), { ...first(stream), model: 'chat' })
+        const response = await gateway.call('POST', path(stream), { ...first(stream), model: 'chat' })
         await judged(court, `${finish} by ${way}${stream ? ', streamed' : ''}`, path(stream), response)
       }
   }
   for (const path of Object.keys(kinds)) {
     const body = JSON.stringify({ model: 'chat', messages: user, input: 'Hi' })
-    await judged(court, `no key at ${path}`, path, await fetch(it.base + path, { method: 'POST', body }))
+    await judged(court, `no key at ${path}`, path, await fetch(gateway.base + path, { method: 'POST', body }))
   }
 }
 

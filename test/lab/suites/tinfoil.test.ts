@@ -48,18 +48,18 @@ t.test(
   { skip: unwanted, timeout: 900_000 },
   async (t) => {
     const bin = await pythonWith('tinfoil==0.15.0')
-    const it = await sealedStage(t)
-    const { publicKey } = await it.key('x25519')
+    const stage = await sealedStage(t)
+    const { publicKey } = await stage.key('x25519')
     const secret = 'the otters of Cold Quay'
     const env = {
-      ...{ BASE: it.base, API_KEY: it.apiKey, HPKE_KEY: toHex(publicKey), SECRET: secret },
+      ...{ BASE: stage.base, API_KEY: stage.apiKey, HPKE_KEY: toHex(publicKey), SECRET: secret },
       ...{ HOME: t.testdir(), TINFOIL_USER_CACHE_SECRET: '' },
     }
     const { code, out, err } = await ended(`${bin}/python`, ['-c', chat], env)
     t.equal(out, `whole: ${secret}\nstreamed: ${secret}\nrefused: 404 unknown_model\n`, err)
     t.equal(code, 0)
-    t.equal(it.calls.length, 2)
-    t.notMatch(JSON.stringify(it.logged), /otters|nobody/, 'the gateway logs nothing of it')
+    t.equal(stage.calls.length, 2)
+    t.notMatch(JSON.stringify(stage.logged), /otters|nobody/, 'the gateway logs nothing of it')
     t.match(
       await ended(`${bin}/python`, ['-c', pinned], env),
       { code: 0, out: 'refused\n' },

@@ -9,7 +9,7 @@ import { conform } from '../../contracts/contract.ts'
 import { made } from '../../fitted.ts'
 
 const form = made(BackendEvidence, use(attestedTls)) as TlsForm
-const document = (said: unknown) => Buffer.from(JSON.stringify(said))
+const document = (claims: unknown) => Buffer.from(JSON.stringify(claims))
 const evidence = { type: 'sev-snp', v: 1 }
 
 t.test('contract', (t) => conform(t, backendEvidence.contract, () => ({ form, document: document({ evidence }) })))

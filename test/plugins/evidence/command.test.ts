@@ -18,10 +18,10 @@ t.test('contract', (t) => conform(t, prover.contract, proves))
 
 t.test("the evidence has the program's output under the name of its type", async (t) => {
   const reportData = Uint8Array.from({ length: 64 }, (_, at) => at)
-  const said = Buffer.from(reportData).toString('hex')
-  t.same(await (await running(echo)).prove(reportData), { type: 'nitro', v: 1, document: said })
-  t.same(await (await running(echo, { type: 'tdx' })).prove(reportData), { type: 'tdx', v: 1, quote: said })
-  t.same(await (await running(echo, { type: 'sev-snp' })).prove(reportData), { type: 'sev-snp', v: 1, report: said })
+  const text = Buffer.from(reportData).toString('hex')
+  t.same(await (await running(echo)).prove(reportData), { type: 'nitro', v: 1, document: text })
+  t.same(await (await running(echo, { type: 'tdx' })).prove(reportData), { type: 'tdx', v: 1, quote: text })
+  t.same(await (await running(echo, { type: 'sev-snp' })).prove(reportData), { type: 'sev-snp', v: 1, report: text })
   const surroundings = 'process.stdout.write(JSON.stringify(Object.keys(process.env)))'
   const { document } = await (await running(surroundings)).prove(reportData)
   t.equal(Buffer.from(String(document), 'hex').toString(), '[]', 'its environment is empty')
@@ -37,8 +37,8 @@ t.test('a program that fails gives no evidence', async (t) => {
     'takes too long': "process.stdout.write('x'); setTimeout(() => {}, 60_000)",
   }
   for (const [name, script] of Object.entries(broken)) {
-    const it = await running(script, name === 'takes too long' ? { timeout: 300 } : {})
-    await t.rejects(it.prove(reportData), Unavailable, name)
+    const gateway = await running(script, name === 'takes too long' ? { timeout: 300 } : {})
+    await t.rejects(gateway.prove(reportData), Unavailable, name)
   }
   const absent = await made(Prover, use(command, { type: 'nitro', run: ['/no/such/program'] }))
   await t.rejects(absent.prove(reportData), Unavailable)

@@ -47,12 +47,12 @@ t.test('contract', (t) => conform(t, prover.contract, (t) => tree(t)))
 
 t.test('carries the report and its certificates as the platform gave them', async (t) => {
   const reportData = Uint8Array.from({ length: 64 }, (_, at) => at)
-  const it = await tree(t, { auxblob: 'certificates' })
-  const evidence = await it.prove(reportData)
+  const prover = await tree(t, { auxblob: 'certificates' })
+  const evidence = await prover.prove(reportData)
   t.equal(evidence.type, 'sev-snp')
   t.same(Buffer.from(String(evidence['report']), 'hex'), Buffer.concat([Buffer.from('report over '), reportData]))
   t.equal(Buffer.from(String(evidence['auxblob']), 'hex').toString(), 'certificates')
-  const many = await Promise.all([1, 2].map((byte) => it.prove(new Uint8Array(64).fill(byte))))
+  const many = await Promise.all([1, 2].map((byte) => prover.prove(new Uint8Array(64).fill(byte))))
   t.same(
     many.map((each) => String(each['report']).slice(-2)),
     ['01', '02'],
@@ -64,12 +64,12 @@ t.test('carries the report and its certificates as the platform gave them', asyn
 })
 
 t.test('one challenge waits, a further one is refused, and the question without one always finds room', async (t) => {
-  const it = await tree(t)
-  const asked = [1, 2, 3].map((byte) => it.prove(new Uint8Array(64).fill(byte)))
-  const plain = it.prove(new Uint8Array(64).fill(7, 0, 32))
+  const prover = await tree(t)
+  const asked = [1, 2, 3].map((byte) => prover.prove(new Uint8Array(64).fill(byte)))
+  const plain = prover.prove(new Uint8Array(64).fill(7, 0, 32))
   await t.rejects(asked[2]!, { name: 'TooMany' })
   await t.resolves(Promise.all([asked[0], asked[1], plain]))
-  await t.resolves(it.prove(new Uint8Array(64).fill(4)), 'room again')
+  await t.resolves(prover.prove(new Uint8Array(64).fill(4)), 'room again')
 })
 
 t.test('no evidence rather than a doubtful one', async (t) => {

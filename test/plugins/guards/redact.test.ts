@@ -166,10 +166,10 @@ t.test('texts cut anywhere give what the whole text gives', async (t) => {
     const heard = async (pieces: readonly string[]) => {
       const watch = guardOf({ answers: true, restore: true }).begin(call)
       await watch.request!(said('eve@example.org'), soon())
-      const it = watch.answer!()!
+      const watched = watch.answer!()!
       let said_ = ''
-      for (const piece of pieces) said_ += (await it.take(piece)).text
-      return said_ + (await it.end()).text
+      for (const piece of pieces) said_ += (await watched.take(piece)).text
+      return said_ + (await watched.end()).text
     }
     const pieces: string[] = []
     for (let at = 0; at < text.length;) {
@@ -178,7 +178,7 @@ t.test('texts cut anywhere give what the whole text gives', async (t) => {
       at = end
     }
     const whole = await heard([text])
-    if ((await heard(pieces)) !== whole || (await heard([...text].flatMap((it) => it.split('')))) !== whole)
+    if ((await heard(pieces)) !== whole || (await heard([...text].flatMap((text) => text.split('')))) !== whole)
       return t.fail(JSON.stringify({ text, pieces, whole, cut: await heard(pieces) }))
   }
   t.pass('all the same')

@@ -103,10 +103,10 @@ t.test('many words take no more time than few, and give the same whole and cut',
   for (let round = 0; round < 200; round++) {
     const text = Array.from({ length: 30 }, () => one(['a', 'B', 'ä', ' ', '鷺', '\n', 'x'])).join('')
     const heard = async (pieces: readonly string[]) => {
-      const it = watch.answer!()!
-      let said = ''
-      for (const piece of pieces) said += (await it.take(piece)).text
-      return said + (await it.end()).text
+      const watched = watch.answer!()!
+      let output = ''
+      for (const piece of pieces) output += (await watched.take(piece)).text
+      return output + (await watched.end()).text
     }
     const whole = await heard([text])
     const cut = await heard(text.split(/(?<=x)|(?= )|(?<=ä)/u))

@@ -79,10 +79,10 @@ t.test('one trace goes from the caller to each attempt, by the GenAI convention 
       { provider: 'good', model: 'own-good', priority: 2 },
     ],
   }
-  const it = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { small } })
+  const gateway = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { small } })
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   const defaultHeaders = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
-  const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0, defaultHeaders })
+  const client = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, maxRetries: 0, defaultHeaders })
   const messages = [{ role: 'user' as const, content: `Tell of ${secret}.` }]
   await client.chat.completions.create({ model: 'small', messages, user: 'ann@example.com' })
   t.ok(await until(async () => spans.length === 3))

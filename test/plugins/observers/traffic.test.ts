@@ -46,27 +46,27 @@ const processes = (count: number) => {
 
 t.test('traffic is that of callers, minute by minute', async (t) => {
   const { all, clock } = processes(1)
-  const it = all[0]!
-  const ask = (span: 'hour' | 'day' = 'hour') => it.ask({ span, by: 'model', name: null })
+  const traffic = all[0]!
+  const ask = (span: 'hour' | 'day' = 'hour') => traffic.ask({ span, by: 'model', name: null })
   for (const route of [
     ...['GET /health/ready', 'GET /metrics', 'GET /admin/keys', 'POST /admin/keys', 'GET /console', 'none'],
     ...['GET /console/{release}/{file}', 'POST /console/session/renewal', 'GET /v1/models', 'GET /', 'GET /docs'],
   ])
-    it.observer.left!(route, 200, 5)
+    traffic.observer.left!(route, 200, 5)
   t.equal((await ask()).slots.at(-1)?.requests, 0, 'an idle gateway with a console is idle')
-  it.observer.left!(chat, 200, 100)
-  it.observer.left!(chat, 503, 900)
-  it.observer.left!(chat, 429, 1)
-  it.observer.used!(use1)
-  it.observer.used!({ ...use1, cost: null, team: null })
-  it.observer.firstToken!('m', 40)
+  traffic.observer.left!(chat, 200, 100)
+  traffic.observer.left!(chat, 503, 900)
+  traffic.observer.left!(chat, 429, 1)
+  traffic.observer.used!(use1)
+  traffic.observer.used!({ ...use1, cost: null, team: null })
+  traffic.observer.firstToken!('m', 40)
   const [now, day] = [await ask(), await ask('day')]
   t.equal(now.slots.length, 60)
   t.equal(day.slots.length, 48)
   for (const { slots } of [now, day])
     t.match(slots.at(-1), { requests: 3, errors: 1, input: 20, output: 10, cost: 2_000_000, unpriced: 1 })
   t.match(now.sums, { m: { requests: 2, input: 20 } })
-  t.match((await it.ask({ span: 'hour', by: 'team', name: 'acme/blue' })).slots.at(-1), {
+  t.match((await traffic.ask({ span: 'hour', by: 'team', name: 'acme/blue' })).slots.at(-1), {
     requests: 1,
     cost: 2_000_000,
   })
@@ -90,9 +90,9 @@ t.test('traffic is that of callers, minute by minute', async (t) => {
 
 t.test('the processes of a gateway are added up', async (t) => {
   const { all } = processes(3)
-  for (const [at, it] of all.entries()) {
-    for (let n = 0; n <= at; n++) it.observer.left!(chat, 200, 100 * (at + 1))
-    it.observer.saw!('b', at === 0 ? 'failed' : 'answered', 20, at === 0 ? 500 : null, attempt)
+  for (const [at, traffic] of all.entries()) {
+    for (let n = 0; n <= at; n++) traffic.observer.left!(chat, 200, 100 * (at + 1))
+    traffic.observer.saw!('b', at === 0 ? 'failed' : 'answered', 20, at === 0 ? 500 : null, attempt)
   }
   const told = await all[1]!.ask({ span: 'hour', by: 'backend', name: null })
   t.equal(told.processes, 3)
@@ -105,8 +105,8 @@ t.test('the processes of a gateway are added up', async (t) => {
 t.test('an incident begins with the first of three failures, and ends with an answer', async (t) => {
   const { all, clock } = processes(2)
   const [one, other] = [all[0]!, all[1]!]
-  const saw = (it: typeof one, outcome: 'answered' | 'failed' | 'left', model = 'own') =>
-    it.observer.saw!('b', outcome, 5, outcome === 'failed' ? 500 : null, { ...attempt, model })
+  const saw = (traffic: typeof one, outcome: 'answered' | 'failed' | 'left', model = 'own') =>
+    traffic.observer.saw!('b', outcome, 5, outcome === 'failed' ? 500 : null, { ...attempt, model })
   const incidents = async () => (await one.ask({ span: 'hour', by: 'model', name: null })).incidents
   const begin = clock.now()
   saw(one, 'failed')
@@ -122,7 +122,7 @@ t.test('an incident begins with the first of three failures, and ends with an an
   saw(one, 'answered', 'another model')
   t.equal((await incidents())[0]?.until, null)
   await clock.pass(1_000)
-  for (const it of all) saw(it, 'answered')
+  for (const traffic of all) saw(traffic, 'answered')
   t.match(await incidents(), [{ failed: 7, until: begin + 2_000 }])
   await clock.pass(86_400_001)
   t.same(await incidents(), [], 'a day forgets it')
@@ -130,11 +130,11 @@ t.test('an incident begins with the first of three failures, and ends with an an
 
 t.test('names have a bound, a start and a reload have marks, and quantiles are told to a seventh', async (t) => {
   const { all } = processes(1)
-  const it = all[0]!
-  for (let n = 0; n < 150; n++) it.observer.used!({ ...use1, model: `model-${n}` })
-  it.observer.renewed!()
-  it.observer.renewed!()
-  const { sums, marks } = await it.ask({ span: 'hour', by: 'model', name: null })
+  const traffic = all[0]!
+  for (let n = 0; n < 150; n++) traffic.observer.used!({ ...use1, model: `model-${n}` })
+  traffic.observer.renewed!()
+  traffic.observer.renewed!()
+  const { sums, marks } = await traffic.ask({ span: 'hour', by: 'model', name: null })
   t.equal(Object.keys(sums).length, 101)
   t.equal(sums['other']?.requests, 50)
   t.same(
@@ -159,10 +159,10 @@ interface Figures {
 }
 
 t.test('the figures are those of the metrics, and an idle gateway has none', async (t) => {
-  const it = await running(t, memory(), unhurried)
-  const authorization = `Bearer ${it.key}`
+  const gateway = await running(t, memory(), unhurried)
+  const authorization = `Bearer ${gateway.key}`
   const read = async () => {
-    const answer = await it.call('GET', '/admin/traffic?by=model', undefined, { authorization })
+    const answer = await gateway.call('GET', '/admin/traffic?by=model', undefined, { authorization })
     return (
       (await answer.json()) as { data: { slots: Figures[]; sums: (Figures & { name: string })[]; marks: unknown[] } }
     ).data
@@ -170,14 +170,14 @@ t.test('the figures are those of the metrics, and an idle gateway has none', asy
   const summed = (slots: readonly Figures[], name: 'requests' | 'errors' | 'input' | 'output') =>
     slots.reduce((sum, slot) => sum + (slot[name] ?? 0), 0)
   for (const path of ['/admin/keys', '/v1/models', '/metrics', '/console', '/health/ready', '/nothing'])
-    await it.call('GET', path)
+    await gateway.call('GET', path)
   t.equal(summed((await read()).slots, 'requests'), 0)
   const [chats, refused] = [40, 7]
   const chat = (model: string) =>
-    it.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })
+    gateway.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })
   for (let n = 0; n < chats; n++) t.equal((await chat('rehearsal')).status, 200)
   for (let n = 0; n < refused; n++) await (await chat('nothing')).text()
-  const samples = samplesOf(await (await it.call('GET', '/metrics', undefined, { authorization })).text())
+  const samples = samplesOf(await (await gateway.call('GET', '/metrics', undefined, { authorization })).text())
   const metric = (name: string, fits: (labels: Readonly<Record<string, string>>) => boolean) =>
     samples.reduce((sum, sample) => (sample.name === name && fits(sample.labels) ? sum + sample.value : sum), 0)
   const { slots, sums } = await read()
@@ -196,19 +196,19 @@ t.test('the figures are those of the metrics, and an idle gateway has none', asy
     )
   t.match(sums, [{ name: 'rehearsal', requests: chats, errors: null }])
   t.match((await read()).marks, [{ what: 'start' }])
-  await it.gateway.renew({ settings: unhurried })
+  await gateway.gateway.renew({ settings: unhurried })
   t.match((await read()).marks, [{ what: 'start' }, { what: 'reload' }])
 })
 
 t.test('everybody but operators sees the own organisation alone', async (t) => {
-  const it = await running(t, memory())
+  const gateway = await running(t, memory())
   const keyOf = async (organization: string, team?: string) =>
-    (await it.gateway.keys.create({ organization, ...(team !== undefined && { team }) })).credential
+    (await gateway.gateway.keys.create({ organization, ...(team !== undefined && { team }) })).credential
   const [acme, blue, other] = [await keyOf('acme'), await keyOf('acme', 'blue'), await keyOf('other', 'blue')]
   const call = (key: string, method: string, path: string, body?: object) =>
-    it.call(method, path, body, { authorization: `Bearer ${key}` })
+    gateway.call(method, path, body, { authorization: `Bearer ${key}` })
   const chat = { model: 'rehearsal', messages: [{ role: 'user', content: 'hi' }] }
-  for (const key of [acme, blue, blue, other, other, other, it.key])
+  for (const key of [acme, blue, blue, other, other, other, gateway.key])
     t.equal((await call(key, 'POST', '/v1/chat/completions', chat)).status, 200)
   interface Answer {
     readonly slots: Figures[]
@@ -225,9 +225,9 @@ t.test('everybody but operators sees the own organisation alone', async (t) => {
   }
   t.same(await seen(acme), [3, 'acme/blue 2', 0], 'its calls and its teams')
   t.same(await seen(acme, '?span=day&name=acme%2Fblue'), [2, 'acme/blue 2', 0])
-  t.same(await seen(it.key, '?organization=acme'), [3, 'acme/blue 2', 0], 'operators ask for any')
-  t.same(await seen(it.key, '?by=organization'), [7, 'acme 3,other 3,default 1', 1])
-  t.equal(((await seen(it.key, '?organization=*')) as unknown[])[0], 7)
+  t.same(await seen(gateway.key, '?organization=acme'), [3, 'acme/blue 2', 0], 'operators ask for any')
+  t.same(await seen(gateway.key, '?by=organization'), [7, 'acme 3,other 3,default 1', 1])
+  t.equal(((await seen(gateway.key, '?organization=*')) as unknown[])[0], 7)
   for (const query of ['?organization=other', '?organization=*', '?by=model', '?by=backend', '?name=other%2Fblue'])
     t.equal(await seen(acme, query), 403, query)
 })

@@ -141,8 +141,8 @@ t.test('a head that comes twice is one, and a second answer in a stream is none'
   const streamed = async (events: readonly object[]) => {
     const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
     const server = await backend(t, () => ({ headers: { 'content-type': 'text/event-stream' }, body }))
-    const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url })
-    return whole(await it.chat!({ model: 'm', stream: true, body: { messages } }, never))
+    const upstream = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url })
+    return whole(await upstream.chat!({ model: 'm', stream: true, body: { messages } }, never))
   }
   const twice = await streamed([head('one'), head('one'), ...saying('Hi'), ...ending])
   t.match(twice, { id: 'one', choices: [{ message: { content: 'Hi' } }], usage: { prompt_tokens: 3 } })
@@ -170,19 +170,19 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 
   const compared = async ({ model, stream, ours: body, theirs: their }: Compared) => {
     await whole(await ours.chat!({ model, stream, body: body as ChatBody }, never))
-    const said: any = await theirs.messages.create({
+    const message: any = await theirs.messages.create({
       model,
       ...structuredClone(their),
       ...(stream && { stream }),
     } as never)
-    if (stream) for await (const _ of said);
+    if (stream) for await (const _ of message);
     const [one, other] = server.asked as [Asked, Asked]
     const version = 'temperature' in their ? '2023-06-01' : other.headers['anthropic-version']
     t.equal(one.headers['anthropic-version'], version)
     compare(t, server, ['authorization', 'content-type'])
   }
 
-  for (const it of await comparedOf('anthropic')) await compared(it)
+  for (const pair of await comparedOf('anthropic')) await compared(pair)
 
   const listed = await ours.models(never)
   const all: string[] = []
@@ -193,10 +193,10 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   )
   const paths = server.asked.map(({ path }) => path)
   t.equal(paths.length, 4)
-  const queries = (from: number) => paths.slice(from, from + 2).map((it) => new URL(it, 'http://x').searchParams)
+  const queries = (from: number) => paths.slice(from, from + 2).map((path) => new URL(path, 'http://x').searchParams)
   t.same(
-    queries(0).map((it) => [...it].sort()),
-    queries(2).map((it) => [...it].sort()),
+    queries(0).map((query) => [...query].sort()),
+    queries(2).map((query) => [...query].sort()),
   )
   t.same(listed, [
     { id: 'claude-sonnet-4-6', type: 'CHAT', description: 'Claude Sonnet 4.6', modalities: ['text', 'image'] },
@@ -207,12 +207,15 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 /** What it asks for a body, and what it makes of the given answer. */
 const exchange = async (t: Parameters<typeof provided>[0], take: Take, settings = {}) => {
   const server = await backend(t, () => take)
-  const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...settings })
+  const upstream = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...settings })
   return {
     asked: () => bodyOf(server.asked.at(-1)!),
     chat: async (model: string, body: object, stream = false, prefix?: string) =>
       whole(
-        await it.chat!({ model, stream, body: { messages, ...body }, ...(prefix !== undefined && { prefix }) }, never),
+        await upstream.chat!(
+          { model, stream, body: { messages, ...body }, ...(prefix !== undefined && { prefix }) },
+          never,
+        ),
       ),
   }
 }
@@ -258,7 +261,7 @@ t.test('answers follow a JSON schema', async (t) => {
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ]
-  const stream = events.map((it) => `event: ${it.type}\ndata: ${JSON.stringify(it)}\n\n`).join('')
+  const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
   const schema = { type: 'object', properties: {} }
   const named = { type: 'json_schema', json_schema: { name: 'x', schema } }
   for (const streamed of [false, true]) {
@@ -302,7 +305,7 @@ t.test('a model that continues a prefix gets the prefix', async (t) => {
   }
   const said = async (text: string, prefix: string, streamed: boolean) => {
     const recorded = (await vector(`anthropic/chat.${streamed ? 'sse' : 'json'}`)).toString()
-    const body = recorded.replace(/"Two( cafés, a)?/, (it) => `"${text}${it.slice(1)}`)
+    const body = recorded.replace(/"Two( cafés, a)?/, (match) => `"${text}${match.slice(1)}`)
     const { chat } = await exchange(t, { headers: streamed ? sse : json, body })
     return (await chat('claude-3-5-haiku-latest', {}, streamed, prefix)).choices[0]!.message.content
   }
@@ -360,15 +363,15 @@ t.test('faults of the backend become errors of the gateway', async (t) => {
   const stopped = (await vector('anthropic/chat.sse')).toString().replace(/event: message_delta\n.*\n\n/, '')
   const odd = await exchange(t, { headers: sse, body: stopped })
   await t.rejects(odd.chat('m', {}, true), UpstreamFailed, 'an end without a reason')
-  const said = (await vector('anthropic/chat.json')).toString()
+  const text = (await vector('anthropic/chat.json')).toString()
   for (const [theirs, ours] of [
     ['max_tokens', 'length'],
     ['refusal', 'content_filter'],
     ['stop_sequence', 'stop'],
     ['model_context_window_exceeded', 'length'],
   ] as const) {
-    const it = await exchange(t, { headers: json, body: said.replace('end_turn', theirs) })
-    t.equal((await it.chat('m', {})).choices[0]!.finish_reason, ours)
+    const pair = await exchange(t, { headers: json, body: text.replace('end_turn', theirs) })
+    t.equal((await pair.chat('m', {})).choices[0]!.finish_reason, ours)
   }
 })
 
@@ -395,8 +398,8 @@ t.test('wrong settings are refused', async (t) => {
   t.throws(() => use(anthropic, { apiKey: 'k', generation: { thinks: 'hard' } }), /generation.thinks/)
   const own = { betas: ['a-1', 'b-2'], generation: { thinks: 'never', maxTokens: 77, samples: true } }
   const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/chat.json') }))
-  const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...own })
-  await it.chat!(
+  const upstream = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...own })
+  await upstream.chat!(
     { model: 'other-1', stream: false, body: { messages, temperature: 0.5, reasoning_effort: 'low' } },
     never,
   )

@@ -38,13 +38,13 @@ t.test('contract of the dated interface', (t) => conform(t, upstream.contract, (
 
 t.test('a request is that of the vendor’s own clients', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('azure/chat.json') }))
-  const said = messages as never
-  for (const [it, theirs] of [
+  const talk = messages as never
+  for (const [ours, theirs] of [
     [recording, new OpenAI({ apiKey: 'key-1', baseURL: `${server.url}/openai/v1/`, maxRetries: 0 })],
     [dated, new AzureOpenAI({ apiKey: 'key-1', endpoint: server.url, apiVersion: '2024-10-21', maxRetries: 0 })],
   ] as const) {
-    await completed(await provided(t, azure, it.settings(server.url)), call)
-    await theirs.chat.completions.create({ model: 'mine', messages: said })
+    await completed(await provided(t, azure, ours.settings(server.url)), call)
+    await theirs.chat.completions.create({ model: 'mine', messages: talk })
     const [one, other] = server.asked.splice(0) as [Asked, Asked]
     t.equal(one.path, other.path)
     t.equal(one.headers['api-key'], 'key-1')
@@ -63,9 +63,9 @@ t.test('deployments are the models, and what stands behind them tells what they 
   const bare = await staged(t, { ...recording, settings: (url) => ({ apiKey: 'key-1', baseUrl: url }) })
   t.match(await bare.upstream.models(never), [{ id: 'gpt-4o-2024-08-06', type: 'CHAT' }])
   const server = await backend(t, () => ({ headers: json, body: '{"text":"Hi"}' }))
-  const it = await provided(t, azure, dated.settings(server.url))
+  const ours = await provided(t, azure, dated.settings(server.url))
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array(4) }
-  t.equal((await it.transcribe!({ model: 'ears', audio }, never)).text, 'Hi')
+  t.equal((await ours.transcribe!({ model: 'ears', audio }, never)).text, 'Hi')
   t.equal(server.asked[0]!.path, '/openai/deployments/ears/audio/transcriptions?api-version=2024-10-21')
   t.match(server.asked[0]!.body.toString(), /name="response_format"\r\n\r\njson\r\n/)
 })
@@ -107,15 +107,15 @@ const withTenant = async (t: Parameters<typeof staged>[0]) => {
     return { headers: json, body: await vector('azure/chat.json') }
   })
   const entra = { tenantId: 'tenant', clientId: 'client', clientSecret: 'hidden & dear', authority: server.url }
-  const it = await provided(t, azure, { baseUrl: server.url, entra })
+  const ours = await provided(t, azure, { baseUrl: server.url, entra })
   const signIns = () => server.asked.filter(({ path }) => path.startsWith('/tenant/'))
-  return { it, how, server, signIns }
+  return { upstream: ours, how, server, signIns }
 }
 
 t.test('an application signs in once for many calls', async (t) => {
-  const { it, server, signIns } = await withTenant(t)
-  await Promise.all([completed(it, call), completed(it, call), completed(it, call)])
-  await completed(it, call)
+  const { upstream, server, signIns } = await withTenant(t)
+  await Promise.all([completed(upstream, call), completed(upstream, call), completed(upstream, call)])
+  await completed(upstream, call)
   t.equal(signIns().length, 1)
   const { method, path, headers, body } = signIns()[0]!
   t.equal(`${method} ${path}`, 'POST /tenant/oauth2/v2.0/token')
@@ -135,22 +135,22 @@ t.test('an application signs in once for many calls', async (t) => {
 })
 
 t.test('a token that the resource refuses is not used again', async (t) => {
-  const { it, how, signIns } = await withTenant(t)
-  await completed(it, call)
+  const { upstream, how, signIns } = await withTenant(t)
+  await completed(upstream, call)
   how.accepts = /^Bearer token-2$/
-  t.match(await failed(completed(it, call)), { constructor: UpstreamFailed, again: true, answered: 401 })
-  await completed(it, call)
+  t.match(await failed(completed(upstream, call)), { constructor: UpstreamFailed, again: true, answered: 401 })
+  await completed(upstream, call)
   t.equal(signIns().length, 2)
 })
 
 t.test('a sign-in that fails is the backend’s fault, and tells no secret', async (t) => {
-  const { it, how } = await withTenant(t)
+  const { upstream, how } = await withTenant(t)
   how.refused = true
-  const fault = await failed(completed(it, call))
+  const fault = await failed(completed(upstream, call))
   t.match(fault, { constructor: UpstreamFailed, again: true, answered: 401, status: 502 })
   const told = (error: unknown): string =>
     error instanceof Error ? `${error.stack} ${JSON.stringify(error)} ${told(error.cause)}` : `${error}`
   t.notMatch(told(fault), /hidden|secret-of-the-backend|AADSTS/)
   how.refused = false
-  t.ok(await completed(it, call), 'the next call signs in anew')
+  t.ok(await completed(upstream, call), 'the next call signs in anew')
 })

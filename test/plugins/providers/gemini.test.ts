@@ -162,7 +162,7 @@ t.test('tool calls carry their signatures to the next turn', async (t) => {
       contents[2].parts,
       ids.map((id) => ({ functionResponse: { id, name: 'weather', response } })),
     )
-    const bare = message.tool_calls!.map(({ id, type, function: it }) => ({ id, type, function: it }))
+    const bare = message.tool_calls!.map(({ id, type, function: pair }) => ({ id, type, function: pair }))
     const foreign = { ...call, body: { messages: [...messages, { role: 'assistant', tool_calls: bare }, ...results] } }
     await stage.upstream.chat!(foreign, never)
     const parts = (stage.asked() as any).contents[1].parts
@@ -205,7 +205,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     compare(t, server, headers)
   }
 
-  for (const it of await comparedOf('gemini')) await compared(it)
+  for (const pair of await comparedOf('gemini')) await compared(pair)
 
   const listed = await ours.models(never)
   t.same(listed, [
@@ -295,10 +295,10 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 /** What it asks, and what it makes of the given answer. */
 const exchange = async (t: Parameters<typeof provided>[0], take: Take) => {
   const server = await backend(t, () => take)
-  const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
+  const upstream = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
   const chat = async (body: object = {}, stream = false) =>
-    whole(await it.chat!({ model: 'gemini-2.5-flash', stream, body: { messages, ...body } }, never))
-  return { it, server, chat, asked: () => bodyOf(server.asked.at(-1)!) }
+    whole(await upstream.chat!({ model: 'gemini-2.5-flash', stream, body: { messages, ...body } }, never))
+  return { upstream, server, chat, asked: () => bodyOf(server.asked.at(-1)!) }
 }
 
 const said = (...candidates: object[]) => JSON.stringify({ candidates, responseId: 'r', modelVersion: 'm' })
@@ -430,7 +430,7 @@ t.test('faults of the backend become errors of the gateway', async (t) => {
   const limited = await exchange(t, { status: 429, headers: json, body: await vector('gemini/error-429.json') })
   const expected = new UpstreamFailed(undefined, { again: true, answered: 429, retryAfter: 7000 })
   await t.rejects(limited.chat(), expected, 'they tell in the body when to come back')
-  const prefixed = limited.it.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'x' }, never)
+  const prefixed = limited.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'x' }, never)
   await t.rejects(prefixed, new UpstreamFailed(undefined, { again: true }))
 })
 
@@ -441,7 +441,7 @@ t.test('many texts and images take several requests', async (t) => {
       return {
         headers: json,
         body: JSON.stringify({
-          embeddings: requests.map((it: any) => ({ values: [Number(it.content.parts[0].text)] })),
+          embeddings: requests.map((pair: any) => ({ values: [Number(pair.content.parts[0].text)] })),
         }),
       }
     }
@@ -453,15 +453,15 @@ t.test('many texts and images take several requests', async (t) => {
       }),
     }
   })
-  const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
+  const upstream = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
   const texts = Array.from({ length: 230 }, (_, at) => String(at))
-  const { vectors } = await it.embed!({ model: 'e', texts }, never)
+  const { vectors } = await upstream.embed!({ model: 'e', texts }, never)
   t.equal(server.asked.length, 3)
   t.same(
     vectors.map(([value]) => value),
     texts.map(Number),
   )
-  const images = await it.draw!({ model: 'i', prompt: 'A cat', count: 3, size: 'auto' }, never)
+  const images = await upstream.draw!({ model: 'i', prompt: 'A cat', count: 3, size: 'auto' }, never)
   t.same(
     images.map(({ mime }) => mime),
     ['image/jpeg', 'image/jpeg', 'image/jpeg'],
@@ -470,33 +470,33 @@ t.test('many texts and images take several requests', async (t) => {
 
 t.test('answers contain images and sound', async (t) => {
   const filtered = await exchange(t, { headers: json, body: await vector('gemini/image-filtered.json') })
-  await t.rejects(filtered.it.draw!({ model: 'i', prompt: 'x' }, never), BadRequest)
+  await t.rejects(filtered.upstream.draw!({ model: 'i', prompt: 'x' }, never), BadRequest)
   const text = await exchange(t, {
     headers: json,
     body: said({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }),
   })
-  await t.rejects(text.it.draw!({ model: 'i', prompt: 'x' }, never), UpstreamFailed)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x' }, never), UpstreamFailed)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x', format: 'mp3' }, never), BadRequest)
-  await t.rejects(text.it.speak!({ model: 's', text: 'x', speed: 2 }, never), BadRequest)
+  await t.rejects(text.upstream.draw!({ model: 'i', prompt: 'x' }, never), UpstreamFailed)
+  await t.rejects(text.upstream.speak!({ model: 's', text: 'x' }, never), UpstreamFailed)
+  await t.rejects(text.upstream.speak!({ model: 's', text: 'x', format: 'mp3' }, never), BadRequest)
+  await t.rejects(text.upstream.speak!({ model: 's', text: 'x', speed: 2 }, never), BadRequest)
 
   const raw = await exchange(t, { headers: json, body: await vector('gemini/speech.json') })
   const call = { model: 's', text: 'x' }
   const samples = [1, 0, 2, 0, 3, 0, 4, 0]
-  t.same([...(await raw.it.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
+  t.same([...(await raw.upstream.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
   t.equal(raw.asked().generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName, 'Kore')
-  const wav = await raw.it.speak!({ ...call, format: 'wav' }, never)
+  const wav = await raw.upstream.speak!({ ...call, format: 'wav' }, never)
   const inside = { inlineData: { mimeType: 'audio/wav', data: Buffer.from(wav.bytes).toString('base64') } }
   const file = await exchange(t, { headers: json, body: said({ content: { parts: [inside] }, finishReason: 'STOP' }) })
-  t.same(await file.it.speak!(call, never), wav, 'a newer model gives a file')
-  t.same([...(await file.it.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
+  t.same(await file.upstream.speak!(call, never), wav, 'a newer model gives a file')
+  t.same([...(await file.upstream.speak!({ ...call, format: 'pcm' }, never)).bytes], samples)
 })
 
 t.test('every model transcribes', async (t) => {
-  const { it, asked } = await exchange(t, { headers: json, body: await vector('gemini/transcript.json') })
+  const { upstream, asked } = await exchange(t, { headers: json, body: await vector('gemini/transcript.json') })
   const audio = { name: 'a.mp3', mime: 'audio/mp3', bytes: new Uint8Array([1, 2, 3]) }
   const call: TranscribeCall = { model: 'gemini-3.8-flash', audio, translate: true, diarize: true, prompt: 'Zoë' }
-  t.same(await it.transcribe!(call, never), {
+  t.same(await upstream.transcribe!(call, never), {
     text: 'Two cafés? Three.',
     language: 'en',
     duration: null,
@@ -510,7 +510,7 @@ t.test('every model transcribes', async (t) => {
   const [text, sound] = asked().contents[0].parts
   t.match(text.text, /translated into English.*speakers apart.*Zoë/)
   t.same(sound, { inlineData: { mimeType: 'audio/mp3', data: 'AQID' } })
-  await t.rejects(it.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, never), BadRequest)
+  await t.rejects(upstream.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, never), BadRequest)
 })
 
 t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {

@@ -40,12 +40,12 @@ const opened = (settings: { readonly file: string; readonly packages?: string; r
 const body = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more })
 
 t.test('the refusal names a missing package', async (t) => {
-  const it = opened({ file: join(t.testdir(), 'model.gguf'), packages: t.testdirName })
+  const doors = opened({ file: join(t.testdir(), 'model.gguf'), packages: t.testdirName })
   const fault = { name: 'UpstreamFailed', message: 'This model needs the package node-llama-cpp', again: false }
-  await t.rejects(it.models(never), fault)
-  await t.rejects(it.chat!({ model: 'model', body: body('Hi'), stream: false }, never), fault)
+  await t.rejects(doors.models(never), fault)
+  await t.rejects(doors.chat!({ model: 'model', body: body('Hi'), stream: false }, never), fault)
   const call = { model: 'model', state: null, questions: [], images: [], samples: null, steps: null }
-  await t.rejects(it.decide!(call, never), fault)
+  await t.rejects(doors.decide!(call, never), fault)
 })
 
 t.test('wrong settings are refused', async (t) => {
@@ -68,14 +68,14 @@ t.test('a model file answers', { skip }, async (t) => {
   const file = join(folder, 'tiny.gguf')
   await writeModel(file)
   const model = 'tiny'
-  const it = opened({ file, packages: packages! })
+  const doors = opened({ file, packages: packages! })
 
   const decide = (state: DecideCall['state'], questions: readonly Question[], more: Partial<DecideCall> = {}) =>
-    it.decide!({ model, state, questions, images: [], samples: null, steps: null, ...more }, never)
+    doors.decide!({ model, state, questions, images: [], samples: null, steps: null, ...more }, never)
   const chat = async (content: string, more: object = {}, prefix?: string) => {
     const options = { max_tokens: 16, temperature: 0, ...more }
     const call = { model, body: body(content, options), stream: false, ...(prefix !== undefined && { prefix }) }
-    const answer = await it.chat!(call, never)
+    const answer = await doors.chat!(call, never)
     return whole(answer)
   }
   const choice: Question = {
@@ -88,11 +88,11 @@ t.test('a model file answers', { skip }, async (t) => {
   const questions = [choice, noul, score]
 
   await t.test('the provider keeps the contract of deciders', (t) =>
-    conform(t, decider.contract, () => ({ upstream: it, model })),
+    conform(t, decider.contract, () => ({ upstream: doors, model })),
   )
 
   await t.test('the list has the name of the file', async (t) => {
-    t.match(await it.models(never), [{ id: 'tiny', type: 'CHAT' }])
+    t.match(await doors.models(never), [{ id: 'tiny', type: 'CHAT' }])
     const absent = opened({ file: join(folder, 'none.gguf'), packages: packages! })
     await t.rejects(absent.models(never), { name: 'UpstreamFailed', message: 'The model file is not there' })
     await t.rejects(absent.chat!({ model, body: body('Hi'), stream: false }, never), {
@@ -109,7 +109,7 @@ t.test('a model file answers', { skip }, async (t) => {
     t.same((await chat('Hello')).choices, whole.choices)
     t.notSame((await chat('Goodbye')).choices, whole.choices)
     const call = { model, body: body('Hello', { max_tokens: 16, temperature: 0 }), stream: true }
-    const answer = await it.chat!(call, never)
+    const answer = await doors.chat!(call, never)
     const chunks: Chunk[] = []
     if (answer.kind === 'chunks') for await (const chunk of answer.chunks) chunks.push(chunk)
     t.ok(chunks.filter(({ choices }) => choices[0]?.delta.content).length > 4, 'piece by piece')
@@ -121,15 +121,15 @@ t.test('a model file answers', { skip }, async (t) => {
   })
 
   await t.test('prompts follow the model’s own template, and a prefix is continued', async (t) => {
-    const said = String((await chat('Hello')).choices[0]!.message.content)
+    const text = String((await chat('Hello')).choices[0]!.message.content)
     const other = join(folder, 'other.gguf')
     await writeModel(other, 1, "{% for message in messages %}<{{ message['content'] }}>{% endfor %}")
     const answer = await opened({ file: other, packages: packages! }).chat!(
       { model, body: body('Hello', { max_tokens: 16, temperature: 0 }), stream: false },
       never,
     )
-    t.not(answer.kind === 'completion' && answer.completion.choices[0]!.message.content, said)
-    t.not((await chat('Hello', {}, 'So then')).choices[0]!.message.content, said)
+    t.not(answer.kind === 'completion' && answer.completion.choices[0]!.message.content, text)
+    t.not((await chat('Hello', {}, 'So then')).choices[0]!.message.content, text)
   })
 
   await t.test('a request beyond the model’s abilities is the caller’s mistake', async (t) => {
@@ -138,7 +138,7 @@ t.test('a model file answers', { skip }, async (t) => {
     await t.rejects(chat('Hi', { n: 2 }), wrong)
     await t.rejects(chat('Hi '.repeat(2000)), wrong)
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }
-    await t.rejects(it.chat!({ model, body: { messages: [image] }, stream: true }, never), wrong)
+    await t.rejects(doors.chat!({ model, body: { messages: [image] }, stream: true }, never), wrong)
     await t.rejects(decide('x', [choice], { images: ['data:image/png;base64,AA=='] }), wrong)
     await t.rejects(decide('word '.repeat(2000), [choice]), wrong)
   })
@@ -150,11 +150,11 @@ t.test('a model file answers', { skip }, async (t) => {
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
     })
     t.ok(['alpha', 'beta'].includes(JSON.parse(String(told.choices[0]!.message.content))))
-    const said = String((await chat('Hello')).choices[0]!.message.content)
-    const stop = said.slice(-3, -2)
+    const text = String((await chat('Hello')).choices[0]!.message.content)
+    const stop = text.slice(-3, -2)
     const stopped = await chat('Hello', { stop: [stop] })
     t.equal(stopped.choices[0]!.finish_reason, 'stop')
-    t.equal(stopped.choices[0]!.message.content, said.slice(0, said.indexOf(stop)))
+    t.equal(stopped.choices[0]!.message.content, text.slice(0, text.indexOf(stop)))
   })
 
   await t.test('a decision takes the whole vocabulary', async (t) => {
@@ -166,7 +166,7 @@ t.test('a model file answers', { skip }, async (t) => {
       [3, 2, 4],
     )
     for (const { probabilities, labelMass, truncated, reads } of distributions) {
-      t.ok(Math.abs(probabilities.reduce((sum, it) => sum + it, 0) - 1) < 1e-9)
+      t.ok(Math.abs(probabilities.reduce((sum, probability) => sum + probability, 0) - 1) < 1e-9)
       t.ok(probabilities.every((p) => p > 0))
       t.ok(labelMass! > 0.01 && labelMass! < 1)
       t.equal(truncated, false)
@@ -180,9 +180,9 @@ t.test('a model file answers', { skip }, async (t) => {
   await t.test('label mass equals the mass of the marks in the whole vocabulary', async (t) => {
     const near = createRequire(join(packages!, 'package.json'))
     const { getLlama, LlamaChat } = await import(pathToFileURL(near.resolve('node-llama-cpp')).href)
-    const its = await getLlama({ build: 'never', progressLogs: false, maxThreads: 1, logger() {} })
-    t.teardown(() => its.dispose())
-    const weights = await its.loadModel({ modelPath: file })
+    const library = await getLlama({ build: 'never', progressLogs: false, maxThreads: 1, logger() {} })
+    t.teardown(() => library.dispose())
+    const weights = await library.loadModel({ modelPath: file })
     const sequence = (await weights.createContext({ contextSize: 1024 })).getSequence()
     const [prompt] = messagesFor(noul, [0, 1], 'A state.', [])
     const chatHistory = [
@@ -251,17 +251,20 @@ t.test('a model file answers', { skip }, async (t) => {
   await t.test('the model stops when the caller leaves, and serves the next call', async (t) => {
     const reason = new Error('enough')
     await t.rejects(
-      it.decide!({ model, state: '', questions, images: [], samples: null, steps: null }, AbortSignal.abort(reason)),
+      doors.decide!({ model, state: '', questions, images: [], samples: null, steps: null }, AbortSignal.abort(reason)),
       reason,
     )
     const controller = new AbortController()
-    const answer = await it.chat!({ model, body: body('Hello', { temperature: 0 }), stream: true }, controller.signal)
+    const answer = await doors.chat!(
+      { model, body: body('Hello', { temperature: 0 }), stream: true },
+      controller.signal,
+    )
     let seen = 0
     const reading = async () => {
       if (answer.kind === 'chunks') for await (const _ of answer.chunks) if (++seen === 3) controller.abort(reason)
     }
     await t.rejects(reading(), reason)
-    const left = await it.chat!({ model, body: body('Hello', { temperature: 0 }), stream: true }, never)
+    const left = await doors.chat!({ model, body: body('Hello', { temperature: 0 }), stream: true }, never)
     if (left.kind === 'chunks') for await (const _ of left.chunks) break
     const [a, b] = await Promise.all([chat('Hello'), chat('Hello')])
     t.same(a.choices, b.choices)

@@ -42,7 +42,7 @@ t.test('a request has the words of Mistral alone', async (t) => {
   const sent = await wording(t, recording, { stream: true, body })
   t.equal(sent.path, '/v1/chat/completions')
   t.equal(sent.headers.authorization, 'Bearer key-1')
-  const { messages: said, ...fields } = sent.body as { messages: any[] }
+  const { messages, ...fields } = sent.body as { messages: any[] }
   t.same(fields, {
     model: recording.model,
     stream: true,
@@ -51,12 +51,12 @@ t.test('a request has the words of Mistral alone', async (t) => {
     safe_prompt: true,
     nobody_knows: 1,
   })
-  t.equal(said[0].role, 'system')
-  t.same(Object.keys(said[2]).sort(), ['content', 'role', 'tool_calls'], 'no member of others')
-  t.same(said[2].content, [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }], 'thoughts have a type')
-  t.match(said[2].tool_calls[0].id, /^[A-Za-z0-9]{9}$/)
-  t.equal(said[3].tool_call_id, said[2].tool_calls[0].id, 'an answer keeps its call')
-  t.equal(said[4].tool_calls[0].id, 'a1B2c3D4e', 'an id of its own form stays')
+  t.equal(messages[0].role, 'system')
+  t.same(Object.keys(messages[2]).sort(), ['content', 'role', 'tool_calls'], 'no member of others')
+  t.same(messages[2].content, [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }], 'thoughts have a type')
+  t.match(messages[2].tool_calls[0].id, /^[A-Za-z0-9]{9}$/)
+  t.equal(messages[3].tool_call_id, messages[2].tool_calls[0].id, 'an answer keeps its call')
+  t.equal(messages[4].tool_calls[0].id, 'a1B2c3D4e', 'an id of its own form stays')
 })
 
 t.test('thoughts beside the text become reasoning, and its ends the common ones', async (t) => {

@@ -54,12 +54,12 @@ t.test('models and embeddings have the common format', async (t) => {
     headers: json,
     body: await vector(`ollama/${path.endsWith('tags') ? 'models' : 'embeddings'}.json`),
   }))
-  const it = await provided(t, ollama, { baseUrl: server.url })
-  t.same(await it.models(never), [
+  const upstream = await provided(t, ollama, { baseUrl: server.url })
+  t.same(await upstream.models(never), [
     { id: 'qwen3:8b', type: 'CHAT' },
     { id: 'nomic-embed-text:latest', type: 'EMBEDDING' },
   ])
-  const { vectors, usage } = await it.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'] }, never)
+  const { vectors, usage } = await upstream.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'] }, never)
   t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })
@@ -73,10 +73,14 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
   })
   const ours = await provided(t, ollama, { baseUrl: server.url })
   const theirs = new Ollama({ host: server.url })
-  for (const it of await comparedOf('ollama'))
+  for (const compared of await comparedOf('ollama'))
     for (const stream of [false, true]) {
-      await completed(ours, { model: it.model, stream, body: it.ours as ChatBody })
-      const answer: any = await theirs.chat({ model: it.model, stream, ...structuredClone(it.theirs) } as never)
+      await completed(ours, { model: compared.model, stream, body: compared.ours as ChatBody })
+      const answer: any = await theirs.chat({
+        model: compared.model,
+        stream,
+        ...structuredClone(compared.theirs),
+      } as never)
       if (stream) for await (const _ of answer);
       compare(t, server)
     }
@@ -89,12 +93,18 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 })
 
 t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {
-  const it = await provided(t, ollama, { baseUrl: 'http://127.0.0.1:1' })
+  const upstream = await provided(t, ollama, { baseUrl: 'http://127.0.0.1:1' })
   const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[not json' } }]
-  const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, never)
+  const work = upstream.chat!(
+    { model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } },
+    never,
+  )
   await t.rejects(work, BadRequest)
   const sound = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
-  const heard = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } }, never)
+  const heard = upstream.chat!(
+    { model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } },
+    never,
+  )
   await t.rejects(heard, BadRequest)
 })
 
@@ -170,8 +180,8 @@ t.test('each question is one request, equal to that of the vendor’s own client
 
 t.test('a failed question ends the other questions', async (t) => {
   const { url, seen } = await waiting(t, (body) => body.includes('"noul"'), 3)
-  const it = await provided(t, ollama, deciding(url))
-  await t.rejects(it.decide!(decideCall('m'), never))
+  const upstream = await provided(t, ollama, deciding(url))
+  await t.rejects(upstream.decide!(decideCall('m'), never))
   t.ok(await until(() => seen.left === 2))
   t.equal(seen.asked, 3)
 })

@@ -52,9 +52,9 @@ t.test('thoughts, cost and provider reach the caller, streamed or not', async (t
 
 t.test('an error inside a 200 becomes an error of the gateway', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('openrouter/error-in-200.json') }))
-  const it = await provided(t, openrouter, recording.settings(server.url))
+  const upstream = await provided(t, openrouter, recording.settings(server.url))
   for (const stream of [false, true]) {
-    const work = it.chat!({ model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } }, never)
+    const work = upstream.chat!({ model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } }, never)
     t.match(await failed(work), { constructor: UpstreamFailed, again: true, answered: 502 })
   }
 })
@@ -64,12 +64,12 @@ t.test('models and embeddings have the common format', async (t) => {
     headers: json,
     body: await vector(`openrouter/${path.endsWith('models') ? 'models' : 'embeddings'}.json`),
   }))
-  const it = await provided(t, openrouter, recording.settings(server.url))
-  t.same(await it.models(never), [
+  const upstream = await provided(t, openrouter, recording.settings(server.url))
+  t.same(await upstream.models(never), [
     { id: 'deepseek/deepseek-r1', type: 'CHAT', description: 'An open reasoning model.', modalities: ['text'] },
     { id: 'openai/text-embedding-3-small', type: 'EMBEDDING', description: 'Embeds.', modalities: ['text'] },
   ])
-  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  const { vectors, usage } = await upstream.embed!({ model: 'm', texts: ['a', 'b'] }, never)
   t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })

@@ -9,10 +9,13 @@ import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
 import { fitted } from '../../fitted.ts'
 import { never, whole } from '../../fakes/vendor.ts'
 
-const it = fitted(use(rehearsal), use(clock)).supply({ upstreams: Upstream }).upstreams[0]!
+const backend = fitted(use(rehearsal), use(clock)).supply({ upstreams: Upstream }).upstreams[0]!
 const ask = async (content: string, more: object = {}, stream = false, prefix?: string) => {
   const body = { messages: [{ role: 'user', content }], ...more }
-  const answer = await it.chat!({ model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) }, never)
+  const answer = await backend.chat!(
+    { model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) },
+    never,
+  )
   return whole(answer)
 }
 
@@ -30,9 +33,9 @@ const stage = (): Stage => {
     asked: () => ({}),
     sockets: async () => 0,
     upstream: {
-      ...it,
+      ...backend,
       chat: (call: ChatCall, signal) =>
-        it.chat!(scene === 'calls tools' ? { ...call, body: { ...call.body, tools: offered } } : call, signal),
+        backend.chat!(scene === 'calls tools' ? { ...call, body: { ...call.body, tools: offered } } : call, signal),
     },
   }
 }
@@ -66,7 +69,7 @@ t.test('the answer says that it is a rehearsal, and repeats word by word', async
   t.same(await ask('How are  you?\n'), answer)
   t.same(await ask('How are  you?\n', {}, true), answer)
   t.not((await ask('Other')).id, answer.id)
-  const streamed = await it.chat!(
+  const streamed = await backend.chat!(
     { model: 'rehearsal', stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } },
     never,
   )
@@ -98,7 +101,7 @@ t.test('answers obey limits, prefixes, JSON and tools', async (t) => {
     })
   }
   t.equal((await ask('Lima', { tools, tool_choice: 'none' })).choices[0]!.finish_reason, 'stop')
-  const told = await it.chat!(
+  const told = await backend.chat!(
     { model: 'm', stream: false, body: { tools, messages: [{ role: 'tool', content: 'sunny' }] } },
     never,
   )
@@ -108,7 +111,7 @@ t.test('answers obey limits, prefixes, JSON and tools', async (t) => {
 
 t.test('the stream stops between two words', async (t) => {
   const controller = new AbortController()
-  const answer = await it.chat!(
+  const answer = await backend.chat!(
     { model: 'm', stream: true, body: { messages: [{ role: 'user', content: 'x' }] } },
     controller.signal,
   )
@@ -117,22 +120,22 @@ t.test('the stream stops between two words', async (t) => {
     if (answer.kind === 'chunks') for await (const _ of answer.chunks) controller.abort(reason)
   }
   t.equal(await reading().catch((fault) => fault), reason)
-  t.equal(await it.models(controller.signal).catch((fault) => fault), reason)
+  t.equal(await backend.models(controller.signal).catch((fault) => fault), reason)
 })
 
 t.test('vectors of texts with common words are near each other', async (t) => {
   const texts = ['The cat sat on the mat', 'the CAT sat on a mat!', 'Quarterly revenue grew', '', '!!!']
-  const { vectors, usage } = await it.embed!({ model: 'rehearsal-embedding', texts }, never)
+  const { vectors, usage } = await backend.embed!({ model: 'rehearsal-embedding', texts }, never)
   const near = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, at) => sum + x * b[at]!, 0)
   t.ok(near(vectors[0]!, vectors[1]!) > 0.6)
   t.ok(near(vectors[0]!, vectors[2]!) < 0.3)
   for (const one of vectors) t.ok(Math.abs(near(one, one) - 1) < 1e-5, 'of length 1')
-  t.same((await it.embed!({ model: 'm', texts }, never)).vectors, vectors)
-  t.equal((await it.embed!({ model: 'm', texts: ['a'], dimensions: 8 }, never)).vectors[0]!.length, 8)
+  t.same((await backend.embed!({ model: 'm', texts }, never)).vectors, vectors)
+  t.equal((await backend.embed!({ model: 'm', texts: ['a'], dimensions: 8 }, never)).vectors[0]!.length, 8)
   t.same(usage, { input: 16, output: 0 })
-  const longest = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4096 }, never)
+  const longest = await backend.embed!({ model: 'm', texts: ['a'], dimensions: 4096 }, never)
   t.equal(longest.vectors[0]!.length, 4096)
-  const longer = await it.embed!({ model: 'm', texts: ['a'], dimensions: 4097 }, never).catch((fault) => fault)
+  const longer = await backend.embed!({ model: 'm', texts: ['a'], dimensions: 4097 }, never).catch((fault) => fault)
   t.match(longer, { status: 400, validator: { dimensions: 'Expected at most 4096' } }, 'no vector stalls the loop')
 })
 

@@ -67,7 +67,7 @@ const statuses: Readonly<Record<string, number>> = { denies: 401, limits: 429, b
 /** The provider before a gateway whose answers are played at the socket: whole, cut, slowly or not at all. */
 const staged = async (t: Test): Promise<Stage> => {
   let scene: Scene = 'answers'
-  const it = await sealedStage(t, { play: ({ stream }) => played(scene, stream), settings: { limits: plenty } })
+  const stage = await sealedStage(t, { play: ({ stream }) => played(scene, stream), settings: { limits: plenty } })
   const server = await backend(t, async ({ method, path, headers, body }) => {
     if (scene === 'page')
       return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>secret-of-the-backend' }
@@ -77,7 +77,7 @@ const staged = async (t: Test): Promise<Stage> => {
     if (isChat && scene === 'silent') return { body: '', pace: 'silent' }
     const { authorization = '' } = headers
     const asked = { method, headers: { authorization }, ...(method === 'POST' && { body: body.toString() }) }
-    const answer = await globalThis.fetch(it.base + path, asked)
+    const answer = await globalThis.fetch(stage.base + path, asked)
     // A stage that closes cuts what nobody waits for any more.
     const text = await answer.text().catch(() => '')
     // A connection that is kept for later calls would count as one that an aborted call holds.
@@ -92,8 +92,8 @@ const staged = async (t: Test): Promise<Stage> => {
     const [how = '', share = 0] = Object.entries(scene)[0] ?? []
     return { ...whole, body: text, pace: { [how]: Math.floor(share * text.length) } as { cut: number } }
   })
-  const settings = { baseUrl: server.url, apiKey: it.apiKey, allowInsecureDev: true }
-  const asked = () => ({ ...it.calls.at(-1)?.body, model: it.calls.at(-1)?.model })
+  const settings = { baseUrl: server.url, apiKey: stage.apiKey, allowInsecureDev: true }
+  const asked = () => ({ ...stage.calls.at(-1)?.body, model: stage.calls.at(-1)?.model })
   const upstream = await provided(t, sealed, settings)
   // The enclave is verified by the first call, which takes long on a busy machine.
   await upstream.chat?.(call('Ready?'), signal)
@@ -121,8 +121,8 @@ const plenty = {
 t.test('the provider keeps the contract of upstreams', (t) => conform(t, upstream.contract, staged))
 
 t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
-  const it = await sealedStage(t)
-  const inner = await provided(t, sealed, { baseUrl: `${it.base}/`, apiKey: it.apiKey, allowInsecureDev: true })
+  const stage = await sealedStage(t)
+  const inner = await provided(t, sealed, { baseUrl: `${stage.base}/`, apiKey: stage.apiKey, allowInsecureDev: true })
   t.match(
     (await inner.models(signal)).map(({ id, type }) => [id, type]),
     [['quiet', 'CHAT'], ['other', 'CHAT'], ['hearing', 'AUDIO_TRANSCRIPTION']], // prettier-ignore
@@ -137,7 +137,7 @@ t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
   for await (const chunk of chunksOf(stream as ChatAnswer)) told.push(chunk)
   t.equal(told.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hello there')
   t.match(told.at(-1)?.usage, { total_tokens: 12 }, 'a stream is always counted')
-  t.notOk(it.calls.some(({ body }) => 'receipt' in body), 'a wish for a receipt is for the one who seals') // prettier-ignore
+  t.notOk(stage.calls.some(({ body }) => 'receipt' in body), 'a wish for a receipt is for the one who seals') // prettier-ignore
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array([82, 73, 70, 70]) }
   for (const translate of [false, true])
     t.match(await inner.transcribe?.({ model: 'hearing', audio, translate, granularities: [] }, signal), {
@@ -145,7 +145,7 @@ t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
       language: 'en',
       duration: 1,
     })
-  const sent = it.logged.filter(({ event }) => event === 'request').map(({ facts }) => String(facts['route']))
+  const sent = stage.logged.filter(({ event }) => event === 'request').map(({ facts }) => String(facts['route']))
   t.same(
     sent.filter((route) => !/^(GET|POST) \/rvenc\//.test(route)),
     [],
@@ -155,21 +155,21 @@ t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
 
 t.test('a place of a stream comes back however the stream ends', async (t) => {
   let open = 0
-  const it = await sealedStage(t, {
+  const stage = await sealedStage(t, {
     play(asked, signal) {
       if (!asked.stream) return echo(asked, signal)
-      const said = String(asked.body.messages.at(-1)?.content)
+      const text = String(asked.body.messages.at(-1)?.content)
       async function* chunks() {
         open++
         yield chunk({ content: 'one ' })
-        if (said === 'breaks') throw new UpstreamFailed()
-        if (said === 'hangs') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) // prettier-ignore
+        if (text === 'breaks') throw new UpstreamFailed()
+        if (text === 'hangs') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) // prettier-ignore
         yield chunk({ content: 'two' }, 'stop')
       }
       return { kind: 'chunks', chunks: chunks() }
     },
   })
-  const inner = await provided(t, sealed, { baseUrl: it.base, apiKey: it.apiKey, allowInsecureDev: true })
+  const inner = await provided(t, sealed, { baseUrl: stage.base, apiKey: stage.apiKey, allowInsecureDev: true })
   const begun = async (content: string, signal: AbortSignal) =>
     chunksOf((await inner.chat?.(call(content, true), signal)) as ChatAnswer)
   for (const end of ['whole', 'breaks', 'left', 'aborted', 'never read', 'refused']) {

@@ -49,8 +49,8 @@ t.test('the server’s own fields and embeddings pass', async (t) => {
     t.equal(choices[0]!.message.role, 'assistant', 'a null role says nothing')
   }
   const server = await backend(t, async () => ({ headers: json, body: await vector('sglang/embeddings.json') }))
-  const it = await provided(t, sglang, { baseUrl: server.url })
-  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  const upstream = await provided(t, sglang, { baseUrl: server.url })
+  const { vectors, usage } = await upstream.embed!({ model: 'm', texts: ['a', 'b'] }, never)
   t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
 })
@@ -73,14 +73,18 @@ for (const [decisions, answer] of [
 
 t.test('questions have known keys only, and images stand beside the state', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
-  const it = await provided(t, sglang, { ...recording.settings(server.url), type: 'DECISION', decisions: 'systemone' })
-  t.ok(it.chat, 'and still chats')
+  const upstream = await provided(t, sglang, {
+    ...recording.settings(server.url),
+    type: 'DECISION',
+    decisions: 'systemone',
+  })
+  t.ok(upstream.chat, 'and still chats')
   const images = ['data:image/png;base64,AAEC']
-  await it.decide!(decideCall('m', { images, samples: 2, steps: 2 }), never)
-  const said = JSON.parse(server.asked[0]!.body.toString())
-  t.same(Object.keys(said), ['model', 'state', 'questions', 'images'])
-  t.same(said.images, images)
-  for (const question of Object.values<object>(said.questions)) {
+  await upstream.decide!(decideCall('m', { images, samples: 2, steps: 2 }), never)
+  const parsed = JSON.parse(server.asked[0]!.body.toString())
+  t.same(Object.keys(parsed), ['model', 'state', 'questions', 'images'])
+  t.same(parsed.images, images)
+  for (const question of Object.values<object>(parsed.questions)) {
     t.same(Object.keys(question), ['type', 'instructions', 'criteria'])
   }
 })

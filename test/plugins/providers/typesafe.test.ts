@@ -29,8 +29,8 @@ t.test('the list names the models that decide', async (t) => {
   const list = { models: [{ name: 'jev-1.14', description: 'Decides.', release_date: '2026-10-01' }, { name: 'bare' }] }
   let body: unknown = list
   const server = await backend(t, () => ({ headers: json, body: JSON.stringify(body) }))
-  const it = await provided(t, typesafe, settings(server.url))
-  t.same(await it.models(never), [
+  const upstream = await provided(t, typesafe, settings(server.url))
+  t.same(await upstream.models(never), [
     { id: 'jev-1.14', type: 'DECISION', description: 'Decides.' },
     { id: 'bare', type: 'DECISION' },
   ])
@@ -38,14 +38,14 @@ t.test('the list names the models that decide', async (t) => {
   await client.models.list()
   compare(t, server)
   for (body of [{}, { models: {} }, { models: [null] }, { models: [{ id: 'x' }] }])
-    await t.rejects(it.models(never), UpstreamFailed)
+    await t.rejects(upstream.models(never), UpstreamFailed)
 })
 
 t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
-  const it = await provided(t, typesafe, settings(server.url))
+  const upstream = await provided(t, typesafe, settings(server.url))
   const client = new TypeSafeClient({ apiKey: 'ts-1', baseURL: server.url })
-  await it.decide!(
+  await upstream.decide!(
     decideCall('jev-latest', {
       state: 'A state.',
       questions: [
@@ -79,33 +79,33 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
 
 t.test('images have names, and the state mentions each name', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
-  const it = await provided(t, typesafe, {
+  const upstream = await provided(t, typesafe, {
     ...settings(server.url),
     headers: { 'typesafe-danger-zone-long-context': 'true' },
   })
   const images = ['data:image/png;base64,AAEC', 'data:image/jpeg;base64,/9j/']
-  await it.decide!(decideCall('m', { images, state: 'A state.' }), never)
+  await upstream.decide!(decideCall('m', { images, state: 'A state.' }), never)
   const { headers, body } = server.asked[0]!
-  const said = JSON.parse(body.toString())
+  const parsed = JSON.parse(body.toString())
   t.equal(headers['typesafe-danger-zone-images'], 'true')
   t.equal(headers['typesafe-danger-zone-long-context'], 'true')
-  t.same(said.assets, {
+  t.same(parsed.assets, {
     'image-1': { type: 'image', format: 'png', data_base64: 'AAEC' },
     'image-2': { type: 'image', format: 'jpeg', data_base64: '/9j/' },
   })
-  t.same(said.state, { images: ['image-1', 'image-2'], state: 'A state.' })
-  t.equal(Object.keys(said.state)[0], 'images', 'ahead of the state')
+  t.same(parsed.state, { images: ['image-1', 'image-2'], state: 'A state.' })
+  t.equal(Object.keys(parsed.state)[0], 'images', 'ahead of the state')
 })
 
 t.test('probabilities of two digits count, as the vendor rounds', async (t) => {
   const probabilities = { 10: 0.33, 2: 0.33, b: 0.33, ['__proto__']: 0 }
   const body = JSON.stringify({ answers: { q1: { type: 'choice', choice: '10', probabilities, confidence: 0 } } })
   const server = await backend(t, () => ({ headers: json, body: body }))
-  const it = await provided(t, typesafe, settings(server.url))
-  const { distributions, usage } = await it.decide!(
+  const upstream = await provided(t, typesafe, settings(server.url))
+  const { distributions, usage } = await upstream.decide!(
     decideCall('m', { questions: decideCall('m').questions.slice(0, 1) }),
     never,
   )
-  t.ok(Math.abs(distributions[0]!.probabilities.reduce((sum, it) => sum + it) - 1) < 1e-12)
+  t.ok(Math.abs(distributions[0]!.probabilities.reduce((sum, probability) => sum + probability) - 1) < 1e-12)
   t.same(usage, { input: 0, output: 0, estimated: true })
 })

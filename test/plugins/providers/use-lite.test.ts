@@ -13,11 +13,11 @@ import { fitted } from '../../fitted.ts'
 import { never } from '../../fakes/vendor.ts'
 
 const container = fitted(use(useLite))
-const it = container.supply({ upstreams: Upstream }).upstreams[0]!
+const upstream = container.supply({ upstreams: Upstream }).upstreams[0]!
 t.teardown(() => container.dispose())
 
 const decide = (state: DecideCall['state'], questions: readonly Question[], more: Partial<DecideCall> = {}) =>
-  it.decide!({ model: 'use-lite', state, questions, images: [], samples: null, steps: null, ...more }, never)
+  upstream.decide!({ model: 'use-lite', state, questions, images: [], samples: null, steps: null, ...more }, never)
 
 const team: Question & { readonly type: 'choice' } = {
   type: 'choice',
@@ -35,39 +35,39 @@ const questions = [team, refund, pets, heat]
 const state = 'You charged me twice. Please give me my money back.'
 
 t.test('the provider keeps the contract of deciders', (t) =>
-  conform(t, decider.contract, () => ({ upstream: it, model: 'use-lite' })),
+  conform(t, decider.contract, () => ({ upstream, model: 'use-lite' })),
 )
 
 t.test('the list has a model that decides and a model that embeds', async (t) => {
-  t.match(await it.models(never), [
+  t.match(await upstream.models(never), [
     { id: 'use-lite', type: 'DECISION' },
     { id: 'use-lite-embedding', type: 'EMBEDDING' },
   ])
-  await t.rejects(it.models(AbortSignal.abort(new Error('enough'))), { message: 'enough' })
+  await t.rejects(upstream.models(AbortSignal.abort(new Error('enough'))), { message: 'enough' })
 })
 
 t.test('embeddings are unit vectors, repeat, and are near for texts of one meaning', async (t) => {
   const texts = ['The cat sleeps on the sofa.', 'A kitten naps on the couch.', 'Interest rates rose again.', '', ' ']
   const call = { model: 'use-lite-embedding', texts }
-  const { vectors, usage } = await it.embed!(call, never)
+  const { vectors, usage } = await upstream.embed!(call, never)
   t.equal(vectors.length, texts.length)
   for (const vector of vectors) {
     t.equal(vector.length, 512)
     t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
   }
-  const like = (a: number, b: number) => vectors[a]!.reduce((sum, it, at) => sum + it * vectors[b]![at]!, 0)
+  const like = (a: number, b: number) => vectors[a]!.reduce((sum, value, at) => sum + value * vectors[b]![at]!, 0)
   t.ok(like(0, 1) > like(0, 2) + 0.2)
-  t.same((await it.embed!(call, never)).vectors, vectors)
+  t.same((await upstream.embed!(call, never)).vectors, vectors)
   t.match(usage, { output: 0, estimated: true })
   t.ok(usage.input > 10)
-  t.same((await it.embed!({ ...call, texts: [] }, never)).vectors, [])
-  await t.rejects(it.embed!({ ...call, dimensions: 256 }, never), { name: 'BadRequest', status: 400 })
+  t.same((await upstream.embed!({ ...call, texts: [] }, never)).vectors, [])
+  await t.rejects(upstream.embed!({ ...call, dimensions: 256 }, never), { name: 'BadRequest', status: 400 })
 })
 
 t.test('the event loop stays free while 64 texts are embedded', async (t) => {
   const texts = Array.from({ length: 64 }, (_, at) => `Order ${at} has not arrived, and nobody answers my letters.`)
   const before = performance.eventLoopUtilization()
-  await it.embed!({ model: 'use-lite-embedding', texts }, never)
+  await upstream.embed!({ model: 'use-lite-embedding', texts }, never)
   const { active, idle } = performance.eventLoopUtilization(before)
   t.ok(idle > 50, 'it takes a while')
   // A busy machine stretches both.
@@ -84,7 +84,7 @@ t.test('plain questions get the right answer', async (t) => {
     [3, 2, 2, 3],
   )
   for (const { probabilities } of distributions) {
-    t.ok(Math.abs(probabilities.reduce((sum, it) => sum + it, 0) - 1) < 1e-12)
+    t.ok(Math.abs(probabilities.reduce((sum, probability) => sum + probability, 0) - 1) < 1e-12)
     t.ok(probabilities.every((p) => p >= 0 && p <= 1))
   }
   t.ok(distributions[0]!.probabilities[0]! > 0.6, 'billing')
@@ -154,7 +154,7 @@ t.test('images are the caller’s mistake', (t) =>
 t.test('a caller that leaves gets its reason at once, and no other caller waits longer', async (t) => {
   const controller = new AbortController()
   const texts = Array.from({ length: 200 }, (_, at) => `Something about number ${at}`)
-  const work = it.embed!({ model: 'use-lite-embedding', texts }, controller.signal)
+  const work = upstream.embed!({ model: 'use-lite-embedding', texts }, controller.signal)
   const reason = new Error('enough')
   setImmediate(() => controller.abort(reason))
   await t.rejects(work, reason)
@@ -165,15 +165,15 @@ t.test('the refusal names a missing package', async (t) => {
   const module = createRequire(import.meta.url)('node:module') as { _resolveFilename(...from: unknown[]): string }
   const resolve = module._resolveFilename
   t.teardown(() => (module._resolveFilename = resolve))
-  for (const absent of ['core', 'embeddings', 'model-embeddings-en'].map((it) => `@energetic-ai/${it}`)) {
+  for (const absent of ['core', 'embeddings', 'model-embeddings-en'].map((text) => `@energetic-ai/${text}`)) {
     module._resolveFilename = (name, ...more) => {
       if (name === absent) throw Object.assign(new Error('not there'), { code: 'MODULE_NOT_FOUND' })
       return resolve(name, ...more)
     }
     const fault = { name: 'UpstreamFailed', message: new RegExp(absent), again: false }
-    await t.rejects(it.models(never), fault)
+    await t.rejects(upstream.models(never), fault)
     await t.rejects(decide(state, [team]), fault)
-    await t.rejects(it.embed!({ model: 'use-lite-embedding', texts: ['x'] }, never), fault)
+    await t.rejects(upstream.embed!({ model: 'use-lite-embedding', texts: ['x'] }, never), fault)
   }
 })
 

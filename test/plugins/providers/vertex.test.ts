@@ -62,21 +62,23 @@ const open: Recording = {
 }
 
 /** A stage behind a sign-in of its own address. */
-const signedStage = async (t: Lasting, it: Recording) => {
+const signedStage = async (t: Lasting, recording: Recording) => {
   const tokens = await backend(t, async () => ({ headers: json, body: await vector('vertex/token.json') }))
-  const stage = await staged(t, { ...it, settings: (url) => settings(url, tokens.url) })
-  return { ...stage, asked: () => ({ ...stage.asked(), model: it.model }) }
+  const stage = await staged(t, { ...recording, settings: (url) => settings(url, tokens.url) })
+  return { ...stage, asked: () => ({ ...stage.asked(), model: recording.model }) }
 }
 
-for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude, 'open models': open })) {
+for (const [name, recording] of Object.entries({ Gemini: gemini, Claude: claude, 'open models': open })) {
   t.test(`contract of ${name}`, (t) =>
-    conform(t, upstream.contract, (t) => signedStage(t, it), { 'lists its models': 'the list is that of all models' }),
+    conform(t, upstream.contract, (t) => signedStage(t, recording), {
+      'lists its models': 'the list is that of all models',
+    }),
   )
 }
 
-for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude })) {
+for (const [name, recording] of Object.entries({ Gemini: gemini, Claude: claude })) {
   t.test(`contract of counters of ${name}`, (t) =>
-    conform(t, counter.contract, async (t) => ({ ...(await signedStage(t, it)), tokens: 21 })),
+    conform(t, counter.contract, async (t) => ({ ...(await signedStage(t, recording)), tokens: 21 })),
   )
 }
 
@@ -88,14 +90,14 @@ t.test('a prompt is counted in the form of its model, and open models count none
       body: await vector(path.includes('anthropic') ? 'anthropic/count.json' : 'gemini/count.json'),
     }
   })
-  const it = await provided(t, vertex, settings(server.url))
+  const upstream = await provided(t, vertex, settings(server.url))
   const asked = () => JSON.parse(server.asked.at(-1)!.body.toString())
   const body = {
     messages: [{ role: 'system', content: 'Be short.' }, ...messages],
     max_tokens: 9,
     service_tier: 'flex',
   }
-  t.same(await it.countTokens!({ model: gemini.model, body }, never), { tokens: 21 })
+  t.same(await upstream.countTokens!({ model: gemini.model, body }, never), { tokens: 21 })
   t.same(asked(), {
     systemInstruction: { parts: [{ text: 'Be short.' }] },
     contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
@@ -106,11 +108,14 @@ t.test('a prompt is counted in the form of its model, and open models count none
     body: { messages, max_tokens: 5 },
     headers: { 'anthropic-beta': 'one' },
   } as const
-  t.match(await it.countTokens!({ model: claude.model, body, native }, never), { tokens: 21, native: { body: {} } })
+  t.match(await upstream.countTokens!({ model: claude.model, body, native }, never), {
+    tokens: 21,
+    native: { body: {} },
+  })
   t.same(asked(), { anthropic_version: 'vertex-2023-10-16', model: claude.model, messages })
   t.equal(server.asked.at(-1)!.headers['anthropic-beta'], 'one')
   const before = server.asked.length
-  t.equal(await it.countTokens!({ model: open.model, body }, never), null)
+  t.equal(await upstream.countTokens!({ model: open.model, body }, never), null)
   t.equal(server.asked.length, before, 'nobody is asked')
 })
 
@@ -132,15 +137,15 @@ const cloud = async (t: Lasting, own: object = {}) => {
     if (path.endsWith('/completions')) return { headers: json, body: await vector('openai/chat.json') }
     return { headers: json, body: await vector('gemini/chat.json') }
   })
-  const it = await provided(t, vertex, { ...settings(server.url), ...own })
-  return { it, how, server }
+  const upstream = await provided(t, vertex, { ...settings(server.url), ...own })
+  return { upstream, how, server }
 }
 
-const ask = (it: Upstream, model: string) => completed(it, { model, stream: false, body: { messages } })
+const ask = (upstream: Upstream, model: string) => completed(upstream, { model, stream: false, body: { messages } })
 
 t.test('a service account signs in by an assertion that its public key verifies, once for many calls', async (t) => {
-  const { it, server } = await cloud(t)
-  await Promise.all([ask(it, gemini.model), ask(it, claude.model), ask(it, open.model)])
+  const { upstream, server } = await cloud(t)
+  await Promise.all([ask(upstream, gemini.model), ask(upstream, claude.model), ask(upstream, open.model)])
   const [signIn, ...more] = server.asked.filter(({ path }) => path === '/token')
   t.equal(more.length, 0)
   const form = new URLSearchParams(signIn!.body.toString())
@@ -163,17 +168,17 @@ t.test('a service account signs in by an assertion that its public key verifies,
 
 t.test('without a key file the machine’s own account signs in', async (t) => {
   const tokens = await backend(t, async () => ({ headers: json, body: await vector('vertex/token.json') }))
-  const { it, server } = await cloud(t, { serviceAccount: undefined, metadataUrl: tokens.url })
-  await ask(it, gemini.model)
+  const { upstream, server } = await cloud(t, { serviceAccount: undefined, metadataUrl: tokens.url })
+  await ask(upstream, gemini.model)
   t.equal(tokens.asked[0]!.path, '/computeMetadata/v1/instance/service-accounts/default/token')
   t.equal(tokens.asked[0]!.headers['metadata-flavor'], 'Google')
   t.equal(server.asked[0]!.headers.authorization, 'Bearer token-1')
 })
 
 t.test('a sign-in that fails is the backend’s fault, and tells no secret', async (t) => {
-  const { it, how } = await cloud(t)
+  const { upstream, how } = await cloud(t)
   how.refused = true
-  const fault = await failed(ask(it, gemini.model))
+  const fault = await failed(ask(upstream, gemini.model))
   t.match(fault, { constructor: UpstreamFailed, again: true, answered: 400, status: 502 })
   const told = (error: unknown): string =>
     error instanceof Error ? `${error.stack} ${JSON.stringify(error)} ${told(error.cause)}` : `${error}`
@@ -192,8 +197,8 @@ t.test('key files that are none end the start without a word of them', async (t)
 })
 
 t.test('each kind of model gets its own form', async (t) => {
-  const { it, server } = await cloud(t)
-  const dialectOf = (model: string) => typeof it.dialect === 'function' && it.dialect(model)
+  const { upstream, server } = await cloud(t)
+  const dialectOf = (model: string) => typeof upstream.dialect === 'function' && upstream.dialect(model)
   t.same(
     [gemini, claude, open].map(({ model }) => dialectOf(model)),
     ['generate-content', 'messages', undefined],
@@ -203,18 +208,18 @@ t.test('each kind of model gets its own form', async (t) => {
     body: { messages, max_tokens: 5 },
     headers: { 'anthropic-beta': 'one' },
   } as const
-  const answer = await it.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
+  const answer = await upstream.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
   t.match(answer, { native: { dialect: 'messages', body: { type: 'message' } } })
   const asked = server.asked.at(-1)!
   t.equal(asked.headers['anthropic-beta'], 'one')
   t.same(JSON.parse(asked.body.toString()), { anthropic_version: 'vertex-2023-10-16', messages, max_tokens: 5 })
-  await ask(it, open.model)
+  await ask(upstream, open.model)
   t.same(JSON.parse(server.asked.at(-1)!.body.toString()), { model: open.model, messages })
 })
 
 t.test('models, and a list of one’s own', async (t) => {
-  const { it, server } = await cloud(t)
-  t.same(await it.models(never), [
+  const { upstream, server } = await cloud(t)
+  t.same(await upstream.models(never), [
     { id: 'gemini-2.5-flash', type: 'CHAT' },
     { id: 'gemini-2.5-flash-image', type: 'IMAGE' },
     { id: 'text-embedding-005', type: 'EMBEDDING' },
@@ -222,21 +227,21 @@ t.test('models, and a list of one’s own', async (t) => {
   t.equal(server.asked.at(-1)!.headers['x-goog-user-project'], 'mine')
   const own = await cloud(t, { models: { 'claude-sonnet-4-6': 'CHAT' } })
   const listed = [{ id: 'claude-sonnet-4-6', type: 'CHAT' }]
-  t.same(await own.it.models(never), listed)
+  t.same(await own.upstream.models(never), listed)
   own.how.lists = 403
-  t.same(await own.it.models(never), listed, 'an account that may not list')
+  t.same(await own.upstream.models(never), listed, 'an account that may not list')
 })
 
 t.test('vectors', async (t) => {
-  const { it, server } = await cloud(t)
-  const many = await it.embed!({ model: 'text-embedding-005', texts: ['a', 'b'], dimensions: 2 }, never)
+  const { upstream, server } = await cloud(t)
+  const many = await upstream.embed!({ model: 'text-embedding-005', texts: ['a', 'b'], dimensions: 2 }, never)
   t.same([...many.vectors[1]!], [1, 2])
   t.same(many.usage, { input: 7, output: 0 })
   t.same(JSON.parse(server.asked.at(-1)!.body.toString()), {
     instances: [{ content: 'a' }, { content: 'b' }],
     parameters: { outputDimensionality: 2 },
   })
-  t.match(await failed(it.embed!({ model: 'gemini-embedding-001', texts: ['a', 'b'] }, never)), UpstreamFailed)
+  t.match(await failed(upstream.embed!({ model: 'gemini-embedding-001', texts: ['a', 'b'] }, never)), UpstreamFailed)
   t.match(JSON.parse(server.asked.at(-1)!.body.toString()), { instances: [{ content: 'a' }] })
 })
 

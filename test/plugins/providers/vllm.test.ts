@@ -39,13 +39,13 @@ t.test('the provider keeps the contract of counters', (t) =>
 
 t.test('a prompt of text is counted with its tools, and one with images is not', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('vllm/count.json') }))
-  const it = await provided(t, vllm, recording.settings(server.url))
+  const upstream = await provided(t, vllm, recording.settings(server.url))
   const { model } = recording
   const tools = [{ type: 'function', function: { name: 'look' } }]
-  t.same(await it.countTokens!({ model, body: { messages, tools, max_tokens: 9 } }, never), { tokens: 21 })
+  t.same(await upstream.countTokens!({ model, body: { messages, tools, max_tokens: 9 } }, never), { tokens: 21 })
   t.same(JSON.parse(server.asked[0]!.body.toString()), { model, messages, tools })
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
-  t.equal(await it.countTokens!({ model, body: { messages: [{ role: 'user', content: [image] }] } }, never), null)
+  t.equal(await upstream.countTokens!({ model, body: { messages: [{ role: 'user', content: [image] }] } }, never), null)
   t.equal(server.asked.length, 1)
 })
 
@@ -79,18 +79,18 @@ t.test('the server’s own fields, embeddings and transcripts pass', async (t) =
     headers: json,
     body: await vector(`vllm/${/transcr/.test(path) ? 'transcription' : 'embeddings'}.json`),
   }))
-  const it = await provided(t, vllm, { baseUrl: server.url, type: 'EMBEDDING' })
-  const { vectors } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  const upstream = await provided(t, vllm, { baseUrl: server.url, type: 'EMBEDDING' })
+  const { vectors } = await upstream.embed!({ model: 'm', texts: ['a', 'b'] }, never)
   t.same(numbersOf(vectors), recordedVectors)
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array(3) }
-  t.match(await it.transcribe!({ model: 'm', audio }, never), {
+  t.match(await upstream.transcribe!({ model: 'm', audio }, never), {
     text: 'Hello there.',
     language: 'en',
     duration: 2.5,
     words: [],
   })
-  t.equal(it.speak, undefined)
-  t.equal(it.draw, undefined)
+  t.equal(upstream.speak, undefined)
+  t.equal(upstream.draw, undefined)
 })
 
 t.test('requests equal those of the documented client', (t) =>
@@ -113,12 +113,12 @@ t.test('decisions travel in the server’s form', (t) =>
 t.test('a decision takes the tokens of the answers alone', async (t) => {
   const vocabulary = ['A', 'B', 'C', 'D', ' A', 'a', 'yes', ' Yes', 'no', 'No', '0', '1', '2']
   const server = await backend(t, ({ path, body }) => {
-    const said = JSON.parse(body.toString())
+    const parsed = JSON.parse(body.toString())
     if (path === '/tokenize') {
-      const at = vocabulary.indexOf(said.prompt)
+      const at = vocabulary.indexOf(parsed.prompt)
       return { headers: json, body: JSON.stringify({ tokens: at < 0 ? [90, 91] : [at], count: at < 0 ? 2 : 1 }) }
     }
-    const each = (said.logprob_token_ids as number[]).map((id, at, all) => ({
+    const each = (parsed.logprob_token_ids as number[]).map((id, at, all) => ({
       token: vocabulary[id],
       logprob: Math.log((0.9 * (at + 1)) / ((all.length * (all.length + 1)) / 2)),
     }))
@@ -130,8 +130,8 @@ t.test('a decision takes the tokens of the answers alone', async (t) => {
       body: JSON.stringify({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage }),
     }
   })
-  const it = await provided(t, vllm, { ...recording.settings(server.url), decisions: 'tokens' })
-  const { distributions, engine } = await it.decide!(decideCall('m'), never)
+  const upstream = await provided(t, vllm, { ...recording.settings(server.url), decisions: 'tokens' })
+  const { distributions, engine } = await upstream.decide!(decideCall('m'), never)
   t.equal(engine, 'logprobs')
   const asked = server.asked
     .filter(({ path }) => path === '/v1/chat/completions')
@@ -154,6 +154,6 @@ t.test('a decision takes the tokens of the answers alone', async (t) => {
     t.equal(truncated, false)
   }
   const before = server.asked.length
-  await it.decide!(decideCall('m'), never)
+  await upstream.decide!(decideCall('m'), never)
   t.equal(server.asked.length, before + 3, 'tokens are looked up once')
 })

@@ -13,10 +13,10 @@ t.test('contract', async (t) => {
 })
 
 t.test('a file without another reader is read as text', async (t) => {
-  const it = made(document)
-  t.equal(it.lastResort, true)
-  t.ok(it.fits(file('plan.unheard-of', 'words')))
-  const { sections } = await it.read(file('plan.unheard-of', 'words'), soon())
+  const reader = made(document)
+  t.equal(reader.lastResort, true)
+  t.ok(reader.fits(file('plan.unheard-of', 'words')))
+  const { sections } = await reader.read(file('plan.unheard-of', 'words'), soon())
   t.same(sections, [{ heading: null, text: 'words', page: null }])
 })
 
@@ -27,7 +27,7 @@ t.test('cells and options are apart, whatever encloses them', async (t) => {
     ['<p>One of <option>red</option><option>blue</option>', 'One of red blue'],
   ] as const) {
     const { sections } = await made(document).read(file('page.html', page), soon())
-    t.equal(sections.map((it) => it.text.trim()).join(), text, page)
+    t.equal(sections.map((section) => section.text.trim()).join(), text, page)
   }
 })
 

@@ -15,8 +15,8 @@ t.test('contract', async (t) => {
 
 t.test('without OCR an image has no text, and a look at it is Unconfigured', async (t) => {
   withoutPrograms(t)
-  const it = made(image)
+  const reader = made(image)
   const picture = await stored('image/order.webp')
-  t.same(await it.read(picture, soon()), { content: { pages: [], truncated: true }, sections: [] })
-  await t.rejects(it.see!(picture, 1, soon()), Unconfigured)
+  t.same(await reader.read(picture, soon()), { content: { pages: [], truncated: true }, sections: [] })
+  await t.rejects(reader.see!(picture, 1, soon()), Unconfigured)
 })

@@ -53,10 +53,10 @@ t.test('the values of forms, comments, links and bookmarks are read', async (t) 
 })
 
 t.test('text whose characters the fonts do not tell is read by OCR, or marked and not searched', async (t) => {
-  const { content, said } = await contentOf('glyphs-mapped-to-controls')
+  const { content, said: text } = await contentOf('glyphs-mapped-to-controls')
   const page = content.pages[0]
   if (page?.source === 'ocr') t.match(page, { text: /harbour master counts/, confidence: Number })
-  else t.match({ page, said }, { page: { untrusted: true }, said: '' })
+  else t.match({ page, said: text }, { page: { untrusted: true }, said: '' })
   const numbers = await contentOf('glyph-numbers-alone')
   if (numbers.content.pages[0]?.source === 'text')
     t.match(numbers, { content: { pages: [{ untrusted: true }] }, said: '' })

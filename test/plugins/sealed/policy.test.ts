@@ -14,9 +14,9 @@ const keyset = printKeyset({
   releaseDigest: release,
   keys: [{ kem: kems[0]!.id, notBefore: 0, notAfter: 1, publicKey: publicKeyOf(kems[0]!, new Uint8Array(32)) }],
 })
-const said = { reportData: reportData(keyset, challenge), measurement, debug: false }
+const claims = { reportData: reportData(keyset, challenge), measurement, debug: false }
 const good: Policy = {
-  verifiers: { good: async () => said },
+  verifiers: { good: async () => claims },
   measurements: [measurement],
   releases: ['07'.repeat(32)],
 }
@@ -33,9 +33,9 @@ t.test('evidence is taken by the policy alone', async (t) => {
   await t.rejects(asked({ ...inherits, verifiers: {} }, { type: 'constructor' }), fault('unverified'))
   await t.rejects(asked({ ...good, measurements: ['cd'.repeat(48)] }), fault('unverified'))
   await t.rejects(asked({ ...good, releases: ['08'.repeat(32)] }), fault('unverified'))
-  const debug = { good: async () => ({ ...said, debug: true }) }
+  const debug = { good: async () => ({ ...claims, debug: true }) }
   await t.rejects(asked({ ...good, verifiers: debug }), fault('unverified'))
-  const replayed = { good: async () => ({ ...said, reportData: reportData(keyset, release) }) }
+  const replayed = { good: async () => ({ ...claims, reportData: reportData(keyset, release) }) }
   await t.rejects(asked({ ...good, verifiers: replayed }), fault('unverified'), 'evidence for another challenge')
   const { measurements: _, ...unpinned } = good
   await t.rejects(asked(unpinned), fault('unverified'), 'where no measurement is trusted')

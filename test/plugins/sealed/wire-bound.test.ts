@@ -43,32 +43,36 @@ t.test('keys that say that their file is bound', (t) => {
   t.end()
 })
 
-const factsOf = (it: any): BoundFacts => ({ ...it, wrappedDek: hex(it.wrapped_dek) })
+const factsOf = (vector: any): BoundFacts => ({ ...vector, wrappedDek: hex(vector.wrapped_dek) })
 
 t.test('bindings', (t) => {
   const { kek, valid, refused, refused_under } = vectors.bindings
   const key = fileBindKey(hex(kek))
-  for (const it of valid) {
-    const said = {
-      revision: it.revision,
-      hash: hex(it.hash),
-      clientHash: it.client_hash === null ? null : hex(it.client_hash),
+  for (const vector of valid) {
+    const shown = {
+      revision: vector.revision,
+      hash: hex(vector.hash),
+      clientHash: vector.client_hash === null ? null : hex(vector.client_hash),
     }
-    t.equal(toHex(printBinding(key, factsOf(it), said)), it.binding)
-    t.same(openBinding(key, factsOf(it), hex(it.binding)), said)
-    t.equal(openBinding(fileBindKey(hex(refused_under)), factsOf(it), hex(it.binding)), null, 'under another KEK')
+    t.equal(toHex(printBinding(key, factsOf(vector), shown)), vector.binding)
+    t.same(openBinding(key, factsOf(vector), hex(vector.binding)), shown)
+    t.equal(
+      openBinding(fileBindKey(hex(refused_under)), factsOf(vector), hex(vector.binding)),
+      null,
+      'under another KEK',
+    )
   }
-  for (const it of refused) t.equal(openBinding(key, factsOf(it), hex(it.binding)), null, it.comment)
+  for (const vector of refused) t.equal(openBinding(key, factsOf(vector), hex(vector.binding)), null, vector.comment)
   t.end()
 })
 
 t.test('a key for the enclave names its file and content', (t) => {
   const { valid, refused } = vectors.parts
   for (const { part, key, id, stored } of valid) {
-    const its = stored && { size: stored.size, hash: hex(stored.hash) }
-    t.equal(toHex(namedKey(hex(key), id, its)), part)
+    const facts = stored && { size: stored.size, hash: hex(stored.hash) }
+    t.equal(toHex(namedKey(hex(key), id, facts)), part)
     const read = readNamedKey(hex(part))!
-    t.same([toHex(read.key), textOf(read.name), read.stored], [key, id, its])
+    t.same([toHex(read.key), textOf(read.name), read.stored], [key, id, facts])
     t.equal(checks.key(`${part}${'00'.repeat(16)}`), null, 'a field holds it, sealed')
   }
   for (const part of refused) t.equal(readNamedKey(hex(part)), null, part)

@@ -62,20 +62,20 @@ const fault = (status: number, body: unknown) => faultOf(status, null, new Error
 
 t.test('what is the caller’s is told to the caller', async (t) => {
   for (const [code, status, body, param] of table) {
-    const it = fault(status, body)
+    const error = fault(status, body)
     const own = code === 'insufficient_quota' || ![400, 403, 413, 422].includes(status)
-    t.equal(it instanceof BadRequest, !own, textOf(body))
-    if (!own) t.match(it, { message: 'The backend refused the request', code })
-    if (param !== undefined) t.same(Object.keys(it.validator ?? {}), [param])
-    if (own) t.equal(it.told, null, 'no sentence on what is the operator’s')
+    t.equal(error instanceof BadRequest, !own, textOf(body))
+    if (!own) t.match(error, { message: 'The backend refused the request', code })
+    if (param !== undefined) t.same(Object.keys(error.validator ?? {}), [param])
+    if (own) t.equal(error.told, null, 'no sentence on what is the operator’s')
   }
-  const said = error({ message: 'Too hot' })
-  t.equal(fault(400, said).told, 'Too hot')
-  const passed = error({ message: 'Provider returned error', metadata: { raw: JSON.stringify(said) } })
+  const refused = error({ message: 'Too hot' })
+  t.equal(fault(400, refused).told, 'Too hot')
+  const passed = error({ message: 'Provider returned error', metadata: { raw: JSON.stringify(refused) } })
   t.equal(fault(400, passed).told, 'Too hot', 'what another backend said')
-  t.equal(fault(422, said).told, 'Too hot')
-  t.equal(fault(413, said).told, 'Too hot')
-  for (const status of [401, 402, 403, 404, 409, 429, 500, 503]) t.equal(fault(status, said).told, null, `${status}`)
+  t.equal(fault(422, refused).told, 'Too hot')
+  t.equal(fault(413, refused).told, 'Too hot')
+  for (const status of [401, 402, 403, 404, 409, 429, 500, 503]) t.equal(fault(status, refused).told, null, `${status}`)
   const filtered = fault(403, error({ code: 'content_filter', message: 'Too hot' }))
   t.same([filtered instanceof BadRequest, filtered.told], [true, null], 'never for a 403')
   t.match(fault(400, error({ message: 'Your credit balance is too low' })), { again: true, answered: 400 })
@@ -86,21 +86,21 @@ t.test('an error inside an answer that began well', async (t) => {
   t.ok(long instanceof BadRequest)
   t.equal(long.code, 'context_length_exceeded')
   for (const other of [{ code: 502, message: 'maximum context length' }, { message: 'Overloaded' }, 'gone', null]) {
-    const it = toldFault(other)
-    t.ok(it instanceof UpstreamFailed)
-    t.equal(it.told, null)
+    const error = toldFault(other)
+    t.ok(error instanceof UpstreamFailed)
+    t.equal(error.told, null)
   }
 })
 
 t.test('sentences that say nothing of the operator stay as they are', async (t) => {
-  for (const said of [
+  for (const text of [
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
     'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes',
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     'The models Qwen/Qwen2.5-72B-Instruct, gemini-2.5-pro, claude-3-5-sonnet-20241022 and llama3.2:1b take image/png, e.g. v1.2.3.',
     'Your organization has no access to it, and the user is to ask.',
   ])
-    t.equal(redactedSentence(said), said)
+    t.equal(redactedSentence(text), text)
 })
 
 /** What must never be told, in every place of a sentence. */
@@ -136,26 +136,26 @@ const secrets = [
 
 t.test('addresses, hosts, keys and ids never come through', async (t) => {
   for (const secret of secrets)
-    for (const said of [`${secret} fails`, `It fails at ${secret}.`, `It fails ("${secret}"), sadly`, `x='${secret}'`])
-      t.notOk(redactedSentence(said)?.includes(secret), said)
-  for (const [said, secret] of [
+    for (const text of [`${secret} fails`, `It fails at ${secret}.`, `It fails ("${secret}"), sadly`, `x='${secret}'`])
+      t.notOk(redactedSentence(text)?.includes(secret), text)
+  for (const [text, secret] of [
     ['in organization acme on tokens', 'acme'],
     ["The organization 'Acme Corp' may not", 'Acme'],
     ['Project acme-prod is over', 'acme'],
     ['for account id: 7x2', '7x2'],
     ['user bob has none', 'bob'],
   ] as const)
-    t.notOk(redactedSentence(said)!.includes(secret), said)
-  for (const said of ['Invalid API key given', 'Your billing is over', 'authentication failed', ' \n\u0000 '])
-    t.equal(redactedSentence(said), null, said)
+    t.notOk(redactedSentence(text)!.includes(secret), text)
+  for (const text of ['Invalid API key given', 'Your billing is over', 'authentication failed', ' \n\u0000 '])
+    t.equal(redactedSentence(text), null, text)
 })
 
 t.test('whatever a backend says, a sentence is short, of one line and read in little time', async (t) => {
   const texts = fc.oneof(fc.string({ maxLength: 3_000 }), fc.stringMatching(/^[a-z0-9.:/@_\- ]{0,600}$/))
   fc.assert(
     fc.property(texts, fc.constantFrom(...secrets), (text, secret) => {
-      const said = redactedSentence(`${text} ${secret} ${text}`) ?? ''
-      return said.length <= 500 && !/[\n\r\u0000-\u001f]/.test(said) && !said.includes(secret)
+      const words = redactedSentence(`${text} ${secret} ${text}`) ?? ''
+      return words.length <= 500 && !/[\n\r\u0000-\u001f]/.test(words) && !words.includes(secret)
     }),
   )
   t.equal(redactedSentence('It is too long. '.repeat(100))?.length, 500)

@@ -83,7 +83,7 @@ t.test('a line of one organisation is read at once beside a hundred hostile file
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const beside = await line()
   left.abort(new Error('left'))
-  const busy = (await ended).filter((it) => it.status === 'rejected' && it.reason.name === 'TooMany')
+  const busy = (await ended).filter((result) => result.status === 'rejected' && result.reason.name === 'TooMany')
   t.ok(beside < 3 * alone + 3_000, `${Math.round(beside)} ms, alone ${Math.round(alone)} ms`)
   t.ok(busy.length >= 30 && busy.length < 40, `${busy.length} of them are refused as too many`)
 })

@@ -20,7 +20,7 @@ const stream = encode(
   '\ufeff: hello\n\ndata: {"a":"é😀"}\r\n\r\nevent: news\rdata:one\rdata\rdata:  two\r\rid: 7\nretry: 5\nevent: none\n\n' +
     'data:\n\nunknown: x\ndata: a: b\n\n\n\n:\r\ndata: [DONE]\n\ndata: unfinished\n',
 )
-const said = [
+const answer = [
   { event: null, data: '{"a":"é😀"}' },
   { event: 'news', data: 'one\n\n two' },
   { event: null, data: '' },
@@ -29,17 +29,17 @@ const said = [
 ]
 
 t.test('whole, byte by byte, and in two at every place', async (t) => {
-  t.same(await events([stream]), said)
-  t.same(await events(bytewise(stream)), said)
+  t.same(await events([stream]), answer)
+  t.same(await events(bytewise(stream)), answer)
   for (let at = 0; at <= stream.length; at++) {
-    t.same(await events([stream.subarray(0, at), stream.subarray(at)]), said, `cut at ${at}`)
+    t.same(await events([stream.subarray(0, at), stream.subarray(at)]), answer, `cut at ${at}`)
   }
 })
 
 t.test('what has not ended is not given, wherever it is cut', async (t) => {
   for (let at = 0; at < stream.length; at++) {
     const given = await events([stream.subarray(0, at)])
-    t.same(given, said.slice(0, given.length))
+    t.same(given, answer.slice(0, given.length))
   }
   t.same(await events([encode('data: half')]), [])
   t.same(await events([encode('data: no empty line\n')]), [])

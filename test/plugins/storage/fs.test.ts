@@ -167,10 +167,10 @@ t.test('a fault of the disk is said without its text', async (t) => {
   const store = at(folder)
   await store.put('a', flow('x'))
   await rm(folder, { recursive: true })
-  const unavailable = (it: unknown) =>
-    it instanceof Unavailable && !it.message.includes(folder) && it.cause instanceof Error
+  const unavailable = (value: unknown) =>
+    value instanceof Unavailable && !value.message.includes(folder) && value.cause instanceof Error
   await t.rejects(
-    store.put('b', flow('x')).catch((it) => Promise.reject(unavailable(it) ? new Error('so') : it)),
+    store.put('b', flow('x')).catch((error) => Promise.reject(unavailable(error) ? new Error('so') : error)),
     { message: 'so' },
   )
   t.equal(await store.get('a'), null)

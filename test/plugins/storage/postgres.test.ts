@@ -96,7 +96,7 @@ t.test('orders numbers of every size and sign, before text and after nothing', s
     '\u{1F642}',
   ]
   const shuffled = [...values].sort((a, b) => ((`${a}`.length * 7919) % 13) - ((`${b}`.length * 7919) % 13))
-  for (const it of shuffled) await store.create(notes, `${typeof it} ${it}`, { ...note(1), name: it as string })
+  for (const name of shuffled) await store.create(notes, `${typeof name} ${name}`, { ...note(1), name: name as string })
   for (const descending of [false, true]) {
     const { rows } = await store.list(notes, { order: { by: 'name', descending } })
     t.same(
@@ -104,12 +104,12 @@ t.test('orders numbers of every size and sign, before text and after nothing', s
       descending ? [...values].reverse() : values,
     )
   }
-  for (const it of values) {
-    const { rows } = await store.list(notes, { where: { name: it as string } })
+  for (const value of values) {
+    const { rows } = await store.list(notes, { where: { name: value as string } })
     t.same(
       rows.map(({ row }) => row.name),
-      [it],
-      `${it}`,
+      [value],
+      `${value}`,
     )
   }
   t.equal((await store.list(notes, { between: { field: 'name', from: -9.5, to: 0.1 } })).total, 6)
@@ -145,7 +145,7 @@ t.test('replicas that start at once make one table, and all its indexes', skip, 
   const won = await Promise.all(replicas.flatMap(({ store }) => [1, 2].map(() => store.create(notes, 'a', note(1)))))
   t.equal(won.filter(Boolean).length, 1)
   const sums = await Promise.all(replicas.map(({ store }) => store.add(counts, 'c', { n: 1 })))
-  t.same(sums.map((it) => it!.n).sort(), [1, 2, 3, 4, 5, 6])
+  t.same(sums.map((sum) => sum!.n).sort(), [1, 2, 3, 4, 5, 6])
   const client = await beside(t)
   t.same(await indexesOf(client, schema, 2), ['notes:name', 'notes:organization,user,created'])
   t.same((await client.query(`select step from ${schema}.steps`)).rows, [{ step: 1 }])
@@ -203,7 +203,7 @@ t.test('a hundred thousand rows of one tenant', skip, async (t) => {
 
   const planOf = async ({ sql, values }: (typeof asked)[number]) => {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (analyze, timing off) ${sql}`, values)
-    return rows.map((it) => it['QUERY PLAN'])
+    return rows.map((row) => row['QUERY PLAN'])
   }
   const plan = await planOf(asked.at(-1)!)
   for (const line of plan) t.comment(line)
@@ -285,8 +285,8 @@ t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL 
   await store.add(counts, 'once', { n: 1 })
   ours!.pause()
   await unavailable(t, store.add(counts, 'once', { n: 1 }))
-  await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
-  await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
+  await within(t, 2500, () => Promise.all(each().map((work) => unavailable(t, work))))
+  await within(t, 2500, () => Promise.all(each().map((work) => unavailable(t, work))))
   ours!.resume()
   t.same(await store.get(notes, 'a'), note(1), 'as soon as it speaks again')
   await sleep(100)
@@ -310,7 +310,7 @@ t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL 
   t.ok(await until(() => acknowledged > 10), `${acknowledged} were added`)
   await ours!.stop()
   const before = acknowledged
-  await within(t, 1500, () => Promise.all(each().map((it) => unavailable(t, it))))
+  await within(t, 1500, () => Promise.all(each().map((work) => unavailable(t, work))))
   const late = at(t, { url: ours!.url, patience: 500 })
   await unavailable(t, late.store.get(notes, 'a'), /ECONNREFUSED/)
   await ours!.start()

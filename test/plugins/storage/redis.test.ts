@@ -43,8 +43,8 @@ const ids = async (store: MetadataStore, query: Query<Note>, of = notes) =>
 
 /** Time that passes only when told to, so that nobody loses patience with a server that is merely slow. */
 const standing = () => {
-  const it = fakeClock()
-  return { pass: it.pass, time: given(Clock, 'clock', () => it) }
+  const clock = fakeClock()
+  return { pass: clock.pass, time: given(Clock, 'clock', () => clock) }
 }
 
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
@@ -123,8 +123,8 @@ t.test('an index gives the same as looking at every row', skip, async (t) => {
   t.ok(compared > 4000, `${compared} queries`)
   const { rows } = await store.list(notes, { order: { by: 'name' }, where: { user: 'u' } })
   t.same(
-    rows.map(({ row }) => row.name).filter((it) => typeof it !== 'object' && typeof it !== 'boolean'),
-    names.filter((it) => typeof it !== 'object' && typeof it !== 'boolean'),
+    rows.map(({ row }) => row.name).filter((name) => typeof name !== 'object' && typeof name !== 'boolean'),
+    names.filter((name) => typeof name !== 'object' && typeof name !== 'boolean'),
     'numbers of every size and sign before text',
   )
 })
@@ -150,14 +150,14 @@ t.test('processes that change one row at once lose nothing', skip, async (t) => 
   const { store, prefix } = at(t)
   const replicas = [store, ...Array.from({ length: 3 }, () => at(t, { prefix }).store)]
   await Promise.all(
-    replicas.map(async (it) => Promise.all(Array.from({ length: 200 }, () => it.add(counts, 'c', { n: 1 })))),
+    replicas.map(async (replica) => Promise.all(Array.from({ length: 200 }, () => replica.add(counts, 'c', { n: 1 })))),
   )
   t.same(await store.get(counts, 'c'), { n: 800 })
-  const won = await Promise.all(replicas.map((it, i) => it.update(counts, 'c', { n: i }, { n: 800 })))
+  const won = await Promise.all(replicas.map((replica, i) => replica.update(counts, 'c', { n: i }, { n: 800 })))
   t.equal(won.filter(Boolean).length, 1)
-  const made = await Promise.all(replicas.map((it) => it.create(counts, 'd', { n: 1 })))
+  const made = await Promise.all(replicas.map((replica) => replica.create(counts, 'd', { n: 1 })))
   t.equal(made.filter(Boolean).length, 1)
-  const gone = await Promise.all(replicas.map((it) => it.remove(counts, 'd')))
+  const gone = await Promise.all(replicas.map((replica) => replica.remove(counts, 'd')))
   t.equal(gone.filter(Boolean).length, 1)
 })
 
@@ -222,7 +222,7 @@ t.test('a Redis that is silent, gone or back', { skip: !ours && 'no redis-server
     store.list(notes, {}),
     ...Array.from({ length: 50 }, () => store.add(counts, 'hot', { n: 1 })),
   ]
-  const refused = () => Promise.all(each().map((it) => unavailable(t, it)))
+  const refused = () => Promise.all(each().map((work) => unavailable(t, work)))
   ours!.pause()
   for (let i = 0; i < 2; i++) await Promise.all([refused(), pass(10_000)])
   ours!.resume()

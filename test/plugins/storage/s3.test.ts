@@ -109,11 +109,11 @@ const between = async (t: Test, hook: Hook) => {
       const { 'transfer-encoding': __, connection: ___, 'content-length': ____, ...kept } = answer.headers
       return { status: answer.statusCode!, headers: kept as Record<string, string>, body: Buffer.concat(parts) }
     }
-    const said = await hook(request, Buffer.concat(chunks), pass)
-    if (!said) return request.socket.destroy()
-    response.writeHead(said.status, { ...said.headers, 'content-length': said.body.length })
-    if (said.cut === undefined) return response.end(said.body)
-    response.write(said.body.subarray(0, said.cut), () => setTimeout(() => request.socket.destroy(), 20))
+    const line = await hook(request, Buffer.concat(chunks), pass)
+    if (!line) return request.socket.destroy()
+    response.writeHead(line.status, { ...line.headers, 'content-length': line.body.length })
+    if (line.cut === undefined) return response.end(line.body)
+    response.write(line.body.subarray(0, line.cut), () => setTimeout(() => request.socket.destroy(), 20))
   })
   const endpoint = await opensHttp(t, entry)
   return { settings, store: at(t, { ...settings, endpoint, patience: 3000 }), heard, open: () => open }
@@ -179,7 +179,7 @@ t.test('exactly one part is no upload in parts, and one byte more is', skip, asy
   t.same(await store.put('a', flow(bytes(8 * MiB + 1), 9 * MiB)), { size: 8 * MiB + 1 })
   const parts = ['PUT /a?partNumber&uploadId', 'PUT /a?partNumber&uploadId']
   t.same(
-    heard.filter((it) => it !== 'GET /?uploads'),
+    heard.filter((line) => line !== 'GET /?uploads'),
     ['POST /a?uploads', ...parts, 'POST /a?uploadId'],
   )
 })
@@ -282,7 +282,7 @@ t.test('tries again where that helps, with the same bytes', skip, async (t) => {
   const illnesses: Readonly<Record<string, Hook>> = {
     'slow down': async () => refused(503, 'SlowDown'),
     'hangs up': async () => null,
-    'bytes that change on the way': (_, body, pass) => pass(Buffer.from(body.map((it) => it ^ 1))),
+    'bytes that change on the way': (_, body, pass) => pass(Buffer.from(body.map((value) => value ^ 1))),
     'hangs up after it is done': async (_, __, pass) => pass().then(() => null),
   }
   for (const [seed, [name, hook]] of Object.entries(illnesses).entries()) {
@@ -305,15 +305,15 @@ t.test('goes on reading where a connection broke, but never in another file', sk
   let cuts = 0
   let meanwhile = async () => {}
   const { settings, store, heard } = await between(t, async (request, _, pass) => {
-    const said = await pass()
-    if (said.body.length < 200_000 || cuts-- <= 0) return said
+    const line = await pass()
+    if (line.body.length < 200_000 || cuts-- <= 0) return line
     await meanwhile()
-    return { ...said, cut: 150_000 }
+    return { ...line, cut: 150_000 }
   })
   await store.put('a', flow(bytes(MiB)))
   cuts = 3
   t.ok((await read(store, 'a', { start: 5 })).equals(bytes(MiB).subarray(5)), 'the bytes are those')
-  t.equal(heard.filter((it) => it.startsWith('GET /a')).length, 5, 'one ahead, three cut, one to the end')
+  t.equal(heard.filter((line) => line.startsWith('GET /a')).length, 5, 'one ahead, three cut, one to the end')
   cuts = 1
   const beside = at(t, settings)
   meanwhile = async () => void (await beside.put('a', flow(bytes(MiB, 7))))
@@ -360,8 +360,8 @@ t.test('the end of an upload in parts may go wrong in ways of its own', skip, as
 t.test('a tag that tells of other bytes is no success', skip, async (t) => {
   let headers = {}
   const { store } = await between(t, async (_, __, pass) => {
-    const said = await pass()
-    return { ...said, headers: { ...said.headers, etag: `"${'0'.repeat(32)}"`, ...headers } }
+    const line = await pass()
+    return { ...line, headers: { ...line.headers, etag: `"${'0'.repeat(32)}"`, ...headers } }
   })
   await unavailable(t, store.put('a', flow(bytes(10))), { code: 'OtherBytes' })
   headers = { 'x-amz-server-side-encryption': 'aws:kms' }
@@ -371,16 +371,16 @@ t.test('a tag that tells of other bytes is no success', skip, async (t) => {
 t.test('uploads that a dead process left are given up after a day', skip, async (t) => {
   let old = ''
   const { settings, store } = await between(t, async (request, _, pass) => {
-    const said = await pass()
-    if (request.method !== 'GET' || !request.url!.includes('uploads')) return said
+    const line = await pass()
+    if (request.method !== 'GET' || !request.url!.includes('uploads')) return line
     const aged = (upload: string) =>
       upload.includes(`<Key>${old}</Key>`)
         ? upload.replace(/<Initiated>[^<]*/, '<Initiated>2020-01-01T00:00:00.000Z')
         : upload
     return {
-      ...said,
+      ...line,
       body: Buffer.from(
-        said.body
+        line.body
           .toString()
           .split(/(?=<Upload>)/)
           .map(aged)

@@ -78,14 +78,14 @@ t.test('an acknowledged change outlives a kill', async (t) => {
     }
     for (let i = 0; i < 16; i++) void forever(i)`,
   )
-  let said = ''
+  let output = ''
   child.stdout.on('data', (chunk) => {
-    said += chunk
-    if (said.length > 4000) child.kill('SIGKILL')
+    output += chunk
+    if (output.length > 4000) child.kill('SIGKILL')
   })
   t.same(await once(child, 'close'), [null, 'SIGKILL'])
 
-  const acknowledged = said.split('\n').slice(0, -1)
+  const acknowledged = output.split('\n').slice(0, -1)
   const { store } = at(t, file)
   const { rows, total } = await store.list(notes, {})
   const there = new Set(rows.map(({ id }) => id))
@@ -168,7 +168,7 @@ t.test('a failing write of a shared commit fails alone, unless the whole transac
   t.same(await Promise.all([b, c]), [true, true])
   const [first, ...rest] = together('d', 'e', 'rollback', 'f')
   t.equal(await first, true, 'was under way alone')
-  for (const it of rest) await unavailable(t, it, /no rollback/)
+  for (const work of rest) await unavailable(t, work, /no rollback/)
   t.same(
     (await store.list(notes, {})).rows.map(({ id }) => id),
     ['a', 'b', 'c', 'd'],

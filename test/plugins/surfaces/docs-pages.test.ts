@@ -45,10 +45,10 @@ t.test('a page that is not there is a 404 in the envelope', async (t) => {
 t.test('an error is described as its route writes it', async (t) => {
   const gateway = await running(t, memory())
   const description = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as Record<string, any>
-  const resolved = (it: Record<string, any>): Record<string, any> =>
-    it['$ref'] === undefined
-      ? it
-      : it['$ref']
+  const resolved = (record: Record<string, any>): Record<string, any> =>
+    record['$ref'] === undefined
+      ? record
+      : record['$ref']
           .slice(2)
           .split('/')
           .reduce((at: Record<string, any>, name: string) => at[name], description)

@@ -37,10 +37,10 @@ const three: Truth = [
 const right = (truth: Truth, segments: readonly { speaker: string; start: number; end: number }[]): number => {
   const shared = truth.flatMap(([speaker, start, end]) =>
     segments
-      .filter((it) => it.speaker === `Speaker ${speaker}`)
-      .map((it) => Math.max(0, Math.min(end, it.end) - Math.max(start, it.start))),
+      .filter((segment) => segment.speaker === `Speaker ${speaker}`)
+      .map((segment) => Math.max(0, Math.min(end, segment.end) - Math.max(start, segment.start))),
   )
-  const sum = (seconds: readonly number[]) => seconds.reduce((all, its) => all + its, 0)
+  const sum = (seconds: readonly number[]) => seconds.reduce((all, second) => all + second, 0)
   return sum(shared) / sum(truth.map(([, start, end]) => end - start))
 }
 

@@ -50,11 +50,11 @@ t.test('speaks by itself where no model does', async (t) => {
 
 t.test('the configured model speaks, with its voice and format', async (t) => {
   const settings = { voice: 'alloy', format: 'mp3' }
-  const it = await atWork(t, audioGenerateFromText, speaking, speaks, settings)
-  const made = await run(it, 'Bonjour.')
+  const tool = await atWork(t, audioGenerateFromText, speaking, speaks, settings)
+  const made = await run(tool, 'Bonjour.')
   t.same([made.name, made.mime, String(made.bytes)], ['speech.mp3', 'audio/mpeg', 'mp3 of Bonjour.'])
-  t.equal(it.asked[0]!.path, '/audio/speech')
-  t.same(JSON.parse(String(it.asked[0]!.body)), {
+  t.equal(tool.asked[0]!.path, '/audio/speech')
+  t.same(JSON.parse(String(tool.asked[0]!.body)), {
     model: 'its-voice',
     input: 'Bonjour.',
     voice: 'alloy',
@@ -63,21 +63,21 @@ t.test('the configured model speaks, with its voice and format', async (t) => {
 })
 
 t.test('a long text is asked for in parts, and is one file', async (t) => {
-  const it = await atWork(t, audioGenerateFromText, speaking, speaks)
+  const tool = await atWork(t, audioGenerateFromText, speaking, speaks)
   const sentences = Array.from(
     { length: 200 },
     (_, index) => `${index} bottles are on the wall, and one of them falls.`,
   )
-  const made = await run(it, sentences.join(' '))
-  const inputs = it.asked.map(({ body }) => JSON.parse(String(body)).input as string)
+  const made = await run(tool, sentences.join(' '))
+  const inputs = tool.asked.map(({ body }) => JSON.parse(String(body)).input as string)
   t.ok(inputs.length >= 3 && inputs.every((input) => input.length <= 4000), `${inputs.length} parts`)
   t.equal(inputs.join(' '), sentences.join(' '), 'nothing is lost')
   t.equal(secondsOf(soundOf(made.bytes)!), inputs.join('').length)
 })
 
 t.test('a model that is named and not there is not replaced', async (t) => {
-  const it = await offline(t, { model: 'gone' })
-  const fault = await run(it, 'Hello').catch((it: unknown) => it)
+  const work = await offline(t, { model: 'gone' })
+  const fault = await run(work, 'Hello').catch((error: unknown) => error)
   t.ok(fault instanceof Unconfigured, 'the operator wants another voice')
   t.match(fault, { validator: { models: 'Expected a speech model' } })
 })

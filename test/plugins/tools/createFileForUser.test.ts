@@ -13,18 +13,18 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 
-const it = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
+const maker = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
 const note = { fileName: 'note', fileExtension: 'txt', fileContent: 'Grüße 🎉\n', mimeType: 'text/plain' }
 const mebibyte = 1024 * 1024
 
 const make = async (more: Partial<typeof note> = {}): Promise<MadeFile> => {
-  if (it.kind !== 'makes-file') throw new Error(it.kind)
-  return it.run(v.parse(it.params, { ...note, ...more }), AbortSignal.timeout(5000))
+  if (maker.kind !== 'makes-file') throw new Error(maker.kind)
+  return maker.run(v.parse(maker.params, { ...note, ...more }), AbortSignal.timeout(5000))
 }
 
 t.test('contract', (t) =>
   conform(t, tool.contract, () => ({
-    tool: it,
+    tool: maker,
     good: { params: note },
     bad: { params: { ...note, fileContent: 'ä'.repeat(5 * mebibyte + 1) } },
   })),
@@ -53,7 +53,7 @@ t.test('base64 of a binary type is decoded', async (t) => {
   const large = Buffer.alloc(10 * mebibyte, 7).toString('base64')
   t.equal((await make({ mimeType: 'application/x-tar', fileContent: large })).bytes.length, 10 * mebibyte)
   const more = Buffer.alloc(10 * mebibyte + 1).toString('base64')
-  const fault = await make({ mimeType: 'application/x-tar', fileContent: more }).catch((it: unknown) => it)
+  const fault = await make({ mimeType: 'application/x-tar', fileContent: more }).catch((error: unknown) => error)
   t.ok(fault instanceof BadRequest, 'a byte more is too much')
   t.match(fault, { validator: { fileContent: 'Expected at most 10 MiB' } })
 })
@@ -109,5 +109,5 @@ t.test('names that any file system takes', async (t) => {
   const long = await named('😀'.repeat(100), 'html')
   t.equal(long, `${'😀'.repeat(48)}.html`, 'whole characters')
   t.ok(Buffer.byteLength(await named('ü'.repeat(500))) <= 200)
-  t.throws(() => v.parse(it.params, { ...note, mimeType: 'no type' }))
+  t.throws(() => v.parse(maker.params, { ...note, mimeType: 'no type' }))
 })

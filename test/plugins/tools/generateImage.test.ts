@@ -32,12 +32,12 @@ t.test('contract', (t) =>
 )
 
 t.test('the image is drawn, and its name fits its type', async (t) => {
-  const it = await atWork(t, generateImage, drawing, draws())
-  const made = await run(it, 'A lighthouse at dusk')
+  const tool = await atWork(t, generateImage, drawing, draws())
+  const made = await run(tool, 'A lighthouse at dusk')
   t.match(made, { name: 'image.png', mime: 'image/png' })
   t.equal(Buffer.from(made.bytes).toString('base64'), images.png, 'byte by byte')
-  t.equal(it.asked[0]!.path, '/images/generations')
-  t.same(JSON.parse(String(it.asked[0]!.body)), { model: 'its-pencil', prompt: 'A lighthouse at dusk' })
+  t.equal(tool.asked[0]!.path, '/images/generations')
+  t.same(JSON.parse(String(tool.asked[0]!.body)), { model: 'its-pencil', prompt: 'A lighthouse at dusk' })
 
   const models = { ...drawing, ...modelOf('brush', { type: 'IMAGE' }) }
   const other = await atWork(t, generateImage, models, draws('webp'), { model: 'brush', size: '512x512' })
@@ -46,9 +46,11 @@ t.test('the image is drawn, and its name fits its type', async (t) => {
 })
 
 t.test('without a model, without an image', async (t) => {
-  const none = await run(await atWork(t, generateImage, modelOf('talk'), draws()), 'A cat').catch((it: unknown) => it)
+  const none = await run(await atWork(t, generateImage, modelOf('talk'), draws()), 'A cat').catch(
+    (error: unknown) => error,
+  )
   t.ok(none instanceof Unconfigured, 'no model draws')
   t.match(none, { validator: { models: 'Expected an image model' } })
   const empty = await atWork(t, generateImage, drawing, () => jsonTake({ created: 1, data: [] }))
-  t.ok((await run(empty, 'A cat').catch((it: unknown) => it)) instanceof UpstreamFailed, 'nothing came back')
+  t.ok((await run(empty, 'A cat').catch((error: unknown) => error)) instanceof UpstreamFailed, 'nothing came back')
 })

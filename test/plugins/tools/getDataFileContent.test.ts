@@ -267,12 +267,12 @@ t.test('a wrong file or a bomb is refused soon and with little memory', async (t
   const letters = [...'bcdefghi']
   const before = (at: number) => 'abcdefghi'[at]
   const yaml = letters.map(
-    (it, at) =>
-      `${it}: &${it} [${Array(9)
+    (letter, at) =>
+      `${letter}: &${letter} [${Array(9)
         .fill(`*${before(at)}`)
         .join()}]`,
   )
-  const xml = letters.map((it, at) => `<!ENTITY ${it} "${`&${before(at)};`.repeat(10)}">`)
+  const xml = letters.map((letter, at) => `<!ENTITY ${letter} "${`&${before(at)};`.repeat(10)}">`)
   const bombs = [
     ['laughs.xml', `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "ha">${xml.join('')}]><a>&i;</a>`],
     ['late.xml', '<a/><!DOCTYPE a [<!ENTITY b "c">]>'],

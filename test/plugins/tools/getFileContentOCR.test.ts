@@ -73,7 +73,7 @@ t.test('reads in the languages that are asked for, and says which', async (t) =>
   t.ok(pages[0].confidence > 0)
   t.same((await run('image/black-on-transparent.png')).languages, ['eng'], 'English where none is named')
   const error: unknown = await run('image/black-on-transparent.png', { languages: ['eng', 'xxx'] }).catch(
-    (it: unknown) => it,
+    (error: unknown) => error,
   )
   t.ok(error instanceof Unconfigured, 'a language without data is refused')
   const missing = '@tesseract.js-data/xxx'
@@ -101,7 +101,7 @@ t.test('an operator sets the languages of readers', async (t) => {
   const reader = image.create({}, { languages: ['xxx'] }, 'image')
   const picture = await fileOf('image/black-on-transparent.png')
   t.same((await reader.read(picture, AbortSignal.timeout(60_000))).sections, [], 'as without an engine')
-  const error: unknown = await reader.see?.(picture, 1, AbortSignal.timeout(60_000)).catch((it: unknown) => it)
+  const error: unknown = await reader.see?.(picture, 1, AbortSignal.timeout(60_000)).catch((error: unknown) => error)
   t.ok(error instanceof Unconfigured)
   t.same(
     (await reader.see?.(picture, 1, AbortSignal.timeout(60_000), ['eng']))?.languages,

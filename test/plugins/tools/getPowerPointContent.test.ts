@@ -68,9 +68,9 @@ t.test('gives a stretch of the slides, and an outline of too many', async (t) =>
   await t.rejects(run({ from: 3, to: 2 }), BadRequest)
   const pages = Array.from({ length: 3 }, (_, at) => ({ number: at + 1, title: `T${at}`, text: 'x'.repeat(200_000), notes: null, hidden: false })) // prettier-ignore
   const reader = { name: 'deck', kind: 'slides' as const, fits: () => true, read: async () => ({ content: { slides: pages, truncated: false }, sections: [] }) } // prettier-ignore
-  const it = getPowerPointContent.create({ readers: [reader] }, {}, 'getPowerPointContent')
-  if (it.kind !== 'reads-file') throw new Error('is a reader of files')
-  const told = (params: object) => it.run({ fileId: 'a', ...params }, AbortSignal.timeout(20_000), deck)
+  const tool = getPowerPointContent.create({ readers: [reader] }, {}, 'getPowerPointContent')
+  if (tool.kind !== 'reads-file') throw new Error('is a reader of files')
+  const told = (params: object) => tool.run({ fileId: 'a', ...params }, AbortSignal.timeout(20_000), deck)
   t.match(await told({}), { truncated: true, outline: [{ number: 1, title: 'T0', characters: 200_002 }, {}, { number: 3 }] }) // prettier-ignore
   t.notOk('outline' in ((await told({ from: 3 })) as object))
 })

@@ -234,7 +234,7 @@ t.test('a range is cells, rows or columns', (t) => {
   const all = Number.MAX_SAFE_INTEGER
   const told = (range: string) => {
     const { top, bottom, left, right } = parseRange(range)!
-    return [top, bottom, left, right].map((it) => (it === all ? '…' : it))
+    return [top, bottom, left, right].map((value) => (value === all ? '…' : value))
   }
   t.same(told('B2:F40'), [2, 40, 2, 6])
   t.same(told('$aa$7'), [7, 7, 27, 27])

@@ -77,7 +77,7 @@ t.test('an outline tells what there is, and numbers choose of it', async (t) => 
   const parts = (await run(long, { from: 2, to: 14 })) as Found
   const rest = (await run(long, { from: parts.sections.length + 1 })) as Found
   t.equal(parts.truncated, true, 'a stretch that is too long is cut')
-  const text = [...parts.sections.slice(0, -1), ...rest.sections.slice(0, -1)].map((it) => it.text).join('')
+  const text = [...parts.sections.slice(0, -1), ...rest.sections.slice(0, -1)].map((section) => section.text).join('')
   t.equal(text, lines('b', 5_000).trim(), 'a reader that goes on misses nothing')
   t.same(((await run(long, { from: 100 })) as Found).sections, [])
   await t.rejects(run(long, { from: 3, to: 2 }), BadRequest)

@@ -24,9 +24,9 @@ t.test('contract', (t) =>
 )
 
 t.test('tells the time where it is asked for', async (t) => {
-  const it = made()
-  if (it.kind !== 'simple') return t.fail('is simple')
-  const at = (timezone: string) => it.run({ timezone }, AbortSignal.timeout(1000))
+  const tool = made()
+  if (tool.kind !== 'simple') return t.fail('is simple')
+  const at = (timezone: string) => tool.run({ timezone }, AbortSignal.timeout(1000))
   t.same(await at('Asia/Tokyo'), {
     timezone: 'Asia/Tokyo',
     utc: '2030-01-01T12:00:00.000Z',

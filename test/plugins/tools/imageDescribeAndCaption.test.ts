@@ -48,10 +48,10 @@ t.test('contract', async (t) => {
 
 t.test('shows a model that sees the image as it is, and gives its answer', async (t) => {
   const models = { ...modelOf('blind'), ...seeing }
-  const it = await atWork(t, imageDescribeAndCaption, models, () => said(JSON.stringify(answer)))
+  const tool = await atWork(t, imageDescribeAndCaption, models, () => said(JSON.stringify(answer)))
   const file = await fileOf('cup-of-coffee.jpg')
-  t.same(await look(it, file), { ...answer, model: 'eyes', truncated: false })
-  const { body, instruction, mime, bytes } = shown(it)
+  t.same(await look(tool, file), { ...answer, model: 'eyes', truncated: false })
+  const { body, instruction, mime, bytes } = shown(tool)
   t.equal(body.model, 'its-eyes')
   t.match(instruction, { type: 'text', text: /JSON/ })
   t.equal(mime, 'image/jpeg', 'told by its bytes')
@@ -63,21 +63,21 @@ t.test('shows a model that sees the image as it is, and gives its answer', async
     ['order.gif', 'gif'],
     ['cat.webp', 'webp'],
   ] as const) {
-    await look(it, await fileOf(name))
-    t.equal(shown(it).mime, `image/${type}`)
+    await look(tool, await fileOf(name))
+    t.equal(shown(tool).mime, `image/${type}`)
   }
 })
 
 t.test('other kinds, turned and large ones become a JPEG', { skip }, async (t) => {
-  const it = await atWork(t, imageDescribeAndCaption, seeing, () => said(JSON.stringify(answer)))
+  const tool = await atWork(t, imageDescribeAndCaption, seeing, () => said(JSON.stringify(answer)))
   const drawn = async (kind: string, size: string, ...more: readonly string[]) => {
     const path = join(t.testdir(), `drawn.${kind}`)
     await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', `testsrc=s=${size}`, '-frames:v', '1', ...more, path])
     return opened(await readFile(path))
   }
   const became = async (file: ReturnType<typeof opened>) => {
-    await look(it, file)
-    const { mime, head } = shown(it)
+    await look(tool, file)
+    const { mime, head } = shown(tool)
     t.equal(mime, 'image/jpeg')
     t.equal(head?.format, 'jpeg')
     return [head!.width, head!.height]
@@ -95,9 +95,9 @@ t.test('other kinds, turned and large ones become a JPEG', { skip }, async (t) =
   t.same(await became(large), [2048, 683])
   t.same(await became(await drawn('avif', '640x480', '-c:v', 'libaom-av1', '-still-picture', '1')), [640, 480])
   withoutPrograms(t)
-  await look(it, large)
-  t.ok(shown(it).bytes.equals(large.bytes), 'as it is, where nobody can make it smaller')
-  t.match(await look(it, bmp).catch((it: unknown) => it), { validator: { ffmpeg: 'Expected to be installed' } })
+  await look(tool, large)
+  t.ok(shown(tool).bytes.equals(large.bytes), 'as it is, where nobody can make it smaller')
+  t.match(await look(tool, bmp).catch((error: unknown) => error), { validator: { ffmpeg: 'Expected to be installed' } })
 })
 
 t.test('answers that are not quite JSON', async (t) => {
@@ -118,27 +118,27 @@ t.test('answers that are not quite JSON', async (t) => {
   t.same(rest, { caption: 'Fine.', description: 'Fine.', objects: ['cup'], model: 'eyes', truncated: true })
   t.equal(text.length, 20_000)
   for (const half of ['', '{"caption": "A cup', '```json\n{"caption":'])
-    t.ok((await look(await answers(half), file).catch((it: unknown) => it)) instanceof UpstreamFailed, half)
+    t.ok((await look(await answers(half), file).catch((error: unknown) => error)) instanceof UpstreamFailed, half)
 })
 
 t.test('a server that does not know the field is asked without it', async (t) => {
-  const it = await atWork(t, imageDescribeAndCaption, seeing, ({ body }) =>
+  const tool = await atWork(t, imageDescribeAndCaption, seeing, ({ body }) =>
     String(body).includes('response_format') ? jsonTake({ error: {} }, 400) : said(JSON.stringify(answer)),
   )
-  t.match(await look(it, await fileOf('cup-of-coffee.jpg')), answer)
-  t.equal(it.asked.length, 2)
+  t.match(await look(tool, await fileOf('cup-of-coffee.jpg')), answer)
+  t.equal(tool.asked.length, 2)
 })
 
 t.test('no model is asked about a file that is too large, or when no model sees', async (t) => {
-  const it = await atWork(t, imageDescribeAndCaption, seeing, () => said(JSON.stringify(answer)))
-  const fault = (file: ReturnType<typeof opened>, by = it) => look(by, file).catch((it: unknown) => it)
+  const tool = await atWork(t, imageDescribeAndCaption, seeing, () => said(JSON.stringify(answer)))
+  const fault = (file: ReturnType<typeof opened>, by = tool) => look(by, file).catch((error: unknown) => error)
   const huge = Buffer.from((await fileOf('order.png')).bytes)
   huge.writeUInt32BE(8000, 16)
   huge.writeUInt32BE(5001, 20)
   t.ok((await fault(opened(huge))) instanceof Unreadable, 'more than 40 megapixels')
   const padded = Buffer.concat([(await fileOf('order.png')).bytes, Buffer.alloc(20 * 1024 * 1024)])
   t.ok((await fault(opened(padded))) instanceof Unreadable, 'more than 20 MiB')
-  t.equal(it.asked.length, 0)
+  t.equal(tool.asked.length, 0)
   const blind = await atWork(t, imageDescribeAndCaption, modelOf('blind'), () => said('?'))
   t.ok((await fault(await fileOf('cup-of-coffee.jpg'), blind)) instanceof Unconfigured, 'no model that sees')
 })

@@ -14,11 +14,11 @@ t.test('contract', (t) =>
 )
 
 t.test('gives the best that were found, and says when there were more', async (t) => {
-  const it = made()
-  if (it.kind !== 'retrieval') return t.fail('is retrieval')
+  const tool = made()
+  if (tool.kind !== 'retrieval') return t.fail('is retrieval')
   const asked: unknown[] = []
-  const search = async (...said: readonly unknown[]): Promise<readonly Hit[]> => {
-    asked.push(said)
+  const search = async (...given: readonly unknown[]): Promise<readonly Hit[]> => {
+    asked.push(given)
     return Array.from({ length: 7 }, (_, at) => ({
       fileId: `file_${at}`,
       snippet: `s${at}`,
@@ -26,7 +26,7 @@ t.test('gives the best that were found, and says when there were more', async (t
       page: at,
     }))
   }
-  const run = (params: object) => it.run({ limit: 5, characters: 1400, ...params }, AbortSignal.timeout(1000), search)
+  const run = (params: object) => tool.run({ limit: 5, characters: 1400, ...params }, AbortSignal.timeout(1000), search)
   const first = { fileId: 'file_0', page: 0, snippet: 's0', score: 1 }
   t.match(await run({ query: 'herons' }), { results: [first], truncated: true })
   t.match(await run({ query: 'herons', fileIds: ['file_1'], limit: 20 }), { results: { length: 7 }, truncated: false })
@@ -37,12 +37,12 @@ t.test('gives the best that were found, and says when there were more', async (t
 })
 
 t.test('keeps a search to files by their name and time, whose last day belongs to it', async (t) => {
-  const it = made()
-  if (it.kind !== 'retrieval') return t.fail('is retrieval')
+  const tool = made()
+  if (tool.kind !== 'retrieval') return t.fail('is retrieval')
   const asked: unknown[] = []
-  const search = async (...said: readonly unknown[]): Promise<readonly Hit[]> => (asked.push(said[2]), [])
+  const search = async (...given: readonly unknown[]): Promise<readonly Hit[]> => (asked.push(given[2]), [])
   const run = (params: object) =>
-    it.run({ query: 'herons', limit: 5, characters: 9_000, ...params }, AbortSignal.timeout(1000), search)
+    tool.run({ query: 'herons', limit: 5, characters: 9_000, ...params }, AbortSignal.timeout(1000), search)
   await run({ name: 'report', from: '2026-03-01', to: '2026-03-31' })
   await run({ from: '2026-03-01T08:00:00+02:00', to: '2026-03-01T09:30:00Z' })
   t.same(asked, [
@@ -51,12 +51,12 @@ t.test('keeps a search to files by their name and time, whose last day belongs t
   ])
   await t.rejects(run({ to: '2026-02-30' }), { message: 'The request has an unreal day', validator: { to: String } })
   for (const from of ['yesterday', '2026-03-01T08:00:00', '01.03.2026'])
-    t.notOk(v.safeParse(it.params, { query: 'herons', from }).success, from)
+    t.notOk(v.safeParse(tool.params, { query: 'herons', from }).success, from)
 })
 
 t.test('puts the passages of each file together, the file with the best one first', async (t) => {
-  const it = made()
-  if (it.kind !== 'retrieval') return t.fail('is retrieval')
+  const tool = made()
+  if (tool.kind !== 'retrieval') return t.fail('is retrieval')
   const created = Date.UTC(2026, 2, 1)
   const search = async (): Promise<readonly Hit[]> =>
     ['b', 'a', 'b'].map((fileId, at) => ({
@@ -70,7 +70,7 @@ t.test('puts the passages of each file together, the file with the best one firs
   const params = { query: 'herons', limit: 5, characters: 1400, byFile: true }
   const of = (fileId: string) => ({ fileId, title: fileId, created: '2026-03-01T00:00:00.000Z' })
   const passage = (at: number) => ({ page: at, heading: null, snippet: `s${at}`, score: 1 - at / 10 })
-  t.same(await it.run(params, AbortSignal.timeout(1000), search), {
+  t.same(await tool.run(params, AbortSignal.timeout(1000), search), {
     files: [
       { ...of('b'), passages: [passage(0), passage(2)] },
       { ...of('a'), passages: [passage(1)] },

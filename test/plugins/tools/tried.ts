@@ -6,7 +6,7 @@ import { fitted } from '../../fitted.ts'
 
 /** The tool among these plugins, with the readers beside it. */
 export const toolOf = (...plugins: readonly AnyPlugin[]): Tool =>
-  fitted(...plugins.map((it) => use(it, {}))).supply({ tools: Tool }).tools[0]!
+  fitted(...plugins.map((plugin) => use(plugin, {}))).supply({ tools: Tool }).tools[0]!
 
 export const params = { fileId: 'file_1' }
 

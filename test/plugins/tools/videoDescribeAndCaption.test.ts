@@ -56,7 +56,7 @@ const coloursOf = (pictures: readonly Buffer[]): readonly string[] => {
     input: Buffer.concat(pictures),
   })
   return pictures.map((_, index) => {
-    const bits = [...raw.subarray(index * 3, index * 3 + 3)].map((it) => (it > 128 ? 1 : 0)).join('')
+    const bits = [...raw.subarray(index * 3, index * 3 + 3)].map((value) => (value > 128 ? 1 : 0)).join('')
     return {
       '100': 'red',
       '010': 'green',
@@ -83,8 +83,8 @@ t.test('contract', { skip }, async (t) => {
 t.test('a video gives eight frames in order, and its transcript', { skip }, async (t) => {
   const folders = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('video-'))
   const before = await folders()
-  const it = await atWork(t, videoDescribeAndCaption, { ...hearing, ...seeing }, plays)
-  const result = await watch(it, await fileOf('eight-colours-with-speech.mp4'))
+  const tool = await atWork(t, videoDescribeAndCaption, { ...hearing, ...seeing }, plays)
+  const result = await watch(tool, await fileOf('eight-colours-with-speech.mp4'))
   const { duration, ...rest } = result
   t.ok(duration > 7.5 && duration <= 8, `${duration} seconds`)
   t.same(rest, {
@@ -99,13 +99,13 @@ t.test('a video gives eight frames in order, and its transcript', { skip }, asyn
     model: 'eyes',
     truncated: false,
   })
-  const { pictures, labels, rest: words } = shown(it)
+  const { pictures, labels, rest: words } = shown(tool)
   t.same(coloursOf(pictures), colours)
   t.match(labels[0], /^Picture 1 of 8, at 0\.4\d? of 7\.\d+ seconds:$/)
   t.match(labels[7], /^Picture 8 of 8, at 7\.\d+ of/)
   t.same(words, [`What is said in the video:\n${speech}`])
 
-  const form = it.asked.find(({ path }) => path.endsWith('/transcriptions'))!.body
+  const form = tool.asked.find(({ path }) => path.endsWith('/transcriptions'))!.body
   t.ok(form.includes('its-ears'), 'the model is named')
   const sound = soundOf(form.subarray(form.indexOf('RIFF')))!
   t.match(sound, { rate: 16_000, channels: 1, bits: 16 })
@@ -116,12 +116,12 @@ t.test('a video gives eight frames in order, and its transcript', { skip }, asyn
 
 t.test('other containers, one without a length', { skip }, async (t) => {
   for (const name of ['eight-colours-without-length.webm', 'eight-colours.avi']) {
-    const it = await atWork(t, videoDescribeAndCaption, seeing, plays)
-    const { transcript, duration } = await watch(it, await fileOf(name))
+    const tool = await atWork(t, videoDescribeAndCaption, seeing, plays)
+    const { transcript, duration } = await watch(tool, await fileOf(name))
     t.equal(transcript, null, 'nobody listens')
     t.ok(duration > 7.5 && duration < 8.3, `${name}: ${duration} seconds`)
-    t.same(coloursOf(shown(it).pictures), colours, name)
-    t.equal(it.asked.length, 1)
+    t.same(coloursOf(shown(tool).pictures), colours, name)
+    t.equal(tool.asked.length, 1)
   }
 })
 
@@ -135,23 +135,23 @@ t.test('silence, and a sound that is refused', { skip }, async (t) => {
   t.equal(silent.asked.length, 1, 'there was nothing to transcribe')
   const file = await fileOf('eight-colours-with-speech.mp4')
   t.match(await watch(await hears(400), file), { transcript: null, caption: 'Eight colours.' })
-  const fault = await watch(await hears(500), file).catch((it: unknown) => it)
+  const fault = await watch(await hears(500), file).catch((error: unknown) => error)
   t.ok(fault instanceof UpstreamFailed, 'may be tried again')
 })
 
 t.test('a file that is no video, and a gateway without a seeing model', { skip }, async (t) => {
-  const it = await atWork(t, videoDescribeAndCaption, seeing, plays)
-  const fault = (bytes: Uint8Array, by = it) => watch(by, opened(bytes)).catch((it: unknown) => it)
+  const tool = await atWork(t, videoDescribeAndCaption, seeing, plays)
+  const fault = (bytes: Uint8Array, by = tool) => watch(by, opened(bytes)).catch((error: unknown) => error)
   const { bytes } = await fileOf('eight-colours-with-speech.mp4')
   t.ok((await fault(bytes.subarray(0, 3000))) instanceof Unreadable, 'cut off')
   const list = Buffer.from(`#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n`)
   t.ok((await fault(list)) instanceof Unreadable, 'a list of files')
-  t.equal(it.asked.length, 0)
+  t.equal(tool.asked.length, 0)
   const blind = await atWork(t, videoDescribeAndCaption, modelOf('blind'), plays)
   t.ok((await fault(bytes, blind)) instanceof Unconfigured, 'no model that sees')
   const controller = new AbortController()
   const reason = new Error('enough')
-  const work = watch(it, opened(bytes), controller.signal)
+  const work = watch(tool, opened(bytes), controller.signal)
   setImmediate(() => controller.abort(reason))
-  t.equal(await work.catch((it: unknown) => it), reason)
+  t.equal(await work.catch((error: unknown) => error), reason)
 })

@@ -70,10 +70,10 @@ const scraper = (t: Test, ports: readonly number[], settings: object = {}) => {
   const door = use(fetch, { outside: { ports: [...ports], allow: [open] } })
   const container = fitted(door, use(webPageScraperTool, { allowRoot: true, ...settings }))
   t.teardown(() => container.dispose())
-  const it = container.supply({ tools: Tool }).tools[0]!
+  const tool = container.supply({ tools: Tool }).tools[0]!
   const scrape = (url: string, renderJs = false, signal = AbortSignal.timeout(60_000)) =>
-    (it.kind === 'simple' ? it.run({ url, renderJs }, signal) : Promise.reject(it.kind)) as Promise<Scraped>
-  return { it, scrape, dispose: () => container.dispose() }
+    (tool.kind === 'simple' ? tool.run({ url, renderJs }, signal) : Promise.reject(tool.kind)) as Promise<Scraped>
+  return { tool, scrape, dispose: () => container.dispose() }
 }
 
 const sample = (name: string): Buffer => readFileSync(`test/vectors/files/page/${name}`)
@@ -82,7 +82,7 @@ const news = sample('news-with-navigation.html')
 t.test('contract', async (t) => {
   const { port, at } = await site(t, { '/news': ['text/html', news] })
   await conform(t, tool.contract, (t) => ({
-    tool: scraper(t, [port]).it,
+    tool: scraper(t, [port]).tool,
     good: { params: { url: at('/news'), renderJs: false } },
     bad: { params: { url: `http://${closed}:${port}/secret` } },
   }))
@@ -220,9 +220,9 @@ t.test('follows a redirect, and tells where it led when the door does', async (t
     ...door,
     outside: async (url, ask) => Object.assign(await door.outside(url, ask), { url: there }) as Answer,
   }
-  const it = webPageScraperTool.create({ fetch: telling }, { allowRoot: false }, 'webPageScraperTool')
-  if (it.kind !== 'simple') return t.fail('is simple')
-  const page = await it.run({ url: at(`/to/${encodeURIComponent(there)}`) }, AbortSignal.timeout(10_000))
+  const tool = webPageScraperTool.create({ fetch: telling }, { allowRoot: false }, 'webPageScraperTool')
+  if (tool.kind !== 'simple') return t.fail('is simple')
+  const page = await tool.run({ url: at(`/to/${encodeURIComponent(there)}`) }, AbortSignal.timeout(10_000))
   t.match(page, { url: there, links: [{ text: 'More', url: `${there}more` }] })
 })
 
@@ -300,7 +300,7 @@ t.test('a page gets nothing from inside through a browser, nor past the limits',
   t.notMatch(page.text, /reached|root:/)
   for (const way of ['fetch', 'beacon', 'websocket', 'worker', 'call', 'framecall']) t.match(page.text, ` ${way}=`)
   t.equal(seen(), 0, 'nobody came')
-  const crowded = web.asked.filter((it) => it.includes('crowd')).length
+  const crowded = web.asked.filter((request) => request.includes('crowd')).length
   t.ok(crowded > 50 && crowded <= 100, `${crowded} of 150 requests`)
   t.equal(page.truncated, true)
   t.ok(await proven(), 'somebody would have been seen')
@@ -411,7 +411,7 @@ t.test('a browser gets only allowed answers', async (t) => {
 
   t.equal(wasCut(), false)
   const large = await Promise.all([1, 2, 3].map(() => want('https://a.example/large')))
-  t.equal(large.filter((it) => it !== null).length, 2, 'so many bytes')
+  t.equal(large.filter((tool) => tool !== null).length, 2, 'so many bytes')
   t.equal(wasCut(), true)
 })
 

@@ -24,9 +24,9 @@ const made = (t: Test, settings: object): Tool => {
 }
 
 const searching = (t: Test, settings: object) => {
-  const it = made(t, settings)
+  const tool = made(t, settings)
   return (params: object, signal = AbortSignal.timeout(5000)) =>
-    (it.kind === 'simple' ? it.run(params, signal) : Promise.reject(it.kind)) as Promise<Found>
+    (tool.kind === 'simple' ? tool.run(params, signal) : Promise.reject(tool.kind)) as Promise<Found>
 }
 
 /** A search engine that keeps what it was asked. */

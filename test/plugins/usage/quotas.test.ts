@@ -49,13 +49,13 @@ const house = async (t: Test, store: Partial<Adapters>, windows: Windows) => {
     t,
     scripted(() => [{ say: 'Hello.' }]),
   )
-  const it = await running(
+  const gateway = await running(
     t,
     { ...memory(), fetch: use(doors), upstreams: upstreamsAt(url), ...store },
     settings(windows),
   )
-  const clientOf = (apiKey: string) => new OpenAI({ baseURL: `${it.base}/v1`, apiKey, maxRetries: 0 })
-  const client = clientOf(it.key)
+  const clientOf = (apiKey: string) => new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey, maxRetries: 0 })
+  const client = clientOf(gateway.key)
   const ask = (more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}, by = client) =>
     by.chat.completions
       .create({ model: 'one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5, ...more })
@@ -65,8 +65,8 @@ const house = async (t: Test, store: Partial<Adapters>, windows: Windows) => {
       () => Promise.reject(new Error('The call is not refused')),
       (error: unknown) => (error instanceof RateLimitError ? error : Promise.reject(error)),
     )
-  const renew = (windows: Windows) => it.gateway.renew({ settings: settings(windows) })
-  return { ...it, asked, clientOf, ask, refused, renew }
+  const renew = (windows: Windows) => gateway.gateway.renew({ settings: settings(windows) })
+  return { ...gateway, asked, clientOf, ask, refused, renew }
 }
 
 const statusOf = (error: { readonly status?: number }) => error.status
@@ -90,63 +90,68 @@ for (const [store, adapters] of Object.entries(stores)) {
       { of: 'key', requests: most, per: 'hour' },
       { of: 'key', requests: 3, per: 'day' },
     ]
-    const it = await house(t, adapters(), windows(2))
-    t.equal((await it.ask()).response.headers.get('x-ratelimit-remaining-requests'), '1', 'of the tighter window')
-    await it.ask()
-    names(t, await it.refused(), 'key/requests/hour', 2, 3_600)
-    await it.renew(windows(10))
-    await it.ask()
-    names(t, await it.refused(), 'key/requests/day', 3, 86_400)
-    const { credential } = await it.gateway.keys.create({})
-    await t.resolves(it.ask({}, it.clientOf(credential)), 'another key has windows of its own')
-    t.equal(it.asked.length, 4, 'no refused call reaches a backend')
+    const gateway = await house(t, adapters(), windows(2))
+    t.equal((await gateway.ask()).response.headers.get('x-ratelimit-remaining-requests'), '1', 'of the tighter window')
+    await gateway.ask()
+    names(t, await gateway.refused(), 'key/requests/hour', 2, 3_600)
+    await gateway.renew(windows(10))
+    await gateway.ask()
+    names(t, await gateway.refused(), 'key/requests/day', 3, 86_400)
+    const { credential } = await gateway.gateway.keys.create({})
+    await t.resolves(gateway.ask({}, gateway.clientOf(credential)), 'another key has windows of its own')
+    t.equal(gateway.asked.length, 4, 'no refused call reaches a backend')
   })
 
   t.test(`windows of a model hold for all keys together, counted in ${store}`, async (t) => {
-    const it = await house(t, adapters(), [{ of: 'gateway', model: 'one', requests: 1, per: 'day' }])
-    const { credential } = await it.gateway.keys.create({})
-    await it.ask()
-    names(t, await it.refused({}, it.clientOf(credential)), 'gateway/requests/day', 1, 86_400)
-    await t.resolves(it.ask({ model: 'two' }), 'another model has none')
+    const gateway = await house(t, adapters(), [{ of: 'gateway', model: 'one', requests: 1, per: 'day' }])
+    const { credential } = await gateway.gateway.keys.create({})
+    await gateway.ask()
+    names(t, await gateway.refused({}, gateway.clientOf(credential)), 'gateway/requests/day', 1, 86_400)
+    await t.resolves(gateway.ask({ model: 'two' }), 'another model has none')
   })
 
   t.test(`end users have budgets and windows, counted in ${store}`, async (t) => {
-    const it = await house(t, adapters(), [
+    const gateway = await house(t, adapters(), [
       { of: 'endUser', requests: 2, per: 'hour' },
       { of: 'endUser', cost: 0.00002, per: 'day' },
     ])
-    await it.ask({ user: 'ann@example.com' })
-    const poor = await it.refused({ user: 'ann@example.com' })
+    await gateway.ask({ user: 'ann@example.com' })
+    const poor = await gateway.refused({ user: 'ann@example.com' })
     t.equal(poor.code, 'budget_exceeded')
     t.equal(poor.headers.get('x-sealgate-budget'), 'endUser/day')
     t.ok(Number(poor.headers.get('retry-after')) > 0)
     t.notMatch(JSON.stringify(poor.error), /ann/, 'the words name no user')
-    await t.resolves(it.ask({ user: 'bob' }), 'another user has a budget of its own')
-    await t.resolves(it.ask(), 'a call without a user has none')
+    await t.resolves(gateway.ask({ user: 'bob' }), 'another user has a budget of its own')
+    await t.resolves(gateway.ask(), 'a call without a user has none')
 
-    const responses = it.clientOf(it.key).responses.create({ model: 'one', input: 'Hi', safety_identifier: 'ann@example.com' }) // prettier-ignore
+    const responses = gateway.clientOf(gateway.key).responses.create({ model: 'one', input: 'Hi', safety_identifier: 'ann@example.com' }) // prettier-ignore
     t.equal(await responses.then(() => 0, statusOf), 429, 'by Responses')
-    const messages = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 }).messages.create({
+    const messages = new Anthropic({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0 }).messages.create({
       ...{ model: 'claude', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] },
       metadata: { user_id: 'ann@example.com' },
     })
     t.equal(await messages.then(() => 0, statusOf), 429, 'by Messages')
 
-    await it.renew([{ of: 'endUser', requests: 1, per: 'hour' }])
-    names(t, await it.refused({ user: 'bob' }), 'endUser/requests/hour', 1, 3_600)
+    await gateway.renew([{ of: 'endUser', requests: 1, per: 'hour' }])
+    names(t, await gateway.refused({ user: 'bob' }), 'endUser/requests/hour', 1, 3_600)
   })
 }
 
 t.test('a sealed call names its end user by a header; a user under the seal has no window', async (t) => {
   const windows: Windows = [{ of: 'endUser', requests: 1, per: 'day' }]
-  const it = await sealedDoors(t, scripted(() => [{ say: 'Hello.' }]), { talk: 'chat' }, { quotas: { userSecret, windows } }) // prettier-ignore
+  const doors = await sealedDoors(t, scripted(() => [{ say: 'Hello.' }]), { talk: 'chat' }, { quotas: { userSecret, windows } }) // prettier-ignore
   const ask = async (named: string | null) => {
     const headed: typeof fetch = (input, init) => {
       const headers = new Headers(init?.headers)
       if (named !== null) headers.set('x-sealgate-user', named)
       return fetch(input, { ...init, headers })
     }
-    const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true }, fetch: headed })
+    const client = connect({
+      baseUrl: doors.base,
+      apiKey: doors.key,
+      policy: { allowInsecureDev: true },
+      fetch: headed,
+    })
     const messages = [{ role: 'user' as const, content: 'Hi' }]
     return client.chat.completions.create({ model: 'talk', messages, user: 'ann' })
   }
@@ -156,7 +161,7 @@ t.test('a sealed call names its end user by a header; a user under the seal has 
   await t.rejects(ask('ann'), { name: 'SealgateError', status: 429 })
   await t.resolves(ask('bob'), 'another user has a window of its own')
   await t.rejects(ask('x'.repeat(257)), { name: 'SealgateError', status: 400 })
-  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const proxy = await sealing(t, ['--base-url', doors.base, '--allow-insecure-dev'], { SEALGATE_KEY: doors.key })
   const through = async (user: string) => {
     const answer = await fetch(`${proxy.url}/chat/completions`, {
       method: 'POST',
@@ -168,42 +173,42 @@ t.test('a sealed call names its end user by a header; a user under the seal has 
   }
   t.equal(await through('carol'), 200)
   await t.rejects(ask('carol'), { name: 'SealgateError', status: 429 }, 'sealgate seal passes the header on')
-  t.notMatch(JSON.stringify(it.logged), /ann|bob/)
+  t.notMatch(JSON.stringify(doors.logged), /ann|bob/)
 })
 
 t.test('tokens and costs of one key or team are held alike, and what was not used comes back', async (t) => {
-  const it = await house(t, {}, [{ of: 'key', tokens: 80, per: 'day' }])
-  const { response } = await it.ask({ max_tokens: 60 })
+  const gateway = await house(t, {}, [{ of: 'key', tokens: 80, per: 'day' }])
+  const { response } = await gateway.ask({ max_tokens: 60 })
   t.equal(response.headers.get('x-ratelimit-limit-tokens'), '80')
-  const second = await it.ask()
+  const second = await gateway.ask()
   t.equal(second.response.headers.get('x-ratelimit-remaining-tokens'), '39', '30 were told, and 11 are reserved')
-  const third = await it.refused({ max_tokens: 60 })
+  const third = await gateway.refused({ max_tokens: 60 })
   t.equal(third.headers.get('x-sealgate-window'), 'key/tokens/day')
   t.equal(third.headers.get('x-ratelimit-remaining-tokens'), '0')
 })
 
 t.test('a call that no model gets costs no window', async (t) => {
-  const it = await house(t, {}, [
+  const gateway = await house(t, {}, [
     { of: 'key', requests: 1, per: 'day' },
     { of: 'organization', model: 'two', cost: 0.000001, per: 'day' },
   ])
   const long = { role: 'user' as const, content: 'x'.repeat(4_000) }
-  t.equal((await it.refused({ model: 'two', messages: [long] })).headers.get('retry-after'), null, 'no time helps')
-  await t.resolves(it.ask())
+  t.equal((await gateway.refused({ model: 'two', messages: [long] })).headers.get('retry-after'), null, 'no time helps')
+  await t.resolves(gateway.ask())
 })
 
 if (redis !== null)
   t.test('the store knows no end user', async (t) => {
-    const it = await house(t, stores['Redis']!(), [{ of: 'endUser', requests: 2, per: 'day' }])
-    await it.ask({ user: 'ann@example.com' })
+    const gateway = await house(t, stores['Redis']!(), [{ of: 'endUser', requests: 2, per: 'day' }])
+    await gateway.ask({ user: 'ann@example.com' })
     const client = await createClient({ url: redis.url }).connect()
     t.teardown(() => client.close())
     const keys = await client.keys('*quota/requests/endUser*')
     t.ok(keys.length > 0)
     t.notMatch(
-      [await client.keys('*'), it.logged]
+      [await client.keys('*'), gateway.logged]
         .flat()
-        .map((it) => JSON.stringify(it))
+        .map((value) => JSON.stringify(value))
         .join('\n'),
       /ann/,
     )

@@ -22,14 +22,14 @@ const house = async (t: Test, windows: Windows) => {
     },
   ])
   const more: SettingsInput = { models: Object.fromEntries(models), quotas: { windows } }
-  const it = await sealedDoors(
+  const doors = await sealedDoors(
     t,
     scripted(() => [{ say: 'Hello.' }]),
     {},
     more,
   )
-  const clientOf = (apiKey: string) => connect({ baseUrl: it.base, apiKey, policy: { allowInsecureDev: true } })
-  const client = clientOf(it.key)
+  const clientOf = (apiKey: string) => connect({ baseUrl: doors.base, apiKey, policy: { allowInsecureDev: true } })
+  const client = clientOf(doors.key)
   const ask = (model: string, by: Client = client) =>
     by.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 })
   const refusal = async (model: string, by?: Client): Promise<SealgateError | null> =>
@@ -37,7 +37,7 @@ const house = async (t: Test, windows: Windows) => {
       () => null,
       (error: SealgateError) => error,
     )
-  return { ...it, client, ask, refusal, other: clientOf((await it.gateway.keys.create({})).credential) }
+  return { ...doors, client, ask, refusal, other: clientOf((await doors.gateway.keys.create({})).credential) }
 }
 
 /** Asks until a window is used up, since a call is counted when its answer is over; how many calls were answered. */

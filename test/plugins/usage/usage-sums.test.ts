@@ -68,16 +68,20 @@ const entries = (): readonly Entry[] => {
   return all
 }
 
-const rowOf = ({ team, ...it }: Entry) => ({ ...it, ...(team !== '' && { team }), cost_micros: it.requests * 10 })
+const rowOf = ({ team, ...entry }: Entry) => ({
+  ...entry,
+  ...(team !== '' && { team }),
+  cost_micros: entry.requests * 10,
+})
 const idOf = ({ key, day, model }: Entry) => `${key}/${day}/${model}`
 
 /** What the sums should be, from the entries themselves. */
 const expected = (all: readonly Entry[], { by, organization, from, to, after, limit }: UsageQuestion) => {
   const sums = new Map<string, number>()
-  for (const it of all) {
-    if (it.day < from || it.day > to || (organization !== null && it.organization !== organization)) continue
-    const name = by === 'backend' ? 'here' : by === 'tag' ? `feature=${it.model}` : it[by]
-    sums.set(name, (sums.get(name) ?? 0) + it.requests)
+  for (const entry of all) {
+    if (entry.day < from || entry.day > to || (organization !== null && entry.organization !== organization)) continue
+    const name = by === 'backend' ? 'here' : by === 'tag' ? `feature=${entry.model}` : entry[by]
+    sums.set(name, (sums.get(name) ?? 0) + entry.requests)
   }
   return [...sums]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -105,17 +109,17 @@ for (const [name, make] of Object.entries(stores))
     const store = make(t)
     if (store === null) return t.comment('there is no PostgreSQL')
     const { clock, faults, parts } = house(store)
-    const its = parts()
-    t.teardown(() => its.dispose())
-    const { rows, sums } = its.supply({ rows: MetadataStore, sums: UsageSums })
+    const container = parts()
+    t.teardown(() => container.dispose())
+    const { rows, sums } = container.supply({ rows: MetadataStore, sums: UsageSums })
     const all = [...entries()]
-    for (const it of all) {
-      await rows.create(usages, idOf(it), rowOf(it))
+    for (const entry of all) {
+      await rows.create(usages, idOf(entry), rowOf(entry))
       for (const [by, name] of [
         ['backend', 'here'],
-        ['tag', `feature=${it.model}`],
+        ['tag', `feature=${entry.model}`],
       ] as const) {
-        const { day, organization, requests } = it
+        const { day, organization, requests } = entry
         const id = sharedId({ day, organization, by }, name)
         await rows.create(shares, id, { day, organization, by, name })
         await rows.add(shares, id, { requests })
@@ -170,14 +174,14 @@ for (const [name, make] of Object.entries(stores))
 
     // A count that is written late reaches the kept sums of its day and month, once.
     const late = all.findIndex(({ day }) => day > '2030-01-10')
-    const it = all[late]!
-    await rows.add(usages, idOf(it), { requests: 1_000, cost_micros: 10_000 })
-    all[late] = { ...it, requests: it.requests + 1_000 }
+    const entry = all[late]!
+    await rows.add(usages, idOf(entry), { requests: 1_000, cost_micros: 10_000 })
+    all[late] = { ...entry, requests: entry.requests + 1_000 }
     const mark = lateDays(rows, clock)
-    for (const nth of [1, 2]) await mark(rowOf(it), `${idOf(it)}/x/${nth}`)
+    for (const nth of [1, 2]) await mark(rowOf(entry), `${idOf(entry)}/x/${nth}`)
     const question = { ...whole, by: 'key' as Grouping }
-    const key = async () => (await ask(question)).find(([name]) => name === it.key)?.[1]
-    const due = expected(all, question).find(([name]) => name === it.key)?.[1]
+    const key = async () => (await ask(question)).find(([name]) => name === entry.key)?.[1]
+    const due = expected(all, question).find(([name]) => name === entry.key)?.[1]
     for (let at = 0; at < 4_000 && (await key()) !== due; at++) {
       await clock.pass(1_000)
       await sleep(1)
@@ -186,7 +190,7 @@ for (const [name, make] of Object.entries(stores))
     await checkAll(
       check,
       groupings.filter((by) => by !== 'backend' && by !== 'tag'),
-      it.day,
+      entry.day,
     )
     t.same(faults, [])
   })
@@ -198,7 +202,7 @@ const checkAll = async (check: (question: UsageQuestion) => Promise<void>, all: 
 t.test('two processes that make sums, one of them cut off again and again, make the right ones', async (t) => {
   const store = make()
   const all = entries()
-  for (const it of all) await store.create(usages, idOf(it), rowOf(it))
+  for (const entry of all) await store.create(usages, idOf(entry), rowOf(entry))
   const draw = chance(seed + 2)
   const { clock, parts } = house(
     given(MetadataStore, 'cut', () => {
@@ -208,10 +212,10 @@ t.test('two processes that make sums, one of them cut off again and again, make 
       }
       return {
         ...store,
-        create: (...it) => cut().then(() => store.create(...it)),
-        update: (...it) => cut().then(() => store.update(...it)),
-        add: (...it) => cut().then(() => store.add(...it)),
-        remove: (...it) => cut().then(() => store.remove(...it)),
+        create: (...row) => cut().then(() => store.create(...row)),
+        update: (...row) => cut().then(() => store.update(...row)),
+        add: (...row) => cut().then(() => store.add(...row)),
+        remove: (...row) => cut().then(() => store.remove(...row)),
       }
     }),
   )
@@ -219,7 +223,7 @@ t.test('two processes that make sums, one of them cut off again and again, make 
   let lives = 0
   for (; lives < 200 && !(await isDone()); lives++) {
     const pair = [parts(), parts()]
-    const [one, other] = pair.map((it) => it.supply({ sums: UsageSums }).sums)
+    const [one, other] = pair.map((container) => container.supply({ sums: UsageSums }).sums)
     await clock.pass(90_000)
     const question: UsageQuestion = { by: 'key', organization: null, from: first, to: today, limit: 50 }
     for (const sums of [one!, other!])
@@ -229,7 +233,7 @@ t.test('two processes that make sums, one of them cut off again and again, make 
         'at any time',
       )
     // What a killed process does not do is the end of its work.
-    for (const it of pair) void it.dispose().catch(() => undefined)
+    for (const container of pair) void container.dispose().catch(() => undefined)
     await clock.pass(61_000)
   }
   t.ok(lives > 3, `${lives} lives`)
@@ -242,8 +246,8 @@ t.test('two processes that make sums, one of them cut off again and again, make 
 
 t.test('a year that many look at is read once, and again when late counts have reached it', async (t) => {
   const store = memory.create({}, {}, 'memory')
-  const [it] = entries()
-  const question = { by: 'key', organization: null, from: it!.day, to: it!.day, limit: 5 } as const
+  const [entry] = entries()
+  const question = { by: 'key', organization: null, from: entry!.day, to: entry!.day, limit: 5 } as const
   let [read, isAskedMeanwhile] = [0, false]
   const counted = given(MetadataStore, 'counted', () => ({
     ...store,
@@ -258,10 +262,10 @@ t.test('a year that many look at is read once, and again when late counts have r
     },
   }))
   const { clock, parts } = house(counted)
-  const its = parts()
-  t.teardown(() => its.dispose())
-  const { rows, sums } = its.supply({ rows: MetadataStore, sums: UsageSums })
-  await rows.create(usages, idOf(it!), rowOf(it!))
+  const container = parts()
+  t.teardown(() => container.dispose())
+  const { rows, sums } = container.supply({ rows: MetadataStore, sums: UsageSums })
+  await rows.create(usages, idOf(entry!), rowOf(entry!))
   const passing = (isDone: () => Promise<boolean>) =>
     until(async () => (await clock.pass(1_000), await isDone()), 20_000, 1)
   t.ok(await passing(async () => (await foldCursor(rows))?.day === dayAfter(today, -1)))
@@ -269,24 +273,24 @@ t.test('a year that many look at is read once, and again when late counts have r
   const requests = async () => (await sums.ask(question))[0]?.counts.requests
   // The fold reads, too.
   read = 0
-  for (let times = 0; times < 20; times++) t.equal(await requests(), it!.requests)
+  for (let times = 0; times < 20; times++) t.equal(await requests(), entry!.requests)
   t.equal(read, 1)
 
-  await rows.add(usages, idOf(it!), { requests: 1 })
-  await lateDays(rows, clock)(rowOf(it!), 'late')
+  await rows.add(usages, idOf(entry!), { requests: 1 })
+  await lateDays(rows, clock)(rowOf(entry!), 'late')
   t.ok(await passing(async () => (await store.list(lates, { limit: 1 })).rows.length === 0))
   t.ok(isAskedMeanwhile, 'somebody looks while the late count is on its way')
-  t.ok(await until(async () => (await requests()) === it!.requests + 1), 'and then sees it without another turn')
+  t.ok(await until(async () => (await requests()) === entry!.requests + 1), 'and then sees it without another turn')
 })
 
 t.test('a fold that finds no work leaves its turn, so that nobody forgets what was read', async (t) => {
   const store = memory.create({}, {}, 'memory')
   const { clock, parts } = house(given(MetadataStore, 'kept', () => store))
-  const its = parts()
-  t.teardown(() => its.dispose())
-  its.supply({ sums: UsageSums })
-  const [it] = entries()
-  await store.create(usages, idOf(it!), rowOf(it!))
+  const container = parts()
+  t.teardown(() => container.dispose())
+  container.supply({ sums: UsageSums })
+  const [entry] = entries()
+  await store.create(usages, idOf(entry!), rowOf(entry!))
   const isFolded = async () => (await clock.pass(1_000), (await foldCursor(store))?.day === dayAfter(today, -1))
   t.ok(await until(isFolded, 20_000, 1))
   const turn = (await foldCursor(store))?.turn
@@ -308,16 +312,16 @@ t.test('a report that takes too long names a span that has half the days', async
       tally: async () => Promise.reject(new Overdue()),
     },
   }))
-  const its = house(slow).parts()
-  t.teardown(() => its.dispose())
-  const { sums } = its.supply({ sums: UsageSums })
+  const container = house(slow).parts()
+  t.teardown(() => container.dispose())
+  const { sums } = container.supply({ sums: UsageSums })
   const ask = (from: string) => sums.ask({ by: 'model', organization: null, from, to: '2030-01-31', limit: 1 })
   await t.rejects(ask('2030-01-01'), {
     status: 503,
     code: 'report_too_long',
     validator: { from: 'Expected 2030-01-16 or later' },
   })
-  const last = await ask('2030-01-31').catch((it: unknown) => it)
+  const last = await ask('2030-01-31').catch((error: unknown) => error)
   t.match(last, { status: 503, validator: { organization: 'Expected one organisation' } })
 })
 

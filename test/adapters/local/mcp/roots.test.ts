@@ -34,8 +34,8 @@ const stage = async (t: Test) => {
 t.test('files under a root are opened, by any of their spellings', async (t) => {
   const { root, read } = await stage(t)
   const path = join(root, 'sub', 'a.txt')
-  for (const said of [path, 'sub/a.txt', './sub/../sub/a.txt', pathToFileURL(path).href])
-    t.equal(await read(said), 'inside', said)
+  for (const given of [path, 'sub/a.txt', './sub/../sub/a.txt', pathToFileURL(path).href])
+    t.equal(await read(given), 'inside', given)
 })
 
 t.test('a root that is named over a link is the folder behind it', async (t) => {
@@ -52,7 +52,7 @@ t.test('paths out of the roots are refused', async (t) => {
   const { root, outside, read } = await stage(t)
   await writeFile(`${root}-beside.txt`, 'outside')
   const away = { message: 'The path is outside the folders that are allowed' }
-  for (const said of [
+  for (const given of [
     join(outside, 'a.txt'),
     '../outside/a.txt',
     'sub/../../outside/a.txt',
@@ -63,7 +63,7 @@ t.test('paths out of the roots are refused', async (t) => {
     root,
     '',
   ])
-    await t.rejects(read(said), away, said)
+    await t.rejects(read(given), away, given)
   await t.rejects(read('sub/a.txt\0/../../x'), { message: 'There is no such file' })
   await t.rejects(fileOpener([], true, env)(join(root, 'sub', 'a.txt')), /No folder is allowed/)
   await t.rejects(rootsOf([join(root, 'sub', 'a.txt')]), { message: '--root names a folder' })
@@ -78,8 +78,8 @@ t.test('links are refused, wherever they stand in the path', async (t) => {
   await writeFile(join(outside, 'b.txt'), 'outside')
   await link(join(outside, 'b.txt'), join(root, 'second.txt'))
   const links = { message: 'The path leads over a link, or changed while it was opened' }
-  for (const said of ['last.txt', 'middle/a.txt', 'within/a.txt'])
-    for (const hidden of [false, true]) await t.rejects(read(said, hidden), links, said)
+  for (const given of ['last.txt', 'middle/a.txt', 'within/a.txt'])
+    for (const hidden of [false, true]) await t.rejects(read(given, hidden), links, given)
   await t.rejects(read('second.txt'), { message: 'The file has more than one name' })
 })
 
@@ -90,9 +90,9 @@ t.test('devices, pipes, sockets and folders are refused, and a pipe blocks no ca
   await once(server, 'listening')
   t.teardown(() => void server.close())
   const plain = { message: 'The path is no plain file' }
-  for (const said of ['pipe', 'socket', 'sub']) await t.rejects(read(said), plain, said)
+  for (const given of ['pipe', 'socket', 'sub']) await t.rejects(read(given), plain, given)
   const devices = fileOpener(await rootsOf(['/dev']), false, env)
-  for (const said of ['null', 'zero', 'tty']) await t.rejects(devices(said), plain, said)
+  for (const given of ['null', 'zero', 'tty']) await t.rejects(devices(given), plain, given)
 })
 
 t.test('hidden and git-ignored files are refused unless they are allowed', async (t) => {
@@ -103,9 +103,9 @@ t.test('hidden and git-ignored files are refused unless they are allowed', async
   await writeFile(join(root, '.gitignore'), 'secret*\n!secret-not\n')
   await writeFile(join(root, 'sub', 'secret.txt'), 'ignored')
   await writeFile(join(root, 'sub', 'secret-not'), 'seen')
-  for (const said of ['.env', '.keys/a.txt']) {
-    await t.rejects(read(said), /hidden/, said)
-    t.equal(await read(said, true), 'hidden')
+  for (const given of ['.env', '.keys/a.txt']) {
+    await t.rejects(read(given), /hidden/, given)
+    t.equal(await read(given, true), 'hidden')
   }
   await t.rejects(read('sub/secret.txt'), /Git ignores/)
   t.equal(await read('sub/secret.txt', true), 'ignored')

@@ -122,7 +122,7 @@ const nested = (files: Readonly<Record<string, string>>): Folder => {
   for (const [path, text] of Object.entries(files)) {
     const folders = path.split('/')
     const name = folders.pop()!
-    const folder = folders.reduce<Folder>((it, part) => (it[part] ??= {}) as Folder, root)
+    const folder = folders.reduce<Folder>((folder, part) => (folder[part] ??= {}) as Folder, root)
     folder[name] = text
   }
   return root

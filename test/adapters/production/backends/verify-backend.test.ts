@@ -45,7 +45,7 @@ const demand = { certificate: 'any', renew: 600_000, timeout: 30_000 } as const
 const form = attestedTls.create({}, {}, 'attested-tls')
 
 t.test('each refusal has its reason', async (t) => {
-  const it = await confidentialBackend(t)
+  const confidential = await confidentialBackend(t)
   const verified = (origin: string, settings: object = {}, policy: PlatformPolicy = { measurements }) => {
     const wanted = { ...demand, origin, policy, ...settings }
     return verifyBackend(
@@ -55,8 +55,8 @@ t.test('each refusal has its reason', async (t) => {
       () => {},
     )
   }
-  const line = await verified(it.base)
-  const digest = createHash('sha256').update(it.documents[0]!).digest('hex')
+  const line = await verified(confidential.base)
+  const digest = createHash('sha256').update(confidential.documents[0]!).digest('hex')
   t.strictSame(line.proof, { kind: 'attested-tls', digest, platform: 'sev-snp', measurement: measurements[0] })
   t.ok(line.ends > Date.now() + 90 * day, 'the evidence ends with its list')
   await line.close()
@@ -79,9 +79,9 @@ t.test('each refusal has its reason', async (t) => {
 t.test('a backend on TDX is verified by the same form', async (t) => {
   const roots: { tdx?: Uint8Array } = {}
   const body = (quote: string) => Buffer.from(quote, 'hex').subarray(48)
-  const registers = (it: Buffer) => [328, 376, 424, 472].map((at) => new Uint8Array(it.subarray(at, at + 48)))
-  const part = (it: Buffer, at: number) => new Uint8Array(it.subarray(at, at + 48))
-  const it = await confidentialBackend(t, (nonce, response, info) => {
+  const registers = (bytes: Buffer) => [328, 376, 424, 472].map((at) => new Uint8Array(bytes.subarray(at, at + 48)))
+  const part = (bytes: Buffer, at: number) => new Uint8Array(bytes.subarray(at, at + 48))
+  const confidential = await confidentialBackend(t, (nonce, response, info) => {
     const { evidence, roots: tdx } = makeTdx({
       now: madeAt,
       reportData: boundTo(info, nonce, exporterOf(response, nonce)),
@@ -89,14 +89,19 @@ t.test('a backend on TDX is verified by the same form', async (t) => {
     roots.tdx = tdx
     response.end(JSON.stringify({ version: 2, evidence }))
   })
-  const said = body(makeTdx({ now: madeAt, reportData: new Uint8Array(64) }).evidence.quote)
+  const bytes = body(makeTdx({ now: madeAt, reportData: new Uint8Array(64) }).evidence.quote)
   const measurement = await tdxMeasurement({
-    ...{ mrtd: part(said, 136), rtmr: registers(said) },
-    ...{ configId: part(said, 184), owner: part(said, 232), ownerConfig: part(said, 280) },
+    ...{ mrtd: part(bytes, 136), rtmr: registers(bytes) },
+    ...{ configId: part(bytes, 184), owner: part(bytes, 232), ownerConfig: part(bytes, 280) },
   })
   const verified = (measurements: readonly string[]) => {
     const policy = { platforms: ['tdx'] as const, measurements, testRoots: roots }
-    return verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'), () => {})
+    return verifyBackend(
+      { ...demand, origin: confidential.base, policy },
+      form,
+      clock.create({}, {}, 'clock'),
+      () => {},
+    )
   }
   const line = await verified([measurement])
   t.match(line.proof, { platform: 'tdx', measurement })
@@ -152,25 +157,25 @@ t.test('a relay of the same image and the same TLS key is refused in every profi
 })
 
 t.test('each connection of a line brings evidence of its own', async (t) => {
-  const it = await confidentialBackend(t)
+  const confidential = await confidentialBackend(t)
   const policy = { measurements, testRoots }
   let moves = 0
   const line = await verifyBackend(
-    { ...demand, origin: it.base, policy },
+    { ...demand, origin: confidential.base, policy },
     form,
     clock.create({}, {}, 'clock'),
     () => moves++,
   )
   const signal = new AbortController().signal
-  const sent = () => line.door(`${it.base}/v1/chat`, { method: 'POST', body: secret, signal })
+  const sent = () => line.door(`${confidential.base}/v1/chat`, { method: 'POST', body: secret, signal })
   const answers = await Promise.all([sent(), sent(), sent()])
-  t.equal(it.asked.length, 3, 'three connections, three questions')
-  t.equal(new Set(it.asked).size, 3, 'under three nonces')
+  t.equal(confidential.asked.length, 3, 'three connections, three questions')
+  t.equal(new Set(confidential.asked).size, 3, 'under three nonces')
   for (const answer of answers) for await (const _ of answer.body);
   for await (const _ of (await sent()).body);
-  t.equal(it.asked.length, 3, 'a connection that rests is used again')
-  t.equal(it.prompts.length, 4)
-  it.state.attest = keyAlone
+  t.equal(confidential.asked.length, 3, 'a connection that rests is used again')
+  t.equal(confidential.prompts.length, 4)
+  confidential.state.attest = keyAlone
   const [kept, refused] = [sent(), Promise.all([sent(), sent(), sent()])]
   await kept
   await t.rejects(refused, { code: 'backend_unverified', cause: { reason: 'policy_refused' } })
@@ -204,29 +209,29 @@ t.test('a model that works for a tool tells its evidence', async (t) => {
 })
 
 t.test('every connection of a line ends in the key of its evidence', async (t) => {
-  const it = await confidentialBackend(t)
+  const confidential = await confidentialBackend(t)
   const policy = { measurements, testRoots }
   let moves = 0
   const line = await verifyBackend(
-    { ...demand, origin: it.base, policy },
+    { ...demand, origin: confidential.base, policy },
     form,
     clock.create({}, {}, 'clock'),
     () => moves++,
   )
   const signal = new AbortController().signal
-  const sent = () => line.door(`${it.base}/v1/chat`, { method: 'POST', body: secret, signal })
+  const sent = () => line.door(`${confidential.base}/v1/chat`, { method: 'POST', body: secret, signal })
   const first = await sent()
   first.discard()
-  t.equal(it.prompts.length, 1)
+  t.equal(confidential.prompts.length, 1)
   t.equal(moves, 0)
-  it.turn(tlsIdentity())
+  confidential.turn(tlsIdentity())
   // The first call may still find the connection that the backend closes.
   const isMoved = async () => {
     await t.rejects(sent(), UpstreamFailed)
     return moves === 1
   }
   t.ok(await until(isMoved, 10_000, 50))
-  t.equal(it.prompts.length, 1, 'no byte of the request goes out')
+  t.equal(confidential.prompts.length, 1, 'no byte of the request goes out')
   await line.close()
 })
 
@@ -254,11 +259,11 @@ t.test('a configuration cannot weaken what an upstream demands', async (t) => {
 })
 
 const container = (door: () => never, warn: Log['warn']) => {
-  const it = new Container()
-  it.fit(use(clock))
-  it.fit(given(Fetch, 'fetch', () => ({ upstream: door, outside: door })))
-  it.fit(given(Log, 'log', () => ({ info() {}, warn, error() {} })))
-  return it
+  const container = new Container()
+  container.fit(use(clock))
+  container.fit(given(Fetch, 'fetch', () => ({ upstream: door, outside: door })))
+  container.fit(given(Log, 'log', () => ({ info() {}, warn, error() {} })))
+  return container
 }
 
 t.test('an upstream with evidence has no other door', async (t) => {
@@ -269,10 +274,10 @@ t.test('an upstream with evidence has no other door', async (t) => {
   const logged: object[] = []
   const backend = await confidentialBackend(t)
   const made = async (base: string, roots?: typeof testRoots) => {
-    const it = container(shared, (event, facts) => void logged.push({ event, ...facts }))
-    it.fit(await chosenUpstream(['providers', 'one'], 'one', demandingProvider(base), roots))
-    t.teardown(() => it.dispose())
-    return it.supply({ upstreams: Upstream }).upstreams[0]!
+    const verifier = container(shared, (event, facts) => void logged.push({ event, ...facts }))
+    verifier.fit(await chosenUpstream(['providers', 'one'], 'one', demandingProvider(base), roots))
+    t.teardown(() => verifier.dispose())
+    return verifier.supply({ upstreams: Upstream }).upstreams[0]!
   }
   await t.resolves((await made(backend.base, testRoots)).models(signal).catch((error) => t.type(error, UpstreamFailed)))
   t.strictSame(backend.prompts, ['/v1/models '], 'over its own line')
@@ -301,11 +306,11 @@ t.test('an upstream with evidence reaches one origin, and nothing that a model n
         },
       }),
     })
-    const it = container(shared, () => undefined)
+    const verifier = container(shared, () => undefined)
     const policy = { measurements, testRoots }
-    it.fit(verifiedUpstream(use(wandering), use(attestedTls), { ...demand, origin: own.base, policy }))
-    t.teardown(() => it.dispose())
-    return it.supply({ upstreams: Upstream }).upstreams[0]!.models(new AbortController().signal)
+    verifier.fit(verifiedUpstream(use(wandering), use(attestedTls), { ...demand, origin: own.base, policy }))
+    t.teardown(() => verifier.dispose())
+    return verifier.supply({ upstreams: Upstream }).upstreams[0]!.models(new AbortController().signal)
   }
   t.strictSame(await reaching('upstream', own.base), [])
   await t.rejects(reaching('upstream', other.base), UpstreamFailed)
@@ -317,12 +322,12 @@ t.test('an upstream with evidence reaches one origin, and nothing that a model n
 
 t.test('a provider that asks no backend has no use for evidence', async (t) => {
   const idle = given(Upstream, 'idle', () => ({ name: 'idle', models: async () => [] }))
-  const it = container(
+  const verifier = container(
     () => assert.fail(),
     () => undefined,
   )
-  it.fit(verifiedUpstream(idle, use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
-  t.throws(() => it.supply({ upstreams: Upstream }), { message: /^idle has no use for evidence/ })
+  verifier.fit(verifiedUpstream(idle, use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
+  t.throws(() => verifier.supply({ upstreams: Upstream }), { message: /^idle has no use for evidence/ })
 })
 
 t.test('the release digest binds what is demanded, keys and variables as they count', async (t) => {

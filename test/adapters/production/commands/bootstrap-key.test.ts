@@ -40,7 +40,7 @@ t.test('of first starts at once, one tells a key, and that key alone lives', asy
   }
   const starts = [start(rows), start(rows), start(rows)]
   const told = (await Promise.all(starts.map(({ keys, audit }) => makeFirstKey(keys, audit)))).filter(
-    (it) => it !== null,
+    (text) => text !== null,
   )
   t.equal(told.length, 1)
   t.ok(await start(inner).keys.find(told[0]!))

@@ -99,8 +99,8 @@ t.test('the script records what the reader reads', async (t) => {
   t.same(await kept('question.bin'), await readFile(join(folder, 'asked')), 'the kernel was asked this')
   t.equal((await kept('question.bin')).length, 64)
   t.equal(String(await kept('kernel-log.txt')), '[0.1] tdx: Guest detected\n')
-  const said = await command(['verify', '--boot', at, '--collateral', folder, '--json'], {})
-  t.match(said, { code: 1, stdout: /"reason":"collateral_missing"/ }, 'the reader takes the folder')
+  const server = await command(['verify', '--boot', at, '--collateral', folder, '--json'], {})
+  t.match(server, { code: 1, stdout: /"reason":"collateral_missing"/ }, 'the reader takes the folder')
 
   await rm(join(folder, 'tsm'), { recursive: true })
   await t.rejects(run('sh', ['examples/record-boot.sh', at], { env }), /has no configfs-tsm/)

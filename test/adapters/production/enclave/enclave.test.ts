@@ -31,7 +31,7 @@ const providers = { rehearsal: { use: 'rehearsal' } }
 const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
   const container = fitted(fitting, use(clock), use(log), use(fetch), use(metadataStore), use(unproved))
   t.teardown(() => container.dispose())
-  return container.supply({ it: Enclave }).it
+  return container.supply({ enclave: Enclave }).enclave
 }
 
 /** A confidential process that listens where the test says. */
@@ -51,16 +51,16 @@ t.test('in this process', (t) =>
 )
 
 t.test('in a process of its own', async (t) => {
-  const it = opened(t, use(startedEnclave, { config: { providers } }))
-  await conform(t, enclave.contract, () => it)
+  const pool = opened(t, use(startedEnclave, { config: { providers } }))
+  await conform(t, enclave.contract, () => pool)
 })
 
 t.test('killed: new keys, and clients recover by themselves', async (t) => {
-  const it = await running(t, { ...memory(), enclave: use(startedEnclave, { config: { providers } }) })
-  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const pool = await running(t, { ...memory(), enclave: use(startedEnclave, { config: { providers } }) })
+  const client = connect({ baseUrl: pool.base, apiKey: pool.key, policy: { allowInsecureDev: true } })
   const say = () => client.chat.completions.create({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
   t.ok((await say()).choices[0], 'before')
-  const before = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const before = (await (await pool.call('GET', '/rvenc/keys')).json()) as { keyset: string }
   const children = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'main.js enclave'])
     .toString()
     .trim()
@@ -76,7 +76,7 @@ t.test('killed: new keys, and clients recover by themselves', async (t) => {
   }
   t.same([...seen], [503], 'meanwhile 503 and nothing else')
   t.ok((await say()).choices[0], 'the same client, without being told')
-  const after = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const after = (await (await pool.call('GET', '/rvenc/keys')).json()) as { keyset: string }
   t.not(after.keyset, before.keyset, 'the old keys died with the process')
 })
 
@@ -84,24 +84,24 @@ t.test('several: each request goes to the enclave that holds its key', async (t)
   const folder = await folderOf(t)
   const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
   const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
-  const it = opened(t, use(connectedEnclaves, { connect: sockets }))
-  const [one, other] = [await it.keys('e0'), await it.keys('e1')]
+  const pool = opened(t, use(connectedEnclaves, { connect: sockets }))
+  const [one, other] = [await pool.keys('e0'), await pool.keys('e1')]
   t.not(one.keyset, other.keyset, 'keys of their own')
   await conform(t, enclave.contract, () => ({
-    ...it,
-    keys: () => it.keys('e0'),
-    attest: (challenge) => it.attest(challenge, 'e0'),
+    ...pool,
+    keys: () => pool.keys('e0'),
+    attest: (challenge) => pool.attest(challenge, 'e0'),
   }))
   await conform(t, enclave.contract, () => ({
-    ...it,
-    keys: () => it.keys('e1'),
-    attest: (challenge) => it.attest(challenge, 'e1'),
+    ...pool,
+    keys: () => pool.keys('e1'),
+    attest: (challenge) => pool.attest(challenge, 'e1'),
   }))
-  await t.rejects(it.keys('e7'), { name: 'NotFound' })
+  await t.rejects(pool.keys('e7'), { name: 'NotFound' })
   children[0]!.kill('SIGKILL')
   await once(children[0]!, 'exit')
-  await t.resolves(it.keys('e1'), 'the other one goes on')
-  t.same((await it.keys()).keyset, (await it.keys('e1')).keyset)
+  await t.resolves(pool.keys('e1'), 'the other one goes on')
+  t.same((await pool.keys()).keyset, (await pool.keys('e1')).keyset)
 })
 
 const never = new AbortController().signal
@@ -112,10 +112,10 @@ const pair = (heard: Log = made(Log, use(log))) => {
   const clock = fakeClock()
   const [silent, gone] = [new Set<string>(), new Set<string>()]
   const line = (name: string, not_before: number): Enclave => {
-    const says = <T>(it: T) =>
+    const says = <T>(pool: T) =>
       new Promise<T>((resolve, reject) => {
         if (gone.has(name)) reject(new Unavailable(undefined, { cause: name }))
-        else if (!silent.has(name)) resolve(it)
+        else if (!silent.has(name)) resolve(pool)
       })
     const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
     const keys = () => says({ keyset: name, keys: [key], evidence: { type: 'dev' } })
@@ -137,13 +137,13 @@ const pair = (heard: Log = made(Log, use(log))) => {
       },
     }
   }
-  const it = enclavePool([line('old', 1), line('new', 2)], clock, heard)
-  const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
-  return { it, ask, clock, silent, gone }
+  const pool = enclavePool([line('old', 1), line('new', 2)], clock, heard)
+  const ask = (enclaveKid: string, route = 'body') => pool.handle(route, { enclaveKid }, grant, never)
+  return { pool, ask, clock, silent, gone }
 }
 
 t.test('an enclave that leaves between requests does not count as up', async (t) => {
-  const { it, ask, clock, gone } = pair()
+  const { pool, ask, clock, gone } = pair()
   const nameOf = (reply: SealedReply) => (reply.kind === 'body' ? reply.trailer.model : reply.kind)
   t.equal(nameOf(await ask('new')), 'new')
   gone.add('new')
@@ -152,47 +152,47 @@ t.test('an enclave that leaves between requests does not count as up', async (t)
   gone.delete('new')
   gone.add('old')
   await clock.pass(200)
-  t.equal((await it.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
-  await it.dispose?.()
+  t.equal((await pool.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
+  await pool.dispose?.()
 })
 
 t.test('the log names an enclave that was never up, with the reason', async (t) => {
   const told: string[] = []
   const note = (event: string, facts: object = {}, cause?: unknown) =>
     void told.push([event, ...Object.values(facts), (cause as Error | undefined)?.cause].filter(Boolean).join(' '))
-  const { it, clock, gone } = pair({ info: note, warn: note, error: note })
+  const { pool, clock, gone } = pair({ info: note, warn: note, error: note })
   gone.add('old').add('new')
-  const waiting = t.rejects(it.keys(), { name: 'Unavailable', cause: { cause: 'old' } }, 'the cause goes along')
+  const waiting = t.rejects(pool.keys(), { name: 'Unavailable', cause: { cause: 'old' } }, 'the cause goes along')
   await clock.pass(29_000)
   t.same(told, [], 'it may be on its way up')
   await clock.pass(1_300)
   await waiting
   await clock.pass(200)
-  await t.rejects(it.keys(), { name: 'Unavailable' })
+  await t.rejects(pool.keys(), { name: 'Unavailable' })
   t.same(told.sort(), ['enclave.down e0 old', 'enclave.down e1 new'], 'each once')
   gone.clear()
   await clock.pass(200)
-  t.equal((await it.keys()).keyset, 'new')
+  t.equal((await pool.keys()).keyset, 'new')
   t.same(told.slice(2).sort(), ['enclave.up e0', 'enclave.up e1'])
-  await it.dispose?.()
+  await pool.dispose?.()
 })
 
 t.test('silent: its waiting calls fail, and no other call waits', async (t) => {
-  const { it, ask, clock, silent } = pair()
+  const { pool, ask, clock, silent } = pair()
   const told = (work: Promise<unknown>) => {
-    const its = { state: 'waits' }
+    const waiting = { state: 'waits' }
     work.then(
-      () => (its.state = 'served'),
-      (fault: Error) => (its.state = fault.name),
+      () => (waiting.state = 'served'),
+      (fault: Error) => (waiting.state = fault.name),
     )
-    return its
+    return waiting
   }
-  t.equal((await it.keys()).keyset, 'new', 'the newest')
+  t.equal((await pool.keys()).keyset, 'new', 'the newest')
   const stream = (await ask('new', 'frames')) as Extract<SealedReply, { kind: 'frames' }>
   const frames = stream.frames[Symbol.asyncIterator]()
   await frames.next()
   silent.add('new')
-  const waiting = [ask('new'), it.keys(), it.attest(new Uint8Array(32)), frames.next()].map(told)
+  const waiting = [ask('new'), pool.keys(), pool.attest(new Uint8Array(32)), frames.next()].map(told)
   await clock.pass(7_900)
   t.equal((await ask('old')).kind, 'body', 'the other one goes on, and nobody looks first')
   t.same(waiting.map(({ state }) => state), ['waits', 'waits', 'waits', 'waits']) // prettier-ignore
@@ -212,7 +212,7 @@ t.test('silent: its waiting calls fail, and no other call waits', async (t) => {
   const quick = told(ask('old'))
   await clock.pass(100)
   t.equal(quick.state, 'Unavailable', 'and once it is known, at once')
-  await it.dispose?.()
+  await pool.dispose?.()
 })
 
 t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (t) => {
@@ -247,10 +247,10 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
         },
       }),
     )
-  const it = await line('gateway', 'ours')
-  await conform(t, enclave.contract, () => it)
-  const refused = async (its: Enclave) => {
-    const asked = its.attest(new Uint8Array(32), 'e0')
+  const pool = await line('gateway', 'ours')
+  await conform(t, enclave.contract, () => pool)
+  const refused = async (enclave: Enclave) => {
+    const asked = enclave.attest(new Uint8Array(32), 'e0')
     await t.rejects(asked, { name: 'Unavailable' })
   }
   await refused(await line('stranger', 'ours'))

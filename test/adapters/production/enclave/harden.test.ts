@@ -35,14 +35,14 @@ const stage = async (t: Test) => {
       env: { ...named, ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(channel ? (['ipc'] as const) : [])],
     })
-    let said = ''
-    child.stderr!.on('data', (part: Buffer) => (said += part))
+    let output = ''
+    child.stderr!.on('data', (part: Buffer) => (output += part))
     child.stdout!.on('data', (part: Buffer) => {
-      said += part
+      output += part
       child.kill('SIGKILL')
     })
     const [status] = (await once(child, 'close')) as [number | null]
-    return { status, said }
+    return { status, said: output }
   }
   return { folder, file, named, start }
 }
@@ -85,10 +85,10 @@ t.test('an unlisted part is refused by name, and no other code runs', async (t) 
     'OTHER_KEY SEALGATE_KEY',
   ].flatMap((line) => line.split(' '))
   for (const name of variables) {
-    const { status, said } = await start({ env: { [name]: name === 'NODE_OPTIONS' ? '--no-warnings' : '0' } })
+    const { status, said: text } = await start({ env: { [name]: name === 'NODE_OPTIONS' ? '--no-warnings' : '0' } })
     t.equal(status, 1, name)
     // Node warns of some of them itself.
-    t.match(said, `sealgate: the enclave does not start with ${name} set; start it without`, `${name} is named`)
+    t.match(text, `sealgate: the enclave does not start with ${name} set; start it without`, `${name} is named`)
   }
   const many = await start({ env: { FIRST: 'hunter4', SECOND: '', '\u001b[2J': 'hunter4' } })
   t.match(many.said, 'FIRST, SECOND, a name that is no word set')
@@ -112,9 +112,9 @@ t.test('an unlisted part is refused by name, and no other code runs', async (t) 
     ['--inspect=127.0.0.1:0'],
     ['--env-file=/dev/null'],
   ]
-  for (const said of options) {
-    const name = said[0]!.split('=')[0]!
-    const refused = await start({ options: said })
+  for (const option of options) {
+    const name = option[0]!.split('=')[0]!
+    const refused = await start({ options: option })
     t.equal(refused.status, 1, name)
     t.match(
       refused.said,
@@ -154,18 +154,18 @@ t.test('doors that the process itself could open are shut', async (t) => {
     reportOnUncaughtException: true,
   }
   const signals: string[] = []
-  const it = {
+  const process = {
     env: named,
     argv: ['node', program, 'enclave'],
     execArgv: [],
     report,
     on: (signal: string) => void signals.push(signal),
   } as unknown as NodeJS.Process
-  t.match(hardenStart(it), { arguments: ['enclave'], options: [], variables: ['HOUSE_KEY', 'SEARCH_KEY'] })
+  t.match(hardenStart(process), { arguments: ['enclave'], options: [], variables: ['HOUSE_KEY', 'SEARCH_KEY'] })
   t.same(Object.values(report), [false, false, false], 'no report of what is in its memory')
   t.same(signals, ['SIGUSR1'])
   inspector.open(0, '127.0.0.1')
-  t.throws(() => hardenStart(it), /an inspector/, 'one that was open before')
+  t.throws(() => hardenStart(process), /an inspector/, 'one that was open before')
   inspector.close()
   t.same(Object.keys(allowedVariables({ PATH: '', HOME: '', NODE_OPTIONS: '', SEALGATE_CONFIG: '', LC_ALL: '' })), [
     'PATH',

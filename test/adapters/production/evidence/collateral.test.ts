@@ -38,9 +38,9 @@ type Makers = Awaited<ReturnType<typeof makers>>
 /** A gateway's shelf in front of services that the test plays. */
 const stage = async (
   t: Test,
-  { rows = made(MetadataStore, use(metadataStore)), it = null as Makers | null, at = null as string | null } = {},
+  { rows = made(MetadataStore, use(metadataStore)), given = null as Makers | null, at = null as string | null } = {},
 ) => {
-  const service = it ?? (await makers(t))
+  const service = given ?? (await makers(t))
   const clock = fakeClock(now)
   const { door, close } = openUpstream()
   t.teardown(close)
@@ -118,17 +118,17 @@ t.test('a blob is split by the names of its entries', async (t) => {
 })
 
 t.test('a report comes with all that a client needs, and each piece is fetched once', async (t) => {
-  const it = await stage(t)
-  it.service.say(answersFor(genoa.evidence))
-  t.equal(await it.judged(snp), null)
-  t.equal(it.service.asked.length, 3)
-  t.match(it.service.asked.toSorted().at(-1), /^\/vcek\/v1\/Genoa\/crl$|cert_chain/)
+  const scene = await stage(t)
+  scene.service.say(answersFor(genoa.evidence))
+  t.equal(await scene.judged(snp), null)
+  t.equal(scene.service.asked.length, 3)
+  t.match(scene.service.asked.toSorted().at(-1), /^\/vcek\/v1\/Genoa\/crl$|cert_chain/)
   const chip = Buffer.from(Array.from({ length: 64 }, (_, at) => at + 1)).toString('hex')
   const asked = `/vcek/v1/Genoa/${chip}?blSPL=10&teeSPL=02&snpSPL=25&ucodeSPL=90`
-  t.ok(it.service.asked.includes(asked), 'by chip and patch level')
-  await Promise.all([it.judged(snp), it.judged(snp)])
-  t.equal(it.service.asked.length, 3)
-  t.strictSame([...it.ended.keys()].toSorted(), ['authorities', 'crl', 'vek'])
+  t.ok(scene.service.asked.includes(asked), 'by chip and patch level')
+  await Promise.all([scene.judged(snp), scene.judged(snp)])
+  t.equal(scene.service.asked.length, 3)
+  t.strictSame([...scene.ended.keys()].toSorted(), ['authorities', 'crl', 'vek'])
 
   const turin = makeSnp({ now, reportData, product: 'Turin' })
   const other = await stage(t)
@@ -148,10 +148,10 @@ t.test('valid certificates of the host are used, and invalid ones are fetched', 
       [guids.ask, der(certificates.ica)],
       [guids.ark, der(certificates.ark)],
     ]).toString('hex')
-  const it = await stage(t)
-  it.service.say(answersFor(genoa.evidence))
-  t.equal(await it.judged({ ...snp, auxblob: auxblob(certificates.vek) }), null)
-  t.strictSame(it.service.asked, ['/vcek/v1/Genoa/crl'])
+  const scene = await stage(t)
+  scene.service.say(answersFor(genoa.evidence))
+  t.equal(await scene.judged({ ...snp, auxblob: auxblob(certificates.vek) }), null)
+  t.strictSame(scene.service.asked, ['/vcek/v1/Genoa/crl'])
 
   const older = await stage(t)
   older.service.say(answersFor(genoa.evidence))
@@ -169,18 +169,18 @@ t.test('valid certificates of the host are used, and invalid ones are fetched', 
 })
 
 t.test('a quote comes with the data of its platform', async (t) => {
-  const it = await stage(t)
-  it.service.say(answersFor(domain.evidence))
-  t.equal(await it.judged(tdx), null)
-  t.strictSame(it.service.asked.toSorted(), [
+  const scene = await stage(t)
+  scene.service.say(answersFor(domain.evidence))
+  t.equal(await scene.judged(tdx), null)
+  t.strictSame(scene.service.asked.toSorted(), [
     '/rootlist',
     '/sgx/certification/v4/pckcrl?ca=platform&encoding=der',
     '/tdx/certification/v4/qe/identity?update=early',
     '/tdx/certification/v4/tcb?fmspc=90c06f000000&update=early',
   ])
-  await it.judged(tdx)
-  t.equal(it.service.asked.length, 4)
-  const whole = await it.whole(tdx)
+  await scene.judged(tdx)
+  t.equal(scene.service.asked.length, 4)
+  const whole = await scene.whole(tdx)
   t.strictSame(whole['collateral'], domain.evidence.collateral, 'byte for byte what was signed')
 })
 
@@ -190,17 +190,17 @@ t.test('a forged piece is never served', async (t) => {
     reportData,
     crl: { by: (await import('../../../fakes/platform/snp.ts')).snpKeys.other },
   })
-  const it = await stage(t)
-  it.service.say({ ...answersFor(genoa.evidence), crl: answersFor(forged.evidence)['crl']! })
-  t.equal(await it.judged(snp), 'collateral_missing: crl')
-  t.ok(it.events.includes('collateral.failed'))
-  t.equal(it.ended.get('crl'), null)
-  const tries = it.service.asked.length
-  await it.judged(snp)
-  t.equal(it.service.asked.length, tries, 'no second try within ten seconds')
-  it.service.say(answersFor(genoa.evidence))
-  await it.clock.pass(10_000)
-  t.equal(await it.judged(snp), null, 'and then it is back')
+  const scene = await stage(t)
+  scene.service.say({ ...answersFor(genoa.evidence), crl: answersFor(forged.evidence)['crl']! })
+  t.equal(await scene.judged(snp), 'collateral_missing: crl')
+  t.ok(scene.events.includes('collateral.failed'))
+  t.equal(scene.ended.get('crl'), null)
+  const tries = scene.service.asked.length
+  await scene.judged(snp)
+  t.equal(scene.service.asked.length, tries, 'no second try within ten seconds')
+  scene.service.say(answersFor(genoa.evidence))
+  await scene.clock.pass(10_000)
+  t.equal(await scene.judged(snp), null, 'and then it is back')
 
   const other = await stage(t)
   const wrong = makeTdx({ now, reportData, info: (info) => void (info.fmspc = '11'.repeat(6)) })
@@ -220,56 +220,56 @@ t.test('a forged piece is never served', async (t) => {
 t.test('an expired piece is still served, is fetched again, and is renewed', async (t) => {
   const short = makeSnp({ now, reportData, crl: { issued: now - day, ends: now + 2 * day } })
   const later = makeSnp({ now, reportData, crl: { issued: now + 9 * day, ends: now + 40 * day } })
-  const it = await stage(t)
-  it.service.say(answersFor(short.evidence))
-  t.equal(await it.judged(snp), null)
-  const tries = it.service.asked.length
-  it.service.fall(true)
+  const scene = await stage(t)
+  scene.service.say(answersFor(short.evidence))
+  t.equal(await scene.judged(snp), null)
+  const tries = scene.service.asked.length
+  scene.service.fall(true)
 
-  await it.clock.pass(day)
-  t.equal(await it.judged(snp), null)
+  await scene.clock.pass(day)
+  t.equal(await scene.judged(snp), null)
   await settled()
-  t.equal(it.service.asked.length, tries + 1, 'half of its life is over')
+  t.equal(scene.service.asked.length, tries + 1, 'half of its life is over')
 
-  await it.clock.pass(9 * day)
-  t.equal(await it.judged(snp), 'collateral_expired: revocation list', 'the client decides, and refuses')
-  t.ok(it.ended.get('crl')! <= it.clock.now())
-  it.service.fall(false)
-  it.service.say({ crl: answersFor(later.evidence)['crl']! })
-  await it.clock.pass(10_000)
-  t.equal(await it.judged(snp), null)
-  t.equal(it.ended.get('crl'), now + 47 * day, 'as long as a client takes it')
+  await scene.clock.pass(9 * day)
+  t.equal(await scene.judged(snp), 'collateral_expired: revocation list', 'the client decides, and refuses')
+  t.ok(scene.ended.get('crl')! <= scene.clock.now())
+  scene.service.fall(false)
+  scene.service.say({ crl: answersFor(later.evidence)['crl']! })
+  await scene.clock.pass(10_000)
+  t.equal(await scene.judged(snp), null)
+  t.equal(scene.ended.get('crl'), now + 47 * day, 'as long as a client takes it')
 
-  it.service.say({ crl: answersFor(short.evidence)['crl']! })
-  await it.clock.pass(20 * day)
-  const before = it.service.asked.length
-  await it.judged(snp)
-  t.ok(await until(() => it.service.asked.length > before))
-  await it.clock.pass(pauses)
-  await until(async () => (await it.judged(snp)) !== null, 300)
-  t.equal(it.ended.get('crl'), now + 47 * day, 'an older one never takes its place')
+  scene.service.say({ crl: answersFor(short.evidence)['crl']! })
+  await scene.clock.pass(20 * day)
+  const before = scene.service.asked.length
+  await scene.judged(snp)
+  t.ok(await until(() => scene.service.asked.length > before))
+  await scene.clock.pass(pauses)
+  await until(async () => (await scene.judged(snp)) !== null, 300)
+  t.equal(scene.ended.get('crl'), now + 47 * day, 'an older one never takes its place')
 })
 
 t.test('the store keeps the pieces, and a changed piece is not served', async (t) => {
-  const it = await stage(t)
-  it.service.say(answersFor(genoa.evidence))
-  await it.judged(snp)
-  it.service.fall(true)
-  const again = await stage(t, { rows: it.rows, it: it.service })
-  const tries = it.service.asked.length
+  const scene = await stage(t)
+  scene.service.say(answersFor(genoa.evidence))
+  await scene.judged(snp)
+  scene.service.fall(true)
+  const again = await stage(t, { rows: scene.rows, given: scene.service })
+  const tries = scene.service.asked.length
   t.equal(await again.judged(snp), null)
-  t.equal(it.service.asked.length, tries)
+  t.equal(scene.service.asked.length, tries)
 
   const kinds = { name: 'collateral', indexes: [] }
-  await it.rows.update(kinds, 'crl/Genoa', { members: { crl: '00' } } as object)
-  const third = await stage(t, { rows: it.rows, it: it.service })
+  await scene.rows.update(kinds, 'crl/Genoa', { members: { crl: '00' } } as object)
+  const third = await stage(t, { rows: scene.rows, given: scene.service })
   t.equal(await third.judged(snp), 'collateral_missing: crl')
 })
 
 t.test('a gateway without egress takes the same pieces from a folder', async (t) => {
   const at = t.testdir()
-  const it = await stage(t, { at })
-  const said = { ...answersFor(genoa.evidence), ...answersFor(domain.evidence) }
+  const scene = await stage(t, { at })
+  const answers = { ...answersFor(genoa.evidence), ...answersFor(domain.evidence) }
   const chip = Buffer.from(Array.from({ length: 64 }, (_, byte) => byte + 1)).toString('hex')
   const files: Readonly<Record<string, string>> = {
     vek: `vcek-Genoa-${chip}-10.02.25.90.der`,
@@ -281,14 +281,14 @@ t.test('a gateway without egress takes the same pieces from a folder', async (t)
     identity: 'intel-qe-identity.json',
   }
   for (const [name, file] of Object.entries(files)) {
-    const { body, headers = {} } = said[name]!
+    const { body, headers = {} } = answers[name]!
     await writeFile(join(at, file), body)
     const [chain] = Object.values(headers)
     if (chain !== undefined) await writeFile(join(at, file.replace('.json', '.pem')), decodeURIComponent(chain))
   }
-  t.equal(await it.judged(snp), null)
-  t.equal(await it.judged(tdx), null)
-  t.strictSame(it.service.asked, [])
+  t.equal(await scene.judged(snp), null)
+  t.equal(await scene.judged(tdx), null)
+  t.strictSame(scene.service.asked, [])
 })
 
 t.test('a real quote with the answers of the real services', async (t) => {

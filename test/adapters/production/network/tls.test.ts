@@ -68,12 +68,12 @@ t.test(
           env: { PATH: process.env['PATH'], NODE_TLS_REJECT_UNAUTHORIZED: '0' },
         },
       )
-      let said = ''
-      child.stdout.on('data', (part) => (said += part))
+      let output = ''
+      child.stdout.on('data', (part) => (output += part))
       let wrong = ''
       child.stderr.on('data', (part) => (wrong += part))
       await once(child, 'close')
-      return said.trim() || wrong
+      return output.trim() || wrong
     }
     for (const door of ['upstream', 'outside', 'line'] as const)
       t.match(await told(door), 'DEPTH_ZERO_SELF_SIGNED_CERT', `${door}: the certificate is refused`)

@@ -30,8 +30,8 @@ const gateways = (count: number, limits: SettingsInput['limits'], more: object =
   return Array.from({ length: count }, () => metered([actor('a', [])], settings(limits), use(limiterPlugin, shared)))
 }
 
-const reserve = async (its: Metered, input: number, output: number) =>
-  its.meter.reserve(payer, (await its.catalog.find('small', never))!, { input, output })
+const reserve = async (scene: Metered, input: number, output: number) =>
+  scene.meter.reserve(payer, (await scene.catalog.find('small', never))!, { input, output })
 
 /** Millionths; each call reserves the first and uses the second. */
 const [reserved, actual] = [400, 100]
@@ -39,11 +39,11 @@ const calls = 1_000
 
 t.test('a thousand calls at once on three gateways never overrun a budget for a hundred', async (t) => {
   const most = 100 * actual
-  const its = gateways(3, { organization: { ...unlimited.organization, costPerMonth: most / 1e6 } })
+  const replicas = gateways(3, { organization: { ...unlimited.organization, costPerMonth: most / 1e6 } })
   let [spent, highest, granted, refused, lost] = [0, 0, 0, 0, 0]
   await Promise.all(
     Array.from({ length: calls }, async (_, i) => {
-      const reservation = await reserve(its[i % 3]!, actual, reserved - actual).catch((error: unknown) => {
+      const reservation = await reserve(replicas[i % 3]!, actual, reserved - actual).catch((error: unknown) => {
         if (!(error instanceof TooMany) || error.code !== 'budget_exceeded') throw error
         return null
       })
@@ -58,26 +58,26 @@ t.test('a thousand calls at once on three gateways never overrun a budget for a 
   t.ok(highest <= most + reserved, `${highest} of ${most} spent, ${refused} of ${calls} refused, ${lost} lost`)
   // One after the other, so that what was handed back is spent too.
   for (let i = 0; i < 200; i++) {
-    const reservation = await reserve(its[i % 3]!, actual, 0).catch(() => null)
+    const reservation = await reserve(replicas[i % 3]!, actual, 0).catch(() => null)
     if (reservation === null) break
     spent += actual
     await reservation.settle({ input: actual, output: 0 }, 'a')
   }
   t.equal(spent, most - lost * (reserved - actual), 'all of it is spent but what the killed ones hold')
-  await t.rejects(reserve(its[0]!, 1, 0), { code: 'budget_exceeded' })
-  const books = await Promise.all(its.map((it) => it.books()))
+  await t.rejects(reserve(replicas[0]!, 1, 0), { code: 'budget_exceeded' })
+  const books = await Promise.all(replicas.map((replica) => replica.books()))
   const sum = books.reduce((sum, { cost_micros = 0 }) => sum + cost_micros, 0)
   t.equal(sum, spent - lost * actual, 'the books have every settled call once')
-  await Promise.all(its.map((it) => it.dispose()))
+  await Promise.all(replicas.map((replica) => replica.dispose()))
 })
 
 t.test('gateways that count for themselves are caught', async (t) => {
   const most = 10 * actual
   const limits = { organization: { ...unlimited.organization, costPerMonth: most / 1e6 } }
-  const its = Array.from({ length: 3 }, () => metered([actor('a', [])], settings(limits), use(memoryLimiter)))
+  const replicas = Array.from({ length: 3 }, () => metered([actor('a', [])], settings(limits), use(memoryLimiter)))
   let spent = 0
   for (let i = 0; i < 60; i++)
-    await reserve(its[i % 3]!, actual, 0).then(
+    await reserve(replicas[i % 3]!, actual, 0).then(
       () => (spent += actual),
       () => {},
     )
@@ -85,14 +85,14 @@ t.test('gateways that count for themselves are caught', async (t) => {
 })
 
 t.test('a share is reported once among all gateways', async (t) => {
-  const its = gateways(3, { gateway: { costPerDay: 0.001 } })
-  for (let i = 0; i < 10; i++) await (await reserve(its[i % 3]!, 100, 0)).settle({ input: 100, output: 0 }, 'a')
-  const told = its.flatMap(({ events }) => events.filter(({ event }) => event === 'budget.share'))
+  const replicas = gateways(3, { gateway: { costPerDay: 0.001 } })
+  for (let i = 0; i < 10; i++) await (await reserve(replicas[i % 3]!, 100, 0)).settle({ input: 100, output: 0 }, 'a')
+  const told = replicas.flatMap(({ events }) => events.filter(({ event }) => event === 'budget.share'))
   t.same(
     told.map(({ percent }) => percent).sort((a, b) => Number(a) - Number(b)),
     [50, 80, 100],
   )
-  await Promise.all(its.map((it) => it.dispose()))
+  await Promise.all(replicas.map((replica) => replica.dispose()))
 })
 
 t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and the budget stands', async (t) => {
@@ -100,9 +100,9 @@ t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and t
   const prefix = `t-${randomUUID()}`
   const [closed] = gateways(1, limits, { prefix, patience: 200 })
   const [open] = gateways(1, limits, { prefix, patience: 200, whenDown: { money: 'open', tokens: 'open' } })
-  const works = (its: Metered) => async () =>
-    reserve(its, 0, 0).then(
-      async (it) => (await it.cancel(), true),
+  const works = (scene: Metered) => async () =>
+    reserve(scene, 0, 0).then(
+      async (reservation) => (await reservation.cancel(), true),
       () => false,
     )
   await until(works(closed!))
@@ -112,7 +112,7 @@ t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and t
 
   server.pause()
   await t.rejects(reserve(closed!, 1, 0), Unavailable, 'slow is down')
-  const uncounted = await reserve(open!, 5_000_000, 0).catch((it: unknown) => it)
+  const uncounted = await reserve(open!, 5_000_000, 0).catch((error: unknown) => error)
   t.notOk(uncounted instanceof Error, 'open lets pass')
   await t.resolves(async () => held.settle({ input: 50, output: 0 }, 'a'), 'settling never fails')
   server.resume()
@@ -126,7 +126,7 @@ t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and t
 
   await server.stop()
   await t.rejects(reserve(closed!, 1, 0), Unavailable, 'gone is down')
-  t.notOk((await reserve(open!, 5_000_000, 0).catch((it: unknown) => it)) instanceof Error)
+  t.notOk((await reserve(open!, 5_000_000, 0).catch((error: unknown) => error)) instanceof Error)
   await server.start()
   await until(works(closed!))
   await t.resolves(reserve(closed!, 1_000, 0), 'a Redis that has lost what it knew begins anew')

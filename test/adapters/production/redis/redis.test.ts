@@ -38,7 +38,7 @@ const log = given(Log, 'noted', () => ({ info: note, warn: note, error: note }))
 const on = <T>(t: Test, port: Port<T, false>, fitting: Fitting<T>): T => {
   const container = fitted(fitting, log, use(clock))
   t.teardown(() => container.dispose())
-  return container.supply({ it: port }).it as T
+  return container.supply({ port }).port as T
 }
 
 const own = () => `t-${randomUUID()}`
@@ -92,10 +92,10 @@ t.test('two clients share one limit exactly', async (t) => {
   const shared = { prefix: own(), patience: 30_000 }
   const limiters = [limiterOn(t, server.url, shared), limiterOn(t, server.url, shared)]
   let [operations, inFlight, highest, given] = [0, 0, 0, 0]
-  const work = async (it: RateLimiter) => {
+  const work = async (limiter: RateLimiter) => {
     while (operations < 10_000) {
       operations++
-      const place = await it.take('shared', 7, 60_000)
+      const place = await limiter.take('shared', 7, 60_000)
       if (!place) continue
       given++
       highest = Math.max(highest, ++inFlight)
@@ -104,7 +104,7 @@ t.test('two clients share one limit exactly', async (t) => {
       await place.release()
     }
   }
-  await Promise.all(limiters.flatMap((it) => Array.from({ length: 20 }, () => work(it))))
+  await Promise.all(limiters.flatMap((limiter) => Array.from({ length: 20 }, () => work(limiter))))
   t.equal(highest, 7, `of 10000 asked ${given} were given, never more than 7 at once`)
 
   const answers = await Promise.all(
@@ -115,12 +115,12 @@ t.test('two clients share one limit exactly', async (t) => {
 
 t.test('everything in the store ends by itself, and one step is in one slot', async (t) => {
   const prefix = own()
-  const it = limiterOn(t, server.url, { prefix, ...patient })
+  const limiter = limiterOn(t, server.url, { prefix, ...patient })
   const copies = cacheOn(t, server.url, { prefix, ...patient })
-  const place = await it.take('name', 2, 5_000)
-  await it.take('name', 2, 100)
+  const place = await limiter.take('name', 2, 5_000)
+  await limiter.take('name', 2, 100)
   await place!.renew()
-  const answer = await it.spend([charge('tokens', 5), charge('requests', 5)])
+  const answer = await limiter.spend([charge('tokens', 5), charge('requests', 5)])
   t.ok(answer.ok && (await answer.settle([7, 0]), true))
   await copies.set('name', 1, 5_000)
   const client = createClient({ url: server.url })
@@ -134,17 +134,17 @@ t.test('everything in the store ends by itself, and one step is in one slot', as
 
 t.test('a bucket of 1.0.0 is read as it was written, and is kept in the same form', async (t) => {
   const prefix = own()
-  const it = limiterOn(t, server.url, { prefix, ...patient })
+  const limiter = limiterOn(t, server.url, { prefix, ...patient })
   const client = createClient({ url: server.url })
   await client.connect()
   t.teardown(() => client.destroy())
   const key = `{${prefix}:spend}:tokens-100`
   await client.set(key, `40 ${Date.now()}`, { expiration: { type: 'PX', value: 60_000 } })
-  t.match(await it.spend([charge('tokens', 30, 100)]), { ok: true })
+  t.match(await limiter.spend([charge('tokens', 30, 100)]), { ok: true })
   const [left] = /^\S+(?= \S+$)/.exec((await client.get(key)) ?? '') ?? []
   t.equal(Math.round(Number(left)), 10)
   const more = { allowance: { ...charge('tokens', 0, 100).allowance, most: 150 }, amount: 55 }
-  t.match(await it.spend([more]), { ok: true }, 'a raised most counts at once')
+  t.match(await limiter.spend([more]), { ok: true }, 'a raised most counts at once')
 })
 
 for (const [way, break_, mend] of [
@@ -152,11 +152,11 @@ for (const [way, break_, mend] of [
   ['killed', steered.stop, steered.start],
 ] as const) {
   t.test(`${way}: each concern as declared, at once, and back within 2 s`, async (t) => {
-    const it = limiterOn(t, steered.url)
+    const limiter = limiterOn(t, steered.url)
     const other = limiterOn(t, steered.url, { whenDown: { places: 'open', tokens: 'open', requests: 'closed' } })
     const copies = cacheOn(t, steered.url)
     const works = async () => {
-      for (const each of [it, other]) {
+      for (const each of [limiter, other]) {
         await (await each.take('works', 1, 1_000))?.release()
         const answer = await each.spend([charge('tokens'), charge('requests')])
         if (!answer.ok || answer.left.includes(null)) return false
@@ -165,13 +165,13 @@ for (const [way, break_, mend] of [
       return (await copies.get('copy')) === 1
     }
     await until(works)
-    const held = (await it.take('held', 1, 60_000))!
+    const held = (await limiter.take('held', 1, 60_000))!
     const heldOpen = (await other.take('held', 1, 60_000))!
-    const spentBefore = await it.spend([charge('tokens', 5)])
+    const spentBefore = await limiter.spend([charge('tokens', 5)])
     const calls = {
-      places: () => it.take('a', 1, 1_000),
-      tokens: () => it.spend([charge('tokens')]),
-      requests: () => it.spend([charge('requests')]),
+      places: () => limiter.take('a', 1, 1_000),
+      tokens: () => limiter.spend([charge('tokens')]),
+      requests: () => limiter.spend([charge('requests')]),
       'open places': () => other.take('a', 1, 1_000),
       copies: () => copies.get('copy'),
     }
@@ -185,12 +185,12 @@ for (const [way, break_, mend] of [
         t.equal(late, 0, `${Object.keys(calls)[i]} within ${limit} ms${known ? ', once it is known' : ''}`)
 
     const closed = { name: 'Unavailable', status: 503, retryAfter: 1_000 }
-    await t.rejects(async () => it.take('a', 1, 1_000), closed, 'places are closed')
-    await t.rejects(async () => it.spend([charge('tokens')]), closed, 'tokens are closed')
-    await t.rejects(async () => it.spend([charge('requests'), charge('tokens')]), closed, 'closed if any is')
+    await t.rejects(async () => limiter.take('a', 1, 1_000), closed, 'places are closed')
+    await t.rejects(async () => limiter.spend([charge('tokens')]), closed, 'tokens are closed')
+    await t.rejects(async () => limiter.spend([charge('requests'), charge('tokens')]), closed, 'closed if any is')
     await t.rejects(async () => held.renew(), closed, 'whether a place is kept is not known')
     await t.resolves(async () => held.release(), 'what is not released falls free')
-    const passed = await it.spend([charge('requests'), charge('requests')])
+    const passed = await limiter.spend([charge('requests'), charge('requests')])
     t.match(passed, { ok: true, left: [null, null] }, 'requests are open')
     if (passed.ok) await t.resolves(async () => passed.settle([9, 9]))
     if (spentBefore.ok) await t.resolves(async () => spentBefore.settle([9]), 'settling never fails')
@@ -211,45 +211,45 @@ for (const [way, break_, mend] of [
 }
 
 t.test('an abandoned call costs nothing later', async (t) => {
-  const it = limiterOn(t, steered.url)
+  const limiter = limiterOn(t, steered.url)
   const tight = charge('tokens', 10, 10)
-  await until(async () => (await it.spend([charge('tokens', 0)])).ok)
+  await until(async () => (await limiter.spend([charge('tokens', 0)])).ok)
   steered.pause()
-  const asked = await Promise.allSettled([it.take('given-up', 1, 60_000), it.spend([tight])])
+  const asked = await Promise.allSettled([limiter.take('given-up', 1, 60_000), limiter.spend([tight])])
   t.match(asked, [{ status: 'rejected' }, { status: 'rejected' }])
   steered.resume()
-  await until(async () => (await it.spend([charge('tokens', 0)])).ok)
+  await until(async () => (await limiter.spend([charge('tokens', 0)])).ok)
   await t.resolves(
-    until(async () => (await it.take('given-up', 1, 60_000)) !== null),
+    until(async () => (await limiter.take('given-up', 1, 60_000)) !== null),
     'the place is free',
   )
   await t.resolves(
-    until(async () => (await it.spend([tight])).ok),
+    until(async () => (await limiter.spend([tight])).ok),
     'the allowance is whole',
   )
 })
 
 t.test('begins without Redis and finds it later', async (t) => {
   await steered.stop()
-  const it = limiterOn(t, steered.url)
+  const limiter = limiterOn(t, steered.url)
   const copies = cacheOn(t, steered.url)
   const clock = quietClock()
-  await t.rejects(async () => it.take('a', 1, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => limiter.take('a', 1, 1_000), { name: 'Unavailable' })
   t.equal(await copies.get('a'), undefined)
   t.ok(clock() < 500)
   await steered.start()
-  const back = await until(async () => (await it.take('a', 1, 10)) !== null)
+  const back = await until(async () => (await limiter.take('a', 1, 10)) !== null)
   t.ok(back < 2_000, `there after ${back.toFixed(0)} ms`)
 })
 
 t.test('a line that stays silent for ever is replaced', async (t) => {
   const wire = await wireTo(steered.url)
   t.teardown(() => wire.close())
-  const it = limiterOn(t, wire.url)
-  const works = async () => (await it.take('a', 9, 100)) !== null
+  const limiter = limiterOn(t, wire.url)
+  const works = async () => (await limiter.take('a', 9, 100)) !== null
   await until(works)
   wire.cut()
-  await t.rejects(async () => it.take('a', 9, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => limiter.take('a', 9, 1_000), { name: 'Unavailable' })
   await sleep(700)
   wire.mend()
   const back = await until(works)
@@ -257,24 +257,24 @@ t.test('a line that stays silent for ever is replaced', async (t) => {
 })
 
 t.test('a process that was busy itself does not take Redis for silent', async (t) => {
-  const it = limiterOn(t, steered.url)
-  await until(async () => (await it.take('a', 9, 100)) !== null)
+  const limiter = limiterOn(t, steered.url)
+  await until(async () => (await limiter.take('a', 9, 100)) !== null)
   let answered = false
   for (let tries = 0; !answered && tries < 5; tries++) {
-    const place = Promise.resolve(it.take('busy', 9, 100))
+    const place = Promise.resolve(limiter.take('busy', 9, 100))
     for (const began = performance.now(); performance.now() - began < 120;);
     answered = await place.then(Boolean, () => false)
-    if (!answered) await until(async () => (await it.take('a', 9, 100)) !== null)
+    if (!answered) await until(async () => (await limiter.take('a', 9, 100)) !== null)
   }
   t.ok(answered)
 })
 
 t.test('closed is closed', async (t) => {
-  const it = limiterOn(t, steered.url)
-  const asked = Promise.resolve(it.take('a', 1, 1_000)).catch((fault: Error) => fault.name)
-  await it.dispose?.()
+  const limiter = limiterOn(t, steered.url)
+  const asked = Promise.resolve(limiter.take('a', 1, 1_000)).catch((fault: Error) => fault.name)
+  await limiter.dispose?.()
   t.equal(await asked, 'Unavailable')
-  await t.rejects(async () => it.take('a', 1, 1_000), { name: 'Unavailable' })
+  await t.rejects(async () => limiter.take('a', 1, 1_000), { name: 'Unavailable' })
 })
 
 t.test('a line that was still sought when all was closed is no loss', async (t) => {
@@ -286,7 +286,7 @@ t.test('a line that was still sought when all was closed is no loss', async (t) 
   t.teardown(() => mute.close())
   const url = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`
   const container = fitted(use(limiterPlugin, { url }), log, use(clock))
-  const [[socket]] = await Promise.all([once(mute, 'connection'), container.supply({ it: RateLimiter })])
+  const [[socket]] = await Promise.all([once(mute, 'connection'), container.supply({ limiter: RateLimiter })])
   await container.dispose()
   socket.destroy()
   await sleep(100)
@@ -297,15 +297,15 @@ t.test('a Redis that takes no writes is down until it does', async (t) => {
   const client = createClient({ url: steered.url })
   await client.connect()
   t.teardown(() => client.destroy())
-  const it = limiterOn(t, steered.url)
-  await until(async () => (await it.take('a', 9, 1_000)) !== null)
+  const limiter = limiterOn(t, steered.url)
+  await until(async () => (await limiter.take('a', 9, 1_000)) !== null)
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '1'])
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
-  await t.rejects(async () => it.spend([charge('tokens')]), { name: 'Unavailable', retryAfter: 1_000 })
+  await t.rejects(async () => limiter.spend([charge('tokens')]), { name: 'Unavailable', retryAfter: 1_000 })
   await sleep(100)
-  t.match(await it.spend([charge('requests')]), { ok: true, left: [null] })
+  t.match(await limiter.spend([charge('requests')]), { ok: true, left: [null] })
   await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '0'])
-  t.ok((await until(async () => (await it.take('a', 9, 1_000)) !== null)) < 2_000)
+  t.ok((await until(async () => (await limiter.take('a', 9, 1_000)) !== null)) < 2_000)
 })
 
 t.test('a copy that cannot be written or read is no copy, and nothing else', async (t) => {
@@ -339,7 +339,7 @@ t.test('the log has the reason for being down, without the address', async (t) =
   const why = async (url: string) => {
     told.length = 0
     const container = fitted(use(limiterPlugin, { url }), log, use(clock))
-    container.supply({ it: RateLimiter })
+    container.supply({ limiter: RateLimiter })
     await until(async () => told.length > 0)
     await container.dispose()
     return told[0]

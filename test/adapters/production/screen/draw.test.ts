@@ -69,7 +69,7 @@ t.test('the first screen', (t) => {
 })
 
 t.test('each line fits a terminal, where everything is missing that can be', (t) => {
-  const lacks = abilities.map((it) => it.name)
+  const lacks = abilities.map((ability) => ability.name)
   for (const text of [firstScreen({ ...start, lacks }, survey, false), plainLines({ ...start, lacks }, survey)]) {
     t.match(text, `sealgate add ${lacks.join(' ')}`)
     for (const line of text.split('\n')) t.ok(line.length <= 160, line)

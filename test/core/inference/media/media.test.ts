@@ -115,10 +115,10 @@ t.test('embeddings', async (t) => {
 
 t.test('transcriptions', async (t) => {
   const form = (fields: Readonly<Record<string, string>>, file = true) => {
-    const it = new FormData()
-    for (const [name, value] of Object.entries(fields)) it.append(name, value)
-    if (file) it.append('file', new Blob([Uint8Array.of(7, 8)], { type: 'audio/wav' }), 'a.wav')
-    return it
+    const form = new FormData()
+    for (const [name, value] of Object.entries(fields)) form.append(name, value)
+    if (file) form.append('file', new Blob([Uint8Array.of(7, 8)], { type: 'audio/wav' }), 'a.wav')
+    return form
   }
   const plain = await ask(
     '/audio/transcriptions',
@@ -160,7 +160,7 @@ t.test('transcriptions', async (t) => {
 })
 
 t.test('speech', async (t) => {
-  const it = await ask('/audio/speech', {
+  const answer = await ask('/audio/speech', {
     model: 'say',
     input: 'Hello',
     voice: 'v',
@@ -168,7 +168,7 @@ t.test('speech', async (t) => {
     speed: 2,
     instructions: 'Slowly',
   })
-  t.same([it.status, it.type, [...it.bytes]], [200, 'audio/wav', [1, 2, 3]])
+  t.same([answer.status, answer.type, [...answer.bytes]], [200, 'audio/wav', [1, 2, 3]])
   t.same(calls, [
     {
       model: 'its-AUDIO_SPEECH',
@@ -184,9 +184,15 @@ t.test('speech', async (t) => {
 })
 
 t.test('images', async (t) => {
-  const it = await ask('/images/generations', { model: 'draw', prompt: 'A cat', n: 1, size: '512x512', style: 'vivid' })
-  t.same(it.body.data, [{ b64_json: '/wA=' }])
-  t.ok(Number.isInteger(it.body.created))
+  const answer = await ask('/images/generations', {
+    model: 'draw',
+    prompt: 'A cat',
+    n: 1,
+    size: '512x512',
+    style: 'vivid',
+  })
+  t.same(answer.body.data, [{ b64_json: '/wA=' }])
+  t.ok(Number.isInteger(answer.body.created))
   t.same(calls, [{ model: 'its-IMAGE', prompt: 'A cat', count: 1, size: '512x512', extra: { style: 'vivid' } }])
   const linked = await ask('/images/generations', { model: 'draw', prompt: 'A cat', response_format: 'url' })
   t.same(linked.body.data, [{ url: 'data:image/png;base64,/wA=' }])

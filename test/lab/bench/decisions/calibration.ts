@@ -25,7 +25,7 @@ interface Report {
 /** The excess that a calibrated model may show on questions that it was not fitted to. */
 const asked = 0.03
 
-const percent = (it: number): string => `${(100 * it).toFixed(1)} %`
+const percent = (value: number): string => `${(100 * value).toFixed(1)} %`
 
 const row = (name: string, { accuracy, ece, byChance, excess, brier }: Figures): string =>
   `${name}: accuracy ${percent(accuracy)}, ECE ${ece.toFixed(3)}, by chance ${byChance.toFixed(3)}, ` +
@@ -35,7 +35,7 @@ const row = (name: string, { accuracy, ece, byChance, excess, brier }: Figures):
 export const calibration = async (): Promise<readonly string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-calibration-'))
   try {
-    const cases = (await definitionCases()).map((it) => JSON.stringify(it))
+    const cases = (await definitionCases()).map((value) => JSON.stringify(value))
     const file = join(folder, 'cases.jsonl')
     await writeFile(file, cases.join('\n'))
     const env = { PATH: process.env['PATH'], SEALGATE_DATA: join(folder, 'data') }

@@ -41,8 +41,8 @@ const nouns = async (): Promise<readonly Defined[]> => {
   const file = join(unpacked(source), 'package/dict/data.noun')
   const found: Defined[] = []
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    const [, number = '', word = '', said = ''] = /^\d{8} (\d\d) n \w\w (\S+) .*\| ([^;]+)/.exec(line) ?? []
-    const [kind, definition] = [kinds[number], said.trim()]
+    const [, number = '', word = '', text = ''] = /^\d{8} (\d\d) n \w\w (\S+) .*\| ([^;]+)/.exec(line) ?? []
+    const [kind, definition] = [kinds[number], text.trim()]
     if (kind !== undefined && /^[a-z-]+$/.test(word) && /^[^A-Z"()]{25,110}$/.test(definition))
       found.push({ kind, definition })
   }
@@ -68,5 +68,5 @@ export const definitionCases = async (): Promise<readonly object[]> => {
   const draw = chance(21)
   const all = draw.shuffled(await nouns())
   const drawn = names.flatMap((name) => all.filter(({ kind }) => kind === name).slice(0, each))
-  return draw.shuffled(drawn).map((it, at) => caseOf(it, at, draw))
+  return draw.shuffled(drawn).map((defined, at) => caseOf(defined, at, draw))
 }

@@ -8,7 +8,7 @@ export interface Judged {
   readonly ms: number
 }
 
-export const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length
+export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 export const best = (probabilities: readonly number[]): number => probabilities.indexOf(Math.max(...probabilities))
 
@@ -35,12 +35,14 @@ export const calibrationError = (judged: readonly Judged[]): number =>
       const claimed = mean(some.map(({ probabilities }) => Math.max(...probabilities)))
       return (some.length / judged.length) * Math.abs(claimed - accuracy(some))
     })
-    .reduce((sum, it) => sum + it, 0)
+    .reduce((sum, value) => sum + value, 0)
 
 /** The share of answers that the order of the labels changed; null when the order was never turned. */
 export const flips = (judged: readonly Judged[]): number | null => {
-  const turned = judged.filter((it) => it.turned !== null)
-  return turned.length === 0 ? null : mean(turned.map((it) => (it.turned === best(it.probabilities) ? 0 : 1)))
+  const turned = judged.filter((verdict) => verdict.turned !== null)
+  return turned.length === 0
+    ? null
+    : mean(turned.map((verdict) => (verdict.turned === best(verdict.probabilities) ? 0 : 1)))
 }
 
 export const massOf = (judged: readonly Judged[]): number | null => {

@@ -44,14 +44,14 @@ const loss = (some: readonly Seen[], temperature: number): number =>
   mean(
     some.map(({ near, truth }) => {
       const most = Math.max(...near)
-      const sum = near.reduce((sum, it) => sum + Math.exp((it - most) / temperature), 0)
+      const sum = near.reduce((sum, value) => sum + Math.exp((value - most) / temperature), 0)
       return Math.log(sum) - (near[truth]! - most) / temperature
     }),
   )
 
 const grid = Array.from({ length: 400 }, (_, at) => 0.005 * 1.01 ** at)
 for (const type of ['choice', 'score'] as const) {
-  const best = grid.reduce((best, it) => (loss(scales[type], it) < loss(scales[type], best) ? it : best))
+  const best = grid.reduce((best, value) => (loss(scales[type], value) < loss(scales[type], best) ? value : best))
   console.log(`${type}: ${best.toFixed(4)}, in use ${fit[type]}`)
 }
 
@@ -67,4 +67,4 @@ for (let round = 0; round < 50_000; round++) {
   }
   weights = weights.map((weight, at) => weight - step * pull[at]!)
 }
-console.log(`noul: ${weights.map((it) => it.toFixed(2)).join(', ')}, in use ${fit.noul.join(', ')}`)
+console.log(`noul: ${weights.map((weight) => weight.toFixed(2)).join(', ')}, in use ${fit.noul.join(', ')}`)

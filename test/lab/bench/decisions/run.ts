@@ -83,7 +83,7 @@ const judge = async (asking: Asking, item: Item): Promise<Judged> => {
 /** What would be right without reading: each label alike, and always the place that is most often right. */
 const baselines = (judged: readonly Judged[]): string => {
   const uniform = mean(judged.map(({ probabilities }) => 1 / probabilities.length))
-  const most = Math.max(...judged.map(({ truth }) => judged.filter((it) => it.truth === truth).length))
+  const most = Math.max(...judged.map(({ truth }) => judged.filter((verdict) => verdict.truth === truth).length))
   return `uniform ${percent(uniform)} (Brier ${(1 - uniform).toFixed(3)}), majority ${percent(most / judged.length)}`
 }
 
@@ -108,7 +108,7 @@ try {
   const judged = new Map<Item, Judged>()
   for (const item of await itemsOf('measure')) judged.set(item, await judge(asking, item))
   for (const type of ['choice', 'noul', 'score'] as const) {
-    const some = [...judged].flatMap(([{ question }, it]) => (question.type === type ? [it] : []))
+    const some = [...judged].flatMap(([{ question }, verdict]) => (question.type === type ? [verdict] : []))
     console.log(line(type, some))
   }
   console.log(line('overall', [...judged.values()]))

@@ -24,10 +24,10 @@ export async function* byFormat(wanted: readonly Format[] = formats, most = 60, 
       const shares = sharesOf(texts, within[format] ?? 'text')
       if (each) console.log(files[at]!.path, JSON.stringify(shares))
       // A file counts where every reader can be judged by two others.
-      const all = Object.entries(shares).flatMap(([name, it]) => (it === null ? [] : [[name, it] as const]))
+      const all = Object.entries(shares).flatMap(([name, share]) => (share === null ? [] : [[name, share] as const]))
       if (all.length < Object.keys(shares).length) continue
       judged++
-      for (const [name, it] of all) sums.set(name, [...(sums.get(name) ?? []), it])
+      for (const [name, shares] of all) sums.set(name, [...(sums.get(name) ?? []), shares])
     }
     yield `${format}: ${judged} of ${files.length} files`
     yield* table(sums)
@@ -49,7 +49,7 @@ const table = (sums: ReadonlyMap<string, readonly Shares[]>): readonly string[] 
   return lines
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 interface AllTexts {
   /** Of each file, in order. */

@@ -62,7 +62,7 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
     const to = (kind: string) =>
       people(
         recipients
-          .filter((it: any) => (it.recipType ?? 'to') === kind)
+          .filter((value: any) => (value.recipType ?? 'to') === kind)
           .map(({ name, smtpAddress, email }: any) => ({ name, address: smtpAddress ?? email })),
       )
     const from = people([{ name: senderName, address: senderSmtpAddress ?? senderEmail }])

@@ -106,7 +106,7 @@ const linesOf = (text: string, isWithoutSpaces: boolean): readonly string[] => {
 
 /** Two texts for each language. */
 export const written = (): readonly Written[] => [
-  ...harbour.map((it) => ({ name: 'harbour', ...it })),
+  ...harbour.map((picture) => ({ name: 'harbour', ...picture })),
   ...declared.map(([language, declaration, font]) => ({
     ...{ name: 'declaration', language, font },
     lines: linesOf(declarationIn(declaration), language === 'jpn'),

@@ -21,11 +21,11 @@ export const readByUs = (name: string, bytes: Uint8Array, mime = ''): Promise<Re
 export const ourText = async (name: string, bytes: Uint8Array): Promise<string | null> => {
   const read = await readByUs(name, bytes).catch(() => null)
   if (read === null) return null
-  const said = read.sections.map(({ heading, text }) => `${heading ?? ''}\n${text}`)
+  const texts = read.sections.map(({ heading, text }) => `${heading ?? ''}\n${text}`)
   const { title, links, images, charts, comments, headers, footers, hidden, forms } =
     read.content as unknown as BesideAll
   const beside = [links, images, charts, comments, headers, footers, hidden, forms].flatMap((list) => list ?? [])
-  return [...said, title ?? '', ...beside.map(wordsIn)].join('\n')
+  return [...texts, title ?? '', ...beside.map(wordsIn)].join('\n')
 }
 
 type BesideAll = Readonly<Record<string, readonly unknown[] | undefined>> & { readonly title?: string }

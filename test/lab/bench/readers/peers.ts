@@ -23,7 +23,7 @@ const program = (name: string, ...given: readonly string[]): Peer =>
     const all = given.includes('FILE') ? given : [...given, 'FILE']
     return printed(
       name,
-      all.map((it) => (it === 'FILE' ? path : it)),
+      all.map((text) => (text === 'FILE' ? path : text)),
     )
   })
 

@@ -17,10 +17,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const asked = new Set(positionals)
-const strange = positionals.filter((it) => !Object.hasOwn(chapters, it) && !formats.includes(it as Format))
+const strange = positionals.filter(
+  (positional) => !Object.hasOwn(chapters, positional) && !formats.includes(positional as Format),
+)
 if (strange.length > 0) throw new Error(`Choose from ${[...formats, ...Object.keys(chapters)].join(', ')}`)
 
-const chosen = formats.filter((it) => asked.size === 0 || asked.has(it))
+const chosen = formats.filter((format) => asked.size === 0 || asked.has(format))
 /** A lost row is a failed bench. */
 const say = (line: string): void => {
   if (line.endsWith('BEHIND')) process.exitCode = 1

@@ -84,7 +84,7 @@ export const corpusOf = (plan: Plan): Corpus => {
     }
     const asked = (fact: Fact) => [...domain.shared, ...domain.single].indexOf(fact) % 2 === plan.half
     for (const fact of [...domain.shared, ...domain.single].filter(asked)) {
-      const those = luck.shuffled(told.filter((it) => it.fact === fact)).slice(0, plan.asked)
+      const those = luck.shuffled(told.filter((line) => line.fact === fact)).slice(0, plan.asked)
       known.push(...those)
     }
   }
@@ -116,5 +116,5 @@ const sectionsOf = (
   const shape = luck.below(3)
   if (shape === 0) return [{ heading, text: paragraphs.map(({ text }) => text).join('\n\n'), page: null }]
   const opening = { heading, text: `${beside.pop()!} ${beside.pop()!}`, page: shape === 2 ? 1 : null }
-  return [opening, ...paragraphs.map((it, at) => ({ ...it, page: shape === 2 ? at + 2 : null }))]
+  return [opening, ...paragraphs.map((paragraph, at) => ({ ...paragraph, page: shape === 2 ? at + 2 : null }))]
 }

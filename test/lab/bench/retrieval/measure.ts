@@ -49,7 +49,7 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
       query,
       fileId,
       told,
-      overlap: Math.max(...homes.map((it) => overlapOf(query, it))),
+      overlap: Math.max(...homes.map((home) => overlapOf(query, home))),
     })
     return [
       { ...asked(literal), meant: 'literal' as const },

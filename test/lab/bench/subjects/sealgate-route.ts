@@ -33,8 +33,8 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, alone].map((it) =>
-    use<any, any, any>(it),
+  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, alone].map((plugin) =>
+    use<any, any, any>(plugin),
   ),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),
 )

@@ -35,7 +35,7 @@ export const samplesOf = async (bytes: Uint8Array): Promise<Float32Array> => {
 /** The speakers take turns, so many for each of them; a turn joins recordings up to its length. */
 export const mixOf = (speakers: readonly Speaker[], turnsOfEach: number): Mix => {
   const parts: Float32Array[] = []
-  const said: Said[] = []
+  const lines: Said[] = []
   const next = speakers.map(() => 0)
   let length = 0
   const add = (samples: Float32Array) => {
@@ -50,16 +50,16 @@ export const mixOf = (speakers: readonly Speaker[], turnsOfEach: number): Mix =>
       own.push(recordings[next[who]!++ % recordings.length]!)
     const start = length / sampleRate
     add(levelled(joinedSamples(own)))
-    said.push({ speaker: name, start, end: length / sampleRate })
+    lines.push({ speaker: name, start, end: length / sampleRate })
     add(new Float32Array(pauses[at % pauses.length]! * sampleRate))
   }
-  return { wav: wavOf({ rate: sampleRate, channels: 1, bits: 16, samples: whole(joinedSamples(parts)) }), said }
+  return { wav: wavOf({ rate: sampleRate, channels: 1, bits: 16, samples: whole(joinedSamples(parts)) }), said: lines }
 }
 
 const levelled = (samples: Float32Array): Float32Array => {
-  const power = samples.reduce((sum, it) => sum + it * it, 0) / samples.length
+  const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length
   const factor = loudness / Math.sqrt(power || 1)
-  return samples.map((it) => Math.max(-1, Math.min(1, it * factor)))
+  return samples.map((sample) => Math.max(-1, Math.min(1, sample * factor)))
 }
 
 const joinedSamples = (parts: readonly Float32Array[]): Float32Array => {
@@ -74,6 +74,6 @@ const joinedSamples = (parts: readonly Float32Array[]): Float32Array => {
 
 const whole = (samples: Float32Array): Uint8Array => {
   const bytes = Buffer.alloc(2 * samples.length)
-  for (const [at, it] of samples.entries()) bytes.writeInt16LE(Math.round(it * 32_767), 2 * at)
+  for (const [at, sample] of samples.entries()) bytes.writeInt16LE(Math.round(sample * 32_767), 2 * at)
   return bytes
 }

@@ -15,15 +15,15 @@ interface Heard {
   readonly confidence: number | null
 }
 
-const listened = async ({ wav, said }: Mix): Promise<Heard> => {
+const listened = async ({ wav, said: lines }: Mix): Promise<Heard> => {
   const { turns, guess } = await tellSpeakers(wav, AbortSignal.timeout(300_000))
-  const speakers = [...new Set(said.map(({ speaker }) => speaker))]
+  const speakers = [...new Set(lines.map(({ speaker }) => speaker))]
   const found = [...new Set(turns.map(({ speaker }) => speaker))]
-  const shared = found.map((its) =>
+  const shared = found.map((value) =>
     speakers.map((speaker) =>
       overlap(
-        turns.filter((it) => it.speaker === its),
-        said.filter((it) => it.speaker === speaker),
+        turns.filter((turn) => turn.speaker === value),
+        lines.filter((line) => line.speaker === speaker),
       ),
     ),
   )
@@ -38,10 +38,14 @@ const listened = async ({ wav, said }: Mix): Promise<Heard> => {
   }
 }
 
-const overlap = (turns: readonly Omit<Said, 'speaker'>[], said: readonly Said[]): number =>
-  sum(turns.flatMap((one) => said.map((it) => Math.max(0, Math.min(one.end, it.end) - Math.max(one.start, it.start)))))
+const overlap = (turns: readonly Omit<Said, 'speaker'>[], lines: readonly Said[]): number =>
+  sum(
+    turns.flatMap((one) =>
+      lines.map((line) => Math.max(0, Math.min(one.end, line.end) - Math.max(one.start, line.start))),
+    ),
+  )
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, it) => all + it, 0)
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0)
 
 /** The most that any assignment of rows to columns collects; each row and column is used once. */
 const best = (rows: readonly (readonly number[])[], taken: ReadonlySet<number> = new Set()): number => {
@@ -49,7 +53,7 @@ const best = (rows: readonly (readonly number[])[], taken: ReadonlySet<number> =
   if (first === undefined) return 0
   const left = best(others, taken)
   return first.reduce(
-    (most, it, at) => (taken.has(at) ? most : Math.max(most, it + best(others, new Set([...taken, at])))),
+    (most, value, at) => (taken.has(at) ? most : Math.max(most, value + best(others, new Set([...taken, at])))),
     left,
   )
 }
@@ -68,12 +72,12 @@ const personOf = ({ name }: Speaker): string => name.replace(/ \(.*/, '')
 const both = (some: readonly Speaker[]): boolean => new Set(some.map(personOf)).size < some.length
 const pairs = speakers
   .flatMap((one, at) => speakers.slice(at + 1).map((other) => [one, other]))
-  .filter((it) => !both(it))
+  .filter((speakers) => !both(speakers))
 const threes = speakers
   .map((_, at) => [0, 2, 5].map((step) => speakers[(at + step) % speakers.length]!))
-  .filter((it) => !both(it))
+  .filter((speakers) => !both(speakers))
 const chapters: Readonly<Record<string, readonly (readonly Speaker[])[]>> = {
-  alone: speakers.map((it) => [it]),
+  alone: speakers.map((speaker) => [speaker]),
   'two people': pairs,
   'three people': threes,
 }
@@ -81,16 +85,16 @@ const all: Heard[] = []
 for (const [chapter, mixes] of Object.entries(chapters)) {
   const heard: Heard[] = []
   for (const mix of mixes) {
-    const it = await listened(mixOf(mix, turnsOfEach))
-    heard.push(it)
-    const { found, right, alone, confidence } = it
+    const line = await listened(mixOf(mix, turnsOfEach))
+    heard.push(line)
+    const { found, right, alone, confidence } = line
     console.log(
       `${mix.map(({ name }) => name).join(' + ')}: ${found} found, ${right.toFixed(2)} right (one voice ${alone.toFixed(2)}), sure ${confidence}`,
     )
   }
   all.push(...heard)
   const counted = heard.filter(({ expected, found }) => expected === found).length
-  const mean = (of: (it: Heard) => number) => (sum(heard.map(of)) / heard.length).toFixed(3)
+  const mean = (of: (line: Heard) => number) => (sum(heard.map(of)) / heard.length).toFixed(3)
   const coin = chapter === 'two people' ? `, a coin for each turn ${byCoin(2 * turnsOfEach).toFixed(3)}` : ''
   console.log(
     `${chapter}: counted in ${counted} of ${heard.length}; ${mean(({ right }) => right)} right, one voice ${mean(({ alone }) => alone)}${coin}\n`,

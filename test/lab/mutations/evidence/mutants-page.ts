@@ -22,12 +22,12 @@ export const mutantRows = (): readonly string[] => mutants.map(rowOf)
 /** The last report on every check that was removed alone: how many each file has, and which tests noticed. */
 export const removalRows = (): readonly string[] => {
   const [all, removed] = [removals(), readRemoved()]
-  const verdictOf = (it: (typeof all)[number]) =>
-    equivalence(it) === null ? (removed.get(it.mark) ?? 'not played') : 'equivalent'
+  const verdictOf = (removal: (typeof all)[number]) =>
+    equivalence(removal) === null ? (removed.get(removal.mark) ?? 'not played') : 'equivalent'
   return [...new Set(all.map(({ file }) => file))].map((file) => {
-    const own = all.filter((it) => it.file === file).map(verdictOf)
-    const tests = [...new Set(own.filter((it) => /^[a-z-]+$/.test(it) && it !== 'equivalent'))].sort()
-    const count = (verdict: string) => own.filter((it) => it === verdict).length
+    const own = all.filter((removal) => removal.file === file).map(verdictOf)
+    const tests = [...new Set(own.filter((text) => /^[a-z-]+$/.test(text) && text !== 'equivalent'))].sort()
+    const count = (verdict: string) => own.filter((text) => text === verdict).length
     const noticed = own.length - count('equivalent') - count('LIVES') - count('not played')
     const names = tests.map((test) => `\`${test}.test.ts\``).join(', ')
     return `| \`${file}\` | ${noticed} | ${count('LIVES')} | ${count('equivalent')} | ${count('not played')} | ${names} |`
@@ -45,9 +45,9 @@ const removedHead = `
 
 /** Removals that change no outcome, each with its reason. */
 const equivalentRows = (): readonly string[] =>
-  removals().flatMap((it) => {
-    const because = equivalence(it)
-    return because === null ? [] : [`* \`${it.file}\`: \`${it.text}\` ${because}\n`]
+  removals().flatMap((removal) => {
+    const because = equivalence(removal)
+    return because === null ? [] : [`* \`${removal.file}\`: \`${removal.text}\` ${because}\n`]
   })
 
 /** Writes the verdicts of the mutants that were played; the others keep theirs. */

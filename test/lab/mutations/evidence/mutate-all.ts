@@ -72,16 +72,18 @@ try {
   const removed = new Map(readRemoved())
   const chosen = all
     .filter(({ file }) => file.startsWith(begin))
-    .filter((it) => equivalence(it) === null && !(values.new && (removed.get(it.mark) ?? 'LIVES') !== 'LIVES'))
+    .filter(
+      (removal) => equivalence(removal) === null && !(values.new && (removed.get(removal.mark) ?? 'LIVES') !== 'LIVES'),
+    )
     // A check that lived is the first to be tried again.
     .sort((one, other) => Number(removed.get(other.mark) === 'LIVES') - Number(removed.get(one.mark) === 'LIVES'))
   let living = 0
-  for (const it of chosen) {
-    const verdict = tried(it)
-    removed.set(it.mark, verdict)
+  for (const removal of chosen) {
+    const verdict = tried(removal)
+    removed.set(removal.mark, verdict)
     writeRemoved(all, removed)
     if (verdict === 'LIVES') living++
-    console.log(`${verdict} ${it.file}:${it.line} ${it.text}`)
+    console.log(`${verdict} ${removal.file}:${removal.line} ${removal.text}`)
   }
   console.log(`${chosen.length - living} of ${chosen.length} removed checks noticed`)
   await writeMutantsPage(new Map())

@@ -31,9 +31,9 @@ const lives = ({ file, text, instead, also, test, by }: Mutant): string | null =
   const built = join(folder, 'dist/plugins/sealed/evidence', file.replace(/\.ts$/, '.js'))
   const whole = readFileSync(built)
   writeFileSync(built, compiled(source))
-  const said = outputOf(test)
+  const words = outputOf(test)
   writeFileSync(built, whole)
-  const failed = said.split('\n').filter((line) => /^\s+not ok/.test(line))
+  const failed = words.split('\n').filter((line) => /^\s+not ok/.test(line))
   if (failed.some((line) => line.trim().endsWith(`- ${by}`))) return null
   return failed.length === 0 ? 'it lives' : `it fails elsewhere: ${failed[0]!.trim()}`
 }

@@ -73,16 +73,16 @@ export const sourceOf = (file: string): string => readFileSync(`${folder}/${file
 const removalsIn = (file: string): readonly Removal[] => {
   const source = sourceOf(file)
   const seen = new Map<string, number>()
-  return foundIn(source).map((it) => {
-    const text = source.slice(it.from, it.to).replaceAll(/\s+/g, ' ')
+  return foundIn(source).map((finding) => {
+    const text = source.slice(finding.from, finding.to).replaceAll(/\s+/g, ' ')
     const times = seen.get(text) ?? 0
     seen.set(text, times + 1)
     const hash = createHash('sha256').update(JSON.stringify([file, text, times]))
     return {
       file,
-      ...it,
+      ...finding,
       text,
-      line: source.slice(0, it.from).split('\n').length,
+      line: source.slice(0, finding.from).split('\n').length,
       mark: hash.digest('hex').slice(0, 12),
     }
   })

@@ -40,4 +40,4 @@ const equivalent: readonly { readonly file: string; readonly begins: string; rea
 
 /** The reason why a removal changes no outcome; null for every other one. */
 export const equivalence = ({ file, text }: Removal): string | null =>
-  equivalent.find((it) => it.file === file && text.startsWith(it.begins))?.because ?? null
+  equivalent.find((listed) => listed.file === file && text.startsWith(listed.begins))?.because ?? null

@@ -26,9 +26,9 @@ const made = async ({ client }: Target, signal: AbortSignal): Promise<string | n
 const read = async ({ client }: Target, signal: AbortSignal): Promise<string | null> => {
   const { tool, name, bytes, says } = one(readers)
   const { id } = await client.files.upload({ name, bytes }, { signal })
-  const said = JSON.stringify(await client.tools.call(tool, { fileId: id }, { signal }))
+  const text = JSON.stringify(await client.tools.call(tool, { fileId: id }, { signal }))
   await client.files.remove(id)
-  return said.includes(says) ? null : `another answer of ${tool}`
+  return text.includes(says) ? null : `another answer of ${tool}`
 }
 
 export const traffic: Traffic = {

@@ -3,24 +3,24 @@ import t from 'tap'
 import { house, issued, type IssuerInput, type IssuerKey, issuerKey, signed } from '../../../fakes/issuer.ts'
 import { until } from '../../../until.ts'
 
-const base64 = (it: object) => Buffer.from(JSON.stringify(it)).toString('base64url')
+const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const minute = 60_000
 const unavailable = { name: 'Unavailable', message: 'The keys of the issuer are out of reach' }
 
 t.test('an access token of each algorithm is its person, found once in five seconds', async (t) => {
   const keys = await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map((alg) => issuerKey(alg, `of ${alg}`)))
-  const { its, clock, asked, reasons } = await house(t, keys)
+  const { logins, clock, asked, reasons } = await house(t, keys)
   for (const key of keys) {
     const token = await signed(key, issued(clock.now()))
-    t.ok(its.takes(token))
-    const caller = await its.find(token)
+    t.ok(logins.takes(token))
+    const caller = await logins.find(token)
     t.match(caller, { key: /^person_[0-9a-f]{32}$/, organization: 'acme', user: 'company.ada', models: null }, key.alg)
     t.notOk(caller?.scopes.some((scope) => scope.startsWith('api_key.')))
-    t.equal(await its.find(token), caller, 'the same one is found again')
+    t.equal(await logins.find(token), caller, 'the same one is found again')
   }
   t.equal(asked.length, 1, 'its keys are asked for once')
   t.same(reasons(), [])
-  t.notOk(its.takes('sk_live_1'), 'a key is no token')
+  t.notOk(logins.takes('sk_live_1'), 'a key is no token')
 })
 
 t.test('every kind of bad token is refused, and why is told to the log alone', async (t) => {
@@ -37,7 +37,7 @@ t.test('every kind of bad token is refused, and why is told to the log alone', a
     ['signature', async (now) => spliced(await signed(rsa, issued(now)), issued(now, { sub: 'root' }))],
     ['algorithm', (now) => `${base64({ alg: 'none', typ: 'at+jwt' })}.${base64(issued(now))}.`],
     ['algorithm', (now) => hmac({ alg: 'HS256', kid: 'one', typ: 'at+jwt' }, issued(now), pem)],
-    ['algorithm', (now) => signed(rsa, issued(now), { alg: 'RS256' }).then((it) => headed(it, { alg: 'RS384' }))],
+    ['algorithm', (now) => signed(rsa, issued(now), { alg: 'RS256' }).then((text) => headed(text, { alg: 'RS384' }))],
     ['key', (now) => rehead(now, { alg: 'RS256', kid: 'two', typ: 'at+jwt' })],
     ['key', (now) => signed(rsa, issued(now), { kid: 'unknown' })],
     ['issuer', (now) => signed(rsa, issued(now, { iss: 'https://login.example/' }))],
@@ -64,10 +64,10 @@ t.test('every kind of bad token is refused, and why is told to the log alone', a
     ['malformed', () => 'x.y.z'],
   ]
   for (const [reason, token] of rows) {
-    const { its, clock, reasons, asked } = await house(t, [rsa, ec])
+    const { logins, clock, reasons, asked } = await house(t, [rsa, ec])
     const text = await token(clock.now())
-    t.ok(its.takes(text), reason)
-    t.equal(await its.find(text), null, reason)
+    t.ok(logins.takes(text), reason)
+    t.equal(await logins.find(text), null, reason)
     t.same(reasons(), [reason])
     if (!['signature', 'key', 'user'].includes(reason)) t.equal(asked.length, 0, `${reason} asks nobody`)
   }
@@ -94,23 +94,23 @@ t.test('every kind of bad token is refused, and why is told to the log alone', a
 
 t.test('times are taken with the skew and no more, and tell the operator how far they are off', async (t) => {
   const key = await issuerKey('ES256', 'one')
-  const { its, clock, logged } = await house(t, [key], { skew: 5_000 })
+  const { logins, clock, logged } = await house(t, [key], { skew: 5_000 })
   const now = clock.now() / 1000
   const token = await signed(key, issued(clock.now(), { iat: now + 5, nbf: now + 5, exp: now + 60 }))
-  t.ok(await its.find(token))
+  t.ok(await logins.find(token))
   await clock.pass(64_999)
-  t.ok(await its.find(token))
+  t.ok(await logins.find(token))
   await clock.pass(1)
-  t.equal(await its.find(token), null, 'though it was found a moment ago')
+  t.equal(await logins.find(token), null, 'though it was found a moment ago')
   t.same(logged.at(-1), {
     event: 'login.refused',
     facts: { issuer: 'company', reason: 'expired', seconds: 5, more: 0 },
   })
-  await its.find(token)
-  await its.find(token)
+  await logins.find(token)
+  await logins.find(token)
   t.equal(logged.length, 1, 'one line for many')
   await clock.pass(10_000)
-  await its.find(token)
+  await logins.find(token)
   t.match(logged[1], { facts: { seconds: 15, more: 2 } })
   t.notMatch(JSON.stringify(logged), /ada/)
 })
@@ -118,29 +118,29 @@ t.test('times are taken with the skew and no more, and tell the operator how far
 t.test('rotated keys are found at once, and no token makes the gateway ask more often than it may', async (t) => {
   const [old, young] = await Promise.all([issuerKey('ES256', 'old'), issuerKey('ES256', 'young')])
   const shown = [old]
-  const { its, clock, asked } = await house(t, shown)
-  t.ok(await its.find(await signed(old, issued(clock.now()))))
+  const { logins, clock, asked } = await house(t, shown)
+  t.ok(await logins.find(await signed(old, issued(clock.now()))))
   await clock.pass(5_000)
   shown.push(young)
-  t.ok(await its.find(await signed(young, issued(clock.now()))), 'the new key is asked for')
+  t.ok(await logins.find(await signed(young, issued(clock.now()))), 'the new key is asked for')
   t.equal(asked.length, 2)
   for (let i = 0; i < 50; i++)
-    t.equal(await its.find(await signed(old, issued(clock.now()), { kid: `unknown ${i}` })), null)
+    t.equal(await logins.find(await signed(old, issued(clock.now()), { kid: `unknown ${i}` })), null)
   t.equal(asked.length, 2, 'forged names ask nobody within the pause')
   const crowd = Array.from({ length: 20 }, (_, i) => signed(old, issued(clock.now()), { kid: `another ${i}` }))
   await clock.pass(5_000)
-  await Promise.all((await Promise.all(crowd)).map((it) => its.find(it)))
+  await Promise.all((await Promise.all(crowd)).map((text) => logins.find(text)))
   t.equal(asked.length, 3, 'and together ask once')
   shown.shift()
   await clock.pass(10 * minute + 1)
-  const withdrawn = async () => its.find(await signed(old, issued(clock.now())))
+  const withdrawn = async () => logins.find(await signed(old, issued(clock.now())))
   t.ok(await withdrawn(), 'nobody waits for the next list')
   t.ok(await until(async () => (await withdrawn()) === null), 'with which a withdrawn key ends')
 })
 
 t.test('keys out of reach are a 503; the last ones count for an hour', async (t) => {
   const key = await issuerKey('ES256', 'one')
-  const { its, clock, asked, logged, answers } = await house(t, [key])
+  const { logins, clock, asked, logged, answers } = await house(t, [key])
   const token = (header = {}) => signed(key, issued(clock.now()), header)
   const good = { body: JSON.stringify({ keys: [key.jwk] }) }
   const faults = [
@@ -153,32 +153,32 @@ t.test('keys out of reach are a 503; the last ones count for an hour', async (t)
   ] as const
   for (const fault of faults) {
     answers(() => fault)
-    await t.rejects(its.find(await token()), unavailable)
+    await t.rejects(logins.find(await token()), unavailable)
     await clock.pass(5_000)
   }
   t.equal(asked.length, faults.length)
-  await t.rejects(its.find(await token()), unavailable)
-  await t.rejects(its.find(await token()), unavailable, 'asked a moment ago')
+  await t.rejects(logins.find(await token()), unavailable)
+  await t.rejects(logins.find(await token()), unavailable, 'asked a moment ago')
   t.equal(asked.length, faults.length + 1)
   t.match(logged[0], { event: 'issuer.unreachable', facts: { issuer: 'company', status: 500 } })
 
   await clock.pass(5_000)
   answers(() => good)
-  t.ok(await its.find(await token()))
+  t.ok(await logins.find(await token()))
   answers(() => faults[0])
   await clock.pass(60 * minute)
-  t.ok(await its.find(await token()), 'what was learned before goes on')
-  await t.rejects(its.find(await token({ kid: 'young' })), unavailable, 'nobody knows whether there is such a key')
+  t.ok(await logins.find(await token()), 'what was learned before goes on')
+  await t.rejects(logins.find(await token({ kid: 'young' })), unavailable, 'nobody knows whether there is such a key')
   await clock.pass(5_000)
-  await t.rejects(its.find(await token()), unavailable)
+  await t.rejects(logins.find(await token()), unavailable)
   t.notMatch(JSON.stringify(logged), /grant|ada/)
 })
 
 t.test('an issuer that says nothing is given up after five seconds', async (t) => {
   const key = await issuerKey('ES256', 'one')
-  const { its, clock, answers, asked } = await house(t, [key])
+  const { logins, clock, answers, asked } = await house(t, [key])
   answers(() => ({ body: '', pace: 'silent' }))
-  const finding = its.find(await signed(key, issued(clock.now())))
+  const finding = logins.find(await signed(key, issued(clock.now())))
   const refused = t.rejects(finding, unavailable)
   while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await clock.pass(5_000)
@@ -188,8 +188,8 @@ t.test('an issuer that says nothing is given up after five seconds', async (t) =
 t.test('claims become organisation, user, scopes and limits by the configuration alone', async (t) => {
   const key = await issuerKey('ES256', 'one')
   const looked = async (issuer: Partial<IssuerInput>, claims: object) => {
-    const { its, clock, reasons } = await house(t, [key], issuer)
-    const caller = await its.find(await signed(key, issued(clock.now(), claims)))
+    const { logins, clock, reasons } = await house(t, [key], issuer)
+    const caller = await logins.find(await signed(key, issued(clock.now(), claims)))
     return { caller, reasons: reasons() }
   }
   const person = async (issuer: Partial<IssuerInput>, claims: object) => {

@@ -36,7 +36,7 @@ const house = async (t: Test, play: (asked: Asked, at: string) => Take, isAllowe
   const lifecycle: Lifecycle = { draining: closing.signal, held: 0, closing: closing.signal }
   const outside = { allow: isAllowed ? ['127.0.0.1'] : [], ports: [Number(new URL(receiver.url).port)] }
   const {
-    observers: [its],
+    observers: [observer],
   } = fitted(
     use(budgetWebhook),
     use(fetch, { outside }),
@@ -50,7 +50,7 @@ const house = async (t: Test, play: (asked: Asked, at: string) => Take, isAllowe
     logged,
     asked: receiver.asked,
     closing,
-    tell: (share = shareOf('one')) => its?.reached?.(share, settingsOf({ url: `${receiver.url}/hook`, secret })),
+    tell: (share = shareOf('one')) => observer?.reached?.(share, settingsOf({ url: `${receiver.url}/hook`, secret })),
     /** Waits for so many lines of the log. */
     lines: (count: number) => until(() => logged.length >= count),
   }

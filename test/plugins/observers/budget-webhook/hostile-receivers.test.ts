@@ -79,30 +79,30 @@ const staysThere = (t: Test, { inside, other, logged, secret }: House, what: str
   t.notMatch(JSON.stringify(logged), new RegExp(`acme|example|${secret.slice(6, 20).replace(/[+/]/g, '.')}`))
 }
 
-const destinations = (it: House): Readonly<Record<string, string>> => ({
-  'a private address': `http://127.0.0.1:${it.inside.port}/`,
-  'a private address in other words': `http://[::ffff:7f00:1]:${it.inside.port}/`,
+const destinations = (house: House): Readonly<Record<string, string>> => ({
+  'a private address': `http://127.0.0.1:${house.inside.port}/`,
+  'a private address in other words': `http://[::ffff:7f00:1]:${house.inside.port}/`,
   'the metadata address': 'http://169.254.169.254/latest/meta-data/',
   'a file': 'file:///etc/passwd',
-  'another port': `http://${receiverName}:${it.other.port}/hook`,
+  'another port': `http://${receiverName}:${house.other.port}/hook`,
   'a closed port': `http://${receiverName}:22/`,
-  'another host': `http://other.example.org:${it.other.port}/hook`,
+  'another host': `http://other.example.org:${house.other.port}/hook`,
   'another path': '/welcome',
 })
 
 t.test('no redirect of a receiver is followed, and the message is tried again', async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
     let location = ''
-    const it = await house(t, (_, response) => response.writeHead(status, { location }).end())
+    const gateway = await house(t, (_, response) => response.writeHead(status, { location }).end())
     let lines = 0
-    for (const [what, where] of Object.entries(destinations(it))) {
+    for (const [what, where] of Object.entries(destinations(gateway))) {
       location = where
-      const before = it.seen.length
-      it.tell(what)
-      t.ok(await it.lines(++lines))
-      t.equal(it.seen.length, before + 1, `${status} to ${what}: the receiver is asked once`)
-      t.match(it.logged.at(-1), { event: 'webhook.failed', facts: { status, again: true } })
-      staysThere(t, it, `${status} to ${what}`)
+      const before = gateway.seen.length
+      gateway.tell(what)
+      t.ok(await gateway.lines(++lines))
+      t.equal(gateway.seen.length, before + 1, `${status} to ${what}: the receiver is asked once`)
+      t.match(gateway.logged.at(-1), { event: 'webhook.failed', facts: { status, again: true } })
+      staysThere(t, gateway, `${status} to ${what}`)
     }
   }
 })
@@ -111,27 +111,27 @@ t.test('a name that turns inward between two tries is refused at the second one'
   const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1'], ['169.254.169.254']]
   for (const turned of answers.slice(1)) {
     let asked = 0
-    const it = await house(
+    const gateway = await house(
       t,
       (_, response) => response.writeHead(503).end(),
       async () => (asked++ === 0 ? ['127.0.0.2'] : turned),
     )
-    it.tell()
-    t.ok(await it.lines(1))
+    gateway.tell()
+    t.ok(await gateway.lines(1))
     await settled()
-    await it.clock.pass(5_000)
-    t.ok(await it.lines(2))
+    await gateway.clock.pass(5_000)
+    t.ok(await gateway.lines(2))
     t.equal(asked, 2, 'the name is looked up for each try')
-    t.match(it.logged[1], { event: 'webhook.failed', facts: { status: null, again: false } })
-    t.equal(it.seen.length, 1)
-    staysThere(t, it, turned.join(' '))
+    t.match(gateway.logged[1], { event: 'webhook.failed', facts: { status: null, again: false } })
+    t.equal(gateway.seen.length, 1)
+    staysThere(t, gateway, turned.join(' '))
   }
 })
 
 t.test('an answer without end is taken by its head, and its socket ends', async (t) => {
   let sent = 0
   const part = Buffer.alloc(65_536)
-  const it = await house(t, (_, response) => {
+  const gateway = await house(t, (_, response) => {
     response.writeHead(200)
     const more = () => {
       while (!response.destroyed && response.write(part)) sent += part.length
@@ -140,42 +140,42 @@ t.test('an answer without end is taken by its head, and its socket ends', async 
     more()
   })
   const before = process.memoryUsage().rss
-  for (let i = 0; i < 40; i++) it.tell(`budget ${i}`)
-  t.ok(await it.lines(40))
-  t.ok(it.logged.every(({ event }) => event === 'webhook.delivered'))
-  await closing(it.receiver.sockets)
+  for (let i = 0; i < 40; i++) gateway.tell(`budget ${i}`)
+  t.ok(await gateway.lines(40))
+  t.ok(gateway.logged.every(({ event }) => event === 'webhook.delivered'))
+  await closing(gateway.receiver.sockets)
   t.ok(process.memoryUsage().rss - before < 128 * 1024 * 1024, 'the memory is bounded')
   t.ok(sent / 40 < 16 * 1024 * 1024, `${sent} bytes of 40 answers were sent`)
-  staysThere(t, it, 'an endless answer')
+  staysThere(t, gateway, 'an endless answer')
 })
 
 t.test('a head without end is given up', async (t) => {
-  const it = await house(t, ({ socket }) => {
+  const gateway = await house(t, ({ socket }) => {
     const parts = setInterval(() => socket.write('HTTP/1.1 200 OK\r\nx: '.padEnd(8_192, 'y')), 1)
     socket.on('close', () => clearInterval(parts))
   })
-  it.tell()
-  t.ok(await it.lines(1))
-  t.match(it.logged, [{ event: 'webhook.failed', facts: { status: null, again: true } }])
-  await closing(it.receiver.sockets)
+  gateway.tell()
+  t.ok(await gateway.lines(1))
+  t.match(gateway.logged, [{ event: 'webhook.failed', facts: { status: null, again: true } }])
+  await closing(gateway.receiver.sockets)
 })
 
 t.test('a slow receiver has four sockets, a bounded queue, and nobody who waits for it', async (t) => {
-  const it = await house(t, () => undefined)
+  const gateway = await house(t, () => undefined)
   const promises: unknown[] = []
   const began = performance.now()
-  for (let i = 0; i < 20_000; i++) promises.push(it.tell(`budget ${i}`))
+  for (let i = 0; i < 20_000; i++) promises.push(gateway.tell(`budget ${i}`))
   const ms = performance.now() - began
   t.ok(
     promises.every((promise) => promise === undefined),
     'a call gets no promise to wait for',
   )
   t.ok(ms < 5_000, `20,000 shares took ${Math.round(ms)} ms`)
-  t.ok(await until(() => it.receiver.sockets.length === 4))
+  t.ok(await until(() => gateway.receiver.sockets.length === 4))
   await settled()
-  t.equal(it.receiver.sockets.length, 4, 'four sockets')
-  t.equal(it.logged.filter(({ event }) => event === 'webhook.lost').length, 19_900, 'a hundred wait')
-  await it.clock.pass(10_000)
-  await closing(it.receiver.sockets.slice(0, 4))
-  staysThere(t, it, 'a slow receiver')
+  t.equal(gateway.receiver.sockets.length, 4, 'four sockets')
+  t.equal(gateway.logged.filter(({ event }) => event === 'webhook.lost').length, 19_900, 'a hundred wait')
+  await gateway.clock.pass(10_000)
+  await closing(gateway.receiver.sockets.slice(0, 4))
+  staysThere(t, gateway, 'a slow receiver')
 })

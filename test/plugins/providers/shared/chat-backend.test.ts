@@ -14,9 +14,9 @@ t.test('servers of other habits are understood', async (t) => {
   let status = 200
   const server = await backend(t, () => ({ status, headers, body }))
   const run = async (settings: object, prefix?: string) => {
-    const it = await provided(t, openai, { baseUrl: server.url, ...settings })
+    const upstream = await provided(t, openai, { baseUrl: server.url, ...settings })
     const messages = [{ role: 'user', content: 'Hi' }]
-    const answer = await it.chat!(
+    const answer = await upstream.chat!(
       { model: 'm', stream: true, body: { messages }, ...(prefix !== undefined && { prefix }) },
       never,
     )
@@ -88,8 +88,8 @@ t.test('calls without numbers or kinds, answers without content and counts in od
   let body = ''
   let headers: Record<string, string> = { 'content-type': 'text/event-stream' }
   const server = await backend(t, () => ({ headers, body }))
-  const it = await provided(t, openai, { baseUrl: server.url })
-  const ask = (stream: boolean) => it.chat!({ model: 'm', stream, body: { messages: [] } }, never)
+  const upstream = await provided(t, openai, { baseUrl: server.url })
+  const ask = (stream: boolean) => upstream.chat!({ model: 'm', stream, body: { messages: [] } }, never)
   const piece = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: '1', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   const call = (id: string, name: string, json: string) => ({ id, function: { name, arguments: json } })
@@ -122,13 +122,13 @@ t.test('calls without numbers or kinds, answers without content and counts in od
 t.test('an operator leaves fields out, renames them and adds others', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('openai/chat.json') }))
   const request = { omit: ['seed'], rename: { max_completion_tokens: 'max_tokens' }, add: { safe: true, top_k: 3 } }
-  const it = await provided(t, openai, { baseUrl: server.url, api: 'chat', request })
+  const upstream = await provided(t, openai, { baseUrl: server.url, api: 'chat', request })
   const body = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, max_completion_tokens: 9, top_k: 5 }
-  await it.chat!({ model: 'm', stream: false, body }, never)
+  await upstream.chat!({ model: 'm', stream: false, body }, never)
   const { messages, ...sent } = JSON.parse(server.asked[0]!.body.toString())
   t.same(sent, { model: 'm', max_tokens: 9, safe: true, top_k: 5 }, 'a caller’s own field stays')
   t.same(messages, body.messages)
-  t.ok(it.unheard?.('m', body).has('seed'), 'what is left out is told')
+  t.ok(upstream.unheard?.('m', body).has('seed'), 'what is left out is told')
   const newer = await provided(t, openai, { baseUrl: server.url, api: 'responses', request: { omit: ['store'] } })
   await newer.chat!({ model: 'm', stream: false, body }, never).catch(() => {})
   t.notOk('store' in JSON.parse(server.asked.at(-1)!.body.toString()), 'by Responses, too')
@@ -141,10 +141,10 @@ t.test('a connection serves again after the end mark, and an unfinished answer c
   const headers = { 'content-type': 'text/event-stream' }
   for (const pace of ['whole', { stall: body.length }] as const) {
     const server = await backend(t, () => ({ headers, body, pace }))
-    const it = await provided(t, openai, { baseUrl: server.url })
+    const upstream = await provided(t, openai, { baseUrl: server.url })
     const call = { model: 'm', stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } }
     for (let n = 0; n < (pace === 'whole' ? 20 : 1); n++) {
-      const answer = await it.chat!(call, never)
+      const answer = await upstream.chat!(call, never)
       if (answer.kind === 'chunks') await collectChunks(answer.chunks)
       await sleep(10)
     }
@@ -171,9 +171,9 @@ t.test('answers beyond chat are read', async (t) => {
             : 'transcription'
     return { headers: json, body: await vector(`openai/${name}.json`) }
   })
-  const it = await provided(t, openai, { baseUrl: server.url, types: { 'gpt-4o': 'DECISION' } })
+  const upstream = await provided(t, openai, { baseUrl: server.url, types: { 'gpt-4o': 'DECISION' } })
   t.same(
-    (await it.models(never)).map(({ id, type }) => [id, type]),
+    (await upstream.models(never)).map(({ id, type }) => [id, type]),
     [
       ['gpt-4o', 'DECISION'],
       ['text-embedding-3-small', 'EMBEDDING'],
@@ -183,20 +183,20 @@ t.test('answers beyond chat are read', async (t) => {
     ],
   )
   t.equal(server.asked[0]!.headers.authorization, undefined)
-  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, never)
+  const { vectors, usage } = await upstream.embed!({ model: 'm', texts: ['a', 'b'] }, never)
   t.same(numbersOf(vectors), recordedVectors)
   t.same(usage, { input: 8, output: 0 })
-  await t.rejects(it.embed!({ model: 'm', texts: ['a'] }, never), UpstreamFailed)
-  const [drawn] = await it.draw!({ model: 'm', prompt: 'x' }, never)
+  await t.rejects(upstream.embed!({ model: 'm', texts: ['a'] }, never), UpstreamFailed)
+  const [drawn] = await upstream.draw!({ model: 'm', prompt: 'x' }, never)
   t.equal(drawn!.mime, 'image/png')
   t.equal(Buffer.from(drawn!.bytes).toString('latin1', 1, 4), 'PNG')
-  t.match(await it.speak!({ model: 'm', text: 'x' }, never), { mime: 'audio/wav', bytes: Buffer.from('RIFF') })
+  t.match(await upstream.speak!({ model: 'm', text: 'x' }, never), { mime: 'audio/wav', bytes: Buffer.from('RIFF') })
   const audio = { name: 'a"\r\nb.wav', mime: 'audio/wav', bytes: new Uint8Array(3) }
   const words = [
     { text: 'Hello', start: 0, end: 0.6 },
     { text: 'there', start: 0.7, end: 1.1 },
   ]
-  t.same(await it.transcribe!({ model: 'whisper-1', audio }, never), {
+  t.same(await upstream.transcribe!({ model: 'whisper-1', audio }, never), {
     text: 'Hello there.',
     language: 'english',
     duration: 2.5,
@@ -207,7 +207,7 @@ t.test('answers beyond chat are read', async (t) => {
   })
   t.match(server.asked.at(-1)!.body.toString('latin1'), 'filename="a%22%0D%0Ab.wav"')
   diarized = true
-  const { segments } = await it.transcribe!({ model: 'gpt-4o-transcribe-diarize', audio, diarize: true }, never)
+  const { segments } = await upstream.transcribe!({ model: 'gpt-4o-transcribe-diarize', audio, diarize: true }, never)
   t.same(
     segments.map(({ speaker }) => speaker),
     [0, 1],

@@ -21,7 +21,11 @@ const opened = async (t: Lasting, play: (tokens: number) => Take | Promise<Take>
   t.teardown(() => container.dispose())
   const clock = fakeClock()
   const door = container.supply({ fetch: Fetch }).fetch
-  return { clock, server, it: signIn({ fetch: door, clock }, () => ({ url: server.url, method: 'POST', body: 'a=b' })) }
+  return {
+    clock,
+    server,
+    tokens: signIn({ fetch: door, clock }, () => ({ url: server.url, method: 'POST', body: 'a=b' })),
+  }
 }
 
 const given = (lasts: unknown) => (tokens: number) => ({
@@ -29,31 +33,31 @@ const given = (lasts: unknown) => (tokens: number) => ({
 })
 
 t.test('a token is renewed shortly before its end', async (t) => {
-  const { clock, it } = await opened(t, given(3600))
-  t.equal(await it.token(never), 'token-1')
+  const { clock, tokens } = await opened(t, given(3600))
+  t.equal(await tokens.token(never), 'token-1')
   await clock.pass(54 * minute)
-  t.equal(await it.token(never), 'token-1')
+  t.equal(await tokens.token(never), 'token-1')
   await clock.pass(2 * minute)
-  t.equal(await it.token(never), 'token-2')
+  t.equal(await tokens.token(never), 'token-2')
   t.equal(clock.armed(), 0, 'nothing is left behind')
 })
 
 t.test('a short life has a short margin', async (t) => {
-  const { clock, it } = await opened(t, given('60'))
-  await it.token(never)
+  const { clock, tokens } = await opened(t, given('60'))
+  await tokens.token(never)
   await clock.pass(40_000)
-  t.equal(await it.token(never), 'token-1')
+  t.equal(await tokens.token(never), 'token-1')
   await clock.pass(10_000)
-  t.equal(await it.token(never), 'token-2')
+  t.equal(await tokens.token(never), 'token-2')
 })
 
 t.test('many callers share one sign-in, and one that leaves ends it for nobody', async (t) => {
   let answer: (take: Take) => void = () => {}
   const answered = new Promise<Take>((resolve) => (answer = resolve))
-  const { it, server } = await opened(t, () => answered)
+  const { tokens, server } = await opened(t, () => answered)
   const leaving = new AbortController()
-  const left = it.token(leaving.signal)
-  const stays = [it.token(never), it.token(never)]
+  const left = tokens.token(leaving.signal)
+  const stays = [tokens.token(never), tokens.token(never)]
   while (server.asked.length === 0) await new Promise(setImmediate)
   leaving.abort(new Error('enough'))
   answer(given(3600)(1))
@@ -63,12 +67,12 @@ t.test('many callers share one sign-in, and one that leaves ends it for nobody',
 })
 
 t.test('only the token that was refused is forgotten', async (t) => {
-  const { it } = await opened(t, given(3600))
-  await it.token(never)
-  it.forget('another')
-  t.equal(await it.token(never), 'token-1')
-  it.forget('token-1')
-  t.equal(await it.token(never), 'token-2')
+  const { tokens } = await opened(t, given(3600))
+  await tokens.token(never)
+  tokens.forget('another')
+  t.equal(await tokens.token(never), 'token-1')
+  tokens.forget('token-1')
+  t.equal(await tokens.token(never), 'token-2')
 })
 
 t.test('answers that are no token', async (t) => {
@@ -78,17 +82,17 @@ t.test('answers that are no token', async (t) => {
     '{"access_token":"","expires_in":9}',
     '{"access_token":"x","expires_in":"soon"}',
   ]) {
-    const { it } = await opened(t, () => ({ body }))
-    t.match(await failed(it.token(never)), { constructor: UpstreamFailed, again: true }, body)
+    const { tokens } = await opened(t, () => ({ body }))
+    t.match(await failed(tokens.token(never)), { constructor: UpstreamFailed, again: true }, body)
   }
-  const { it } = await opened(t, () => ({ status: 429, headers: { 'retry-after': '3' }, body: 'secret' }))
+  const { tokens } = await opened(t, () => ({ status: 429, headers: { 'retry-after': '3' }, body: 'secret' }))
   const full = { constructor: UpstreamFailed, again: true, answered: null, retryAfter: 3000 }
-  t.match(await failed(it.token(never)), full, 'a busy sign-in is no busy model')
+  t.match(await failed(tokens.token(never)), full, 'a busy sign-in is no busy model')
 })
 
 t.test('a sign-in that hangs ends by itself', async (t) => {
-  const { clock, it, server } = await opened(t, () => ({ body: '', pace: 'silent' }))
-  const waiting = failed(it.token(never))
+  const { clock, tokens, server } = await opened(t, () => ({ body: '', pace: 'silent' }))
+  const waiting = failed(tokens.token(never))
   while (server.asked.length === 0) await new Promise(setImmediate)
   await clock.pass(10_000)
   t.match(await waiting, { constructor: UpstreamFailed, again: true })

@@ -30,7 +30,9 @@ t.test('a Word document of 2003 is read with its headings, tables, links and com
 t.test('a Word document that holds a workbook stays a document', async (t) => {
   const word = openCompound((await stored('doc/harvest.doc')).bytes)
   const both = { 'ObjectPool/Workbook': Buffer.from('cells') }
-  const streams = Object.fromEntries(['WordDocument', '1Table', '0Table'].flatMap((it) => part(word.stream(it), it)))
+  const streams = Object.fromEntries(
+    ['WordDocument', '1Table', '0Table'].flatMap((text) => part(word.stream(text), text)),
+  )
   const bytes = compoundOf({ ...streams, ...both })
   t.equal(made(document).fits(file('a', bytes)), true)
   t.match(await read(bytes), { format: 'doc', sections: [{ heading: 'Ernte und Lager' }] })
@@ -112,7 +114,7 @@ t.test('broken lists of comments, authors and styles cost no more than what they
   const long = (main: Buffer, table: Buffer) => table.writeUInt16LE(0xffff, main.readUInt32LE(lists.authors) + 36)
   t.match((await after(long)).comments, [{ author: 'Ada Lind' }, { author: null }, { author: 'Ada Lind' }])
   for (const list of Object.values(lists))
-    for (const [at, value] of [0, 4].flatMap((at) => [1, 0xffffffff].map((it) => [at, it] as const)))
+    for (const [at, value] of [0, 4].flatMap((at) => [1, 0xffffffff].map((value) => [at, value] as const)))
       await t.resolves(
         after((main) => main.writeUInt32LE(value, list + at)),
         `${list}, ${value}`,

@@ -111,7 +111,7 @@ const outlook = (body: Readonly<Record<string, Uint8Array>>) =>
   compoundOf({
     '__properties_version1.0': fixed(1251),
     '__substg1.0_0037001F': wide('Grüße'),
-    '__substg1.0_0C1A001E': Buffer.from('Ольга'.split('').map((it) => it.charCodeAt(0) - 0x350)),
+    '__substg1.0_0C1A001E': Buffer.from('Ольга'.split('').map((part) => part.charCodeAt(0) - 0x350)),
     '__recip_version1.0_#00000000/__properties_version1.0': Buffer.alloc(8),
     '__recip_version1.0_#00000000/__substg1.0_3001001F': wide('Ada'),
     '__recip_version1.0_#00000000/__substg1.0_39FE001F': wide('ada@example.org'),
@@ -122,9 +122,9 @@ const outlook = (body: Readonly<Record<string, Uint8Array>>) =>
 
 t.test('a mail of Outlook is read in its code page, from text, a page or packed RTF', async (t) => {
   const heads = 'From: Ольга\nTo: Ada <ada@example.org>\nDate: 2026-03-01T12:00:00.000Z\nSubject: Grüße\n'
-  const said = { '__substg1.0_1000001F': wide('Bis bald.\r\nO.') }
-  t.match(await read('a.msg', outlook(said)), { format: 'msg', title: 'Grüße' })
-  t.equal(await textOf('a', outlook(said)), `${heads}Bis bald.\nO.\nAttachment: plan.pdf`)
+  const parts = { '__substg1.0_1000001F': wide('Bis bald.\r\nO.') }
+  t.match(await read('a.msg', outlook(parts)), { format: 'msg', title: 'Grüße' })
+  t.equal(await textOf('a', outlook(parts)), `${heads}Bis bald.\nO.\nAttachment: plan.pdf`)
   const page = { '__substg1.0_10130102': Buffer.from('<p>Bis <b>bald</b>.</p>') }
   t.match(await textOf('a', outlook(page)), `${heads}Bis bald.\n`)
   const rtf = { '__substg1.0_10090102': packed('{\\rtf1 Bis dann.\\par}') }

@@ -248,7 +248,7 @@ t.test('an archive with false sizes is not unpacked', async (t) => {
 })
 
 t.test('markup', async (t) => {
-  const said: string[] = []
+  const texts: string[] = []
   const attributes: (string | null)[] = []
   scanXml(
     Buffer.from(
@@ -256,11 +256,11 @@ t.test('markup', async (t) => {
     ),
     {
       open: (name, attribute) => void attributes.push(name, attribute('id'), attribute('x')),
-      text: (text, within) => void said.push(text, within),
+      text: (text, within) => void texts.push(text, within),
     },
   )
   t.same(attributes, ['b', '2>"ä', '<', 'c', null, null], 'names and attributes')
-  t.same(said, ['&🍎', 'b', '<d>', 'b'], 'texts')
+  t.same(texts, ['&🍎', 'b', '<d>', 'b'], 'texts')
   for (const wrong of [
     '',
     'x',

@@ -33,11 +33,11 @@ t.test('takes what another parser takes', (t) => {
 })
 
 t.test('gives content in order, with references decoded once', (t) => {
-  const said = xmlElements(
+  const element = xmlElements(
     '<?xml version="1.0"?>\n<a b="&lt;&amp;lt;">x &#x26;amp;<!-- - -->y<![CDATA[&amp;]]><c/>z</a>\n',
   )
   const c: XmlElement = { name: 'c', attributes: new Map(), content: [] }
-  t.same(said, { name: 'a', attributes: new Map([['b', '<&lt;']]), content: ['x &amp;y', '&amp;', c, 'z'] })
+  t.same(element, { name: 'a', attributes: new Map([['b', '<&lt;']]), content: ['x &amp;y', '&amp;', c, 'z'] })
   t.end()
 })
 

@@ -30,7 +30,7 @@ const house = ({ allowed = ['x-wing', 'x25519'] as readonly Kem['name'][], requi
   const clock = fakeClock()
   const epochs = new Epochs(clock, { length: hour, kems: allowed, releaseDigest: new Uint8Array(32) })
   const keyFor = (name: Kem['name'] = 'x25519', at = 0): EnclaveKey =>
-    epochs.keyset().keys.filter(({ kem }) => kem === kems.find((it) => it.name === name)!.id)[at]!
+    epochs.keyset().keys.filter(({ kem }) => kem === kems.find((kem) => kem.name === name)!.id)[at]!
   return { clock, epochs, keyFor, open: requestOpener(epochs, requireBinding) }
 }
 
@@ -58,8 +58,8 @@ const undecryptable = { name: 'BadRequest', message: 'The request could not be d
 t.test('a valid request opens, without the fields that bind it', async (t) => {
   const { keyFor, open } = house()
   for (const kem of ['x-wing', 'x25519'] as const) {
-    const it = await open(route, outer, sealedTo(keyFor(kem), { ...bound, $id: kem, $status: true }))
-    t.same([it.params, it.named], [{ model: 'm' }, route], kem)
+    const scene = await open(route, outer, sealedTo(keyFor(kem), { ...bound, $id: kem, $status: true }))
+    t.same([scene.params, scene.named], [{ model: 'm' }, route], kem)
   }
   const quiet = await open(route, outer, sealedTo(keyFor(), { ...bound, $status: 'true' }))
   t.equal(quiet.named, null, 'the status is told to clients that ask for it alone')
@@ -210,11 +210,11 @@ t.test('a table of what was seen begins empty, whose memory ever it has', (t) =>
   const table = replayTables(4)
   const items = [1, 2, 3].map((byte) => Uint8Array.of(byte))
   for (const epoch of [1, 2, 3]) {
-    const it = table()
-    for (const item of items) t.equal(it.enter(item), 'fresh', `epoch ${epoch}`)
-    t.same([it.enter(items[0]!), it.enter(Uint8Array.of(4))], ['seen', 'full'])
-    it.close()
-    t.same([it.has(items[0]!), it.enter(items[0]!)], [false, 'full'], 'nothing enters a closed table')
+    const replay = table()
+    for (const item of items) t.equal(replay.enter(item), 'fresh', `epoch ${epoch}`)
+    t.same([replay.enter(items[0]!), replay.enter(Uint8Array.of(4))], ['seen', 'full'])
+    replay.close()
+    t.same([replay.has(items[0]!), replay.enter(items[0]!)], [false, 'full'], 'nothing enters a closed table')
   }
   t.end()
 })

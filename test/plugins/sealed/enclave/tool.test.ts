@@ -108,9 +108,9 @@ t.test('a result is measured in bytes', async (t) => {
 })
 
 const read = (t: Test, key: Uint8Array, enclaveFiles: Partial<EnclaveFiles> = {}, most = 1000, id = 'file_1') => {
-  const it = bench(enclaveFiles, most)
-  return runTool(openedWith({ fileId: id }, { encryptedFileDek: key }), {}, reading, it, never).finally(() =>
-    t.equal(it.held(), 0, 'room is given back'),
+  const desk = bench(enclaveFiles, most)
+  return runTool(openedWith({ fileId: id }, { encryptedFileDek: key }), {}, reading, desk, never).finally(() =>
+    t.equal(desk.held(), 0, 'room is given back'),
   )
 }
 
@@ -150,10 +150,10 @@ t.test('a tool makes a file under the key of its caller', async (t) => {
     params: v.object({}),
     run: async () => ({ name: 'a.txt', mime: 'text/plain', bytes: plain }),
   }
-  const it = bench()
+  const desk = bench()
   const outer = { kid: 'k', wrappedDek: 'ab', fileId: 'file_2' }
-  const reply = await runTool(openedWith({}, { encryptedFileDek: dek }), outer, making, it, never)
-  const kept = it.kept()!
+  const reply = await runTool(openedWith({}, { encryptedFileDek: dek }), outer, making, desk, never)
+  const kept = desk.kept()!
   t.equal(kept.length, sealedLength(plain.length))
   t.same(await gathered(openContent(dek, once(kept))), plain)
   t.match(said(reply), { value: { fileId: 'file_2', hash: createHash('sha256').update(kept).digest('hex') } })

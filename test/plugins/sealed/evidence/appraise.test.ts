@@ -102,7 +102,7 @@ t.test('measurements', async (t) => {
   t.equal(await said(genoa.evidence, { ...policy, releases: [digest] }), null)
   t.equal(await said(genoa.evidence, { ...policy, releases: ['00'.repeat(32)] }), 'release_unknown')
   t.equal(await said(genoa.evidence, { ...policy, releases: [] }), 'release_unknown')
-  const hosted = snp({ report: (it) => it.fill(1, 0xc0, 0xe0) })
+  const hosted = snp({ report: (bytes) => bytes.fill(1, 0xc0, 0xe0) })
   t.equal(await said(hosted.evidence, of(hosted)), 'policy_refused: hostData')
 })
 
@@ -127,7 +127,7 @@ t.test('an operator who looks at an enclave sees whether the evidence is about i
 
 /** The tree as the gateway builds it: each level is hashed in pairs, and an odd node moves up. */
 const tree = (challenges: readonly Uint8Array[], index: number) => {
-  let nodes = challenges.map((it) => sha256(Uint8Array.of(0), Buffer.from('rvenc-challenge/1\0'), it))
+  let nodes = challenges.map((challenge) => sha256(Uint8Array.of(0), Buffer.from('rvenc-challenge/1\0'), challenge))
   const path: string[] = []
   for (let at = index; nodes.length > 1; at >>= 1) {
     const other = nodes[at ^ 1]
@@ -223,7 +223,7 @@ t.test('releases name pairs of image and digest', async (t) => {
     'policy_refused: hostData',
   )
   t.equal(await tried([{ ...release, 'sev-snp': [{ ...image, guestSvn: 1 }] }]), 'policy_refused: guestSvn')
-  const named = snp({ report: (it) => (it.fill(0x11, 0xc0, 0xe0), it.set([3], 4)) })
+  const named = snp({ report: (bytes) => (bytes.fill(0x11, 0xc0, 0xe0), bytes.set([3], 4)) })
   const both = { releases: [{ ...release, 'sev-snp': [{ ...image, hostData: '11'.repeat(32), guestSvn: 3 }] }] }
   t.equal(await said(named.evidence, of(named, listed(both))), null)
   t.equal(await said(named.evidence, of(named, listed())), 'policy_refused: hostData')
@@ -369,7 +369,7 @@ t.test('a memory refuses evidence with lower numbers', async (t) => {
 })
 
 t.test('exceptions loosen one rule until a day', async (t) => {
-  const made = snp({ report: (it) => it.set([26], 0x3e) })
+  const made = snp({ report: (bytes) => bytes.set([26], 0x3e) })
   const excepted = (until: string): PlatformPolicy => ({
     ...of(made),
     exceptions: [{ allow: 'sev-snp.provisional', until, because: 'the fleet is being updated' }],
@@ -417,7 +417,7 @@ t.test('strict', async (t) => {
   const made = snp({
     product: 'Turin',
     version: 5,
-    report: (it) => (it.set([0x00, 0x00, 0xc3, 0x03], 8), it.set([0x3c], 0x40)),
+    report: (bytes) => (bytes.set([0x00, 0x00, 0xc3, 0x03], 8), bytes.set([0x3c], 0x40)),
   })
   const floors = { Turin: { fmc: 3, bootloader: 10, tee: 2, snp: 25, microcode: 90 } }
   const own = {
@@ -438,7 +438,7 @@ t.test('strict', async (t) => {
   const swap = snp({
     product: 'Turin',
     version: 5,
-    report: (it) => (it.set([0x00, 0x00, 0xc3, 0x01], 8), it.set([0x3c], 0x40)),
+    report: (bytes) => (bytes.set([0x00, 0x00, 0xc3, 0x01], 8), bytes.set([0x3c], 0x40)),
   })
   t.equal(
     await said(swap.evidence, { ...own, testRoots: { 'sev-snp': swap.roots } }),

@@ -26,8 +26,8 @@ const prove = (reportData: Uint8Array) => ({
 })
 
 t.test('a client seals to a platform that it verified itself', async (t) => {
-  const it = await sealedStage(t, { prove })
-  const client = connect({ baseUrl: it.base, apiKey: it.apiKey, policy })
+  const stage = await sealedStage(t, { prove })
+  const client = connect({ baseUrl: stage.base, apiKey: stage.apiKey, policy })
   t.match(await client.chat.completions.create(question), { choices: [{ message: { content: 'herons' } }] })
   const verified = await client.verify()
   t.match(verified, { verified: 'test', platform: 'sev-snp', product: 'Genoa', measurement, challenge: true })
@@ -35,12 +35,12 @@ t.test('a client seals to a platform that it verified itself', async (t) => {
   t.equal(verified.ends, verified.keyset.ends)
 
   const refused = async (own: Policy) => {
-    const before = it.calls.length
-    const error: SealgateError = await connect({ baseUrl: it.base, apiKey: it.apiKey, policy: own })
+    const before = stage.calls.length
+    const error: SealgateError = await connect({ baseUrl: stage.base, apiKey: stage.apiKey, policy: own })
       .chat.completions.create(question)
       .then(() => t.fail('sealed'))
       .catch((error) => error)
-    t.equal(it.calls.length, before, 'nothing was sealed')
+    t.equal(stage.calls.length, before, 'nothing was sealed')
     return error
   }
   t.match(await refused({ measurements: [measurement] }), { fault: 'unverified', reason: 'root_unknown', detail: null })
@@ -56,12 +56,12 @@ t.test('a client seals to a platform that it verified itself', async (t) => {
 })
 
 t.test('a development enclave is never shown as verified', async (t) => {
-  const it = await sealedStage(t)
-  const client = connect({ baseUrl: it.base, apiKey: it.apiKey, policy: { allowInsecureDev: true } })
+  const stage = await sealedStage(t)
+  const client = connect({ baseUrl: stage.base, apiKey: stage.apiKey, policy: { allowInsecureDev: true } })
   const verified = await client.verify()
   t.equal(verified.verified, 'development')
   t.strictSame(verdictLines(verified), ['! development: proves nothing'])
-  const careful = connect({ baseUrl: it.base, apiKey: it.apiKey, policy })
+  const careful = connect({ baseUrl: stage.base, apiKey: stage.apiKey, policy })
   await t.rejects(careful.verify(), /development one and proves nothing/)
 })
 
@@ -72,12 +72,12 @@ const ran = async (args: readonly string[]) => {
 }
 
 t.test('the command shows the proof in its lines and its exit code', async (t) => {
-  const it = await sealedStage(t, { prove })
+  const stage = await sealedStage(t, { prove })
   const dev = await sealedStage(t)
   const folder = t.testdir()
   const file = join(folder, 'policy.json')
   await writeFile(file, JSON.stringify({ measurements: [measurement] }))
-  const refused = await ran([it.base, '--key', it.apiKey, '--policy', file, '--save', join(folder, 'kept.json')])
+  const refused = await ran([stage.base, '--key', stage.apiKey, '--policy', file, '--save', join(folder, 'kept.json')])
   t.equal(refused.code, 1)
   t.match(refused.out, /✓ platform\n✗ certificates\n✗ The enclave could not be verified: root_unknown/)
   const again = await ran(['--evidence', join(folder, 'kept.json'), '--policy', file, '--json'])
@@ -93,9 +93,9 @@ t.test('the command shows the proof in its lines and its exit code', async (t) =
   t.strictSame([allowed.code, allowed.out], [0, '! development: proves nothing\n'])
 
   t.equal((await ran(['http://127.0.0.1:1', '--key', 'k'])).code, 2)
-  t.equal((await ran([it.base])).code, 2, 'without a key')
+  t.equal((await ran([stage.base])).code, 2, 'without a key')
   await writeFile(file, JSON.stringify({ testRoots: {} }))
-  const misused = await ran([it.base, '--key', it.apiKey, '--policy', file])
+  const misused = await ran([stage.base, '--key', stage.apiKey, '--policy', file])
   t.equal(misused.code, 2)
   t.match(misused.err, /testRoots is unknown/)
 })

@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
   ],
   ['an unprotected header', { unprotected: new Map([[1, -35]]) }, 'evidence_malformed: header'],
   ['signed by another key', { by: nitroKeys.other }, 'signature_invalid: document'],
-  ['a longer signature', { signature: (it) => concat(it, Uint8Array.of(0)) }, 'evidence_malformed: signature'],
+  ['a longer signature', { signature: (bytes) => concat(bytes, Uint8Array.of(0)) }, 'evidence_malformed: signature'],
   ['NitroTPM', { members: member('nitrotpm_pcrs', new Map()) }, 'evidence_malformed: member'],
   ['another member', { members: member('x', 1) }, 'evidence_malformed: member'],
   ['another digest', { members: member('digest', 'SHA256') }, 'evidence_malformed: digest'],
@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
   ['short user data', { members: member('user_data', new Uint8Array(63)) }, 'report_data_mismatch: user_data'],
   [
     'user data as nonce',
-    { members: (it) => (it.set('nonce', reportData), void it.delete('user_data')) },
+    { members: (map) => (map.set('nonce', reportData), void map.delete('user_data')) },
     'report_data_mismatch: user_data',
   ],
   ['leaf ended', { leaf: { notAfter: now - clockSkewMs - 1000 } }, 'certificate_expired: no longer valid'],
@@ -121,7 +121,7 @@ const rows: readonly Row[] = [
   ],
   [
     'five parts',
-    { afterwards: (it) => concat(Uint8Array.of(0x85), it.subarray(1), Uint8Array.of(0xf6)) },
+    { afterwards: (bytes) => concat(Uint8Array.of(0x85), bytes.subarray(1), Uint8Array.of(0xf6)) },
     'evidence_malformed: document',
   ],
   [
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     { afterwards: () => cbor([cbor(new Map([[1, -35]])), new Map(), cbor([1]), new Uint8Array(96)]) },
     'evidence_malformed: payload',
   ],
-  ['bytes behind', { afterwards: (it) => concat(it, Uint8Array.of(0)) }, 'evidence_malformed: cbor'],
+  ['bytes behind', { afterwards: (bytes) => concat(bytes, Uint8Array.of(0)) }, 'evidence_malformed: cbor'],
 ]
 
 t.test('documents of the test platform', async (t) => {

@@ -67,15 +67,15 @@ t.test('the authorities are the same from every source', async (t) => {
   const others = ['gosev_milan.testcer', 'x_test_amd_sev_milan_root_certs.pem', 'x_test_amd_sev_genoa_root_certs.pem']
   const all = others.flatMap((name) => pem(`snp/${name}`)).map(toHex)
   t.equal(all.length, 4)
-  t.ok(all.every((it) => known.has(it)))
+  t.ok(all.every((text) => known.has(text)))
 })
 
 t.test('every real sample is tried', async (t) => {
   const folder = 'test/vectors/evidence'
-  const samples = (await readdir(folder, { recursive: true })).filter((it) => /^\w+\//.test(it))
-  const names = (await readdir('test', { recursive: true })).filter((it) => it.endsWith('.test.ts'))
+  const samples = (await readdir(folder, { recursive: true })).filter((name) => /^\w+\//.test(name))
+  const names = (await readdir('test', { recursive: true })).filter((name) => name.endsWith('.test.ts'))
   const texts = (await Promise.all(names.map((name) => readFile(`test/${name}`, 'utf8')))).join('\n')
-  const unnamed = samples.filter((it) => !texts.includes(it.replace(/^.*\//, '')))
+  const unnamed = samples.filter((sample) => !texts.includes(sample.replace(/^.*\//, '')))
   t.ok(samples.length >= 30, `${samples.length} samples`)
   t.strictSame(unnamed, [])
 })
@@ -93,13 +93,16 @@ t.test('every signature of real chains and lists holds for other libraries too',
   ]
   let curves = 0
   for (const chain of chains)
-    for (const [at, it] of chain.entries()) {
-      const issuer = chain[at + 1] ?? it
-      const other = new X509Certificate(it.whole)
-      t.ok(other.verify(new X509Certificate(issuer.whole).publicKey), `${it.commonName} for node:crypto`)
+    for (const [at, certificate] of chain.entries()) {
+      const issuer = chain[at + 1] ?? certificate
+      const other = new X509Certificate(certificate.whole)
+      t.ok(other.verify(new X509Certificate(issuer.whole).publicKey), `${certificate.commonName} for node:crypto`)
       if (issuer.key.kind === 'rsa') continue
       const curve = issuer.key.kind === 'p256' ? p256 : p384
-      t.ok(curve.verify(it.signature, it.signed, point(issuer), { lowS: false }), `${it.commonName} for @noble`)
+      t.ok(
+        curve.verify(certificate.signature, certificate.signed, point(issuer), { lowS: false }),
+        `${certificate.commonName} for @noble`,
+      )
       curves++
     }
   t.ok(curves >= 10, `${curves} of curves`)
@@ -115,8 +118,10 @@ t.test('every signature of real chains and lists holds for other libraries too',
 })
 
 t.test('signatures of curves hold for @noble too', async (t) => {
-  const check = (curve: typeof p256, it: { signature: Uint8Array; signed: Uint8Array }, info: Uint8Array) =>
-    curve.verify(it.signature, it.signed, info.subarray(-(2 * it.signature.length) / 2 - 1), { lowS: false })
+  const check = (curve: typeof p256, signed: { signature: Uint8Array; signed: Uint8Array }, info: Uint8Array) =>
+    curve.verify(signed.signature, signed.signed, info.subarray(-(2 * signed.signature.length) / 2 - 1), {
+      lowS: false,
+    })
   const intel = readCertificate(pem('tdx/intel_root.pem')[0]!)
   t.ok(check(p256, intel, intel.key.info))
   t.ok(check(p256, readList(sample('tdx/gotdx_rootcrl.der')), intel.key.info))

@@ -78,13 +78,18 @@ const rows: readonly Row[] = [
   ['TDX', 'tinfoil', tinfoil(), null],
   ['SEV-SNP', 'tinfoil', () => makeTinfoil('sev-snp'), null],
   ['evidence of GPUs beside', 'tinfoil', tinfoilGpu(), null],
-  ['another form', 'tinfoil', tinfoil((it) => (it.format += 'x')), 'no_verifier: format of tinfoil'],
-  ['a body of the second form', 'tinfoil', tinfoil((it) => (it.body = '')), 'evidence_malformed: body'],
-  ['another platform', 'tinfoil', tinfoil((it) => (it.cpu.platform = 'sgx')), 'platform_not_allowed: platform'],
+  ['another form', 'tinfoil', tinfoil((document) => (document.format += 'x')), 'no_verifier: format of tinfoil'],
+  ['a body of the second form', 'tinfoil', tinfoil((document) => (document.body = '')), 'evidence_malformed: body'],
+  [
+    'another platform',
+    'tinfoil',
+    tinfoil((document) => (document.cpu.platform = 'sgx')),
+    'platform_not_allowed: platform',
+  ],
   [
     'another key to seal to',
     'tinfoil',
-    tinfoil((it) => (it.report_data.hpke_key = flip(it.report_data.hpke_key))),
+    tinfoil((document) => (document.report_data.hpke_key = flip(document.report_data.hpke_key))),
     'report_data_mismatch',
   ],
   ['another nonce than asked', 'tinfoil', tinfoil(), 'report_data_mismatch: nonce', { question: { nonce: other } }],
@@ -98,14 +103,19 @@ const rows: readonly Row[] = [
   [
     'changed evidence of GPUs',
     'tinfoil',
-    tinfoilGpu((it) => (it.gpu.evidences = [])),
+    tinfoilGpu((document) => (document.gpu.evidences = [])),
     'report_data_mismatch: gpu_evidence_hash',
   ],
-  ['a hash without evidence', 'tinfoil', tinfoilGpu((it) => delete it.gpu), 'evidence_malformed: gpu_evidence_hash'],
+  [
+    'a hash without evidence',
+    'tinfoil',
+    tinfoilGpu((document) => delete document.gpu),
+    'evidence_malformed: gpu_evidence_hash',
+  ],
   [
     'evidence without its hash',
     'tinfoil',
-    tinfoilGpu((it) => delete it.report_data.gpu_evidence_hash),
+    tinfoilGpu((document) => delete document.report_data.gpu_evidence_hash),
     'evidence_malformed: gpu_evidence_hash',
   ],
   [
@@ -120,28 +130,28 @@ const rows: readonly Row[] = [
     'tinfoil',
     tinfoil(),
     'measurement_not_allowed: the policy names no images of tinfoil',
-    { lists: (it) => delete (it as any).tinfoil },
+    { lists: (result) => delete (result as any).tinfoil },
   ],
   [
     'another image',
     'tinfoil',
     tinfoil(),
     'measurement_not_allowed: image',
-    { lists: (it) => ((it.tinfoil!.images[0]!.tdx as any).rtmr2 = '00'.repeat(48)) },
+    { lists: (result) => ((result.tinfoil!.images[0]!.tdx as any).rtmr2 = '00'.repeat(48)) },
   ],
   [
     'other firmware',
     'tinfoil',
     tinfoil(),
     'measurement_not_allowed: hardware',
-    { lists: (it) => ((it.tinfoil!.hardware![0] as any).mrtd = '00'.repeat(48)) },
+    { lists: (result) => ((result.tinfoil!.hardware![0] as any).mrtd = '00'.repeat(48)) },
   ],
   [
     'another image of SEV-SNP',
     'tinfoil',
     () => makeTinfoil('sev-snp'),
     'measurement_not_allowed: image',
-    { lists: (it) => ((it.tinfoil!.images[0] as any)['sev-snp'] = '00'.repeat(48)) },
+    { lists: (result) => ((result.tinfoil!.images[0] as any)['sev-snp'] = '00'.repeat(48)) },
   ],
 
   ['a signer and a TLS key', 'dstack', dstack(), null],
@@ -152,38 +162,68 @@ const rows: readonly Row[] = [
     () => makeDstack({ withoutTls: true }),
     'report_data_mismatch: tls key',
   ],
-  ['the log as text', 'dstack', dstack((it) => (it.event_log = JSON.stringify(it.event_log))), null],
+  ['the log as text', 'dstack', dstack((document) => (document.event_log = JSON.stringify(document.event_log))), null],
   [
     'another kind of document',
     'dstack',
-    dstack((it) => (it.attestation_type = 'chutes')),
+    dstack((document) => (document.attestation_type = 'chutes')),
     'no_verifier: attestation_type',
   ],
-  ['another signer', 'dstack', dstack((it) => (it.signing_address = flip(it.signing_address))), 'report_data_mismatch'],
-  ['an unknown kind of signer', 'dstack', dstack((it) => (it.signing_algo = 'rsa')), 'no_verifier: signing_algo'],
+  [
+    'another signer',
+    'dstack',
+    dstack((document) => (document.signing_address = flip(document.signing_address))),
+    'report_data_mismatch',
+  ],
+  [
+    'an unknown kind of signer',
+    'dstack',
+    dstack((document) => (document.signing_algo = 'rsa')),
+    'no_verifier: signing_algo',
+  ],
   [
     'the TLS key left out',
     'dstack',
-    dstack((it) => delete it.tls_cert_fingerprint),
+    dstack((document) => delete document.tls_cert_fingerprint),
     'report_data_mismatch',
     { question: { tlsKey: null } },
   ],
-  ['another nonce', 'dstack', dstack((it) => (it.request_nonce = '00'.repeat(32))), 'report_data_mismatch: nonce'],
+  [
+    'another nonce',
+    'dstack',
+    dstack((document) => (document.request_nonce = '00'.repeat(32))),
+    'report_data_mismatch: nonce',
+  ],
   [
     'a changed payload',
     'dstack',
-    dstack((it) => (it.event_log[4].event_payload = flip(it.event_log[4].event_payload))),
+    dstack((document) => (document.event_log[4].event_payload = flip(document.event_log[4].event_payload))),
     'measurement_not_allowed: digest of an event',
   ],
-  ['an event left out', 'dstack', dstack((it) => it.event_log.splice(5, 1)), 'measurement_not_allowed: event_log'],
+  [
+    'an event left out',
+    'dstack',
+    dstack((document) => document.event_log.splice(5, 1)),
+    'measurement_not_allowed: event_log',
+  ],
   [
     'an event of the boot left out',
     'dstack',
-    dstack((it) => it.event_log.shift()),
+    dstack((document) => document.event_log.shift()),
     'measurement_not_allowed: event_log',
   ],
-  ['another event type', 'dstack', dstack((it) => (it.event_log[4].event_type = 1)), 'evidence_malformed: event_type'],
-  ['a register that TDX has not', 'dstack', dstack((it) => (it.event_log[4].imr = 4)), 'evidence_malformed: imr'],
+  [
+    'another event type',
+    'dstack',
+    dstack((document) => (document.event_log[4].event_type = 1)),
+    'evidence_malformed: event_type',
+  ],
+  [
+    'a register that TDX has not',
+    'dstack',
+    dstack((document) => (document.event_log[4].imr = 4)),
+    'evidence_malformed: imr',
+  ],
   [
     'two hashes of a compose file',
     'dstack',
@@ -193,7 +233,7 @@ const rows: readonly Row[] = [
   [
     'another compose file',
     'dstack',
-    dstack((it) => (it.info.tcb_info.app_compose += ' ')),
+    dstack((document) => (document.info.tcb_info.app_compose += ' ')),
     'measurement_not_allowed: event compose-hash',
   ],
   [
@@ -208,28 +248,28 @@ const rows: readonly Row[] = [
     'dstack',
     dstack(),
     'measurement_not_allowed: app_compose',
-    { lists: (it) => ((it.dstack as any).compose = ['00'.repeat(32)]) },
+    { lists: (result) => ((result.dstack as any).compose = ['00'.repeat(32)]) },
   ],
   [
     'another system',
     'dstack',
     dstack(),
     'measurement_not_allowed: system',
-    { lists: (it) => ((it.dstack!.systems[0] as any).rtmr0 = ['00'.repeat(48)]) },
+    { lists: (result) => ((result.dstack!.systems[0] as any).rtmr0 = ['00'.repeat(48)]) },
   ],
   [
     'another application',
     'dstack',
     dstack(),
     'measurement_not_allowed: app-id',
-    { lists: (it) => ((it.dstack as any).apps = ['00'.repeat(20)]) },
+    { lists: (result) => ((result.dstack as any).apps = ['00'.repeat(20)]) },
   ],
   [
     'another provider of keys',
     'dstack',
     dstack(),
     'measurement_not_allowed: key-provider',
-    { lists: (it) => ((it.dstack as any).keyProviders = ['00'.repeat(32)]) },
+    { lists: (result) => ((result.dstack as any).keyProviders = ['00'.repeat(32)]) },
   ],
   [
     'a paravisor that sets every attribute',
@@ -251,30 +291,30 @@ const rows: readonly Row[] = [
     'near',
     () => makeNear(false),
     'measurement_not_allowed: a file that the manager started',
-    { lists: (it) => ((it.near as any).workloads = ['00'.repeat(32)]) },
+    { lists: (result) => ((result.near as any).workloads = ['00'.repeat(32)]) },
   ],
   [
     'an action left out',
     'near',
-    () => changed(makeNear(false), (it) => it.compose_manager_attestation.actions.pop()),
+    () => changed(makeNear(false), (document) => document.compose_manager_attestation.actions.pop()),
     'report_data_mismatch',
   ],
   [
     'a member that the hash has no place for',
     'near',
-    () => changed(makeNear(false), (it) => (it.compose_manager_attestation.actions[0].more = 1)),
+    () => changed(makeNear(false), (document) => (document.compose_manager_attestation.actions[0].more = 1)),
     'evidence_malformed: actions',
   ],
   [
     'a silent manager',
     'near',
-    () => changed(makeNear(false), (it) => delete it.compose_manager_attestation),
+    () => changed(makeNear(false), (document) => delete document.compose_manager_attestation),
     'measurement_not_allowed: the manager says nothing',
   ],
   [
     'no model behind the gateway',
     'near',
-    () => changed(makeNear(true), (it) => (it.model_attestations = [])),
+    () => changed(makeNear(true), (document) => (document.model_attestations = [])),
     'evidence_malformed: model_attestations',
   ],
   [
@@ -282,7 +322,7 @@ const rows: readonly Row[] = [
     'near',
     () => makeNear(true),
     'measurement_not_allowed: the policy names no systems for the gateway',
-    { lists: (it) => delete (it.near as any).gateway },
+    { lists: (result) => delete (result.near as any).gateway },
   ],
   [
     'a manager of another machine',
@@ -311,9 +351,9 @@ t.test('Chromium says the same of each document', { skip: withoutChromium }, asy
       JSON.stringify(testRoots, (_, value) => (value instanceof Uint8Array ? toHex(value) : value)),
     )
     const asked = { service, document: more.text?.(plain) ?? plain, lists: accepted, testRoots: roots }
-    const said = await tab.judged({ ...asked, nonce: toHex(nonce), now: madeAt, evidence })
+    const text = await tab.judged({ ...asked, nonce: toHex(nonce), now: madeAt, evidence })
     const isLive = wanted?.endsWith('tls key') === true
-    t.equal(said, isLive ? 'test' : (wanted?.split(':')[0] ?? 'test'), `${service}: ${name}`)
+    t.equal(text, isLive ? 'test' : (wanted?.split(':')[0] ?? 'test'), `${service}: ${name}`)
   }
 })
 
@@ -340,10 +380,13 @@ const gpuRows: readonly (readonly [name: string, changes: GpuChanges, wanted: st
   ['the hour is over', {}, 'evidence_stale: GPU token', madeAt + 3_540_000],
   [
     'a token of the future',
-    { whole: (it) => Object.assign(it, { iat: it.iat + 600, nbf: it.nbf + 600, exp: it.exp + 600 }) },
+    {
+      whole: (document) =>
+        Object.assign(document, { iat: document.iat + 600, nbf: document.nbf + 600, exp: document.exp + 600 }),
+    },
     'evidence_stale: GPU token',
   ],
-  ['a life above an hour', { whole: (it) => it.exp++ }, 'evidence_stale: life of a GPU token'],
+  ['a life above an hour', { whole: (document) => document.exp++ }, 'evidence_stale: life of a GPU token'],
   ['another algorithm', { header: { alg: 'none' } }, 'signature_invalid: algorithm of a GPU token'],
   ['another key', { by: 'other' }, 'signature_invalid: GPU token'],
   ['an unknown key', { header: { kid: 'two' } }, 'chain_broken: key of the GPU service'],
@@ -354,26 +397,42 @@ const gpuRows: readonly (readonly [name: string, changes: GpuChanges, wanted: st
   ],
   [
     'the whole did not pass',
-    { whole: (it) => (it['x-nvidia-overall-att-result'] = false) },
+    { whole: (document) => (document['x-nvidia-overall-att-result'] = false) },
     'gpu_refused: overall result',
   ],
-  ['another nonce', { whole: (it) => (it.eat_nonce = '00'.repeat(32)) }, 'report_data_mismatch: nonce of a GPU'],
-  ['another issuer', { whole: (it) => (it.iss = 'https://gpu.example') }, 'gpu_refused: issuer of a GPU token'],
-  ['another subject', { whole: (it) => (it.sub = 'GPU') }, 'gpu_refused: subject of a GPU token'],
-  ['no GPU', { whole: (it) => (it.submods = {}) }, 'evidence_malformed: submods'],
-  ['a token of another GPU', { tokens: (it) => (it[1]['GPU-0'] = it[0][1]) }, 'signature_invalid: GPU token'],
-  ['a GPU more than signed', { tokens: (it) => (it[1]['GPU-1'] = it[1]['GPU-0']) }, 'gpu_refused: number of GPUs'],
   [
-    'a GPU with another nonce',
-    { one: (it) => (it.eat_nonce = '00'.repeat(32)) },
+    'another nonce',
+    { whole: (document) => (document.eat_nonce = '00'.repeat(32)) },
     'report_data_mismatch: nonce of a GPU',
   ],
-  ['a GPU in debug mode', { one: (it) => (it.dbgstat = 'enabled') }, 'gpu_refused: dbgstat'],
-  ['a GPU without secure boot', { one: (it) => (it.secboot = false) }, 'gpu_refused: secboot'],
-  ['measurements of a GPU that differ', { one: (it) => (it.measres = 'fail') }, 'gpu_refused: measres'],
+  [
+    'another issuer',
+    { whole: (document) => (document.iss = 'https://gpu.example') },
+    'gpu_refused: issuer of a GPU token',
+  ],
+  ['another subject', { whole: (document) => (document.sub = 'GPU') }, 'gpu_refused: subject of a GPU token'],
+  ['no GPU', { whole: (document) => (document.submods = {}) }, 'evidence_malformed: submods'],
+  [
+    'a token of another GPU',
+    { tokens: (document) => (document[1]['GPU-0'] = document[0][1]) },
+    'signature_invalid: GPU token',
+  ],
+  [
+    'a GPU more than signed',
+    { tokens: (document) => (document[1]['GPU-1'] = document[1]['GPU-0']) },
+    'gpu_refused: number of GPUs',
+  ],
+  [
+    'a GPU with another nonce',
+    { one: (document) => (document.eat_nonce = '00'.repeat(32)) },
+    'report_data_mismatch: nonce of a GPU',
+  ],
+  ['a GPU in debug mode', { one: (document) => (document.dbgstat = 'enabled') }, 'gpu_refused: dbgstat'],
+  ['a GPU without secure boot', { one: (document) => (document.secboot = false) }, 'gpu_refused: secboot'],
+  ['measurements of a GPU that differ', { one: (document) => (document.measres = 'fail') }, 'gpu_refused: measres'],
   [
     'a check of the service that failed',
-    { one: (it) => (it['x-nvidia-gpu-arch-check'] = false) },
+    { one: (document) => (document['x-nvidia-gpu-arch-check'] = false) },
     'gpu_refused: a check of the GPU service',
   ],
 ]
@@ -381,11 +440,11 @@ const gpuRows: readonly (readonly [name: string, changes: GpuChanges, wanted: st
 t.test('processors and GPUs each have a veto', async (t) => {
   for (const [name, changes, wanted, now = madeAt] of gpuRows) {
     const { statement: gpu, issuers } = makeGpu(changes)
-    const more = { question: { gpu, now }, lists: (it: ServiceLists) => ((it as any).gpu = { issuers }) }
+    const more = { question: { gpu, now }, lists: (lists: ServiceLists) => ((lists as any).gpu = { issuers }) }
     t.equal(await refusal(() => judged(['', 'dstack', dstack(), wanted, more])), wanted, name)
   }
   const { statement: gpu, issuers } = makeGpu()
-  const demanded = (it: ServiceLists) => ((it as any).gpu = { issuers })
+  const demanded = (lists: ServiceLists) => ((lists as any).gpu = { issuers })
   t.equal(await refusal(() => judged(['', 'dstack', dstack(), null, { lists: demanded }])), 'gpu_refused: no token')
   const strange = await refusal(() => judged(['', 'dstack', dstack(), null, { question: { gpu } }]))
   t.equal(strange, 'root_unknown: issuer of the GPU service', 'a statement that nobody demands has its veto, too')
@@ -432,7 +491,7 @@ const skip = existsSync(folder) ? false : 'the recordings are not here'
 
 /** Lists that accept a recording: its own values, so that everything else is judged. */
 const learned = (service: Service, text: string) => {
-  const it = JSON.parse(text)
+  const parsed = JSON.parse(text)
   const body = (quote: Buffer) => (at: number) => quote.subarray(48 + at, 96 + at).toString('hex')
   const system = (document: any) => {
     const part = body(Buffer.from(document.intel_quote, 'hex'))
@@ -440,16 +499,16 @@ const learned = (service: Service, text: string) => {
     return { systems: [system], compose: [document.info.compose_hash] }
   }
   if (service === 'tinfoil') {
-    const report = Buffer.from(it.cpu.report, 'base64')
-    if (it.cpu.platform === 'sev-snp')
+    const report = Buffer.from(parsed.cpu.report, 'base64')
+    if (parsed.cpu.platform === 'sev-snp')
       return { tinfoil: { images: [{ name: 'recorded', 'sev-snp': report.subarray(0x90, 0xc0).toString('hex') }] } }
     const part = body(report)
     const image = { name: 'recorded', tdx: { rtmr1: part(376), rtmr2: part(424) } }
     return { tinfoil: { images: [image], hardware: [{ mrtd: part(136), rtmr0: part(328) }] } }
   }
-  if (service === 'dstack') return it.intel_quote === undefined ? {} : { dstack: system(it) }
-  const model = it.model_attestations?.[0] ?? it
-  const gateway = it.gateway_attestation && { gateway: system(it.gateway_attestation) }
+  if (service === 'dstack') return parsed.intel_quote === undefined ? {} : { dstack: system(parsed) }
+  const model = parsed.model_attestations?.[0] ?? parsed
+  const gateway = parsed.gateway_attestation && { gateway: system(parsed.gateway_attestation) }
   const files = model.compose_manager_attestation.actions.map((action: any) => action.file_sha256)
   return { near: { model: system(model), ...gateway, workloads: files.filter((file: unknown) => file !== undefined) } }
 }

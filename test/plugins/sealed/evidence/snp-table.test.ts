@@ -67,7 +67,7 @@ const accepted: readonly Row[] = [
   ['Milan, if a policy took it', { product: 'Milan' }, null, vulnerable],
   ['VLEK of a named cloud', vlek, null, clouds],
   ['VLEK of Turin', { ...turin, ...vlek }, null, clouds],
-  ['no migration agent as zeros', { report: (it) => it.fill(0, 0x160, 0x180) }, null],
+  ['no migration agent as zeros', { report: (bytes) => bytes.fill(0, 0x160, 0x180) }, null],
   ['product without a stepping', { extensions: instead('product', amd('2', ia5('Genoa'))) }, null],
   ['unused components of zero', { extensions: instead('spl4', amd('3.4', integer(0))) }, null],
   ['chip on the list', {}, null, { chips: [toHex(chipOf('Genoa'))] }],
@@ -225,7 +225,7 @@ const endorsement: readonly Row[] = [
     { extensions: instead('chip', amd('4', chipOf('Genoa').subarray(0, 8))) },
     'chip_mismatch',
   ],
-  ['chip of zeros', { report: (it) => it.fill(0, 0x1a0, 0x1e0) }, 'chip_masked'],
+  ['chip of zeros', { report: (bytes) => bytes.fill(0, 0x1a0, 0x1e0) }, 'chip_masked'],
   [
     'VCEK with a cloud',
     { extensions: instead('cloud', amd('5', ia5('Example Cloud'))) },
@@ -310,7 +310,7 @@ const levels: readonly Row[] = [
   ['no floor', turin, 'tcb_too_low: no floor is known for Turin; a policy may state one', { floors: {} }],
   [
     'reported above current',
-    { report: (it) => [0x38, 0x1e0].forEach((at) => tcbAt(at, 'Genoa', { snp: 24 })(it)) },
+    { report: (bytes) => [0x38, 0x1e0].forEach((at) => tcbAt(at, 'Genoa', { snp: 24 })(bytes)) },
     'tcb_mismatch: reported is above current',
     { floors: { Genoa: { ...level('Genoa'), snp: 24 } } },
   ],
@@ -385,9 +385,9 @@ const machine: readonly Row[] = [
 for (const [name, rows] of Object.entries({ accepted, shape, certificates, endorsement, levels, machine }))
   t.test(name, async (t) => {
     for (const [name, changes, wanted, rules] of rows) {
-      const said = await tried(changes, rules)
-      if (wanted === 'reserved') t.match(said, /^evidence_malformed: report byte/, name)
-      else t.equal(said, wanted, name)
+      const text = await tried(changes, rules)
+      if (wanted === 'reserved') t.match(text, /^evidence_malformed: report byte/, name)
+      else t.equal(text, wanted, name)
     }
   })
 
@@ -395,13 +395,29 @@ t.test('the shape of the evidence', async (t) => {
   const row = async (name: string, change: (evidence: any) => object, wanted: string) =>
     t.equal(await tried({}, {}, change), wanted, name)
   await row('no report', ({ report: _, ...rest }) => rest, 'evidence_malformed: report')
-  await row('short report', (it) => ({ ...it, report: it.report.slice(2) }), 'evidence_malformed: report')
-  await row('long report', (it) => ({ ...it, report: `${it.report}00` }), 'evidence_malformed: report')
-  await row('a wrapped report', (it) => ({ ...it, report: `48434c41${it.report}` }), 'platform_not_allowed: paravisor')
-  await row('upper case', (it) => ({ ...it, report: it.report.toUpperCase() }), 'evidence_malformed: report')
-  await row('a number', (it) => ({ ...it, report: 1 }), 'evidence_malformed: report')
+  await row(
+    'short report',
+    (evidence) => ({ ...evidence, report: evidence.report.slice(2) }),
+    'evidence_malformed: report',
+  )
+  await row(
+    'long report',
+    (evidence) => ({ ...evidence, report: `${evidence.report}00` }),
+    'evidence_malformed: report',
+  )
+  await row(
+    'a wrapped report',
+    (evidence) => ({ ...evidence, report: `48434c41${evidence.report}` }),
+    'platform_not_allowed: paravisor',
+  )
+  await row(
+    'upper case',
+    (evidence) => ({ ...evidence, report: evidence.report.toUpperCase() }),
+    'evidence_malformed: report',
+  )
+  await row('a number', (evidence) => ({ ...evidence, report: 1 }), 'evidence_malformed: report')
   await row('no certificates', ({ certificates: _, ...rest }) => rest, 'evidence_malformed: certificates')
-  await row('a list', (it) => ({ ...it, certificates: [] }), 'evidence_malformed: certificates')
+  await row('a list', (evidence) => ({ ...evidence, certificates: [] }), 'evidence_malformed: certificates')
   await row(
     'no root',
     ({ certificates: { ark: _, ...own }, ...rest }) => ({ ...rest, certificates: own }),
@@ -413,16 +429,16 @@ t.test('the shape of the evidence', async (t) => {
     'evidence_malformed: vek',
   )
   await row('no collateral', ({ collateral: _, ...rest }) => rest, 'collateral_missing: crl')
-  await row('no list', (it) => ({ ...it, collateral: {} }), 'collateral_missing: crl')
+  await row('no list', (evidence) => ({ ...evidence, collateral: {} }), 'collateral_missing: crl')
   await row(
     'a list that cannot be read',
-    (it) => ({ ...it, collateral: { crl: '3000' } }),
+    (evidence) => ({ ...evidence, collateral: { crl: '3000' } }),
     'evidence_malformed: der tag',
   )
-  await row('an empty list', (it) => ({ ...it, collateral: { crl: '' } }), 'evidence_malformed: der tag')
+  await row('an empty list', (evidence) => ({ ...evidence, collateral: { crl: '' } }), 'evidence_malformed: der tag')
   await row(
     'bytes behind a certificate',
-    (it) => ({ ...it, certificates: { ...it.certificates, vek: `${it.certificates.vek}00` } }),
+    (evidence) => ({ ...evidence, certificates: { ...evidence.certificates, vek: `${evidence.certificates.vek}00` } }),
     'evidence_malformed: der trailing bytes',
   )
 })

@@ -95,8 +95,8 @@ t.test('a verifier of others says the same of good quotes', async (t) => {
     [five, fiveAt],
   ] as const) {
     const found = await checkTdx(evidence, rules, at, newChecks())
-    const said = other.verify(Buffer.from(evidence.quote, 'hex'), evidence.collateral, at / 1000)
-    t.match(said, { status: found.tcb['status'], advisory_ids: [] })
+    const verdict = other.verify(Buffer.from(evidence.quote, 'hex'), evidence.collateral, at / 1000)
+    t.match(verdict, { status: found.tcb['status'], advisory_ids: [] })
   }
   const worn = sample('tdx/phala_tdx_quote_outdated')
   const { collateral } = evidenceOf(worn, 'tdx/phala_tdx_quote_outdated_collateral.json')

@@ -37,16 +37,16 @@ const set =
   (at: number, ...bytes: readonly number[]) =>
   (target: Uint8Array) =>
     target.set(bytes, at)
-const info = (change: Partial<Info> | Record<string, unknown>) => (it: Info) => void Object.assign(it, change)
-const identity = (change: Partial<Identity> | Record<string, unknown>) => (it: Identity) =>
-  void Object.assign(it, change)
+const info = (change: Partial<Info> | Record<string, unknown>) => (info: Info) => void Object.assign(info, change)
+const identity = (change: Partial<Identity> | Record<string, unknown>) => (identity: Identity) =>
+  void Object.assign(identity, change)
 const iso = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '')
 const except = (status: string, advisories: readonly string[]) => ({
   statuses: { [status]: { advisories, used: { allow: `tdx.status:${status}`, until: now, because: '' } } },
 })
 const old = (status: string, change: Parameters<typeof levelOf>[1] = {}) => levelOf(status, change)
-const versioned = (change: (module: Info['tdxModuleIdentities'][0]) => void) => (it: Info) =>
-  change(it.tdxModuleIdentities[0]!)
+const versioned = (change: (module: Info['tdxModuleIdentities'][0]) => void) => (info: Info) =>
+  change(info.tdxModuleIdentities[0]!)
 
 const shape: readonly Row[] = [
   ['version 4', {}, null],
@@ -68,7 +68,7 @@ const shape: readonly Row[] = [
   ['a byte behind', { behind: Uint8Array.of(0, 1) }, 'evidence_malformed: bytes behind the quote'],
   [
     'short signature data',
-    { afterwards: (it) => it.set([it[632]! - 1], 632) },
+    { afterwards: (bytes) => bytes.set([bytes[632]! - 1], 632) },
     'evidence_malformed: bytes behind the quote',
   ],
 ]
@@ -167,26 +167,38 @@ const data: readonly Row[] = [
     { info: info({ tcbLevels: [old('UpToDate', { tdx: [...tdx(0, 0), 0] })] }) },
     'collateral_invalid: tcb_info',
   ],
-  ['fmspc', { said: (it) => it.fmspc.set([1]) }, 'collateral_invalid: fmspc'],
-  ['pceid', { said: (it) => it.pceid.set([1]) }, 'collateral_invalid: pceid'],
+  ['fmspc', { said: (extension) => extension.fmspc.set([1]) }, 'collateral_invalid: fmspc'],
+  ['pceid', { said: (extension) => extension.pceid.set([1]) }, 'collateral_invalid: pceid'],
   ['ppid on the list', {}, null, { ppids: ['aa'.repeat(16)] }],
   ['ppid off the list', {}, 'chip_not_allowed: ppid', { ppids: ['bb'.repeat(16)] }],
-  ['a longer fmspc', { said: (it) => void (it.fmspc = new Uint8Array(7)) }, 'evidence_malformed: PCK extension'],
+  [
+    'a longer fmspc',
+    { said: (extension) => void (extension.fmspc = new Uint8Array(7)) },
+    'evidence_malformed: PCK extension',
+  ],
   ["a PCK without Intel's extension", { pck: { extensions: [] } }, 'evidence_malformed: PCK extension'],
   ['a PCK that says its fmspc twice', { twice: true }, 'evidence_malformed: PCK extension'],
-  ['a component above 255', { said: (it) => void (it.components[0] = 256) }, 'evidence_malformed: PCK extension'],
-  ['15 components of the PCK', { said: (it) => void it.components.pop() }, 'evidence_malformed: PCK extension'],
+  [
+    'a component above 255',
+    { said: (extension) => void (extension.components[0] = 256) },
+    'evidence_malformed: PCK extension',
+  ],
+  [
+    '15 components of the PCK',
+    { said: (extension) => void extension.components.pop() },
+    'evidence_malformed: PCK extension',
+  ],
 ]
 
 const signatures: readonly Row[] = [
   ['quoting enclave by another key', { quotingSigner: tdxKeys.other }, 'signature_invalid: quoting enclave'],
   ['quote by another key', { quoteSigner: tdxKeys.other }, 'signature_invalid: quote'],
-  ['quote changed', { afterwards: (it) => void (it[48 + 136]! ^= 1) }, 'signature_invalid: quote'],
+  ['quote changed', { afterwards: (bytes) => void (bytes[48 + 136]! ^= 1) }, 'signature_invalid: quote'],
   ['attestation key not bound', { bound: new Uint8Array(32) }, 'signature_invalid: attestation key'],
   ['bytes behind the binding', { quoting: set(352, 1) }, 'signature_invalid: attestation key'],
   [
     'authentication data changed',
-    { afterwards: (it) => void (it[48 + 584 + 4 + 64 + 64 + 6 + 384 + 64 + 2]! ^= 1) },
+    { afterwards: (bytes) => void (bytes[48 + 584 + 4 + 64 + 64 + 6 + 384 + 64 + 2]! ^= 1) },
     'signature_invalid: attestation key',
   ],
 ]
@@ -202,10 +214,10 @@ const quoting: readonly Row[] = [
   ['old, excepted', { quoting: set(258, 3) }, null, except('OutOfDate', ['SA-3'])],
   [
     'levels in another order',
-    { quoting: set(258, 3), identity: (it) => void it.tcbLevels.reverse() },
+    { quoting: set(258, 3), identity: (document) => void document.tcbLevels.reverse() },
     'tcb_too_low: OutOfDate',
   ],
-  ['new, levels in another order', { identity: (it) => void it.tcbLevels.reverse() }, null],
+  ['new, levels in another order', { identity: (document) => void document.tcbLevels.reverse() }, null],
 ]
 
 const levels: readonly Row[] = [
@@ -235,11 +247,11 @@ const levels: readonly Row[] = [
     'tcb_too_low: OutOfDate',
   ],
   ['without a versioned module', { body: set(0, 5, 0) }, null],
-  ['levels in another order', { info: (it) => void it.tcbLevels.reverse() }, null],
+  ['levels in another order', { info: (document) => void document.tcbLevels.reverse() }, null],
   ['no level', { info: info({ tcbLevels: [old('UpToDate', { pcesvn: 14 })] }) }, 'tcb_too_low: platform'],
   [
     'high in one does not make up for another',
-    { said: (it) => void ((it.components[0]! = 200), (it.components[7] = 4)) },
+    { said: (extension) => void ((extension.components[0]! = 200), (extension.components[7] = 4)) },
     'tcb_too_low: platform',
   ],
   ...[
@@ -280,10 +292,10 @@ const levels: readonly Row[] = [
   ['old module', { body: set(0, 5) }, 'tcb_too_low: OutOfDate'],
   ['module older than any level', { body: set(0, 3) }, 'tcb_too_low: module'],
   ['unknown module', { body: set(1, 2) }, 'tcb_too_low: unknown module'],
-  ['module levels in another order', { info: versioned((it) => void it.tcbLevels.reverse()) }, null],
+  ['module levels in another order', { info: versioned((document) => void document.tcbLevels.reverse()) }, null],
   [
     'revoked module',
-    { info: versioned((it) => void (it.tcbLevels[0]!.tcbStatus = 'Revoked')) },
+    { info: versioned((document) => void (document.tcbLevels[0]!.tcbStatus = 'Revoked')) },
     'tcb_too_low: Revoked',
     except('OutOfDate', []),
   ],
@@ -291,7 +303,7 @@ const levels: readonly Row[] = [
   ['attributes of the module', { body: set(112, 1) }, 'debug: module'],
   [
     'attributes outside the mask',
-    { body: set(112, 1), info: versioned((it) => void (it.attributesMask = `FE${'FF'.repeat(7)}`)) },
+    { body: set(112, 1), info: versioned((document) => void (document.attributesMask = `FE${'FF'.repeat(7)}`)) },
     null,
   ],
 ]
@@ -325,30 +337,34 @@ t.test('the shape of the evidence', async (t) => {
     'root_ca_crl',
     'pck_crl',
   ]) {
-    t.equal(await tried({ collateral: (it) => void delete it[name] }), `collateral_missing: ${name}`)
+    t.equal(await tried({ collateral: (record) => void delete record[name] }), `collateral_missing: ${name}`)
     t.match(
-      await tried({ collateral: (it) => void (it[name] = 'x') }),
+      await tried({ collateral: (record) => void (record[name] = 'x') }),
       /^(evidence_malformed|collateral_invalid)/,
       name,
     )
-    t.match(await tried({ collateral: (it) => void (it[name] = '') }), /^(evidence_malformed|collateral_invalid)/, name)
+    t.match(
+      await tried({ collateral: (record) => void (record[name] = '') }),
+      /^(evidence_malformed|collateral_invalid)/,
+      name,
+    )
   }
   for (const value of [1, ['x'], 'x'.repeat(65_537)])
     t.equal(
-      await tried({}, {}, (it) => ({ ...it, collateral: { ...it.collateral, tcb_info: value } })),
+      await tried({}, {}, (document) => ({ ...document, collateral: { ...document.collateral, tcb_info: value } })),
       'evidence_malformed: tcb_info',
     )
   t.equal(await tried({}, {}, ({ collateral: _, ...rest }) => rest), 'collateral_missing: collateral')
   for (const beside of [undefined, {}])
     t.equal(
-      await tried({ body: set(123, 0) }, {}, (it) => ({ ...it, collateral: beside })),
+      await tried({ body: set(123, 0) }, {}, (document) => ({ ...document, collateral: beside })),
       'platform_not_allowed: paravisor',
       'a paravisor is told without collateral, too',
     )
   t.equal(await tried({}, {}, ({ quote: _, ...rest }) => rest), 'evidence_malformed: quote')
   const chain = (change: (pem: string) => string) =>
-    tried({ collateral: (it) => void (it['tcb_info_issuer_chain'] = change(it['tcb_info_issuer_chain']!)) })
-  const spaced = await tried({ collateral: (it) => void (it['tcb_info'] += ' ') })
+    tried({ collateral: (record) => void (record['tcb_info_issuer_chain'] = change(record['tcb_info_issuer_chain']!)) })
+  const spaced = await tried({ collateral: (record) => void (record['tcb_info'] += ' ') })
   t.equal(spaced, 'collateral_invalid: signature of tcb_info', 'a signed text with a space behind')
   t.equal(await chain((pem) => `${pem}x`), 'evidence_malformed: pem')
   t.equal(await chain((pem) => ` ${pem}`), 'evidence_malformed: pem')

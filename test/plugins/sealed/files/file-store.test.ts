@@ -59,7 +59,7 @@ const house = (settings: SettingsInput = {}) => {
       return kept.update(of, ...rest)
     },
   }
-  const its = fitted(
+  const supplied = fitted(
     use(fileStore),
     use(sweep),
     use(random),
@@ -72,12 +72,12 @@ const house = (settings: SettingsInput = {}) => {
     ),
   ).supply({ fileStore: FileStore, sweep: Sweep })
   return {
-    ...its,
+    ...supplied,
     clock,
     rows,
     blobs,
     up: (given: object = {}, bytes?: Uint8Array<ArrayBuffer>) =>
-      its.fileStore.receive(owner, parts({ ...fields, ...given }, bytes), never),
+      supplied.fileStore.receive(owner, parts({ ...fields, ...given }, bytes), never),
     paths: async () => {
       const paths: string[] = []
       for await (const path of blobs.list('')) paths.push(path)
@@ -218,9 +218,9 @@ t.test('a hash whose upload was abandoned is free when its lease is over', async
   const claims = deduplicating(rows, clock)
   t.equal(await claims.take(owner, fields.client_hash, 'file_lost'), null)
   let done = false
-  const waiting = up().then((it) => {
+  const waiting = up().then((stored) => {
     done = true
-    return it
+    return stored
   })
   await clock.pass(14_900)
   t.notOk(done, 'its owner may still write the record')

@@ -41,7 +41,7 @@ const withModels = (...entries: readonly Entry[]) => {
   const asked: string[] = []
   const catalog = {
     list: async () => entries,
-    find: async (name: string) => entries.find((it) => it.name === name) ?? null,
+    find: async (name: string) => entries.find((entry) => entry.name === name) ?? null,
   } as unknown as Catalog
   const inference = {
     async run({ entry }: { entry: Entry }, ask: (candidate: Candidate, signal: AbortSignal) => Promise<unknown>) {

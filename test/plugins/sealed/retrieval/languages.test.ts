@@ -41,13 +41,13 @@ t.test('the forms of a word have one stem in its language', async (t) => {
 const placed = (text: string) => [{ passage: { text, heading: null, page: null }, vector: null }]
 
 const indexOf = (texts: Readonly<Record<string, string>>) => {
-  const it = searchIndex()
-  for (const [id, text] of Object.entries(texts)) it.put(id, placed(text))
-  return it
+  const index = searchIndex()
+  for (const [id, text] of Object.entries(texts)) index.put(id, placed(text))
+  return index
 }
 
-const firstIn = (it: ReturnType<typeof searchIndex>, query: string): string | undefined =>
-  it.search({ query, vector: null, most: 1 })[0]?.fileId
+const firstIn = (index: ReturnType<typeof searchIndex>, query: string): string | undefined =>
+  index.search({ query, vector: null, most: 1 })[0]?.fileId
 
 t.test('German questions find their article by other forms, and by parts and wholes of joined words', async (t) => {
   const law = indexOf(articles)
@@ -58,9 +58,9 @@ t.test('German questions find their article by other forms, and by parts and who
 t.test(
   'a word is no part of another that is hardly longer, nor is a short one of a word with an unknown rest',
   async (t) => {
-    const it = indexOf({ a: `Die Antworten, Transporte und die Lattenzäune sind da. ${spoken.de.text}` })
-    t.equal(firstIn(it, 'Zaun'), 'a')
-    for (const query of ['Antwortenden', 'Orte']) t.equal(firstIn(it, query), undefined, query)
+    const index = indexOf({ a: `Die Antworten, Transporte und die Lattenzäune sind da. ${spoken.de.text}` })
+    t.equal(firstIn(index, 'Zaun'), 'a')
+    for (const query of ['Antwortenden', 'Orte']) t.equal(firstIn(index, query), undefined, query)
   },
 )
 

@@ -29,24 +29,24 @@ t.test('a giant word and a text without spaces are cut all the same', async (t) 
 })
 
 t.test('a collection forgets, replaces, and keeps to the files that are asked for', async (t) => {
-  const it = searchIndex()
-  const put = (id: string, text: string) => it.put(id, [{ passage: section(text, null, 3), vector: null }])
+  const index = searchIndex()
+  const put = (id: string, text: string) => index.put(id, [{ passage: section(text, null, 3), vector: null }])
   put('a', 'The heron waits by the weir.')
   put('b', 'A heron is grey.')
   const ids = (query: string, fileIds?: readonly string[]) =>
-    it.search({ query, vector: null, most: 5, ...(fileIds && { fileIds }) }).map(({ fileId }) => fileId)
+    index.search({ query, vector: null, most: 5, ...(fileIds && { fileIds }) }).map(({ fileId }) => fileId)
   t.same([...ids('heron')].sort(), ['a', 'b'])
   t.same(ids('heron', ['b']), ['b'])
-  t.match(it.search({ query: 'weir', vector: null, most: 5 })[0], {
+  t.match(index.search({ query: 'weir', vector: null, most: 5 })[0], {
     fileId: 'a',
     page: 3,
     snippet: /weir/,
   })
   put('a', 'Something else.')
   t.notOk(ids('weir').includes('a'), 'what was replaced is not found')
-  it.remove('b')
+  index.remove('b')
   t.notOk(ids('heron').includes('b'))
-  t.ok(it.size > 0)
+  t.ok(index.size > 0)
 })
 
 t.test('known items are found among 312 documents by words alone', { timeout: 120_000 }, async (t) => {
@@ -61,39 +61,39 @@ t.test('known items are found among 312 documents by words alone', { timeout: 12
 t.test('the questions of the bench are locked, and two halves of more than three hundred', async (t) => {
   const [tuning, measured] = [wildQuestions(0), wildQuestions(1)]
   t.ok(tuning.length + measured.length > 300)
-  t.notOk(measured.some(({ query }) => tuning.some((it) => it.query === query)))
+  t.notOk(measured.some(({ query }) => tuning.some((question) => question.query === query)))
 })
 
 const lines = (texts: readonly string[], heading: string | null = null) =>
   texts.map((text) => ({ passage: section(text, heading), vector: null }))
 
 t.test('words of a heading, and of the name of a file, count more than words in the text', async (t) => {
-  const it = searchIndex()
-  it.put('text', lines(['A note on herons and on the weir.', 'Nothing.']))
-  it.put('heading', lines(['They wait.', 'Nothing.'], 'Herons'))
-  it.put('title', lines(['They stand there.', 'Nothing.']), { title: 'Storks' })
-  it.put('more text', lines(['Storks nest on this roof.', 'Nothing.']))
-  const first = (query: string) => it.search({ query, vector: null, most: 5 })[0]
+  const index = searchIndex()
+  index.put('text', lines(['A note on herons and on the weir.', 'Nothing.']))
+  index.put('heading', lines(['They wait.', 'Nothing.'], 'Herons'))
+  index.put('title', lines(['They stand there.', 'Nothing.']), { title: 'Storks' })
+  index.put('more text', lines(['Storks nest on this roof.', 'Nothing.']))
+  const first = (query: string) => index.search({ query, vector: null, most: 5 })[0]
   t.match(first('heron'), { fileId: 'heading', heading: 'Herons', title: null })
   t.match(first('stork'), { fileId: 'title', title: 'Storks' })
 })
 
 t.test('words that every question has count less', async (t) => {
-  const it = searchIndex()
-  it.put('a', lines(['How do you do? How do I do it? What is what, and why do you do it?']))
-  it.put('b', lines(['The lantern.', 'The heron.', 'The weir.', 'The ferry.']))
-  t.equal(it.search({ query: 'how do I do the lantern', vector: null, most: 1 })[0]?.fileId, 'b')
+  const index = searchIndex()
+  index.put('a', lines(['How do you do? How do I do it? What is what, and why do you do it?']))
+  index.put('b', lines(['The lantern.', 'The heron.', 'The weir.', 'The ferry.']))
+  t.equal(index.search({ query: 'how do I do the lantern', vector: null, most: 1 })[0]?.fileId, 'b')
 })
 
 t.test('a passage is found by its vector alone, and the words count more', async (t) => {
-  const it = searchIndex()
+  const index = searchIndex()
   const vectors = Array.from({ length: 40 }, (_, at) => Float32Array.of(Math.cos(1 + at / 90), Math.sin(1 + at / 90)))
-  it.put(
+  index.put(
     'a',
     vectors.map((vector, at) => ({ passage: section(at === 39 ? 'The heron.' : `Line ${at}.`, `${at}`), vector })),
   )
-  it.put('near', [{ passage: section('Nothing like it.'), vector: Float32Array.of(1, 0) }])
-  const ask = (query: string) => it.search({ query, vector: Float32Array.of(1, 0), most: 2 })
+  index.put('near', [{ passage: section('Nothing like it.'), vector: Float32Array.of(1, 0) }])
+  const ask = (query: string) => index.search({ query, vector: Float32Array.of(1, 0), most: 2 })
   t.equal(ask('zebra')[0]?.fileId, 'near')
   t.match(ask('heron')[0], { snippet: 'The heron.' })
 })

@@ -53,15 +53,15 @@ t.test('a number behind a dot is a part of a name', async (t) => {
 })
 
 t.test('a long snippet shows what stands around a hit, and a short one the words themselves', async (t) => {
-  const it = searchIndex()
+  const index = searchIndex()
   const body = (at: number) => `Sentence ${at} stands here. `.repeat(20).trim()
   const passages = Array.from({ length: 9 }, (_, at) => ({
     passage: { text: at === 4 ? `${body(4)} The lantern is copper.` : body(at), heading: `Part ${at}`, page: at },
     vector: null,
   }))
-  it.put('a', passages)
+  index.put('a', passages)
   const shown = (characters?: number) =>
-    it.search({ query: 'lantern', vector: null, most: 1, ...(characters && { characters }) })[0]?.snippet ?? ''
+    index.search({ query: 'lantern', vector: null, most: 1, ...(characters && { characters }) })[0]?.snippet ?? ''
   const parts = (snippet: string) => [...new Set(snippet.match(/(?<=Sentence )\d/g))].join()
   t.equal(parts(shown()), '4', 'the usual one stays under its heading')
   t.equal(parts(shown(1_600)), '3,4,5', 'neighbours on both sides')

@@ -20,7 +20,7 @@ const read = async (name: string) => JSON.parse(await readFile(`test/vectors/${n
 const edges = await read('edges')
 const draft = await read('x-wing')
 const hex = (text: string): Uint8Array => fromHex(text, 1 << 20)!
-const kem = (name: string) => kems.find((it) => it.name === name)!
+const kem = (name: string) => kems.find((kem) => kem.name === name)!
 const ciphers = { native, portable }
 const curves = { native: nativeX25519, portable: portableX25519 }
 const lattices = { native: nativeMlKem, portable: portableMlKem }
@@ -31,18 +31,21 @@ t.test('XChaCha20-Poly1305', async (t) => {
   for (const [name, { seal, open }] of Object.entries(ciphers)) {
     const [key, nonce, aad] = [hex(published.key), hex(published.nonce), hex(published.aad)]
     t.equal(toHex(seal(key, nonce, utf8(published.text), aad)), published.sealed, `${published.source}, ${name}`)
-    for (const it of valid) {
-      const given = [hex(it.key), hex(it.nonce)] as const
-      const aad = it.aad === '' ? undefined : hex(it.aad)
+    for (const vector of valid) {
+      const given = [hex(vector.key), hex(vector.nonce)] as const
+      const aad = vector.aad === '' ? undefined : hex(vector.aad)
       t.equal(
-        toHex(seal(...given, hex(it.plain), aad)),
-        it.sealed,
-        `${name}: ${it.plain.length / 2} and ${it.aad.length / 2} bytes`,
+        toHex(seal(...given, hex(vector.plain), aad)),
+        vector.sealed,
+        `${name}: ${vector.plain.length / 2} and ${vector.aad.length / 2} bytes`,
       )
-      t.equal(toHex(open(...given, hex(it.sealed), aad)), it.plain)
+      t.equal(toHex(open(...given, hex(vector.sealed), aad)), vector.plain)
     }
-    for (const it of invalid) {
-      t.throws(() => open(hex(it.key), hex(it.nonce), hex(it.sealed), hex(it.aad)), `${name}: ${it.comment}`)
+    for (const vector of invalid) {
+      t.throws(
+        () => open(hex(vector.key), hex(vector.nonce), hex(vector.sealed), hex(vector.aad)),
+        `${name}: ${vector.comment}`,
+      )
     }
   }
   for (const length of [256 * 1024, 256 * 1024 + 1, 600_000]) {
@@ -57,23 +60,24 @@ t.test('XChaCha20-Poly1305', async (t) => {
     t.throws(() => seal(new Uint8Array(32), new Uint8Array(25), utf8('text')), `${name}: a long nonce`)
     t.throws(() => seal(new Uint8Array(36), new Uint8Array(24), utf8('text')), `${name}: a long key`)
   }
-  for (const it of invalid) t.equal(open(hex(it.key), hex(it.nonce), hex(it.sealed), hex(it.aad)), null, it.comment)
+  for (const vector of invalid)
+    t.equal(open(hex(vector.key), hex(vector.nonce), hex(vector.sealed), hex(vector.aad)), null, vector.comment)
   t.ok(valid.length >= 50 && invalid.length >= 40, `${valid.length} valid, ${invalid.length} invalid`)
 })
 
 t.test('X25519', async (t) => {
   const { published, valid, refused, refused_lengths, seed } = edges.x25519
-  for (const it of published) {
-    t.equal(toHex(x25519.getSharedSecret(hex(it.scalar), hex(it.point))), it.dh, it.source)
+  for (const vector of published) {
+    t.equal(toHex(x25519.getSharedSecret(hex(vector.scalar), hex(vector.point))), vector.dh, vector.source)
     for (const { publicKeyOf } of Object.values(curves))
-      t.equal(toHex(publicKeyOf(hex(it.scalar))), toHex(x25519.getPublicKey(hex(it.scalar))), it.source)
-    t.equal(toHex(curves.native.agree(hex(it.scalar), hex(it.point))), it.dh, `${it.source}, native`)
+      t.equal(toHex(publicKeyOf(hex(vector.scalar))), toHex(x25519.getPublicKey(hex(vector.scalar))), vector.source)
+    t.equal(toHex(curves.native.agree(hex(vector.scalar), hex(vector.point))), vector.dh, `${vector.source}, native`)
   }
   for (const [name, curve] of Object.entries(curves)) {
-    for (const it of valid) {
-      const open = opener(kem('x25519'), hex(it.seed), curve.agree)
-      t.equal(toHex(open(hex(it.cipherText))), it.shared_secret, `${name}: ${it.comment}`)
-      t.not(it.shared_secret, it.dh, 'never the raw one')
+    for (const vector of valid) {
+      const open = opener(kem('x25519'), hex(vector.seed), curve.agree)
+      t.equal(toHex(open(hex(vector.cipherText))), vector.shared_secret, `${name}: ${vector.comment}`)
+      t.not(vector.shared_secret, vector.dh, 'never the raw one')
     }
     for (const point of [...refused, ...refused_lengths]) {
       t.throws(() => opener(kem('x25519'), hex(seed), curve.agree)(hex(point)), `${name}: ${point.slice(0, 16)}`)
@@ -87,40 +91,41 @@ t.test('HKDF-SHA-256', async (t) => {
   for (const { source, ikm, salt, info, okm } of published) {
     t.equal(toHex(hkdf(sha256, hex(ikm), hex(salt), hex(info), okm.length / 2)), okm, source)
   }
-  for (const it of lengths) {
-    const okm = hkdf(sha256, hex(it.ikm), hex(it.salt), hex(it.info), it.length)
-    t.equal(createHash('sha256').update(okm).digest('hex'), it.sha256, `${it.length} bytes`)
+  for (const length of lengths) {
+    const okm = hkdf(sha256, hex(length.ikm), hex(length.salt), hex(length.info), length.length)
+    t.equal(createHash('sha256').update(okm).digest('hex'), length.sha256, `${length.length} bytes`)
   }
   t.throws(() => hkdf(sha256, hex('00'), undefined, undefined, refused_length))
   for (const { secret, nonce, key } of stream) t.equal(toHex(streamKey(hex(secret), hex(nonce))), key)
 })
 
-for (const [name, it] of [
+for (const [name, vector] of [
   ['ml-kem-768', edges.mlKem],
   ['x-wing', edges.xWing],
 ] as const) {
   t.test(name, async (t) => {
     for (const speed of speeds) {
-      const open = opener(kem(name), hex(it.seed), curves[speed].agree, lattices[speed])
-      t.equal(toHex(open(hex(it.cipherText))), it.shared_secret)
-      for (const { at, by, shared_secret } of it.changed) {
-        const wrong = hex(it.cipherText)
+      const open = opener(kem(name), hex(vector.seed), curves[speed].agree, lattices[speed])
+      t.equal(toHex(open(hex(vector.cipherText))), vector.shared_secret)
+      for (const { at, by, shared_secret } of vector.changed) {
+        const wrong = hex(vector.cipherText)
         wrong[at]! ^= by
         t.equal(toHex(open(wrong)), shared_secret, `${speed}: byte ${at} by ${by} is rejected without a word`)
-        t.not(shared_secret, it.shared_secret)
+        t.not(shared_secret, vector.shared_secret)
       }
-      for (const { fill, shared_secret } of it.filled ?? []) {
+      for (const { fill, shared_secret } of vector.filled ?? []) {
         t.equal(toHex(open(new Uint8Array(1088).fill(fill))), shared_secret, `${speed}: all ${fill}`)
       }
-      for (const length of it.refused_lengths) t.throws(() => open(new Uint8Array(length)), `${speed}: ${length} bytes`)
-      for (const point of it.refused_points ?? []) {
-        t.throws(() => open(hex(it.cipherText.slice(0, 2176) + point)), `${speed}: a point of low order inside`)
+      for (const length of vector.refused_lengths)
+        t.throws(() => open(new Uint8Array(length)), `${speed}: ${length} bytes`)
+      for (const point of vector.refused_points ?? []) {
+        t.throws(() => open(hex(vector.cipherText.slice(0, 2176) + point)), `${speed}: a point of low order inside`)
       }
     }
     for (const length of [0, 31, 33, 1183, 1215]) {
       t.throws(() => encapsulate(kem(name), new Uint8Array(length)), `a public key of ${length} bytes`)
     }
-    const tooLarge = publicKeyOf(kem(name), hex(it.seed)).fill(255, 0, 1152)
+    const tooLarge = publicKeyOf(kem(name), hex(vector.seed)).fill(255, 0, 1152)
     t.throws(() => encapsulate(kem(name), tooLarge), 'a public key whose numbers are not reduced')
   })
 }
@@ -163,16 +168,16 @@ t.test('a public key that changes in its place is another key', async (t) => {
 })
 
 t.test(draft.source, async (t) => {
-  for (const it of draft.cases) {
-    const publicKey = publicKeyOf(kem('x-wing'), hex(it.seed))
-    const made = encapsulate(kem('x-wing'), publicKey, hex(it.randomness))
-    t.equal(toHex(publicKey), it.public_key ?? toHex(publicKey), 'public key')
-    t.equal(toHex(made.cipherText), it.cipherText ?? toHex(made.cipherText), 'ciphertext')
-    t.equal(toHex(made.sharedSecret), it.shared_secret, 'shared secret')
+  for (const vector of draft.cases) {
+    const publicKey = publicKeyOf(kem('x-wing'), hex(vector.seed))
+    const made = encapsulate(kem('x-wing'), publicKey, hex(vector.randomness))
+    t.equal(toHex(publicKey), vector.public_key ?? toHex(publicKey), 'public key')
+    t.equal(toHex(made.cipherText), vector.cipherText ?? toHex(made.cipherText), 'ciphertext')
+    t.equal(toHex(made.sharedSecret), vector.shared_secret, 'shared secret')
     for (const curve of Object.values(curves)) {
       t.equal(
-        toHex(opener(kem('x-wing'), hex(it.seed), curve.agree)(hex(it.cipherText ?? toHex(made.cipherText)))),
-        it.shared_secret,
+        toHex(opener(kem('x-wing'), hex(vector.seed), curve.agree)(hex(vector.cipherText ?? toHex(made.cipherText)))),
+        vector.shared_secret,
       )
     }
   }

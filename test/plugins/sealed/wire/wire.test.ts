@@ -38,33 +38,37 @@ async function* inPieces(bytes: Uint8Array, length: number) {
 t.test('the vectors', async (t) => {
   const nonce = hex(vectors.nonce)
   const prefix = hex(vectors.stream_prefix)
-  for (const it of vectors.cases) {
-    t.test(it.kem, async (t) => {
-      const kem = kems.find(({ id }) => id === it.kem_id)!
-      const publicKey = publicKeyOf(kem, hex(it.seed))
-      t.equal(toHex(publicKey), it.public_key, 'public key')
-      t.equal(enclaveKid({ kem: kem.id, publicKey }), it.enclaveKid, 'kid')
-      const made = encapsulate(kem, publicKey, hex(it.encap_randomness))
-      t.equal(toHex(made.cipherText), it.cipherText, 'ciphertext')
+  for (const vector of vectors.cases) {
+    t.test(vector.kem, async (t) => {
+      const kem = kems.find(({ id }) => id === vector.kem_id)!
+      const publicKey = publicKeyOf(kem, hex(vector.seed))
+      t.equal(toHex(publicKey), vector.public_key, 'public key')
+      t.equal(enclaveKid({ kem: kem.id, publicKey }), vector.enclaveKid, 'kid')
+      const made = encapsulate(kem, publicKey, hex(vector.encap_randomness))
+      t.equal(toHex(made.cipherText), vector.cipherText, 'ciphertext')
       t.equal(kemOf(made.cipherText.length), kem, 'told by its length')
-      t.equal(toHex(made.sharedSecret), it.shared_secret, 'shared secret')
-      const secret = opener(kem, hex(it.seed))(hex(it.cipherText))
-      t.equal(toHex(secret), it.shared_secret, 'opened')
-      t.equal(toHex(seal(secret, nonce, utf8(it.request_plaintext))), it.encryptedInference, 'sealed request')
-      t.same(openJson(secret, nonce, hex(it.encryptedInference)), JSON.parse(it.request_plaintext), 'opened request')
+      t.equal(toHex(made.sharedSecret), vector.shared_secret, 'shared secret')
+      const secret = opener(kem, hex(vector.seed))(hex(vector.cipherText))
+      t.equal(toHex(secret), vector.shared_secret, 'opened')
+      t.equal(toHex(seal(secret, nonce, utf8(vector.request_plaintext))), vector.encryptedInference, 'sealed request')
+      t.same(
+        openJson(secret, nonce, hex(vector.encryptedInference)),
+        JSON.parse(vector.request_plaintext),
+        'opened request',
+      )
       const key = streamKey(secret, nonce)
-      t.equal(toHex(key), it.stream_key, 'stream key')
+      t.equal(toHex(key), vector.stream_key, 'stream key')
       const sealer = frameSealer(key, prefix, 256)
-      const last = it.chunks_plain.length - 1
-      const frames = it.chunks_plain.map((plain: string, at: number) =>
+      const last = vector.chunks_plain.length - 1
+      const frames = vector.chunks_plain.map((plain: string, at: number) =>
         toHex(sealer(utf8(plain), at === last ? flags.final : flags.data)),
       )
-      t.same(frames, it.padded_chunks, 'frames')
+      t.same(frames, vector.padded_chunks, 'frames')
       for (const kind of ['chunks', 'padded_chunks']) {
         const opened = frameOpener(key)
         t.same(
-          it[kind].map((frame: string) => textOf(opened(hex(frame))!.plain).trimEnd()),
-          it.chunks_plain,
+          vector[kind].map((frame: string) => textOf(opened(hex(frame))!.plain).trimEnd()),
+          vector.chunks_plain,
           `readers take ${kind}`,
         )
       }
@@ -89,7 +93,7 @@ t.test('the vectors', async (t) => {
     const known = { ...key!, kem: 0x20 }
     t.equal(parseKeyset(printKeyset({ ...body, keys: [{ ...known, publicKey: new Uint8Array(33) }] })), null)
     t.ok(parseKeyset(printKeyset({ ...body, keys: [{ ...known, kem: 9 }] })), 'a kind that nobody knows yet is kept')
-    const [one, other] = [...two.keys].slice(0, 2).map((it) => printKeyset({ ...two, keys: [it] }).subarray(56))
+    const [one, other] = [...two.keys].slice(0, 2).map((key) => printKeyset({ ...two, keys: [key] }).subarray(56))
     const head = printKeyset({ ...two, keys: two.keys.slice(0, 2) }).subarray(0, 56)
     t.ok(parseKeyset(concat(head, one!, other!)))
     t.equal(parseKeyset(concat(head, other!, one!)), null, 'keys have one order')
@@ -128,7 +132,7 @@ t.test('the vectors', async (t) => {
     }
   })
   t.test('answers, errors and low points', async (t) => {
-    const first = vectors.cases.find((it: { kem: string }) => it.kem === 'X-Wing')
+    const first = vectors.cases.find((vector: { kem: string }) => vector.kem === 'X-Wing')
     const secret = hex(first.shared_secret)
     const { json_answer, reflected_answer_must_be_refused, error_frame, padding_edges, sealed_deks } = more
     t.same(
@@ -191,7 +195,10 @@ t.test('a changed stream does not open', async (t) => {
   const outcome = (sent: readonly Uint8Array[]) => {
     const opened = frameOpener(key)
     const seen = sent.map((frame) => opened(frame))
-    return { refused: seen.some((it) => it === null), complete: seen.some((it) => it?.flag === flags.final) }
+    return {
+      refused: seen.some((value) => value === null),
+      complete: seen.some((value) => value?.flag === flags.final),
+    }
   }
   t.same(outcome(frames), { refused: false, complete: true })
   const [a, b, c] = frames

@@ -144,7 +144,7 @@ const clock: Clock = {
     }
   },
 }
-const fitting = <T>(port: Fitting<T>['port'], it: T) => use(plugin({ port, name: port.name, create: () => it }))
+const fitting = <T>(port: Fitting<T>['port'], given: T) => use(plugin({ port, name: port.name, create: () => given }))
 
 const caller: Caller = {
   key: 'k',
@@ -264,9 +264,9 @@ t.test('formulas', async (t) => {
     const weights = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2, maxLength: 10 })
     fc.assert(
       fc.property(weights, (weights) => {
-        const sum = weights.reduce((sum, it) => sum + it, 0)
+        const sum = weights.reduce((sum, weight) => sum + weight, 0)
         fc.pre(sum > 1e-9)
-        const probabilities = weights.map((it) => it / sum)
+        const probabilities = weights.map((weight) => weight / sum)
         for (const question of [
           choice(weights.map((_, index) => `l${index}`)),
           score(...weights.map((_, index) => `l${index}`)),
@@ -308,7 +308,7 @@ t.test('formulas', async (t) => {
 
   t.test('rounded probabilities are allowed half a unit of their last digit', async (t) => {
     t.same(normalised([0.25, 0.75]), [0.25, 0.75], 'and untouched where nothing is off')
-    t.ok(normalised([0.33, 0.33, 0.33])!.every((it) => Math.abs(it - 1 / 3) < 1e-15))
+    t.ok(normalised([0.33, 0.33, 0.33])!.every((value) => Math.abs(value - 1 / 3) < 1e-15))
     t.same(normalised([0.1, 0.2, 0.7]), [0.1, 0.2, 0.7])
     t.equal(normalised([0.3, 0.3, 0.3]), null)
     t.equal(normalised([1, 1]), null)
@@ -470,8 +470,8 @@ t.test('parse', async (t) => {
 t.test('backends of the System-One form', async (t) => {
   const hostile = choice(['10', '2', 'b', '__proto__'])
   const call = callOf(hostile, { ...noul, yes: 'it is' } as Question, score('low', null))
-  const answers = (...its: string[]) =>
-    `{"answers":{${its.map((it, index) => `"q${index + 1}":${it}`).join()}},"usage":{"input_tokens":7,"output_tokens":2}}`
+  const answers = (...texts: string[]) =>
+    `{"answers":{${texts.map((text, index) => `"q${index + 1}":${text}`).join()}},"usage":{"input_tokens":7,"output_tokens":2}}`
   const good = answers(
     '{"type":"choice","choice":"b","probabilities":{"2":0.2,"10":0.1,"__proto__":0.3,"b":0.4},"x_label_mass":0.9}',
     '{"type":"noul","noul":0.25}',
@@ -515,16 +515,16 @@ t.test('backends of the System-One form', async (t) => {
       '{"type":"noul","noul":1}',
       'null',
     ]
-    for (const it of wrong) {
+    for (const text of wrong) {
       t.throws(
-        () => parseSystemOne(answers('{"noul":0.5}', it), [noul, hostile]),
+        () => parseSystemOne(answers('{"noul":0.5}', text), [noul, hostile]),
         fault(UpstreamFailed, { again: true, validator: { 1: /no valid/ } }),
       )
     }
-    for (const it of ['{"noul":1.5}', '{"noul":"1"}', '{"type":"noul"}'])
-      t.throws(() => parseSystemOne(answers(it), [noul]), UpstreamFailed)
-    for (const it of ['', '[]', '{"answers":[]}', '{"answers":{"q1":{"noul":1},"q1":{"noul":0}}}']) {
-      t.throws(() => parseSystemOne(it, [noul]), fault(UpstreamFailed, { again: true }))
+    for (const text of ['{"noul":1.5}', '{"noul":"1"}', '{"type":"noul"}'])
+      t.throws(() => parseSystemOne(answers(text), [noul]), UpstreamFailed)
+    for (const text of ['', '[]', '{"answers":[]}', '{"answers":{"q1":{"noul":1},"q1":{"noul":0}}}']) {
+      t.throws(() => parseSystemOne(text, [noul]), fault(UpstreamFailed, { again: true }))
     }
     t.same(parseSystemOne(answers('{"type":"refusal"}'), [noul]).distributions, [
       { probabilities: [0.5, 0.5], refused: true },
@@ -650,7 +650,7 @@ t.test('reads of a chat model', async (t) => {
   }
   const near = (t: Test, given: readonly number[], wanted: readonly number[]) =>
     t.ok(
-      given.length === wanted.length && given.every((it, index) => Math.abs(it - wanted[index]!) < 1e-12),
+      given.length === wanted.length && given.every((value, index) => Math.abs(value - wanted[index]!) < 1e-12),
       `${given} is ${wanted}`,
     )
 
@@ -878,7 +878,7 @@ t.test('reads of a chat model', async (t) => {
   t.test('more than twenty labels are read by groups, in true proportion', async (t) => {
     const labels = Array.from({ length: 26 }, (_, index) => `label ${index}`)
     const truth = labels.map((label) => weightOf(label))
-    const sum = truth.reduce((sum, it) => sum + it, 0)
+    const sum = truth.reduce((sum, value) => sum + value, 0)
     const { upstream, calls } = chatting((body) => {
       const shown = shownIn(textOf(body))
       if (shown.length > 20) throw new Error('too many for one read')
@@ -890,7 +890,9 @@ t.test('reads of a chat model', async (t) => {
     })
     const { distributions } = await decideByChat(upstream, callOf(choice(labels)), 1, never)
     t.equal(calls.length, 3)
-    t.ok(distributions[0]!.probabilities.every((it, index) => Math.abs(it - truth[index]! / sum) < 1e-9))
+    t.ok(
+      distributions[0]!.probabilities.every((probability, index) => Math.abs(probability - truth[index]! / sum) < 1e-9),
+    )
     t.ok(checkDistribution(choice(labels), distributions[0], 0))
     const twenty = chatting(opinion)
     await decideByChat(twenty.upstream, callOf(choice(labels.slice(0, 20))), 1, never)
@@ -945,7 +947,7 @@ t.test('the routes', async (t) => {
     })
     t.same([...ordered.get('diagnostics').get('questions').keys()], ['__proto__', 'constructor', '10', '2'])
     t.ok(
-      [...answers.get('__proto__').get('probabilities').values()].some((it: number) => `${it}`.length > 12),
+      [...answers.get('__proto__').get('probabilities').values()].some((value: number) => `${value}`.length > 12),
       'nothing is rounded',
     )
     t.equal(reply.headers?.['x-ratelimit-limit-tokens'], '5')
@@ -964,7 +966,7 @@ t.test('the routes', async (t) => {
         instructions: fc.string(),
         criteria: fc
           .uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 6 })
-          .map((it) => Object.fromEntries(it.map((label) => [label, null]))),
+          .map((texts) => Object.fromEntries(texts.map((label) => [label, null]))),
       }),
       fc.record({ type: fc.constant('noul'), instructions: fc.string() }),
       fc.record({
@@ -973,21 +975,21 @@ t.test('the routes', async (t) => {
         criteria: fc.array(fc.string(), { minLength: 2, maxLength: 10 }),
       }),
     )
-    const listOf = (its: readonly unknown[], prefix: string) =>
-      body(Object.fromEntries(its.map((it, index) => [`${prefix}${index}`, it])))
+    const listOf = (asking: readonly unknown[], prefix: string) =>
+      body(Object.fromEntries(asking.map((given, index) => [`${prefix}${index}`, given])))
     await fc.assert(
       fc.asyncProperty(
         fc.array(asked, { minLength: 1, maxLength: 6 }),
         fc.integer({ min: 1, max: 3 }),
-        async (its, samples) => {
-          const answersOf = async (its: readonly unknown[], prefix: string) =>
-            Object.values((await decide({ ...listOf(its, prefix), samples })).body.answers).map((it) =>
-              JSON.stringify(it),
+        async (asking, samples) => {
+          const answersOf = async (asking: readonly unknown[], prefix: string) =>
+            Object.values((await decide({ ...listOf(asking, prefix), samples })).body.answers).map((answer) =>
+              JSON.stringify(answer),
             )
-          const plain = await answersOf(its, 'q')
-          const renamed = await answersOf(its, 'an id that means yes ')
-          const turned = (await answersOf(its.toReversed(), 'q')).toReversed()
-          const split = (await Promise.all(its.map((it) => answersOf([it], 'x')))).flat()
+          const plain = await answersOf(asking, 'q')
+          const renamed = await answersOf(asking, 'an id that means yes ')
+          const turned = (await answersOf(asking.toReversed(), 'q')).toReversed()
+          const split = (await Promise.all(asking.map((given) => answersOf([given], 'x')))).flat()
           for (const other of [renamed, turned, split])
             if (other.join() !== plain.join()) throw new Error(`${plain}\n${other}`)
         },
@@ -1059,11 +1061,11 @@ t.test('the routes', async (t) => {
       { name: 'n', description: '', release_date: '1970-01-01' },
     ])
     t.same(
-      list.data.map((it: { model: string }) => it.model),
+      list.data.map((given: { model: string }) => given.model),
       ['m', 'n'],
     )
     t.same(
-      (await plain.models(only)).models.map((it: { name: string }) => it.name),
+      (await plain.models(only)).models.map((given: { name: string }) => given.name),
       ['n'],
     )
   })
@@ -1194,7 +1196,7 @@ t.test('the routes', async (t) => {
     t.same(answered.usage, { input_tokens: 20, output_tokens: 2 })
     t.match(answered, { model: 'm', diagnostics: { escalated: { model: 'l', backend: 'large', questions: 1 } } })
     t.same(
-      settled.map((it) => (it as unknown[])[0]),
+      settled.map((row) => (row as unknown[])[0]),
       ['m', 'l'],
     )
     t.notOk(
@@ -1223,7 +1225,7 @@ t.test('the routes', async (t) => {
       diagnostics: { escalated: { model: 'l', earlier: [{ model: 'n', questions: 1 }] } },
     })
     t.same(
-      chained.settled.map((it) => (it as unknown[])[0]),
+      chained.settled.map((row) => (row as unknown[])[0]),
       ['m', 'n', 'l'],
       'all on one bill',
     )

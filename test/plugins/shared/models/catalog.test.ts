@@ -23,19 +23,19 @@ const provider = (
   list: Provider['list'],
   able: Partial<Upstream> = { chat: async () => Promise.reject(new Error()) },
 ) => {
-  const it: Provider = {
+  const provider: Provider = {
     name,
     asked: 0,
     list,
     async models() {
-      it.asked++
-      if (it.list === 'silence') return new Promise(() => {})
-      if (it.list instanceof Error) throw it.list
-      return it.list
+      provider.asked++
+      if (provider.list === 'silence') return new Promise(() => {})
+      if (provider.list instanceof Error) throw provider.list
+      return provider.list
     },
     ...able,
   }
-  return it
+  return provider
 }
 
 const chatModels = (...ids: readonly string[]): Model[] => ids.map((id) => ({ id, type: 'CHAT' }))
@@ -48,7 +48,7 @@ const fresh = (
 ) => {
   const events: string[] = []
   const log: Log = { info() {}, warn() {}, error: (event) => void events.push(event) }
-  const it = made(
+  const made1 = made(
     Catalog,
     use(catalog, { inside }),
     use(cache),
@@ -57,7 +57,7 @@ const fresh = (
     given(Clock, 'clock', () => clock),
     given(Log, 'log', () => log),
   )
-  return { ...it, events }
+  return { ...made1, events }
 }
 
 t.test('from the configuration', async (t) => {
@@ -68,7 +68,7 @@ t.test('from the configuration', async (t) => {
   })
 
   t.test('only what is configured, in its order, and nobody is asked', async (t) => {
-    const it = fresh([a, b], {
+    const catalog = fresh([a, b], {
       models: {
         small: {
           upstreams: [
@@ -80,7 +80,7 @@ t.test('from the configuration', async (t) => {
         marked: { decide: true, upstreams: [{ provider: 'a' }] },
       },
     })
-    const small = await it.find('small', never)
+    const small = await catalog.find('small', never)
     t.same(
       small?.candidates.map(({ id, weight }) => [id, weight]),
       [
@@ -89,12 +89,12 @@ t.test('from the configuration', async (t) => {
       ],
     )
     t.same([...small!.does].sort(), ['chat', 'decide'], 'the backend that decides makes it decide')
-    t.same([...(await it.find('vectors', never))!.does], ['embed'])
-    t.same([...(await it.find('marked', never))!.does].sort(), ['chat', 'decide'])
-    t.equal(await it.find('x', never), null)
-    t.equal(await it.find('__proto__', never), null)
+    t.same([...(await catalog.find('vectors', never))!.does], ['embed'])
+    t.same([...(await catalog.find('marked', never))!.does].sort(), ['chat', 'decide'])
+    t.equal(await catalog.find('x', never), null)
+    t.equal(await catalog.find('__proto__', never), null)
     t.same(
-      (await it.list(never)).map(({ name }) => name),
+      (await catalog.list(never)).map(({ name }) => name),
       ['small', 'vectors', 'marked'],
     )
     t.equal(a.asked, 0)
@@ -115,21 +115,24 @@ t.test('from the configuration', async (t) => {
       provider('b', [], { chat, continues: false }),
       provider('c', [], {}),
     ]
-    const its = (...names: readonly string[]) => ({
+    const listed = (...names: readonly string[]) => ({
       models: { small: { continues: true, upstreams: names.map((provider) => ({ provider })) } },
     })
-    t.throws(() => fresh([unable, mute], its('b', 'c')), /^models\.small\.continues: none of its providers can go on/)
-    t.ok(fresh([able, unable], its('a', 'b')), 'one is enough')
+    t.throws(
+      () => fresh([unable, mute], listed('b', 'c')),
+      /^models\.small\.continues: none of its providers can go on/,
+    )
+    t.ok(fresh([able, unable], listed('a', 'b')), 'one is enough')
   })
 
   t.test('the id of the catalogs finds a model where no name is like it', async (t) => {
     const upstreams = [{ provider: 'a' }]
     const models = { small: { id: 7, upstreams }, '7': { id: 8, upstreams }, named: { id: 8, upstreams } }
-    const it = fresh([provider('a', [])], { models })
-    t.equal((await it.find('7', never))!.name, '7')
-    t.equal((await it.find('8', never))!.name, '7', 'the first one of two')
-    t.equal(await it.find('9', never), null)
-    t.ok(it.isWhole())
+    const catalog = fresh([provider('a', [])], { models })
+    t.equal((await catalog.find('7', never))!.name, '7')
+    t.equal((await catalog.find('8', never))!.name, '7', 'the first one of two')
+    t.equal(await catalog.find('9', never), null)
+    t.ok(catalog.isWhole())
   })
 
   t.test('the two sides of the wall', async (t) => {
@@ -164,67 +167,67 @@ t.test('from what the providers list', async (t) => {
       provider('b', chatModels('y', 'org/z')),
       provider('c', new Error('down')),
     ]
-    const it = fresh([a, b, c])
+    const catalog = fresh([a, b, c])
     t.same(
-      (await it.list(never)).map(({ name }) => name),
+      (await catalog.list(never)).map(({ name }) => name),
       ['org/z', 'x', 'y'],
     )
     t.same(
-      (await it.find('y', never))?.candidates.map(({ id }) => id),
+      (await catalog.find('y', never))?.candidates.map(({ id }) => id),
       ['a/y', 'b/y'],
     )
     t.same(
-      (await it.find('b/y', never))?.candidates.map(({ id }) => id),
+      (await catalog.find('b/y', never))?.candidates.map(({ id }) => id),
       ['b/y'],
     )
     t.same(
-      (await it.find('org/z', never))?.candidates.map(({ id }) => id),
+      (await catalog.find('org/z', never))?.candidates.map(({ id }) => id),
       ['b/org/z'],
     )
-    t.same((await it.find('b/org/z', never))?.name, 'b/org/z')
-    t.equal(await it.find('a/org/z', never), null)
-    t.equal(await it.find('c/x', never), null)
-    t.same(it.events, ['models.unlisted'])
+    t.same((await catalog.find('b/org/z', never))?.name, 'b/org/z')
+    t.equal(await catalog.find('a/org/z', never), null)
+    t.equal(await catalog.find('c/x', never), null)
+    t.same(catalog.events, ['models.unlisted'])
   })
 
   t.test('until all have told their models the list is not whole', async (t) => {
     const clock = fakeClock()
     const [a, b] = [provider('a', chatModels('x')), provider('b', new Error())]
-    const it = fresh([a, b], {}, clock)
-    t.notOk(it.isWhole(), 'nobody was asked')
-    t.equal(await it.find('y', never), null)
-    t.notOk(it.isWhole())
+    const catalog = fresh([a, b], {}, clock)
+    t.notOk(catalog.isWhole(), 'nobody was asked')
+    t.equal(await catalog.find('y', never), null)
+    t.notOk(catalog.isWhole())
     b.list = chatModels('y')
     await clock.pass(5_001)
-    t.equal((await it.find('y', never))!.name, 'y')
-    t.ok(it.isWhole())
-    const id = String(catalogEntryOf((await it.find('y', never))!, 'standard').id)
-    t.equal((await it.find(id, never))!.name, 'y', 'by its id')
+    t.equal((await catalog.find('y', never))!.name, 'y')
+    t.ok(catalog.isWhole())
+    const id = String(catalogEntryOf((await catalog.find('y', never))!, 'standard').id)
+    t.equal((await catalog.find(id, never))!.name, 'y', 'by its id')
   })
 
   t.test('asks once a minute, all callers together', async (t) => {
     const clock = fakeClock()
     const a = provider('a', chatModels('x'))
-    const it = fresh([a], {}, clock)
-    await Promise.all([it.find('x', never), it.list(never), it.find('y', never)])
-    await it.find('nothing', never)
+    const catalog = fresh([a], {}, clock)
+    await Promise.all([catalog.find('x', never), catalog.list(never), catalog.find('y', never)])
+    await catalog.find('nothing', never)
     t.equal(a.asked, 1)
     await clock.pass(60_000)
     a.list = chatModels('x', 'new')
-    t.ok(await it.find('x', never), 'what was there is given at once')
-    t.ok(await it.find('new', never))
+    t.ok(await catalog.find('x', never), 'what was there is given at once')
+    t.ok(await catalog.find('new', never))
     t.equal(a.asked, 2)
   })
 
   t.test('one that goes down or silent keeps its last list', async (t) => {
     const clock = fakeClock()
     const [a, b] = [provider('a', chatModels('x')), provider('b', chatModels('y'))]
-    const it = fresh([a, b], {}, clock)
-    await it.list(never)
+    const catalog = fresh([a, b], {}, clock)
+    await catalog.list(never)
     a.list = new Error('down')
     b.list = 'silence'
     await clock.pass(120_000)
-    const late = it.list(never)
+    const late = catalog.list(never)
     await clock.pass(5_000)
     t.same(
       (await late).map(({ name }) => name),
@@ -235,10 +238,10 @@ t.test('from what the providers list', async (t) => {
   t.test('a caller that leaves does not spoil it for the others', async (t) => {
     const clock = fakeClock()
     const a = provider('a', 'silence')
-    const it = fresh([a], {}, clock)
+    const catalog = fresh([a], {}, clock)
     const controller = new AbortController()
     const reason = new Error('left')
-    const [first, second] = [it.find('x', controller.signal), it.find('x', never)]
+    const [first, second] = [catalog.find('x', controller.signal), catalog.find('x', never)]
     controller.abort(reason)
     await t.rejects(first, reason)
     await clock.pass(5_000)
@@ -247,7 +250,7 @@ t.test('from what the providers list', async (t) => {
 })
 
 t.test('as the catalog shows it', async (t) => {
-  const it = fresh([provider('a', [])], {
+  const catalog = fresh([provider('a', [])], {
     models: {
       small: {
         confidential: true,
@@ -262,7 +265,7 @@ t.test('as the catalog shows it', async (t) => {
       named: { id: 7, name: 'Named', owned_by: 'us', created: 5, upstreams: [{ provider: 'a' }] },
     },
   })
-  const [small, vectors, named] = await it.list(never)
+  const [small, vectors, named] = await catalog.list(never)
   t.same(catalogEntryOf(small!, 'standard'), {
     id: 142779992488902,
     object: 'model',

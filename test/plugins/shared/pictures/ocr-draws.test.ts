@@ -31,7 +31,7 @@ const striped = (width: number, height: number): Pixels => ({
 /** The sum of twelve chances is close to a normal distribution. */
 const grained = ({ width, height, bytes }: Pixels, deviation: number): Pixels => {
   const { below } = chance(7)
-  const normal = () => Array.from({ length: 12 }, () => below(1_000) / 1_000).reduce((sum, it) => sum + it, -6)
+  const normal = () => Array.from({ length: 12 }, () => below(1_000) / 1_000).reduce((sum, value) => sum + value, -6)
   return {
     width,
     height,
@@ -56,13 +56,13 @@ t.test('a picture is drawn at another size and turned, on its own paper', async 
   t.same([twice.width, twice.height, paperOf(twice)], [200, 160, 255])
   t.ok(twice.bytes[2 * 26 * 200 + 2 * 26]! < 40, 'ink stays where it was')
   const grey = redrawn({ width: 50, height: 50, bytes: new Uint8Array(2500).fill(90) }, { scale: 1, turn: 30 })
-  t.ok(grey.width > 50 && grey.bytes.every((it) => it === 90), 'corners have the grey of the paper')
+  t.ok(grey.width > 50 && grey.bytes.every((value) => value === 90), 'corners have the grey of the paper')
 })
 
 t.test('grain is told from letters, and smoothing lessens it', async (t) => {
   const page = striped(400, 300)
   t.equal(grainOf(page), 0, 'sharp letters are no grain')
-  const noisy = grained({ ...page, bytes: page.bytes.map((it) => (it === 0 ? 40 : 200)) }, 20)
+  const noisy = grained({ ...page, bytes: page.bytes.map((value) => (value === 0 ? 40 : 200)) }, 20)
   const grain = grainOf(noisy)
   t.ok(grain > 14 && grain < 30, `${grain}`)
   t.ok(grainOf(smoothed(noisy)) < grain / 3)
@@ -97,7 +97,7 @@ const lineOf = (text: string, confidence: number, top: number) => ({
 })
 const pageOf = (...lines: readonly (readonly [string, number])[]): ReadPage => ({
   lines: lines.map(([text, confidence], at) => lineOf(text, confidence, 20 * at)),
-  confidence: lines.reduce((sum, [, it]) => sum + it, 0) / lines.length,
+  confidence: lines.reduce((sum, [, value]) => sum + value, 0) / lines.length,
 })
 
 t.test('time decides nothing: a slow engine reads as many pictures as a quick one, and few', async (t) => {

@@ -54,8 +54,8 @@ t.test('a new key gets nothing that its maker lacks', (t) => {
 
 t.test('a key stays in the team of its maker, and is given only teams of the configuration', (t) => {
   const organizations = { acme: { teams: { blue: {}, red: {} } } }
-  const its = v.parse(SettingsShape, { organizations })
-  const give = (team: string | undefined, of: KeyRow = own) => grantedPowers({ team }, of, its, now).team
+  const settings = v.parse(SettingsShape, { organizations })
+  const give = (team: string | undefined, of: KeyRow = own) => grantedPowers({ team }, of, settings, now).team
   t.equal(give(undefined), null)
   t.equal(give('blue'), 'blue')
   t.throws(() => give('green'), { name: 'BadRequest', validator: { team: /Expected/ } } as { name: string })
@@ -83,9 +83,10 @@ t.test('a key is widened by a caller with every scope of it, and narrowed by any
 
 t.test('scopes are widened by a caller with all of them, and the team by a caller of none', (t) => {
   const organizations = { acme: { teams: { blue: {}, red: {} } } }
-  const its = v.parse(SettingsShape, { organizations })
+  const settings = v.parse(SettingsShape, { organizations })
   const key: KeyRow = { ...own, id: 'key_other', scopes: ['models.read'] }
-  const change = (given: object, of = key, by = own, kept?: string) => changedKey(given, by, its, now, kept)(of).change
+  const change = (given: object, of = key, by = own, kept?: string) =>
+    changedKey(given, by, settings, now, kept)(of).change
   t.same(change({ scopes: ['models.read', 'api_key.update'] }).scopes, ['models.read', 'api_key.update'])
   t.same(change({ scopes: [] }).scopes, [])
   t.throws(() => change({ scopes: ['models.read', 'api_key.delete'] }), refused('scopes'))

@@ -225,14 +225,14 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
   t.same(troublesOf(quiet), [])
   const samples = measured(10, 2)
   t.same(budgetsOf(samples), [{ holder: 'organisation a "b"', period: 'day', share: 0.91 }])
-  const said = troublesOf({
+  const troubles = troublesOf({
     ...quiet,
     obstacle: 'Draining',
     degraded: ['evidence', 'crl'],
     samples,
   })
   t.same(
-    said.map(({ words }) => words),
+    troubles.map(({ words }) => words),
     [
       'The gateway is not ready: Draining.',
       'The gateway refuses the evidence of its own enclave.',
@@ -241,7 +241,7 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
     ],
   )
   t.same(
-    said.map(({ grave }) => grave),
+    troubles.map(({ grave }) => grave),
     [true, true, true, false],
   )
   t.end()
@@ -280,10 +280,12 @@ t.test('events come apart wherever the stream was cut', async (t) => {
       bytes.subarray(at * size, (at + 1) * size),
     )
     const seen = []
-    for await (const it of eventsOf(
-      new ReadableStream({ start: (it) => (parts.forEach((part) => it.enqueue(part)), it.close()) }),
+    for await (const event of eventsOf(
+      new ReadableStream({
+        start: (controller) => (parts.forEach((part) => controller.enqueue(part)), controller.close()),
+      }),
     ))
-      seen.push(it)
+      seen.push(event)
     t.same(seen, [
       { event: 'requests', data: '{"a":"é"}' },
       { event: 'message', data: 'x\ny' },
@@ -345,7 +347,7 @@ t.test('a request is told in words, and what the tab did not see to its end is n
     status: null,
     streams: true,
   } as const
-  const it = {
+  const attempts = {
     ...{ id: 'r', at: 0, route: 'POST /x', organization: 'o', key: 'k', model: 'm', backend: 'a', first_token: 1 },
     ...{ tokens: null, status: null, ms: null, attempts_left_out: 0 },
     attempts: [
@@ -353,13 +355,13 @@ t.test('a request is told in words, and what the tab did not see to its end is n
       { ...attempt, cause: 'rescue' as const, from: 20 },
     ],
   }
-  t.equal(attemptWords(it), '2, 1 rescue')
-  t.equal(standOf(it).words, 'runs')
-  t.match(standOf({ ...it, lost: true }), { kind: 'idle', words: 'end not seen' })
+  t.equal(attemptWords(attempts), '2, 1 rescue')
+  t.equal(standOf(attempts).words, 'runs')
+  t.match(standOf({ ...attempts, lost: true }), { kind: 'idle', words: 'end not seen' })
   t.equal(standOf({ status: 499 }).words, '499 caller left')
   t.equal(standOf({ status: 503 }).kind, 'bad')
-  t.equal(lengthOf(it, 100), 100)
-  t.equal(lengthOf({ ...it, lost: true }, 100), 25)
+  t.equal(lengthOf(attempts, 100), 100)
+  t.equal(lengthOf({ ...attempts, lost: true }, 100), 25)
   t.equal(faultsOf({ calls: [], faults: [] }), 'no calls yet')
   t.end()
 })
@@ -449,7 +451,7 @@ t.test('a drill is compared with the last whole run of its model', (t) => {
   }
   const ran = (at: number, ...all: readonly DrillScene[]) => ({
     ...drillRuns.begun(begins, at),
-    results: new Map(all.map((it) => [it.scene, it])),
+    results: new Map(all.map((scene) => [scene.scene, scene])),
   })
   const first = ran(1, scene('S01', 'pass'), scene('S02', 'safe'), scene('S03', 'pass'))
   t.same(changeWords(first), ['This tab has seen no run of this model before.'])

@@ -16,7 +16,7 @@ import { fitted, given } from '../../../fitted.ts'
 const processes = (count: number) => {
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
   const clock = fakeClock()
-  const its = Array.from({ length: count }, () =>
+  const supplied = Array.from({ length: count }, () =>
     fitted(
       ...[use(keyring), use(consoleSessions), use(random)],
       given(MetadataStore, 'rows', () => rows),
@@ -24,16 +24,18 @@ const processes = (count: number) => {
       given(Settings, 'settings', () => v.parse(SettingsShape, {})),
     ).supply({ keys: Keyring, sessions: ConsoleSessions }),
   )
-  return { its, clock, rows }
+  return { supplied, clock, rows }
 }
 
 t.test('one of several processes is given a link, and each knows the session', async (t) => {
-  const { its } = processes(4)
-  const [one, other] = [its[0]!, its[1]!]
+  const { supplied } = processes(4)
+  const [one, other] = [supplied[0]!, supplied[1]!]
   const { credential, row } = await one.keys.create({ name: 'first' })
   const secret = await one.sessions.link(credential)
   t.match(secret, /^[\w-]{43}$/)
-  const taken = (await Promise.all(its.map(({ sessions }) => sessions.take(secret)))).filter((it) => it !== null)
+  const taken = (await Promise.all(supplied.map(({ sessions }) => sessions.take(secret)))).filter(
+    (link) => link !== null,
+  )
   t.equal(taken.length, 1)
   t.equal(taken[0]!.holder.caller.key, row.id)
   const lent = await one.sessions.open(taken[0]!, 1_000, 1_000)
@@ -47,8 +49,8 @@ t.test('one of several processes is given a link, and each knows the session', a
 })
 
 t.test('a link and a session end at their times, and with their key', async (t) => {
-  const { its, clock, rows } = processes(1)
-  const { keys, sessions } = its[0]!
+  const { supplied, clock, rows } = processes(1)
+  const { keys, sessions } = supplied[0]!
   const { credential, row } = await keys.create({ name: 'first' })
   const [early, late, last] = [
     await sessions.link(credential),
@@ -82,8 +84,8 @@ t.test('a link and a session end at their times, and with their key', async (t) 
 t.test(
   'a session ends where nobody uses it, is renewed by its secret alone, and ends with all of its key',
   async (t) => {
-    const { its, clock, rows } = processes(2)
-    const [one, other] = [its[0]!, its[1]!]
+    const { supplied, clock, rows } = processes(2)
+    const [one, other] = [supplied[0]!, supplied[1]!]
     const { credential, row } = await one.keys.create({ name: 'first' })
     const hold = async () => (await one.sessions.hold(credential, 5_000, 1_000))!
     const [busy, idle] = [await hold(), await hold()]
@@ -119,8 +121,8 @@ t.test(
 )
 
 t.test('a link is given where this machine alone reaches the console', async (t) => {
-  const { its } = processes(1)
-  const { keys, sessions } = its[0]!
+  const { supplied } = processes(1)
+  const { keys, sessions } = supplied[0]!
   const { credential } = await keys.create({ name: 'first' })
   const linkAt = (address: string, surfaces = ['console']) =>
     consoleLink(sessions, credential, { address: { address }, url: 'http://there:1', prefix: '/ai', surfaces })

@@ -159,7 +159,7 @@ const asking = (ask: CaseQuestions['ask']) => {
   const told = { heard: 0, asked: 0, waited: 0 }
   const given: CaseQuestions = {
     cases,
-    ask: (it) => (told.asked++, ask(it)),
+    ask: (question) => (told.asked++, ask(question)),
     wait: async (ms) => void (told.waited += ms),
     heard: () => void told.heard++,
   }

@@ -20,13 +20,13 @@ import { fitted } from '../../../fitted.ts'
 
 type Format = (typeof formats)[number]
 
-const it = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
+const tool = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
 const soon = () => AbortSignal.timeout(60_000)
 
 const make = async (format: Format, fileContent: string, contentFormat = 'markdown'): Promise<MadeFile> => {
-  if (it.kind !== 'makes-file') throw new Error(it.kind)
+  if (tool.kind !== 'makes-file') throw new Error(tool.kind)
   const params = { fileName: 'report', fileExtension: format, fileContent, mimeType: mimes[format], contentFormat }
-  return it.run(v.parse(it.params, params), soon())
+  return tool.run(v.parse(tool.params, params), soon())
 }
 
 const refusal = async (format: Format, content: string, contentFormat?: string) => {
@@ -260,9 +260,9 @@ t.test('what is too much is refused, in words of the tool', async (t) => {
 
 t.test('extension and type name one format, and the same content gives the same bytes', async (t) => {
   const asked = async (fileExtension: string, mimeType: string) => {
-    if (it.kind !== 'makes-file') throw new Error(it.kind)
+    if (tool.kind !== 'makes-file') throw new Error(tool.kind)
     const params = { fileName: 'a.docx', fileExtension, fileContent: '# a', mimeType, contentFormat: 'markdown' }
-    return it.run(v.parse(it.params, params), soon())
+    return tool.run(v.parse(tool.params, params), soon())
   }
   t.match(await asked('.DOCX', 'text/markdown'), { name: 'a.docx', mime: mimes.docx })
   t.match(await asked('', mimes.pdf), { name: 'a.docx.pdf', mime: mimes.pdf })
@@ -274,5 +274,5 @@ t.test('extension and type name one format, and the same content gives the same 
     // prettier-ignore
     await t.rejects(asked(extension, mime), BadRequest, `${extension}, ${mime}`)
   for (const format of formats) t.same((await make(format, report)).bytes, (await make(format, report)).bytes, format)
-  t.throws(() => v.parse(it.params, { fileName: 'a', fileExtension: 'docx', fileContent: '', mimeType: 'a/b', contentFormat: 'html' })) // prettier-ignore
+  t.throws(() => v.parse(tool.params, { fileName: 'a', fileExtension: 'docx', fileContent: '', mimeType: 'a/b', contentFormat: 'html' })) // prettier-ignore
 })

@@ -25,35 +25,35 @@ const house = (limits: SettingsInput['limits'], more: object = {}): Metered =>
     },
   })
 
-const call = async (its: Metered, input: number, output: number, who: Caller = payer) =>
-  its.meter.reserve(who, (await its.catalog.find('small', never))!, { input, output })
+const call = async (scene: Metered, input: number, output: number, who: Caller = payer) =>
+  scene.meter.reserve(who, (await scene.catalog.find('small', never))!, { input, output })
 
 /** Of a call that is refused. */
-const refusal = async (its: Metered, input: number, output = 0, who: Caller = payer): Promise<TooMany> => {
-  const error = await call(its, input, output, who).catch((it: unknown) => it)
+const refusal = async (scene: Metered, input: number, output = 0, who: Caller = payer): Promise<TooMany> => {
+  const error = await call(scene, input, output, who).catch((error: unknown) => error)
   assert.ok(error instanceof TooMany)
   return error
 }
 
 t.test('a budget is reserved before the call and settled after it', async (t) => {
-  const its = house({ key: { costPerDay: 0.001 } })
-  const first = await call(its, 200, 400)
-  await refusal(its, 1)
+  const scene = house({ key: { costPerDay: 0.001 } })
+  const first = await call(scene, 200, 400)
+  await refusal(scene, 1)
   await first.settle({ input: 200, output: 50 }, 'a')
-  await (await call(its, 700, 0)).settle({ input: 700, output: 0 }, 'a')
-  await refusal(its, 1)
-  t.match(await its.books(), { requests: 2, cost_micros: 1_000 })
+  await (await call(scene, 700, 0)).settle({ input: 700, output: 0 }, 'a')
+  await refusal(scene, 1)
+  t.match(await scene.books(), { requests: 2, cost_micros: 1_000 })
 })
 
 t.test('what is cancelled or unanswered costs nothing, and no call is settled twice', async (t) => {
-  const its = house({ key: { costPerDay: 0.001 } })
-  await (await call(its, 1_000, 0)).cancel()
-  await (await call(its, 1_000, 0)).settle(null, null)
-  const once = await call(its, 1_000, 0)
+  const scene = house({ key: { costPerDay: 0.001 } })
+  await (await call(scene, 1_000, 0)).cancel()
+  await (await call(scene, 1_000, 0)).settle(null, null)
+  const once = await call(scene, 1_000, 0)
   await once.settle({ input: 400, output: 0 }, 'a')
   await once.settle({ input: 0, output: 0 }, 'a')
-  await t.resolves(call(its, 600, 0))
-  await refusal(its, 1)
+  await t.resolves(call(scene, 600, 0))
+  await refusal(scene, 1)
 })
 
 t.test('a refused call is told whose budget it is and when it is new', async (t) => {
@@ -64,38 +64,38 @@ t.test('a refused call is told whose budget it is and when it is new', async (t)
     [{ key: { costPerDay: 0.001 }, timeZone: 'Asia/Tokyo' }, 'key/day', '2030-01-31T15:00:00.000Z'],
     [{ key: { costPerDay: 0.001 }, budgets: { window: 'rolling' } }, 'key/day', '2030-02-01T00:00:00.000Z'],
   ] as const) {
-    const its = house(limits)
-    await (await call(its, 1_000, 0)).settle({ input: 1_000, output: 0 }, 'a')
-    const error = await refusal(its, 500)
+    const scene = house(limits)
+    await (await call(scene, 1_000, 0)).settle({ input: 1_000, output: 0 }, 'a')
+    const error = await refusal(scene, 500)
     t.match(error, {
       status: 429,
       code: 'budget_exceeded',
       headers: { 'x-sealgate-budget': of, 'x-sealgate-budget-reset': anew },
-      retryAfter: Date.parse(anew) - its.clock.now(),
+      retryAfter: Date.parse(anew) - scene.clock.now(),
     })
     t.ok(error.validator?.['budget']?.endsWith(anew), of)
-    await its.clock.pass(Date.parse(anew) - its.clock.now())
-    await t.resolves(call(its, 500, 0), `${of} is new`)
+    await scene.clock.pass(Date.parse(anew) - scene.clock.now())
+    await t.resolves(call(scene, 500, 0), `${of} is new`)
   }
   const never_ = await refusal(house({ key: { costPerDay: 0.001 } }), 1_001)
   t.match(never_, { code: 'budget_exceeded', retryAfter: null }, 'what never fits names no time')
 })
 
 t.test('a raised budget counts with the first call, and keys share those of their makers', async (t) => {
-  const its = house({ key: { costPerDay: 0.001 } })
-  await call(its, 1_000, 0)
-  await refusal(its, 1)
+  const scene = house({ key: { costPerDay: 0.001 } })
+  await call(scene, 1_000, 0)
+  await refusal(scene, 1)
   const raised = { ...payer, limits: { costPerDay: 0.003 } }
-  await call(its, 2_000, 0, raised)
-  await refusal(its, 1, 0, raised)
+  await call(scene, 2_000, 0, raised)
+  await refusal(scene, 1, 0, raised)
   const child = {
     ...payer,
     key: 'key_2',
     limits: { costPerDay: 1 },
     makers: [{ key: 'key_1', limits: { costPerDay: 0.0035 } }],
   }
-  await refusal(its, 501, 0, child)
-  await t.resolves(call(its, 500, 0, child))
+  await refusal(scene, 501, 0, child)
+  await t.resolves(call(scene, 500, 0, child))
 })
 
 t.test('the keys of a team have budgets together', async (t) => {
@@ -105,27 +105,27 @@ t.test('the keys of a team have budgets together', async (t) => {
     organization: { ...unlimited.organization, costPerDay: 0.01 },
   }
   const organizations = { org_1: { teams: { large: { costPerDay: 0.002 }, usual: {} } } }
-  const its = metered([actor('a', [])], { models: { small: model }, limits, organizations })
+  const scene = metered([actor('a', [])], { models: { small: model }, limits, organizations })
   const of = (team: string, key: string, organization = 'org_1'): Caller => ({ ...payer, team, key, organization })
-  const pay = async (who: Caller, input: number) => (await call(its, input, 0, who)).settle({ input, output: 0 }, 'a')
+  const pay = async (who: Caller, input: number) => (await call(scene, input, 0, who)).settle({ input, output: 0 }, 'a')
   await pay(of('large', 'key_1'), 1_500)
   await pay(of('large', 'key_2'), 500)
-  const refused = await refusal(its, 1, 0, of('large', 'key_3'))
+  const refused = await refusal(scene, 1, 0, of('large', 'key_3'))
   t.match(refused.headers, { 'x-sealgate-budget': 'team/day' })
   t.match(refused.validator, { budget: /^The budget of the team for the day/ })
   await pay(of('usual', 'key_3'), 1_000)
-  await refusal(its, 1, 0, of('usual', 'key_1'))
+  await refusal(scene, 1, 0, of('usual', 'key_1'))
   await pay(of('unnamed', 'key_1'), 1_000)
   await pay(of('large', 'key_1', 'org_2'), 1_000)
   await pay(payer, 1_000)
-  const told = its.events.find(({ event, percent }) => event === 'budget.share' && percent === 100)
+  const told = scene.events.find(({ event, percent }) => event === 'budget.share' && percent === 100)
   t.match(told, { of: 'team', whose: 'org_1/large', period: 'day' })
 })
 
 t.test('soft budgets refuse nothing; shares are told once for each window', async (t) => {
-  const its = house({ gateway: { costPerDay: 0.001 }, budgets: { soft: ['gateway'] } })
-  const use = async (input: number) => (await call(its, input, 0)).settle({ input, output: 0 }, 'a')
-  const told = () => its.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
+  const scene = house({ gateway: { costPerDay: 0.001 }, budgets: { soft: ['gateway'] } })
+  const use = async (input: number) => (await call(scene, input, 0)).settle({ input, output: 0 }, 'a')
+  const told = () => scene.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
   await use(499)
   t.same(told(), [])
   await use(1)
@@ -134,20 +134,20 @@ t.test('soft budgets refuse nothing; shares are told once for each window', asyn
   t.same(told(), [50, 80])
   for (let i = 0; i < 3; i++) await use(100)
   t.same(told(), [50, 80, 100])
-  t.match(its.events.at(-1), { event: 'budget.share', of: 'gateway', whose: '', period: 'day', percent: 100 })
-  await its.clock.pass(12 * hour)
+  t.match(scene.events.at(-1), { event: 'budget.share', of: 'gateway', whose: '', period: 'day', percent: 100 })
+  await scene.clock.pass(12 * hour)
   await use(1_000)
   t.same(told(), [50, 80, 100, 50, 80, 100], 'the next day anew')
-  t.equal(its.seen.filter(([what]) => what === 'reached').length, 6)
+  t.equal(scene.seen.filter(([what]) => what === 'reached').length, 6)
   t.match(
-    its.seen.findLast(([what]) => what === 'stands'),
+    scene.seen.findLast(([what]) => what === 'stands'),
     ['stands', 'gateway', '', 'day', 1],
   )
 })
 
 t.test('a model without a price is refused or counted as such, and never free', async (t) => {
   const unknown = { price_config: {} }
-  const refused = await call(house({ key: { costPerDay: 1 } }, unknown), 1, 1).catch((it: unknown) => it)
+  const refused = await call(house({ key: { costPerDay: 1 } }, unknown), 1, 1).catch((error: unknown) => error)
   t.ok(refused instanceof Forbidden)
   t.match(refused as GatewayError, { status: 403, code: 'price_unknown' })
   await t.resolves(call(house({}, unknown), 1, 1), 'where no budget holds')
@@ -175,7 +175,7 @@ t.test('budgets are what a model of them says, whatever comes in whatever order'
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const [mostKey, mostAll] = [700, 1_500]
-      const its = house({ key: { costPerDay: mostKey / 1e6 }, gateway: { costPerDay: mostAll / 1e6 } })
+      const scene = house({ key: { costPerDay: mostKey / 1e6 }, gateway: { costPerDay: mostAll / 1e6 } })
       let used = new Map<string, number>()
       let [today, books, requests] = [0, 0, 0]
       const open: {
@@ -183,13 +183,13 @@ t.test('budgets are what a model of them says, whatever comes in whatever order'
         day: number
         reserved: number[]
         cost: number
-        it: Awaited<ReturnType<typeof call>>
+        reservation: Awaited<ReturnType<typeof call>>
       }[] = []
       const add = (name: string, sum: number) => used.set(name, (used.get(name) ?? 0) + sum)
       const within = (most: number, input: number, all: number) => (input > most ? input : Math.min(most, all))
       for (const step of steps) {
         if (step.do === 'day') {
-          await its.clock.pass(24 * hour)
+          await scene.clock.pass(24 * hour)
           used = new Map()
           today++
         } else if (step.do === 'call') {
@@ -198,20 +198,22 @@ t.test('budgets are what a model of them says, whatever comes in whatever order'
           const reserved = [within(mostKey, step.input, cost), within(mostAll, step.input, cost)]
           const fits =
             (used.get(key) ?? 0) + reserved[0]! <= mostKey && (used.get('all') ?? 0) + reserved[1]! <= mostAll
-          const it = await call(its, step.input, step.output, { ...payer, key }).catch((error: unknown) => error)
-          assert.equal(!(it instanceof TooMany), fits)
-          if (it instanceof TooMany) continue
+          const answer = await call(scene, step.input, step.output, { ...payer, key }).catch((error: unknown) => error)
+          assert.equal(!(answer instanceof TooMany), fits)
+          if (answer instanceof TooMany) continue
           add(key, reserved[0]!)
           add('all', reserved[1]!)
-          open.push({ key, day: today, reserved, cost, it: it as Awaited<ReturnType<typeof call>> })
+          open.push({ key, day: today, reserved, cost, reservation: answer as Awaited<ReturnType<typeof call>> })
         } else if (open.length > 0) {
-          const [{ key, day, reserved, cost, it }] = open.splice(step.which % open.length, 1) as [(typeof open)[number]]
+          const [{ key, day, reserved, cost, reservation }] = open.splice(step.which % open.length, 1) as [
+            (typeof open)[number],
+          ]
           // Whoever was killed settles nothing: its reservation stands until the window ends.
           if (step.way === 'lost') continue
           const truth = { told: step.input + 2 * step.output, guessed: cost, failed: 0, cancelled: 0 }[step.way]!
-          if (step.way === 'cancelled') await it.cancel()
-          else if (step.way === 'told') await it.settle({ input: step.input, output: step.output }, 'a')
-          else await it.settle(null, step.way === 'guessed' ? 'a' : null)
+          if (step.way === 'cancelled') await reservation.cancel()
+          else if (step.way === 'told') await reservation.settle({ input: step.input, output: step.output }, 'a')
+          else await reservation.settle(null, step.way === 'guessed' ? 'a' : null)
           books += truth
           if (step.way !== 'cancelled') requests++
           if (day !== today) continue
@@ -219,10 +221,10 @@ t.test('budgets are what a model of them says, whatever comes in whatever order'
           add('all', truth - reserved[1]!)
         }
       }
-      const told = await its.books()
+      const told = await scene.books()
       assert.equal(told['cost_micros'] ?? 0, books)
       assert.equal(told['requests'] ?? 0, requests)
-      await its.dispose()
+      await scene.dispose()
     }),
     { numRuns: 60 },
   )
@@ -257,7 +259,7 @@ t.test('the books are the backend’s own bill to the cent', async (t) => {
   const breaking = actor('b', ...broken)
   const rescuer = actor('c', ...broken.map((_, i) => [say('more'), stop, used(600 + i, 30, 200, 7, 20)]))
   const prices = { price_config: { standard: { eu: rates } } }
-  const its = metered([plain, breaking, rescuer], {
+  const scene = metered([plain, breaking, rescuer], {
     models: {
       small: { ...prices, upstreams: [{ provider: 'a' }] },
       rescued: { ...prices, continues: true, upstreams: [{ provider: 'b' }, { provider: 'c', priority: 2 }] },
@@ -266,16 +268,16 @@ t.test('the books are the backend’s own bill to the cent', async (t) => {
     routing: { breaker: { faults: 1_000, ratio: 1 } },
   })
   const run = async (name: string) => {
-    const entry = (await its.catalog.find(name, never))!
-    const reservation = await its.meter.reserve(payer, entry, { input: 1_500, output: 100 })
-    const it = await its.inference.chat({ entry, body: { messages: [] }, stream: true }, never)
-    for await (const _ of it.answer.chunks);
+    const entry = (await scene.catalog.find(name, never))!
+    const reservation = await scene.meter.reserve(payer, entry, { input: 1_500, output: 100 })
+    const server = await scene.inference.chat({ entry, body: { messages: [] }, stream: true }, never)
+    for await (const _ of server.answer.chunks);
     const { usageOf } = await import('../../../../core/dialects/chat-completions.ts')
-    await reservation.settle(usageOf(it.usage), it.backend)
+    await reservation.settle(usageOf(server.usage), server.backend)
   }
   await Promise.all(scripts.map(() => run('small')))
   for (const _ of broken) await run('rescued')
-  const { cost_micros = 0, requests, estimated = 0 } = await its.books()
+  const { cost_micros = 0, requests, estimated = 0 } = await scene.books()
   t.equal(requests, 50)
   t.equal(estimated, 0)
   t.equal(rescuer.calls.length, 10, 'ten were rescued')
@@ -284,9 +286,9 @@ t.test('the books are the backend’s own bill to the cent', async (t) => {
 })
 
 t.test('what is a guess is summed apart', async (t) => {
-  const its = house({ key: { costPerDay: 1 } })
-  await (await call(its, 100, 100)).settle({ input: 10, output: 5 }, 'a')
-  await (await call(its, 100, 100)).settle({ input: 10, output: 10, estimated: true }, 'a')
-  await (await call(its, 100, 100)).settle(null, 'a')
-  t.match(await its.books(), { cost_micros: 350, estimated_cost_micros: 330, estimated: 2 })
+  const scene = house({ key: { costPerDay: 1 } })
+  await (await call(scene, 100, 100)).settle({ input: 10, output: 5 }, 'a')
+  await (await call(scene, 100, 100)).settle({ input: 10, output: 10, estimated: true }, 'a')
+  await (await call(scene, 100, 100)).settle(null, 'a')
+  t.match(await scene.books(), { cost_micros: 350, estimated_cost_micros: 330, estimated: 2 })
 })

@@ -62,26 +62,26 @@ t.test('allowances', async (t) => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 8 }), async (calls) => {
-        const its = house([actor('a', [])], small())
-        const entry = (await its.catalog.find('small', never))!
+        const scene = house([actor('a', [])], small())
+        const entry = (await scene.catalog.find('small', never))!
         const open = []
         let reserved = 0
-        for (const it of calls) {
-          open.push({ ...it, reservation: await its.meter.reserve(caller, entry, it) })
-          reserved += it.input + it.output
-          assert.equal(await its.used(), reserved)
+        for (const call of calls) {
+          open.push({ ...call, reservation: await scene.meter.reserve(caller, entry, call) })
+          reserved += call.input + call.output
+          assert.equal(await scene.used(), reserved)
         }
         let [tokens, input, unanswered] = [0, 0, 0]
-        for (const it of open) {
-          for (const end of it.ends) await it.reservation.settle(end, it.backend)
-          const counted = it.ends[0] ?? (it.backend === null ? null : it)
+        for (const call of open) {
+          for (const end of call.ends) await call.reservation.settle(end, call.backend)
+          const counted = call.ends[0] ?? (call.backend === null ? null : call)
           tokens += counted ? counted.input + counted.output : 0
           input += counted?.input ?? 0
           if (!counted) unanswered++
         }
-        assert.equal(await its.used(), tokens)
-        assert.equal(await its.used('tokens/minute/organization/org_1', 4_000_000), tokens)
-        const row = (await its.row())!
+        assert.equal(await scene.used(), tokens)
+        assert.equal(await scene.used('tokens/minute/organization/org_1', 4_000_000), tokens)
+        const row = (await scene.row())!
         assert.deepEqual([row.requests, row.input ?? 0, row.unanswered ?? 0], [calls.length, input, unanswered])
       }),
       { numRuns: 60 },
@@ -89,60 +89,60 @@ t.test('allowances', async (t) => {
   })
 
   t.test('refuse what does not fit, take nothing then, and say when', async (t) => {
-    const its = house([actor('a', [])], {
+    const scene = house([actor('a', [])], {
       ...small(),
       limits: { key: { tokensPerMinute: 600 }, organization: { tokensPerDay: 5000 } },
     })
-    const entry = (await its.catalog.find('small', never))!
-    const first = await its.meter.reserve(caller, entry, { input: 100, output: 400 })
+    const entry = (await scene.catalog.find('small', never))!
+    const first = await scene.meter.reserve(caller, entry, { input: 100, output: 400 })
     t.same(first.headers, {
       'x-ratelimit-limit-tokens': '600',
       'x-ratelimit-remaining-tokens': '100',
       'x-ratelimit-reset-tokens': '50s',
     })
     const refused = await Promise.resolve()
-      .then(() => its.meter.reserve(caller, entry, { input: 100, output: 100 }))
-      .catch((it: unknown) => it)
+      .then(() => scene.meter.reserve(caller, entry, { input: 100, output: 100 }))
+      .catch((error: unknown) => error)
     t.ok(refused instanceof TooMany)
     const told = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '100' }
     t.match(refused, { retryAfter: 10_000, headers: told })
-    t.equal(await its.used('tokens/day/organization/org_1', 5000, 86_400_000), 500)
-    t.equal(await its.used('tokens/minute/key/key_1', 600), 500)
+    t.equal(await scene.used('tokens/day/organization/org_1', 5000, 86_400_000), 500)
+    t.equal(await scene.used('tokens/minute/key/key_1', 600), 500)
     await first.settle({ input: 100, output: 0 }, 'a')
   })
 
   t.test('a long answer needs a whole allowance, a long question never fits', async (t) => {
-    const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerMinute: 600 } } })
-    const entry = (await its.catalog.find('small', never))!
+    const scene = house([actor('a', [])], { ...small(), limits: { key: { tokensPerMinute: 600 } } })
+    const entry = (await scene.catalog.find('small', never))!
     await (
-      await its.meter.reserve(caller, entry, { input: 10, output: 100_000 })
+      await scene.meter.reserve(caller, entry, { input: 10, output: 100_000 })
     ).settle({ input: 10, output: 700 }, 'a')
-    t.equal(await its.used('tokens/minute/key/key_1', 600), 710, 'driven below zero')
+    t.equal(await scene.used('tokens/minute/key/key_1', 600), 710, 'driven below zero')
     const overdrawn = await Promise.resolve()
-      .then(() => its.meter.reserve(caller, entry, { input: 1, output: 0 }))
-      .catch((it: unknown) => it)
+      .then(() => scene.meter.reserve(caller, entry, { input: 1, output: 0 }))
+      .catch((error: unknown) => error)
     t.match(overdrawn, {
       status: 429,
       headers: { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '0' },
     })
     const never_ = await Promise.resolve()
-      .then(() => its.meter.reserve(caller, entry, { input: 601, output: 0 }))
-      .catch((it: unknown) => it)
+      .then(() => scene.meter.reserve(caller, entry, { input: 601, output: 0 }))
+      .catch((error: unknown) => error)
     t.ok(never_ instanceof TooMany && never_.retryAfter === null)
   })
 
   t.test('none at all, and those of the key itself', async (t) => {
     const limits = { key: { tokensPerMinute: null }, organization: { tokensPerMinute: null } }
-    const its = house([actor('a', [])], { ...small(), limits })
-    const entry = (await its.catalog.find('small', never))!
-    t.same((await its.meter.reserve(caller, entry, { input: 1e9, output: 0 })).headers, {})
+    const scene = house([actor('a', [])], { ...small(), limits })
+    const entry = (await scene.catalog.find('small', never))!
+    t.same((await scene.meter.reserve(caller, entry, { input: 1e9, output: 0 })).headers, {})
     const own = { ...caller, limits: { tokensPerDay: 10 } }
-    await t.rejects(async () => its.meter.reserve(own, entry, { input: 11, output: 0 }), TooMany)
+    await t.rejects(async () => scene.meter.reserve(own, entry, { input: 11, output: 0 }), TooMany)
   })
 
   t.test('those of a day are taken from every maker, too, or from none', async (t) => {
-    const its = house([actor('a', [])], small())
-    const entry = (await its.catalog.find('small', never))!
+    const scene = house([actor('a', [])], small())
+    const entry = (await scene.catalog.find('small', never))!
     const makers = [
       { key: 'key_first', limits: { tokensPerDay: 100, audioMinutesPerDay: 2 } },
       { key: 'key_second', limits: {} },
@@ -151,61 +151,61 @@ t.test('allowances', async (t) => {
     const child = { ...caller, limits: { tokensPerDay: 100 }, makers }
     const day = 86_400_000
     const used = async () => [
-      await its.used('tokens/day/key/key_1', 100, day),
-      await its.used('tokens/day/key/key_first', 100, day),
-      await its.used('tokens/day/key/key_third', 1000, day),
-      await its.used(),
+      await scene.used('tokens/day/key/key_1', 100, day),
+      await scene.used('tokens/day/key/key_first', 100, day),
+      await scene.used('tokens/day/key/key_third', 1000, day),
+      await scene.used(),
     ]
-    const first = await its.meter.reserve(child, entry, { input: 20, output: 40 })
+    const first = await scene.meter.reserve(child, entry, { input: 20, output: 40 })
     t.same(await used(), [60, 60, 60, 60])
     await first.settle({ input: 20, output: 50 }, 'a')
     t.same(await used(), [70, 70, 70, 70], 'all are set right')
     const sibling = { ...child, key: 'key_2' }
-    await t.rejects(async () => its.meter.reserve(sibling, entry, { input: 10, output: 30 }), TooMany)
+    await t.rejects(async () => scene.meter.reserve(sibling, entry, { input: 10, output: 30 }), TooMany)
     t.same(await used(), [70, 70, 70, 70], 'what a maker refuses is taken from none')
-    await (await its.meter.reserve(sibling, entry, { input: 10, output: 20 })).cancel()
+    await (await scene.meter.reserve(sibling, entry, { input: 10, output: 20 })).cancel()
     t.same(await used(), [70, 70, 70, 70])
     const maker = { ...caller, key: 'key_first', limits: { tokensPerDay: 100 } }
     await t.rejects(
-      async () => its.meter.reserve(maker, entry, { input: 31, output: 0 }),
+      async () => scene.meter.reserve(maker, entry, { input: 31, output: 0 }),
       TooMany,
       'its own is its children’s',
     )
 
-    await its.meter.spendAudio(child, entry, 90)
-    t.equal(await its.used('audio/day/key/key_first', 120, day), 90)
-    await t.rejects(async () => its.meter.spendAudio(sibling, entry, 31), TooMany)
+    await scene.meter.spendAudio(child, entry, 90)
+    t.equal(await scene.used('audio/day/key/key_first', 120, day), 90)
+    await t.rejects(async () => scene.meter.spendAudio(sibling, entry, 31), TooMany)
   })
 
   t.test('of calendar days are whole again at midnight of their time zone', async (t) => {
     const limits = { key: { tokensPerDay: 100 }, days: 'calendar', timeZone: 'Europe/Berlin' } as const
-    const its = house([actor('a', [])], { ...small(), limits })
-    const entry = (await its.catalog.find('small', never))!
+    const scene = house([actor('a', [])], { ...small(), limits })
+    const entry = (await scene.catalog.find('small', never))!
     const hour = 3_600_000
-    await (await its.meter.reserve(caller, entry, { input: 90, output: 10 })).settle({ input: 90, output: 10 }, 'a')
+    await (await scene.meter.reserve(caller, entry, { input: 90, output: 10 })).settle({ input: 90, output: 10 }, 'a')
     const refused = await Promise.resolve()
-      .then(() => its.meter.reserve(caller, entry, { input: 1, output: 0 }))
-      .catch((it: unknown) => it)
+      .then(() => scene.meter.reserve(caller, entry, { input: 1, output: 0 }))
+      .catch((error: unknown) => error)
     t.match(refused, { status: 429, retryAfter: 11 * hour, headers: { 'x-ratelimit-reset-tokens': `${11 * 3600}s` } })
-    await its.clock.pass(11 * hour - 1)
+    await scene.clock.pass(11 * hour - 1)
     await t.rejects(
-      async () => its.meter.reserve(caller, entry, { input: 1, output: 0 }),
+      async () => scene.meter.reserve(caller, entry, { input: 1, output: 0 }),
       TooMany,
       'nothing refills before',
     )
-    await its.clock.pass(1)
-    await t.resolves(async () => its.meter.reserve(caller, entry, { input: 100, output: 0 }))
+    await scene.clock.pass(1)
+    await t.resolves(async () => scene.meter.reserve(caller, entry, { input: 100, output: 0 }))
   })
 
   t.test('that were changed count with the first call of the next generation', async (t) => {
-    const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerDay: 100 } } })
-    const entry = (await its.catalog.find('small', never))!
-    await (await its.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
-    await t.rejects(async () => its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
+    const scene = house([actor('a', [])], { ...small(), limits: { key: { tokensPerDay: 100 } } })
+    const entry = (await scene.catalog.find('small', never))!
+    await (await scene.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
+    await t.rejects(async () => scene.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
     const settings = checkedSettings({ ...small(), limits: { key: { tokensPerDay: 1000 } } })
     const raised = meter.create(
       {
-        ...its,
+        ...scene,
         observers: [],
         traces: [],
         quotas: [],
@@ -221,17 +221,17 @@ t.test('allowances', async (t) => {
   })
 
   t.test('audio by its length', async (t) => {
-    const its = house([actor('a', [])], {
+    const scene = house([actor('a', [])], {
       ...small({ price_config: { standard: { eu: { audio_price_per_min: 0.6 } } } }),
       limits: { key: { audioMinutesPerDay: 2 } },
     })
-    const entry = (await its.catalog.find('small', never))!
-    const first = await its.meter.spendAudio(caller, entry, 90)
-    await t.rejects(async () => its.meter.spendAudio(caller, entry, 31), TooMany)
+    const entry = (await scene.catalog.find('small', never))!
+    const first = await scene.meter.spendAudio(caller, entry, 90)
+    await t.rejects(async () => scene.meter.spendAudio(caller, entry, 31), TooMany)
     await first.settle(30, 'a')
-    await (await its.meter.spendAudio(caller, entry, 90)).settle(null, null)
-    t.equal(await its.used('audio/day/key/key_1', 120, 86_400_000), 30)
-    t.match(await its.row(), { requests: 2, audio_seconds: 30, cost_micros: 300_000, unanswered: 1 })
+    await (await scene.meter.spendAudio(caller, entry, 90)).settle(null, null)
+    t.equal(await scene.used('audio/day/key/key_1', 120, 86_400_000), 30)
+    t.match(await scene.row(), { requests: 2, audio_seconds: 30, cost_micros: 300_000, unanswered: 1 })
   })
 })
 
@@ -263,29 +263,29 @@ t.test('cost', async (t) => {
   ]
   for (const [more, counted, expected] of cases) {
     const settings = JSON.parse(JSON.stringify(small(more))) as SettingsInput
-    const its = house([actor('a', [])], settings)
-    const entry = (await its.catalog.find('small', never))!
-    await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle(counted, 'a')
-    const { cost_micros = undefined, unpriced = undefined } = (await its.row())!
+    const scene = house([actor('a', [])], settings)
+    const entry = (await scene.catalog.find('small', never))!
+    await (await scene.meter.reserve(caller, entry, { input: 1, output: 1 })).settle(counted, 'a')
+    const { cost_micros = undefined, unpriced = undefined } = (await scene.row())!
     t.same({ ...(cost_micros !== undefined && { cost_micros }), ...(unpriced !== undefined && { unpriced }) }, expected)
   }
 })
 
 t.test('totals', async (t) => {
   t.test('wait while the store is down, and are written on the way out', async (t) => {
-    const its = house([actor('a', [])], small())
-    const entry = (await its.catalog.find('small', never))!
-    const { add } = its.rows
+    const scene = house([actor('a', [])], small())
+    const entry = (await scene.catalog.find('small', never))!
+    const { add } = scene.rows
     let down = true
-    its.rows.add = (async (...it: Parameters<typeof add>) =>
-      down ? Promise.reject(new Error('down')) : add(...it)) as typeof add
+    scene.rows.add = (async (...row: Parameters<typeof add>) =>
+      down ? Promise.reject(new Error('down')) : add(...row)) as typeof add
     for (let i = 0; i < 3; i++)
-      await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
-    t.match(await its.row(), { requests: undefined })
-    t.ok(its.events.some(({ event }) => event === 'usage.unwritten'))
+      await (await scene.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
+    t.match(await scene.row(), { requests: undefined })
+    t.ok(scene.events.some(({ event }) => event === 'usage.unwritten'))
     down = false
-    await its.ledger.dispose?.()
-    t.match((await its.rows.list(usages, {})).rows, [
+    await scene.ledger.dispose?.()
+    t.match((await scene.rows.list(usages, {})).rows, [
       {
         id: 'key_1/2030-01-31/small',
         row: {
@@ -302,38 +302,42 @@ t.test('totals', async (t) => {
   })
 
   t.test('count once, though answers are lost, late or never come', async (t) => {
-    const its = house([actor('a', [])], small())
+    const scene = house([actor('a', [])], small())
     const place = { organization: 'o', key: 'k', day: '2030-01-31', model: 'm' }
-    const { add } = its.rows
+    const { add } = scene.rows
     const late: (() => Promise<unknown>)[] = []
     const lost = async (work: () => Promise<unknown>) => void (await work())
     const delayed = async (work: () => Promise<unknown>) => void late.push(work)
     for (const [i, fate] of [lost, delayed].entries()) {
-      its.rows.add = (async (...it: Parameters<typeof add>) => {
-        its.rows.add = add
-        await fate(() => add(...it))
+      scene.rows.add = (async (...row: Parameters<typeof add>) => {
+        scene.rows.add = add
+        await fate(() => add(...row))
         throw new Error('No answer')
       }) as typeof add
 
-      its.ledger.add(place, { requests: 1, input: 1 })
-      await its.clock.pass(1_000)
-      t.equal(its.events.filter(({ event }) => event === 'usage.unwritten').length, i + 1)
-      its.ledger.add(place, { requests: 1, input: 10 })
-      t.match(await its.row(), { requests: 2 * i + 2, input: 11 * i + 11 })
+      scene.ledger.add(place, { requests: 1, input: 1 })
+      await scene.clock.pass(1_000)
+      t.equal(scene.events.filter(({ event }) => event === 'usage.unwritten').length, i + 1)
+      scene.ledger.add(place, { requests: 1, input: 10 })
+      t.match(await scene.row(), { requests: 2 * i + 2, input: 11 * i + 11 })
     }
     t.equal(await late[0]!(), null)
-    t.match(await its.row(), { requests: 4, input: 22 })
+    t.match(await scene.row(), { requests: 4, input: 22 })
 
-    await its.rows.remove(usages, 'k/2030-01-31/m')
-    its.ledger.add(place, { requests: 1 })
-    await its.ledger.dispose?.()
-    t.match(await its.row(), { organization: 'o', requests: 1 }, 'in a row that is whole, where the other one is gone')
+    await scene.rows.remove(usages, 'k/2030-01-31/m')
+    scene.ledger.add(place, { requests: 1 })
+    await scene.ledger.dispose?.()
+    t.match(
+      await scene.row(),
+      { organization: 'o', requests: 1 },
+      'in a row that is whole, where the other one is gone',
+    )
   })
 
   t.test('are shown to their own organisation', async (t) => {
-    const its = house([])
+    const scene = house([])
     const put = (organization: string, key: string, day: string, counts: object) =>
-      its.rows.create(usages, `${key}/${day}/m`, { organization, key, day, model: 'm', ...counts })
+      scene.rows.create(usages, `${key}/${day}/m`, { organization, key, day, model: 'm', ...counts })
     await put('org_1', 'k1', '2030-01-01', { requests: 2, input: 3, output: 4, cost_micros: 1_500_000 })
     await put('org_1', 'k2', '2030-01-02', { requests: 1, unpriced: 1 })
     await put('org_1', 'k1', '2030-02-01', { requests: 1, unanswered: 1 })
@@ -341,7 +345,7 @@ t.test('totals', async (t) => {
     const ask = async (query: object) => {
       const checked = v.parse(usageRoute[0].query!, query)
       const reply = await usageRoute[0].handle({ caller, query: checked } as never, {
-        ...its,
+        ...scene,
         settings: v.parse(SettingsShape, {}),
       })
       return (
@@ -379,11 +383,11 @@ t.test('totals', async (t) => {
 t.test('chat', async (t) => {
   const [complete] = chatRoutes
 
-  const ask = (its: House, input: object = {}, signal: AbortSignal = never, who: Caller = caller): Promise<Reply> => {
-    const said = { model: 'small', stream: true, messages: [{ role: 'user', content: 'Say it.' }], ...input }
+  const ask = (house: House, input: object = {}, signal: AbortSignal = never, who: Caller = caller): Promise<Reply> => {
+    const parameters = { model: 'small', stream: true, messages: [{ role: 'user', content: 'Say it.' }], ...input }
     const request = {
       id: 'id_1',
-      input: said,
+      input: parameters,
       query: undefined,
       params: {},
       caller: who,
@@ -392,7 +396,7 @@ t.test('chat', async (t) => {
       headers: {},
       signal,
     }
-    return complete.handle(request as never, { ...its, filters: [], rules: [], traces: [] }) as Promise<Reply>
+    return complete.handle(request as never, { ...house, filters: [], rules: [], traces: [] }) as Promise<Reply>
   }
 
   const hello: readonly Step[] = [
@@ -472,15 +476,15 @@ t.test('chat', async (t) => {
     }
     for (const [way, { script, end, after = 0, counts, error = false, whole = false }] of Object.entries(ways)) {
       const backend: Actor = actor('a', script)
-      const its = house([backend], { ...small(), routing: { retries: 0 } })
+      const scene = house([backend], { ...small(), routing: { retries: 0 } })
       const settles: unknown[][] = []
-      const { reserve } = its.meter
+      const { reserve } = scene.meter
       const watched = {
-        ...its,
+        ...scene,
         meter: {
-          ...its.meter,
-          async reserve(...it: Parameters<typeof reserve>) {
-            const reservation = await reserve(...it)
+          ...scene.meter,
+          async reserve(...row: Parameters<typeof reserve>) {
+            const reservation = await reserve(...row)
             return {
               headers: reservation.headers,
               began: () => reservation.began(),
@@ -498,7 +502,7 @@ t.test('chat', async (t) => {
       const call = ask(watched, { stream: !whole }, controller.signal)
       let thrown: unknown = null
       if (whole) {
-        const ended = call.catch((it: unknown) => (thrown = it))
+        const ended = call.catch((error: unknown) => (thrown = error))
         await settled()
         if (end === 'aborts') controller.abort(reason)
         await ended
@@ -506,7 +510,7 @@ t.test('chat', async (t) => {
         const reply = await call
         const events = (reply.kind === 'events' ? reply.events : (t.fail('no stream') as never))[Symbol.asyncIterator]()
         const pull = async () => {
-          const result = await events.next().catch((it: unknown) => ((thrown = it), null))
+          const result = await events.next().catch((error: unknown) => ((thrown = error), null))
           return result !== null && !result.done
         }
         for (let i = 0; i < after; i++) await pull()
@@ -523,14 +527,14 @@ t.test('chat', async (t) => {
       }
       t.equal(thrown !== null, error, `${way}: ${error ? 'told' : 'no error'}`)
       await settled()
-      const used = await its.used()
-      const row = (await its.row())!
+      const used = await scene.used()
+      const row = (await scene.row())!
       t.match(row, counts, way)
       t.equal(row.requests, 1, `${way}: counted once`)
       t.equal(used, (row.input ?? 0) + (row.output ?? 0), `${way}: the allowance is set right`)
       t.equal(settles.length >= 1, true, `${way}: settled`)
       t.equal(backend.open, 0, `${way}: closed`)
-      t.equal(its.clock.armed(), 0, `${way}: no alarm is left`)
+      t.equal(scene.clock.armed(), 0, `${way}: no alarm is left`)
     }
   })
 })

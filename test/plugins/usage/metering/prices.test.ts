@@ -110,7 +110,7 @@ t.test('what backends tell of caches and sound is read', async (t) => {
 t.test('the shipped table is dated, has its sources, and only prices above nothing', async (t) => {
   for (const [vendor, { asOf, sources, models }] of Object.entries(shipped)) {
     t.match(asOf, /^20\d\d-\d\d-\d\d$/)
-    t.ok(sources.length > 0 && sources.every((it) => it.startsWith('https://')), vendor)
+    t.ok(sources.length > 0 && sources.every((source) => source.startsWith('https://')), vendor)
     for (const [name, { regions: _, long: __, terms = {}, ...price }] of Object.entries(models))
       for (const [kind, each] of Object.entries({ ...price, ...terms })) t.ok((each as number) > 0, `${name} ${kind}`)
   }
@@ -133,7 +133,7 @@ t.test('the configuration is before the table, and two currencies are never adde
     entryOf(
       'gpt-5',
       checkedModel(model),
-      upstreams.map((it) => candidateOf(it, 'gpt-5')),
+      upstreams.map((upstream) => candidateOf(upstream, 'gpt-5')),
     )
   const plain = prices(checkedSettings({ models: { 'gpt-5': free } }), lists)
   t.equal(plain.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
@@ -156,8 +156,8 @@ t.test('the check tells which served models have no price', async (t) => {
     drawer: { type: 'IMAGE', upstreams: [{ provider: 'b' }] },
   }
   const settings = checkedSettings({ models })
-  const entries = Object.entries(settings.models).map(([name, it]) =>
-    entryOf(name, it, [
+  const entries = Object.entries(settings.models).map(([name, model]) =>
+    entryOf(name, model, [
       ...(name === 'gpt-5' ? [candidateOf(vendor('a', 'openai'), name)] : []),
       candidateOf(vendor('b'), name),
     ]),

@@ -5,15 +5,15 @@ import { readCases } from '../../../../../adapters/production/commands/calibrate
 import { replaceFile, withCalibration } from '../../../../../adapters/production/commands/calibrate/settings-file.ts'
 
 const calibration = { id: 'abc', temperature: 1.5, byOptions: { 2: 2 } }
-const said = JSON.stringify(calibration)
+const words = JSON.stringify(calibration)
 
 t.test('a calibration is written where the model stands, and nothing else changes', async (t) => {
   const before =
     '{\n  // ours\n  "models": {\n    "m": {\n      "decide": true, // yes\n      "upstreams": [],\n    },\n  },\n}\n'
   const once = withCalibration(before, 'm', calibration)
-  t.equal(once, before.replace('{\n      "decide"', `{\n      "calibration": ${said},\n      "decide"`))
+  t.equal(once, before.replace('{\n      "decide"', `{\n      "calibration": ${words},\n      "decide"`))
   const other = { id: 'def', temperature: 1, byOptions: {} }
-  t.equal(withCalibration(once, 'm', other), once.replace(said, JSON.stringify(other)), 'the old one is replaced')
+  t.equal(withCalibration(once, 'm', other), once.replace(words, JSON.stringify(other)), 'the old one is replaced')
   t.equal(
     withCalibration('{"models":{"m":{}}}', 'm', other),
     `{"models":{"m":{"calibration": ${JSON.stringify(other)}}}}`,
@@ -38,7 +38,7 @@ t.test('cases are read in order, each once, and what is no case is told by its l
   const file = join(t.testdir(), 'cases.jsonl')
   const choice = { type: 'choice', instructions: 'Which?', criteria: { 10: null, b: null } }
   const read = async (...lines: readonly unknown[]) => {
-    await writeFile(file, lines.map((it) => JSON.stringify(it)).join('\n'))
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'))
     return (await readCases(file)).map(({ truth }) => truth)
   }
   const one = { state: 'x', question: choice, answer: 'b' }
@@ -54,5 +54,5 @@ t.test('cases are read in order, each once, and what is no case is told by its l
     { ...one, question: null },
     ['secret'],
   ]
-  for (const it of wrong) await t.rejects(read(one, it), { message: /^line 2 of the cases: (?!.*secret)/ })
+  for (const value of wrong) await t.rejects(read(one, value), { message: /^line 2 of the cases: (?!.*secret)/ })
 })

@@ -25,7 +25,7 @@ interface Bill {
 
 interface Checks {
   addSchema(schema: object): Checks
-  compile(schema: object): ((it: unknown) => boolean) & { readonly errors: unknown }
+  compile(schema: object): ((entry: unknown) => boolean) & { readonly errors: unknown }
 }
 
 const require = createRequire(import.meta.url)
@@ -76,15 +76,17 @@ t.test('a bill names what the shrinkwrap locks, as npm itself does', async (t) =
   t.equal(metadata.component.purl, theirs.metadata.component.purl)
   const without = components.filter(({ licenses }) => licenses === undefined).map(idOf)
   t.strictSame(without, ['jsonc-simple-parser@3.0.0'], 'its licence is in no file of the package')
-  const scopes = Object.fromEntries(components.map((it) => [it.name, it.scope]))
+  const scopes = Object.fromEntries(components.map((component) => [component.name, component.scope]))
   t.match(scopes, { valibot: 'required', unpdf: 'optional', tap: 'excluded', typescript: 'optional' })
   const refs = new Set([metadata.component.purl, ...components.map(({ purl }) => purl)])
   t.strictSame(new Set(dependencies.map(({ ref }) => ref)), refs)
   t.ok(dependencies.every(({ dependsOn = [] }) => dependsOn.every((ref) => refs.has(ref))))
-  const purls = new Map([...theirs.components, theirs.metadata.component].map((it) => [it['bom-ref'], it.purl]))
+  const purls = new Map(
+    [...theirs.components, theirs.metadata.component].map((component) => [component['bom-ref'], component.purl]),
+  )
   const needs = new Map<string, string[]>()
   for (const { ref, dependsOn = [] } of theirs.dependencies)
-    needs.set(purls.get(ref)!, [...(needs.get(purls.get(ref)!) ?? []), ...dependsOn.map((it) => purls.get(it)!)])
+    needs.set(purls.get(ref)!, [...(needs.get(purls.get(ref)!) ?? []), ...dependsOn.map((text) => purls.get(text)!)])
   t.strictSame(
     new Map(dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn.toSorted()])),
     new Map(dependencies.map(({ ref }) => [ref, [...new Set(needs.get(ref))].toSorted()])),
@@ -111,7 +113,7 @@ t.test('the same shrinkwrap gives the same bill, and another one gives another',
 
 t.test('other packages than the locked ones are foreign', async (t) => {
   const lock = readLock(shrinkwrap)
-  const [path, { integrity }] = Object.entries(lock).find(([, it]) => it.integrity !== undefined)!
+  const [path, { integrity }] = Object.entries(lock).find(([, entry]) => entry.integrity !== undefined)!
   const foreign = (packages: object) => foreignPackages(lock, JSON.stringify({ packages }))
   t.strictSame(foreign({ [path]: { integrity } }), [])
   t.strictSame(foreign({ [path]: { integrity: `${integrity} ` } }), [path])

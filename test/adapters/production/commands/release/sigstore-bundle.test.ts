@@ -56,20 +56,29 @@ const rows: readonly (readonly [string, Partial<BundleParts>, string, Partial<As
     'an authority whose time was over',
     {},
     'bundle_untrusted',
-    { trustedRoot: own.trustedRoot((it) => (it.certificateAuthorities[0].validFor.end = '2026-01-01T00:00:00Z')) },
+    {
+      trustedRoot: own.trustedRoot(
+        (bundle) => (bundle.certificateAuthorities[0].validFor.end = '2026-01-01T00:00:00Z'),
+      ),
+    },
   ],
   [
     'a log of certificates that is not trusted',
     {},
     'bundle_untrusted',
-    { trustedRoot: own.trustedRoot((it) => (it.ctlogs = [])) },
+    { trustedRoot: own.trustedRoot((bundle) => (bundle.ctlogs = [])) },
   ],
-  ['a log that is not trusted', {}, 'bundle_unlogged', { trustedRoot: own.trustedRoot((it) => (it.tlogs = [])) }],
+  [
+    'a log that is not trusted',
+    {},
+    'bundle_unlogged',
+    { trustedRoot: own.trustedRoot((bundle) => (bundle.tlogs = [])) },
+  ],
   [
     'a log whose key was over',
     {},
     'bundle_unlogged',
-    { trustedRoot: own.trustedRoot((it) => (it.tlogs[0].publicKey.validFor.end = '2026-01-01T00:00:00Z')) },
+    { trustedRoot: own.trustedRoot((bundle) => (bundle.tlogs[0].publicKey.validFor.end = '2026-01-01T00:00:00Z')) },
   ],
   ['another type of payload', { payloadType: 'text/plain' }, 'bundle_malformed'],
   [
@@ -83,46 +92,56 @@ const rows: readonly (readonly [string, Partial<BundleParts>, string, Partial<As
 
 const flipped = (text: string, at = 20): string =>
   `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
-const entryOf = (it: BundleJson) => it.verificationMaterial.tlogEntries[0]
+const entryOf = (bundle: BundleJson) => bundle.verificationMaterial.tlogEntries[0]
 /** One thing of a whole bundle, changed after it was signed and logged. */
-const changes: readonly (readonly [string, string, (it: BundleJson) => void])[] = [
+const changes: readonly (readonly [string, string, (bundle: BundleJson) => void])[] = [
   [
     'a byte of the signature',
     'bundle_unlogged',
-    (it) => (it.dsseEnvelope.signatures[0].sig = flipped(it.dsseEnvelope.signatures[0].sig)),
+    (bundle) => (bundle.dsseEnvelope.signatures[0].sig = flipped(bundle.dsseEnvelope.signatures[0].sig)),
   ],
-  ['a byte of the statement', 'bundle_unlogged', (it) => (it.dsseEnvelope.payload = flipped(it.dsseEnvelope.payload))],
-  ['the type of the payload', 'bundle_unsigned', (it) => (it.dsseEnvelope.payloadType = 'application/vnd.in-toto+jso')],
-  ['no entry', 'bundle_unlogged', (it) => (it.verificationMaterial.tlogEntries = [])],
-  ['no promise of the log, and so no time', 'bundle_unlogged', (it) => delete entryOf(it).inclusionPromise],
-  ['no proof of inclusion', 'bundle_malformed', (it) => delete entryOf(it).inclusionProof],
+  [
+    'a byte of the statement',
+    'bundle_unlogged',
+    (bundle) => (bundle.dsseEnvelope.payload = flipped(bundle.dsseEnvelope.payload)),
+  ],
+  [
+    'the type of the payload',
+    'bundle_unsigned',
+    (bundle) => (bundle.dsseEnvelope.payloadType = 'application/vnd.in-toto+jso'),
+  ],
+  ['no entry', 'bundle_unlogged', (bundle) => (bundle.verificationMaterial.tlogEntries = [])],
+  ['no promise of the log, and so no time', 'bundle_unlogged', (bundle) => delete entryOf(bundle).inclusionPromise],
+  ['no proof of inclusion', 'bundle_malformed', (bundle) => delete entryOf(bundle).inclusionProof],
   [
     'a byte of the promise',
     'bundle_unlogged',
-    (it) =>
-      (entryOf(it).inclusionPromise.signedEntryTimestamp = flipped(entryOf(it).inclusionPromise.signedEntryTimestamp)),
+    (bundle) =>
+      (entryOf(bundle).inclusionPromise.signedEntryTimestamp = flipped(
+        entryOf(bundle).inclusionPromise.signedEntryTimestamp,
+      )),
   ],
   [
     'a byte of the proof',
     'bundle_unlogged',
-    (it) => (entryOf(it).inclusionProof.hashes[0] = flipped(entryOf(it).inclusionProof.hashes[0])),
+    (bundle) => (entryOf(bundle).inclusionProof.hashes[0] = flipped(entryOf(bundle).inclusionProof.hashes[0])),
   ],
   [
     'another size of the log',
     'bundle_unlogged',
-    (it) =>
-      (entryOf(it).inclusionProof.checkpoint.envelope = entryOf(it).inclusionProof.checkpoint.envelope.replace(
+    (bundle) =>
+      (entryOf(bundle).inclusionProof.checkpoint.envelope = entryOf(bundle).inclusionProof.checkpoint.envelope.replace(
         '\n2\n',
         '\n3\n',
       )),
   ],
-  ['another place in the log', 'bundle_unlogged', (it) => (entryOf(it).inclusionProof.logIndex = '0')],
-  ['another time', 'bundle_unlogged', (it) => (entryOf(it).integratedTime = String(signedAt / 1000 + 1))],
+  ['another place in the log', 'bundle_unlogged', (bundle) => (entryOf(bundle).inclusionProof.logIndex = '0')],
+  ['another time', 'bundle_unlogged', (bundle) => (entryOf(bundle).integratedTime = String(signedAt / 1000 + 1))],
   [
     'a pattern for the name of a log',
     'bundle_malformed',
-    (it) =>
-      (entryOf(it).inclusionProof.checkpoint.envelope = entryOf(it).inclusionProof.checkpoint.envelope.replace(
+    (bundle) =>
+      (entryOf(bundle).inclusionProof.checkpoint.envelope = entryOf(bundle).inclusionProof.checkpoint.envelope.replace(
         '\u2014 log.example.org',
         '\u2014 log.example.or[g]',
       )),
@@ -130,10 +149,13 @@ const changes: readonly (readonly [string, string, (it: BundleJson) => void])[] 
   [
     'a key without a certificate',
     'bundle_untrusted',
-    (it) => ((it.verificationMaterial.publicKey = { hint: 'x' }), delete it.verificationMaterial.certificate),
+    (bundle) => (
+      (bundle.verificationMaterial.publicKey = { hint: 'x' }),
+      delete bundle.verificationMaterial.certificate
+    ),
   ],
-  ['no signature', 'bundle_malformed', (it) => delete it.dsseEnvelope],
-  ['another media type', 'bundle_malformed', (it) => (it.mediaType = 'application/json')],
+  ['no signature', 'bundle_malformed', (bundle) => delete bundle.dsseEnvelope],
+  ['another media type', 'bundle_malformed', (bundle) => (bundle.mediaType = 'application/json')],
 ]
 
 t.test('a bundle shows who signed a file, or a provenance about it', async (t) => {
@@ -154,13 +176,17 @@ t.test('a bundle with one thing wrong refuses', async (t) => {
   for (const text of ['', '{', '[]', 'null', '1', '{}', '{"mediaType":1}'])
     t.equal(await said({ text }), 'bundle_malformed', text)
   for (let at = 10; at < 600; at += 59) {
-    const change = (it: BundleJson) => {
-      const { certificate } = it.verificationMaterial
+    const change = (bundle: BundleJson) => {
+      const { certificate } = bundle.verificationMaterial
       certificate.rawBytes = flipped(certificate.rawBytes, at)
     }
     t.match(await made({ change }), /^bundle_(untrusted|malformed|unsigned|of_other_identity)$/, `certificate at ${at}`)
   }
-  const seen = new Set([...rows.map(([, , it]) => it), ...changes.map(([, it]) => it), 'bundle_of_other_commit'])
+  const seen = new Set([
+    ...rows.map(([, , text]) => text),
+    ...changes.map(([, text]) => text),
+    'bundle_of_other_commit',
+  ])
   t.strictSame([...seen].sort(), Object.keys(bundleReasons).sort(), 'each reason has a case')
   for (const text of [
     '',

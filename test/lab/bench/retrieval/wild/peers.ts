@@ -48,7 +48,7 @@ export const peersOf = (passages: readonly Given[]): Readonly<Record<keyof typeo
   return {
     lunr: (query, most) =>
       index
-        .query((it) => it.term(lunr.tokenizer(query)))
+        .query((builder) => builder.term(lunr.tokenizer(query)))
         .slice(0, most)
         .map(({ ref }) => Number(ref)),
     minisearch: (query, most) =>

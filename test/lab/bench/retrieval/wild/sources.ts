@@ -80,6 +80,6 @@ export const sources: readonly Source[] = [
     from: { npm: 'spdx-license-list@6.10.0' },
     archive: 'spdx-license-list-6.10.0.tgz',
     sha256: 'd80c9febdcb88dbd6dc4ceffc1143dce273ca741e9d7b596b023afd77e37da98',
-    files: new RegExp(`licenses/(?:${licences.map((it) => it.replaceAll('.', '\\.')).join('|')})\\.json$`),
+    files: new RegExp(`licenses/(?:${licences.map((licence) => licence.replaceAll('.', '\\.')).join('|')})\\.json$`),
   },
 ]

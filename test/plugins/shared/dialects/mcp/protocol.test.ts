@@ -24,14 +24,14 @@ const envelope = (version: unknown = '2026-07-28', capabilities: unknown = {}) =
 })
 
 t.test('the handshake takes the revision that both speak, or offers its own', async (t) => {
-  for (const [asked, said] of [
+  for (const [asked, text] of [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
     ['2024-11-05', '2025-11-25'],
     ['2099-01-01', '2025-11-25'],
     [undefined, '2025-11-25'],
   ]) {
-    const shown = { protocolVersion: said, serverInfo: { name: 'sealgate', version: '1.2.3' }, instructions: 'words' }
+    const shown = { protocolVersion: text, serverInfo: { name: 'sealgate', version: '1.2.3' }, instructions: 'words' }
     t.match(await answer('initialize', { protocolVersion: asked }), shown)
   }
   t.same(await answer('ping'), {})
@@ -40,13 +40,13 @@ t.test('the handshake takes the revision that both speak, or offers its own', as
 })
 
 t.test('without a handshake each call names its revision, and each answer its type', async (t) => {
-  const its = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'sealgate' } } }
+  const base = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'sealgate' } } }
   t.match(await answer('server/discover', envelope()), {
-    ...its,
+    ...base,
     supportedVersions: ['2026-07-28'],
     cacheScope: 'private',
   })
-  t.match(await answer('tools/list', envelope()), { ...its, tools: [{ name: 'one' }], cacheScope: 'private' })
+  t.match(await answer('tools/list', envelope()), { ...base, tools: [{ name: 'one' }], cacheScope: 'private' })
   t.notMatch(await answer('tools/call', { ...envelope(), name: 'one' }), { ttlMs: Number })
   for (const method of ['ping', 'initialize', 'logging/setLevel', 'constructor'])
     await t.rejects(answer(method, envelope()), { code: -32601 }, method)
