@@ -19,8 +19,8 @@ const headers = {
 }
 const route = 'rvenc/chat/completions'
 
-const insist = (it: boolean, otherwise: string): void => {
-  if (!it) throw new Error(otherwise)
+const insist = (holds: boolean, otherwise: string): void => {
+  if (!holds) throw new Error(otherwise)
 }
 const padded = (text: string, bucket: number): Uint8Array => {
   const bytes = utf8ToBytes(text)
@@ -34,8 +34,8 @@ const same = (one: Uint8Array, other: Uint8Array): boolean => bytesToHex(one) ==
 /** 6: the bytes of the keyset, proven over a challenge of our own, and the newest X-Wing key in it. */
 const verifiedKey = async (): Promise<{ kid: string; publicKey: Uint8Array }> => {
   const challenge = randomBytes(32)
-  const said = await (await fetch(`${base}/rvenc/attestation?challenge=${bytesToHex(challenge)}`, { headers })).json()
-  const { keyset, evidence } = said as { keyset: string; evidence: { type: string; signature: string } }
+  const answer = await (await fetch(`${base}/rvenc/attestation?challenge=${bytesToHex(challenge)}`, { headers })).json()
+  const { keyset, evidence } = answer as { keyset: string; evidence: { type: string; signature: string } }
   const bytes = hexToBytes(keyset)
   const reportData = concatBytes(sha256(concatBytes(utf8ToBytes('rvenc-report/1\0'), bytes)), challenge)
   // This kind proves nothing: it is taken here because the enclave is this very process. A real client checks a platform's.
@@ -90,9 +90,9 @@ const sealed = async (params: object) => {
 /** 4: an answer in one piece. */
 const whole = async (params: object): Promise<string> => {
   const { answer, secret, nonce } = await sealed(params)
-  const said = (await answer.json()) as { encryptedResponse: string; nonce: string }
-  insist(said.nonce !== bytesToHex(nonce), 'Our own request came back')
-  const plain = xchacha20poly1305(secret, hexToBytes(said.nonce)).decrypt(hexToBytes(said.encryptedResponse))
+  const reply = (await answer.json()) as { encryptedResponse: string; nonce: string }
+  insist(reply.nonce !== bytesToHex(nonce), 'Our own request came back')
+  const plain = xchacha20poly1305(secret, hexToBytes(reply.nonce)).decrypt(hexToBytes(reply.encryptedResponse))
   return JSON.parse(text(plain)).choices[0].message.content
 }
 
@@ -112,9 +112,9 @@ async function* streamed(params: object): AsyncGenerator<string> {
       prefix ??= frame.slice(0, 19)
       const inPlace = same(frame.subarray(0, 19), prefix) && new DataView(frame.buffer).getUint32(19) === index++
       insist(inPlace, 'A frame in the wrong place')
-      const said = text(xchacha20poly1305(key, frame.subarray(0, 24)).decrypt(frame.subarray(24))).trimEnd()
-      insist(frame[23] !== 2, `The request failed: ${said}`)
-      if (said !== '') yield JSON.parse(said).choices[0]?.delta.content ?? ''
+      const line = text(xchacha20poly1305(key, frame.subarray(0, 24)).decrypt(frame.subarray(24))).trimEnd()
+      insist(frame[23] !== 2, `The request failed: ${line}`)
+      if (line !== '') yield JSON.parse(line).choices[0]?.delta.content ?? ''
       if (frame[23] === 1) return
     }
   }
@@ -123,7 +123,7 @@ async function* streamed(params: object): AsyncGenerator<string> {
 
 const params = { model: 'rehearsal', messages: [{ role: 'user', content: 'Who can read this?' }] }
 console.log(await whole(params))
-for await (const said of streamed(params)) process.stdout.write(said)
+for await (const piece of streamed(params)) process.stdout.write(piece)
 console.log()
 
 server.close()

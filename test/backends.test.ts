@@ -31,9 +31,9 @@ const listed: Take = { headers: json, body: JSON.stringify({ object: 'list', dat
 const stage = async (t: Test) => {
   const answer = scripted(() => [{ say: 'hello' }])
   let fault: number | null = null
-  const house = await backend(t, (asked) => {
+  const house = await backend(t, (request) => {
     if (fault !== null) return { status: fault, headers: json, body: '{}' }
-    return asked.path.endsWith('/models') ? listed : answer(asked)
+    return request.path.endsWith('/models') ? listed : answer(request)
   })
   const gateway = await running(
     t,

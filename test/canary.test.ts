@@ -426,7 +426,7 @@ t.test('words that guards put back are kept nowhere', async (t) => {
 
 t.test('the search is sharp', async (t) => {
   const { marks, mark } = marking()
-  const leaked = kind<{ readonly it: string }>('leaked')
+  const leaked = kind<{ readonly text: string }>('leaked')
   const stored = async function* (bytes: Buffer) {
     yield bytes
   }
@@ -434,10 +434,13 @@ t.test('the search is sharp', async (t) => {
   const leaks: Record<string, readonly [where: RegExp, leak: (given: Given, text: string) => unknown]> = {
     logs: [/ in sealgate\.log as plain$/, ({ log }, text) => log.info('asked', { text })],
     shouts: [/ in sealgate\.log as plain$/, ({ log }, text) => log.warn('asked', { text: text.toUpperCase() })],
-    stores: [/ in sealgate\.db\S* as plain$/, ({ rows }, text) => rows.create(leaked, 'plain', { it: `so: ${text}` })],
+    stores: [
+      / in sealgate\.db\S* as plain$/,
+      ({ rows }, text) => rows.create(leaked, 'plain', { text: `so: ${text}` }),
+    ],
     hexes: [
       / in sealgate\.db\S* as hex$/,
-      ({ rows }, text) => rows.create(leaked, 'hex', { it: Buffer.from(text).toString('hex') }),
+      ({ rows }, text) => rows.create(leaked, 'hex', { text: Buffer.from(text).toString('hex') }),
     ],
     ...Object.fromEntries(
       ['', 'x', 'xx'].map((before, at) => [
@@ -445,7 +448,7 @@ t.test('the search is sharp', async (t) => {
         [
           new RegExp(` in sealgate\\.db\\S* as base64 at ${at}$`),
           ({ rows }: Given, text: string) =>
-            rows.create(leaked, `base64 ${at}`, { it: Buffer.from(`${before}${text}yyy`).toString('base64') }),
+            rows.create(leaked, `base64 ${at}`, { text: Buffer.from(`${before}${text}yyy`).toString('base64') }),
         ] as const,
       ]),
     ),

@@ -20,13 +20,13 @@ t.test(
     const folder = t.testdir({ front: { data: {} }, inner: { data: {} } })
     const { root, control, mark } = newCanary()
     const plays = scripted(() => [{ think: mark('thought') }, { say: mark('answer') }])
-    const model = await backend(t, (asked: Asked): Take => {
-      const told = asked.body.toString()
+    const model = await backend(t, (request: Asked): Take => {
+      const told = request.body.toString()
       if (told.includes(control)) return { body: '', pace: 'silent' }
       if (told.includes('wish-quote')) return { status: 400, body: JSON.stringify({ error: { message: told } }) }
-      if (asked.path.endsWith('/embeddings'))
+      if (request.path.endsWith('/embeddings'))
         return { body: JSON.stringify({ data: [{ index: 0, embedding: [1, 0, 0, 0] }], usage: { prompt_tokens: 3 } }) }
-      return plays(asked)
+      return plays(request)
     })
     const upstreams = [{ provider: 'backend', model: 'm' }]
     const confidential = { standard: false, confidential: true }

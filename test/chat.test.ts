@@ -75,7 +75,7 @@ interface Staged extends Running {
 }
 
 /** A listening gateway before two recorded backends. */
-const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = answers): Promise<Staged> => {
+const staged = async (t: Test, play: (request: Asked) => Take | Promise<Take> = answers): Promise<Staged> => {
   const one = await backend(t, play)
   const two = await backend(t, answers)
   const upstreams = [
@@ -449,8 +449,8 @@ t.test('a backend’s secrets stay its own', async (t) => {
 /** A backend that speaks when it is told to. */
 const spoken = async (t: Test) => {
   const open: ServerResponse[] = []
-  const server = createServer((asked: IncomingMessage, answer) => {
-    asked.resume().on('end', () => {
+  const server = createServer((request: IncomingMessage, answer) => {
+    request.resume().on('end', () => {
       answer.writeHead(200, sse)
       answer.flushHeaders()
       open.push(answer)

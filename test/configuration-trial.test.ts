@@ -14,8 +14,8 @@ const typed = 'sk-typed-for-the-trial'
 const house = async (t: Test, opens = true) => {
   const answer = scripted(() => [{ say: 'yes' }])
   const own = await backend(t, answer)
-  const fresh = await backend(t, (asked) =>
-    asked.headers.authorization === `Bearer ${typed}` ? answer(asked) : { status: 401, body: '{}' },
+  const fresh = await backend(t, (request) =>
+    request.headers.authorization === `Bearer ${typed}` ? answer(request) : { status: 401, body: '{}' },
   )
   const folder = t.testdir()
   const file = join(folder, 'sealgate.json')
@@ -40,7 +40,7 @@ const house = async (t: Test, opens = true) => {
     const text = await answer.text()
     return { status: answer.status, text, json: JSON.parse(text) }
   }
-  const chats = ({ asked }: typeof own) => asked.filter(({ path }) => path.endsWith('/chat/completions'))
+  const chats = ({ asked: requests }: typeof own) => requests.filter(({ path }) => path.endsWith('/chat/completions'))
   return { own, fresh, ask, chats }
 }
 

@@ -26,7 +26,8 @@ const run = promisify(execFile)
 /** A model whose answer is markup with a mark; it is silent to the control. */
 const model = (mark: Mark, control: string) => {
   const plays = scripted(() => [{ say: `${hostile.model} ${mark('answer')}` }])
-  return (asked: Asked): Take => (asked.body.toString().includes(control) ? { body: '', pace: 'silent' } : plays(asked))
+  return (request: Asked): Take =>
+    request.body.toString().includes(control) ? { body: '', pace: 'silent' } : plays(request)
 }
 
 interface Stage {

@@ -28,8 +28,8 @@ const parts = {
 /** A gateway that reads a file, and its console. */
 const stage = async (t: Test) => {
   const answer = scripted(() => [{ say: 'yes' }])
-  const fresh = await backend(t, (asked) =>
-    asked.headers.authorization === `Bearer ${typed}` ? answer(asked) : { status: 401, body: '{}' },
+  const fresh = await backend(t, (request) =>
+    request.headers.authorization === `Bearer ${typed}` ? answer(request) : { status: 401, body: '{}' },
   )
   const folder = t.testdir()
   const file = join(folder, 'sealgate.jsonc')

@@ -36,7 +36,7 @@ interface Scene extends Running {
   readonly other: Recorded
   readonly otherKey: IssuerKey
   /** What the other issuer gives for a code. */
-  gives(take: (asked: Asked) => Take | Promise<Take>): void
+  gives(take: (request: Asked) => Take | Promise<Take>): void
   /** A new link of the first key, as the start prints it. */
   link(): Promise<string>
   /** Asks as a page of the console does, once a second. */
@@ -59,10 +59,10 @@ const issuerOf = (url: string, redirect: string, at: { authorize: string; token:
 const stage = async (t: Test): Promise<Scene> => {
   const clock = standing()
   const otherKey = await issuerKey('ES256', 'of another')
-  let give: (asked: Asked) => Take | Promise<Take> = () => ({ status: 500, body: '' })
-  const other = await recorded((asked) => {
-    if (asked.path === '/token') return give(asked)
-    if (asked.path === '/keys') return { body: JSON.stringify({ keys: [otherKey.jwk] }) }
+  let give: (request: Asked) => Take | Promise<Take> = () => ({ status: 500, body: '' })
+  const other = await recorded((request) => {
+    if (request.path === '/token') return give(request)
+    if (request.path === '/keys') return { body: JSON.stringify({ keys: [otherKey.jwk] }) }
     return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>elsewhere</title>' }
   })
   t.teardown(() => other.close())
@@ -267,12 +267,12 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     const told = await scene.send('/console/logins/other', { ...proof, redirect: 'https://elsewhere.example/console' })
     t.equal(told.status, 400, 'a request names no address')
     t.equal((await scene.send('/console/logins/other', proof, { 'x-forwarded-host': 'elsewhere.example' })).status, 200)
-    const asked = scene.other.asked.findLast(({ path }) => path === '/token')!
-    t.same(Object.fromEntries(new URLSearchParams(asked.body.toString())), {
+    const request = scene.other.asked.findLast(({ path }) => path === '/token')!
+    t.same(Object.fromEntries(new URLSearchParams(request.body.toString())), {
       ...{ resource: audience, grant_type: 'authorization_code', code: 'a-code', code_verifier: secret },
       ...{ redirect_uri: `${scene.base}/console`, client_id: client },
     })
-    t.equal(asked.headers.authorization, `Basic ${Buffer.from(`${client}:${clientSecret}`).toString('base64')}`)
+    t.equal(request.headers.authorization, `Basic ${Buffer.from(`${client}:${clientSecret}`).toString('base64')}`)
     const listed = await fetch(`${scene.base}/console/logins`)
     const { logins } = ((await listed.json()) as { data: { logins: { authorize: string }[] } }).data
     t.same(

@@ -5,7 +5,7 @@ import ts from 'typescript-api'
 import { houseFigures } from './house-figures.ts'
 import { longFunctions } from './lint-long-functions.ts'
 import { deadExports, publicFiles } from './lint-dead-exports.ts'
-import { floatingPromises, functionLengths, nonNullAssertions, spreadsOfOpen } from './lint.ts'
+import { emptyNames, floatingPromises, functionLengths, nonNullAssertions, spreadsOfOpen } from './lint.ts'
 
 /** Of the whole house, which is read once. */
 const figures = houseFigures()
@@ -66,14 +66,26 @@ t.test('a spread of an object whose members nobody knows is found', (t) => {
 t.test('a function of more than 60 lines is found, unless it creates a plugin', (t) => {
   const body = (lines: number) => '{\n' + '  1\n'.repeat(lines - 2) + '}'
   const { file } = programOf(
-    `const long = () => ${body(61)}\nconst fine = () => ${body(60)}\nconst it = { create: () => ${body(70)} }`,
+    `const long = () => ${body(61)}\nconst fine = () => ${body(60)}\nconst plugin = { create: () => ${body(70)} }`,
   )
   t.same([...functionLengths(file)], [['test/spoiled.ts long', { lines: 61, line: 1 }]])
   t.end()
 })
 
+t.test('a name that says nothing is found', (t) => {
+  const { file } = programOf(`
+    const it = [1]
+    export const sum = (its: number[]) => its[0]
+    export const shown = { it: it.map((one) => one) }
+    interface Kept { readonly it: number }
+    console.log(it.it, sum)
+  `)
+  t.same(emptyNames(file), [2, 3, 5])
+  t.end()
+})
+
 t.test('non-null assertions are counted, and stay below five in a thousand lines', async (t) => {
-  const { file } = programOf('const it = [1]\nexport const sum = it[0]! + it.at(-1)!.valueOf() + (it[0] ?? 0)')
+  const { file } = programOf('const all = [1]\nexport const sum = all[0]! + all.at(-1)!.valueOf() + (all[0] ?? 0)')
   t.equal(nonNullAssertions(file), 2)
   const { nonNullPerThousand, mostNonNull } = await figures
   t.ok(nonNullPerThousand < 5, `${nonNullPerThousand}, most of them in ${mostNonNull[0]?.file}`)

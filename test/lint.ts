@@ -135,6 +135,22 @@ const tooOpen = (file: ts.SourceFile, checker: ts.TypeChecker): readonly Fault[]
   return lines.length > most ? [{ file: name, line: lines[0] ?? 1, words }] : []
 }
 
+/** Lines that declare a name which says nothing of what it holds. */
+export const emptyNames = (file: ts.SourceFile): readonly number[] => {
+  const lines: number[] = []
+  const visit = (node: ts.Node): void => {
+    const declares =
+      ts.isVariableDeclaration(node) ||
+      ts.isParameter(node) ||
+      ts.isBindingElement(node) ||
+      ts.isPropertySignature(node)
+    if (declares && /^its?$/.test(node.name.getText())) lines.push(lineOf(file, node.name.getStart()))
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return lines
+}
+
 /** The sources of the house, with their types. */
 export const program = (names?: readonly string[]): ts.Program => {
   const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as { config: object }
@@ -157,6 +173,7 @@ export const lint = (names?: readonly string[]): readonly Fault[] => {
     .flatMap((file) => [
       ...floatingPromises(file, checker),
       ...tooOpen(file, checker),
+      ...emptyNames(file).map((line) => ({ file: pathOf(file), line, words: 'A name says nothing of what it holds' })),
       ...(/^(core|plugins|adapters|examples)\//.test(pathOf(file)) ? tooLong(file) : []),
     ])
 }

@@ -117,9 +117,9 @@ t.test('a request is seen with its attempts, tokens and times, and without a wor
 
 t.test('a request is seen while it runs', async (t) => {
   let answer = () => {}
-  const slow = await backend(t, async (asked) => {
+  const slow = await backend(t, async (request) => {
     await new Promise<void>((resolve) => (answer = resolve))
-    return scripted(() => [{ say: 'late' }])(asked)
+    return scripted(() => [{ say: 'late' }])(request)
   })
   const gateway = await running(
     t,

@@ -94,9 +94,9 @@ const plays = async (t: Test, program: Program): Promise<void> => {
   const script = scripted(scriptFor('canaryqname.txt'))
   const names = { [program.model]: program.backend }
   const own = { PATH: path, HOME: home, TERM: 'dumb', CI: '1' }
-  const tells = (text: string, { asked }: Doors['backend'], how: string) => {
+  const tells = (text: string, { asked: requests }: Doors['backend'], how: string) => {
     t.match(text, /All is done\./, `${how}: it ends`)
-    const isTold = asked.some(({ body }) => body.includes('canaryqheron'))
+    const isTold = requests.some(({ body }) => body.includes('canaryqheron'))
     t.ok(isTold, `${how}: the model is told what the tool read`)
   }
 

@@ -89,7 +89,7 @@ interface Scene extends Running {
   asked(): any
 }
 
-const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = answers): Promise<Scene> => {
+const staged = async (t: Test, play: (request: Asked) => Take | Promise<Take> = answers): Promise<Scene> => {
   const recorded = await backend(t, play)
   const upstreams = [
     use(openai, { baseUrl: `${recorded.url}/v1` }),

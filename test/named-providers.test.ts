@@ -19,7 +19,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const opened = async (
   t: Test,
   model: string,
-  play: (asked: Asked) => Take | Promise<Take>,
+  play: (request: Asked) => Take | Promise<Take>,
   fit: (url: string) => Fitting<Upstream>,
 ) => {
   const server = await backend(t, play)

@@ -37,12 +37,12 @@ const mark = (place: string): string => {
 const free = /"(id|system_fingerprint|service_tier|signature|name|response_id|responseId|modelVersion)":"([^"]*)"/g
 
 /** A model whose answers have a mark in each member that is free, and in all that it says, thinks and calls. */
-const speaking = (asked: Asked): Take => {
+const speaking = (request: Asked): Take => {
   const take = scripted((_, tools) => [
     { think: mark('a thought of the model'), signature: Buffer.from(mark('a signature')).toString('base64') },
     { say: mark('an answer') },
     ...tools.slice(0, 1).map((call) => ({ call, args: { [mark('a name of an argument')]: mark('an argument') } })),
-  ])(asked)
+  ])(request)
   const body = String(take.body).replaceAll(free, (_, name, value) =>
     name === 'name' ? `"name":"${value}"` : `"${name}":"${value}-${mark(`${name} of an answer`)}"`,
   )

@@ -60,14 +60,14 @@ for (const program of programs.filter(({ name }) => name === 'Codex' || name ===
 
       const plays = model(program, { note, mark })
       const during: { gateway?: readonly string[]; enclave?: readonly string[] } = {}
-      const play = async (asked: Asked): Promise<Take> => {
-        const told = asked.body.toString()
+      const play = async (request: Asked): Promise<Take> => {
+        const told = request.body.toString()
         if (told.includes(control)) return { body: '', pace: 'silent' }
         if (told.includes(mark('printed')) && during.gateway === undefined) {
           during.gateway = (await memoryOf(running.child.pid!, [root])).found
           during.enclave = (await memoryOf(await enclaveOf(running), places.map(mark))).found
         }
-        return plays(asked)
+        return plays(request)
       }
       const asked = await backend(t, play)
       const folder = t.testdir({ data: {} })

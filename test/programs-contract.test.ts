@@ -56,7 +56,7 @@ t.test('the gateway has what Claude Code asks of gateways', { skip: unwanted(cla
       working(claude, note),
       Object.fromEntries(claude.models.map((name) => [name, 'messages'])),
     )
-    const front = await backend(t, (asked) => through(doors.base, asked))
+    const front = await backend(t, (request) => through(doors.base, request))
     t.match(await installation.inTheClear({ base: front.url, key: doors.key }, home, prompt), /All is done\./)
     const asked = new Set(front.asked.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`))
     t.ok(asked.has('GET /v1/models') && asked.has('POST /v1/messages'), [...asked].join(', '))

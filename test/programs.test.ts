@@ -12,7 +12,7 @@ const ways = ['clear', 'sealed'] as const
 const ran = async (
   t: Test,
   [program, installation]: readonly [Program, Installed],
-  play: (program: Program, note: string) => (asked: Asked) => Take,
+  play: (program: Program, note: string) => (request: Asked) => Take,
   [way, backend, name]: readonly [way: (typeof ways)[number], backend: Backend, name: string],
 ) => {
   const { home, note } = await installation.home(name.replaceAll(' ', '-'), words.note)

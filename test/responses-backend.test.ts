@@ -23,9 +23,16 @@ const models = { talk: { upstreams: [{ provider: 'chat', model: 'gpt-5.6-luna' }
 type Post = (path: string, body: Json) => Promise<Response>
 
 /** A conversation of three turns by one door. */
-const converse = async (t: Test, label: string, door: Door, post: Post, asked: readonly Asked[], stream: boolean) => {
+const converse = async (
+  t: Test,
+  label: string,
+  door: Door,
+  post: Post,
+  requests: readonly Asked[],
+  stream: boolean,
+) => {
   let body = door.first(stream)
-  const from = asked.length
+  const from = requests.length
   for (const turn of [0, 1, 2]) {
     const response = await post(door.path(stream), body)
     const text = await response.text()
@@ -38,7 +45,7 @@ const converse = async (t: Test, label: string, door: Door, post: Post, asked: r
     t.equal(door.text(answer), turn < 2 ? 'Let me see.' : 'It is mild.', `${label}, turn ${turn}: the text`)
     body = door.next(body, answer, ids)
   }
-  const sent = asked.slice(from).map(({ path, body }) => ({ path, body: JSON.parse(body.toString()) as Json }))
+  const sent = requests.slice(from).map(({ path, body }) => ({ path, body: JSON.parse(body.toString()) as Json }))
   t.same(
     sent.map(({ path }) => path),
     Array.from({ length: 3 }, () => '/v1/responses'),
@@ -111,7 +118,7 @@ t.test('signed thoughts come back over four turns of tools, sealed and in the cl
       gateway.backend.asked,
     ],
   ]
-  for (const [way, post, asked] of ways) {
+  for (const [way, post, requests] of ways) {
     for (const name of ['messages', 'responses']) {
       const door = doors[name]!
       for (const stream of [false, true]) {
@@ -128,7 +135,7 @@ t.test('signed thoughts come back over four turns of tools, sealed and in the cl
           t.equal(ids.length, turn < 4 ? 1 : 0, `${label}, turn ${turn}: calls`)
           body = door.next(body, answer, ids)
         }
-        const last = JSON.parse(asked.at(-1)!.body.toString()) as Json
+        const last = JSON.parse(requests.at(-1)!.body.toString()) as Json
         t.ok(last['thinking'], `${label}: the model goes on thinking`)
         const kept = last['messages']
           .flatMap(({ content }: Json) => (Array.isArray(content) ? content : []))

@@ -175,9 +175,9 @@ t.test('a peer that sleeps', async (t) => {
 t.test('a gateway that drains lets turns end and takes no more', async (t) => {
   let answer = (): void => {}
   const held = new Promise<void>((resolve) => (answer = resolve))
-  const doors = await opened(t, async (asked) => {
-    if (asked.body.includes('slowly')) await held
-    return hello(asked)
+  const doors = await opened(t, async (request) => {
+    if (request.body.includes('slowly')) await held
+    return hello(request)
   })
   const [idle, busy] = [connected(t, doors), connected(t, doors)]
   t.equal((await idle.turn({ model: 'chat', input: 'Hi' })).at(-1).type, 'response.completed')

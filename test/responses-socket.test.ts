@@ -66,8 +66,8 @@ t.test('a turn that warms up calls no model, and the next one goes on from it', 
 
 t.test('a turn that fails forgets the response on which it rests', async (t) => {
   let fails = false
-  const doors = await opened(t, (asked) =>
-    fails ? { status: 400, body: '{"error":{"message":"no"}}' } : acting(asked),
+  const doors = await opened(t, (request) =>
+    fails ? { status: 400, body: '{"error":{"message":"no"}}' } : acting(request),
   )
   const { turn } = connected(t, doors)
   const { response } = lastOf(await turn({ model: 'chat', input: 'One.' }))

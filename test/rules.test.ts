@@ -38,7 +38,7 @@ const opened = async (
   t: Test,
   rule: object = {},
   { models = {}, ...settings }: SettingsInput = {},
-  play: (asked: Asked) => Take = hello,
+  play: (request: Asked) => Take = hello,
 ) => {
   const behind = await backend(t, play)
   const names = ['small', 'large', 'coder', 'seer', 'wide']
@@ -125,8 +125,8 @@ t.test('a conversation keeps its kind, but for what it shows', async (t) => {
 })
 
 t.test('where nothing is decided, the named model serves', async (t) => {
-  const failing = await opened(t, { decide: { with: 'judge' } }, { routing: { retries: 0 } }, (asked) =>
-    asked.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(asked),
+  const failing = await opened(t, { decide: { with: 'judge' } }, { routing: { retries: 0 } }, (request) =>
+    request.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(request),
   )
   t.match(await failing.chat('Prove it.'), { status: 200, model: 'small', why: 'small; undecided' })
   t.match(
@@ -134,8 +134,8 @@ t.test('where nothing is decided, the named model serves', async (t) => {
     { facts: { model: 'judge', status: 503 } },
   )
   t.notMatch(JSON.stringify(failing.logged), 'Prove it')
-  const silent = await opened(t, { decide: { with: 'judge', patience: 200 } }, {}, (asked) =>
-    asked.body.includes('"judge"') ? { body: '', pace: 'silent' } : hello(asked),
+  const silent = await opened(t, { decide: { with: 'judge', patience: 200 } }, {}, (request) =>
+    request.body.includes('"judge"') ? { body: '', pace: 'silent' } : hello(request),
   )
   const began = performance.now()
   t.match(await silent.chat('Prove it.'), { status: 200, why: 'small; undecided' })
@@ -199,7 +199,7 @@ t.test('without another model, the model of the last route serves what is undeci
     t,
     { decide: { with: 'judge' }, otherwise: undefined },
     { routing: { retries: 0 } },
-    (asked) => (asked.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(asked)),
+    (request) => (request.body.includes('"judge"') ? { status: 500, body: '{}' } : hello(request)),
   )
   t.match(await doors.chat('Prove it.'), { status: 200, model: 'wide', why: 'wide; undecided' })
 })

@@ -72,7 +72,9 @@ const sdks: Readonly<Record<string, Sdk>> = {
 
 /** One backend behind a gateway that is as its defaults are. */
 const scene = async (t: Test, play: () => Take) => {
-  const server = await backend(t, (asked) => (/models(\?|$)/.test(asked.path) ? scripted(() => [])(asked) : play()))
+  const server = await backend(t, (request) =>
+    /models(\?|$)/.test(request.path) ? scripted(() => [])(request) : play(),
+  )
   const upstreams = [
     use(openai, { baseUrl: `${server.url}/v1`, apiKey: 'k' }, 'openai'),
     use(anthropic, { apiKey: 'k', baseUrl: server.url }, 'anthropic'),
@@ -169,9 +171,9 @@ t.test('an outage of six seconds is ridden out by the SDKs that try again', asyn
   const answer = scripted(() => [{ say: 'Here.' }])
   const outlast = async (name: string, ask: Sdk['ask']) => {
     let until = 0
-    const server = await backend(t, (asked) => {
+    const server = await backend(t, (request) => {
       if (until === 0) until = Date.now() + 6_000
-      if (Date.now() >= until) return answer(asked)
+      if (Date.now() >= until) return answer(request)
       return {
         status: 529,
         headers: { 'content-type': 'application/json' },

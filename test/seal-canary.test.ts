@@ -17,13 +17,13 @@ const model = (mark: Mark, control: string) => {
       ? [{ think: mark('thought') }, { say: mark('said') }, { call: mark('tool'), args: { path: mark('argument') } }]
       : [{ say: mark('answer') }],
   )
-  return (asked: Asked): Take => {
-    const told = asked.body.toString()
+  return (request: Asked): Take => {
+    const told = request.body.toString()
     if (told.includes(control)) return { body: '', pace: 'silent' }
-    if (told.includes('wish-overflow')) return overflow(asked)
-    if (told.includes('wish-break')) return { ...plays(asked), pace: { cut: 420 } }
+    if (told.includes('wish-overflow')) return overflow(request)
+    if (told.includes('wish-break')) return { ...plays(request), pace: { cut: 420 } }
     if (told.includes('wish-quote')) return { status: 400, body: JSON.stringify({ error: { message: told } }) }
-    return plays(asked)
+    return plays(request)
   }
 }
 

@@ -72,8 +72,8 @@ const headersOf = (headers: Headers) =>
   )
 
 /** Fields of the request to the backend, and the headers by which a backend knows it. */
-const askedOf = ({ asked }: Recorded, from: number) =>
-  asked
+const askedOf = ({ asked: requests }: Recorded, from: number) =>
+  requests
     .slice(from)
     .filter((request) => !isSignIn(request))
     .map((request) => {

@@ -34,7 +34,7 @@ export const provided = async (t: Lasting, provider: AnyPlugin, settings: object
   return container.supply({ upstreams: Upstream }).upstreams[0] as Upstream
 }
 
-export const backend = async (t: Lasting, play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
+export const backend = async (t: Lasting, play: (request: Asked) => Take | Promise<Take>): Promise<Recorded> => {
   const backend = await recorded(play)
   t.teardown(() => backend.close())
   return backend

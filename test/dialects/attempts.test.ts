@@ -19,7 +19,7 @@ const models = {
 
 /** A gateway whose first backend, of the Messages dialect, may fail. */
 const gateway = async (t: Test, first: () => Take | null, settings: SettingsInput = {}) => {
-  const play = (asked: Asked): Take => (asked.path.includes('/messages') ? first() : null) ?? answer(asked)
+  const play = (request: Asked): Take => (request.path.includes('/messages') ? first() : null) ?? answer(request)
   const routing = { retries: 0, breaker: { faults: 1_000, ratio: 1 } }
   return opened(t, play, {}, { models, routing, ...settings })
 }

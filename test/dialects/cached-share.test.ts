@@ -90,8 +90,8 @@ const promptOf = ({ body }: Asked): string => {
 }
 
 /** Of each prompt, how many characters from its beginning a backend has read before. */
-const cached = (asked: readonly Asked[]): readonly number[] => {
-  const prompts = asked.map(promptOf)
+const cached = (requests: readonly Asked[]): readonly number[] => {
+  const prompts = requests.map(promptOf)
   return prompts.map((prompt, at) => Math.max(0, ...prompts.slice(0, at).map((before) => shared(prompt, before))))
 }
 

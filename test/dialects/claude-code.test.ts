@@ -25,20 +25,20 @@ const accounts = {
 }
 
 /** A backend that fails where the conversation wishes so. */
-const play = (asked: Asked): Take => {
-  const told = asked.body.toString()
+const play = (request: Asked): Take => {
+  const told = request.body.toString()
   const rejection = rejections.find((_, at) => told.includes(`wish-reject-${at}`))
   const failing = (status: number, type: string, headers = {}): Take => ({
     status,
     headers: { ...json, ...headers },
     body: JSON.stringify({ type: 'error', error: { type, message: 'arn:secret-account' } }),
   })
-  if (told.includes('wish-overflow')) return overflow(asked)
+  if (told.includes('wish-overflow')) return overflow(request)
   if (told.includes('wish-limit')) return failing(429, 'rate_limit_error', { 'retry-after': '7' })
   if (told.includes('wish-deny')) return failing(401, 'authentication_error')
   if (rejection !== undefined)
     return { ...failing(400, 'invalid_request_error'), body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: rejection } }) } // prettier-ignore
-  const answer = answering(asked)
+  const answer = answering(request)
   if (told.includes('wish-begin')) return { ...answer, pace: { stall: String(answer.body).indexOf('signature_delta') } }
   if (told.includes('wish-silence')) return { body: '', pace: 'silent' }
   if (!told.includes('safeguards')) return { ...answer, headers: { ...answer.headers, ...accounts } }

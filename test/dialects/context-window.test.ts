@@ -67,11 +67,11 @@ const played = () => {
   let faults: Faults = {}
   const order: Backend[] = []
   const answer = scripted(() => [{ say: 'Here.' }])
-  const play = (asked: Asked): Take => {
-    const backend = at(asked.path)
+  const play = (request: Asked): Take => {
+    const backend = at(request.path)
     order.push(backend)
     const fault = faults[backend]
-    if (fault === undefined) return answer(asked)
+    if (fault === undefined) return answer(request)
     if (fault === 'overflow') return { status: 400, headers: json, body: JSON.stringify(overflows[backend]) }
     return { status: fault, headers: json, body: '{}' }
   }

@@ -135,7 +135,7 @@ t.test('thoughts are told to those who ask for them, streams come as events or a
     ])
     t.match(pieces.at(-1), { candidates: [{ finishReason: 'STOP' }], usageMetadata: { totalTokenCount: 30 } })
   }
-  const cut = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 900 } }))
+  const cut = await opened(t, (request: Asked) => ({ ...hello(request), pace: { cut: 900 } }))
   const failed = { error: { status: 'UNAVAILABLE', code: 503 } }
   t.match(eventsOf(await (await post(cut, {}, 'chat', 'streamGenerateContent?alt=sse')).text()).at(-1), failed)
   t.match(((await (await post(cut, {}, 'chat', 'streamGenerateContent')).json()) as any[]).at(-1), failed)

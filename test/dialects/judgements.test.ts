@@ -112,9 +112,9 @@ t.test('rerankers of four vendors are asked by their own routes', async (t) => {
       meta: { engine: 'native' },
     })
     t.equal(body.results.length, 2)
-    const asked = doors.vendor.asked.at(-1)!
-    t.equal(asked.path, path)
-    t.same(JSON.parse(asked.body.toString()), { model: 'rerank-v4', query: 'Herons?', documents, top_n: 3 })
+    const request = doors.vendor.asked.at(-1)!
+    t.equal(request.path, path)
+    t.same(JSON.parse(request.body.toString()), { model: 'rerank-v4', query: 'Herons?', documents, top_n: 3 })
   }
   const atCohere = await doors.post('/v2/rerank', { model: 'cohere', query: 'Herons?', documents: [{ text: 'x' }] })
   t.match(atCohere.body, { results: [{ index: 0, document: { text: 'x' } }] }, 'the path of Cohere’s client')
@@ -198,9 +198,9 @@ t.test('tokens of Responses are counted by the backend, or estimated', async (t)
   const count = (model: string, more: object = {}): Promise<any> =>
     doors.client.responses.inputTokens.count({ model, input: 'Hello', ...more })
   t.same(await count('counted', { instructions: 'Be short.' }), { object: 'response.input_tokens', input_tokens: 21 })
-  const [asked] = doors.vendor.asked
-  t.equal(asked!.path, '/v1/responses/input_tokens')
-  t.same(JSON.parse(asked!.body.toString()), { model: 'gpt-own', input: 'Hello', instructions: 'Be short.' })
+  const [request] = doors.vendor.asked
+  t.equal(request!.path, '/v1/responses/input_tokens')
+  t.same(JSON.parse(request!.body.toString()), { model: 'gpt-own', input: 'Hello', instructions: 'Be short.' })
   const other = await doors.post('/v1/messages/count_tokens', {
     model: 'counted',
     messages: [{ role: 'user', content: 'x' }],

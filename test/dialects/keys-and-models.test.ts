@@ -81,7 +81,7 @@ t.test('a session that the caller names stays with one backend', async (t) => {
   const upstreams = all.map(({ url }, at) => use(openai, { baseUrl: `${url}/v1` }, `backend-${at}`))
   const talk = { upstreams: all.map((_, at) => ({ provider: `backend-${at}` })) }
   const gateway = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { talk }, ...unhurried })
-  const counts = () => all.map(({ asked }) => asked.length)
+  const counts = () => all.map(({ asked: requests }) => requests.length)
   const ask = (text: string, body: object, headers: Record<string, string>) =>
     gateway.call('POST', '/v1/responses', { model: 'talk', input: text, ...body }, headers)
   for (const [body, headers] of [

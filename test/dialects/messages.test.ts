@@ -238,7 +238,7 @@ t.test('a stream has blocks in a row, and its end', async (t) => {
     )
     t.match(events.at(-2), { delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 11 } })
   }
-  const cut = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 420 } }))
+  const cut = await opened(t, (request: Asked) => ({ ...hello(request), pace: { cut: 420 } }))
   const broken = eventsOf(await (await post(cut, { model: 'chat', stream: true })).text())
   t.match(broken.at(-1), { type: 'error', error: { type: 'overloaded_error' }, request_id: String })
 })

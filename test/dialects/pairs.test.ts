@@ -249,8 +249,8 @@ t.test(
       cells.set(key, (cells.get(key) ?? new Set()).add(what))
     }
     const answers: string[] = []
-    const play = (asked: Asked): Take => {
-      const take = scripted(weatherScript)(asked)
+    const play = (request: Asked): Take => {
+      const take = scripted(weatherScript)(request)
       if (typeof take.body !== 'string') return take
       const body = oddly(take.body)
       answers.push(body)

@@ -403,7 +403,7 @@ t.test('errors are told in the dialect', async (t) => {
 })
 
 t.test('a stream that breaks ends in a failed response', async (t) => {
-  const doors = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 420 } }))
+  const doors = await opened(t, (request: Asked) => ({ ...hello(request), pace: { cut: 420 } }))
   const events = eventsOf(await (await post(doors, { stream: true })).text())
   const last = events.at(-1)
   t.match(last, { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error' } } })

@@ -31,7 +31,7 @@ export const atWork = async (
   t: Test,
   plugin: AnyPlugin,
   models: Models,
-  play: (asked: Asked) => Take | Promise<Take>,
+  play: (request: Asked) => Take | Promise<Take>,
   settings: object = {},
 ): Promise<AtWork> => {
   const server = await backend(t, play)

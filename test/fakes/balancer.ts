@@ -58,7 +58,7 @@ export const balancer = async (t: Test): Promise<Balancer> => {
 
   const { port } = await listening(
     t,
-    createServer((asked, answer) => void pass(asked, answer)),
+    createServer((request, answer) => void pass(request, answer)),
     '127.0.0.1',
   )
   t.teardown(() => void (open = false))

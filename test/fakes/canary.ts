@@ -24,9 +24,9 @@ export const newCanary = (): Canary & { readonly mark: Mark } => {
 }
 
 /** Keeps a request in the clear open, whose words the process has to hold. */
-const inTheClear = async ({ base, key }: Dumped, { asked }: Recorded, words: string): Promise<() => void> => {
+const inTheClear = async ({ base, key }: Dumped, { asked: requests }: Recorded, words: string): Promise<() => void> => {
   const leaving = new AbortController()
-  const before = asked.length
+  const before = requests.length
   const messages = [{ role: 'user', content: words }]
   void fetch(`${base}/v1/messages`, {
     method: 'POST',
@@ -34,7 +34,7 @@ const inTheClear = async ({ base, key }: Dumped, { asked }: Recorded, words: str
     body: JSON.stringify({ model: 'plain', max_tokens: 9, messages }),
     signal: leaving.signal,
   }).catch(() => undefined)
-  if (!(await until(() => asked.length > before))) throw new Error('The backend is not asked in the clear')
+  if (!(await until(() => requests.length > before))) throw new Error('The backend is not asked in the clear')
   return () => leaving.abort()
 }
 

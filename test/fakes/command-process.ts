@@ -50,6 +50,6 @@ const run = async ({ id, args, env, cwd }: Asked): Promise<Said> => {
 }
 
 let last: Promise<void> = Promise.resolve()
-process.on('message', (asked: Asked) => {
-  last = last.then(async () => void process.send?.({ id: asked.id, ...(await run(asked)) }))
+process.on('message', (request: Asked) => {
+  last = last.then(async () => void process.send?.({ id: request.id, ...(await run(request)) }))
 })

@@ -54,9 +54,9 @@ const oneProcess = (t: Test): Command => {
   return (args, env, cwd = process.cwd()) =>
     new Promise((resolve, reject) => {
       child ??= begun()
-      const asked: Asked = { id: ids++, args, env: { PATH: process.env['PATH'], ...env }, cwd }
-      waiting.set(asked.id, { resolve, reject })
-      child.send(asked)
+      const request: Asked = { id: ids++, args, env: { PATH: process.env['PATH'], ...env }, cwd }
+      waiting.set(request.id, { resolve, reject })
+      child.send(request)
     })
 }
 

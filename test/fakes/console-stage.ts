@@ -61,17 +61,17 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
     held = new Promise((resolve) => (go = resolve))
     return go
   }
-  const other = await backend(t, async (asked) => {
-    if (asked.path.endsWith('/chat/completions')) {
+  const other = await backend(t, async (request) => {
+    if (request.path.endsWith('/chat/completions')) {
       const waiting = held
       held = null
       await waiting
-      const decided = decidingAnswer(asked.body)
+      const decided = decidingAnswer(request.body)
       if (decided !== null) return decided
     }
-    if (asked.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
+    if (request.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
     // Browsers look for an icon.
-    return asked.method === 'GET' && !asked.path.endsWith('/models') ? { status: 404, body: '' } : answer(asked)
+    return request.method === 'GET' && !request.path.endsWith('/models') ? { status: 404, body: '' } : answer(request)
   })
   const failing = await backend(t, () => ({ status: 500, body: '{}' }))
   let reloads = 0

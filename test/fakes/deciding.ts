@@ -120,9 +120,9 @@ const never = new AbortController().signal
 /** What holds of every backend that decides by itself, whichever form it speaks. */
 export const decides = async (t: Test, { provider, settings, path, answer }: Decider): Promise<void> => {
   let take: ((body: string) => Take) | null = null
-  const server = await backend(t, (asked) => {
-    if (asked.path !== path) return { status: 404, headers: json, body: '{}' }
-    const text = asked.body.toString()
+  const server = await backend(t, (request) => {
+    if (request.path !== path) return { status: 404, headers: json, body: '{}' }
+    const text = request.body.toString()
     return take?.(text) ?? { headers: json, body: answer(text) }
   })
   const upstream = await provided(t, provider, settings(server.url))

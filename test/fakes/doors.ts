@@ -46,7 +46,7 @@ export interface Doors extends Running {
 /** A gateway whose models have backends that each speak one dialect. `names` are further models. */
 export const opened = async (
   t: Test,
-  play: (asked: Asked) => Take | Promise<Take>,
+  play: (request: Asked) => Take | Promise<Take>,
   names: Readonly<Record<string, Behind>> = {},
   settings: SettingsInput = {},
   guards: readonly Fitting<Guard>[] = [],

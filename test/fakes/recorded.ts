@@ -35,20 +35,20 @@ export interface Recorded {
   close(): Promise<void>
 }
 
-export const recorded = async (play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
-  const asked: Asked[] = []
+export const recorded = async (play: (request: Asked) => Take | Promise<Take>): Promise<Recorded> => {
+  const requests: Asked[] = []
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     const taken = { method: request.method!, path: request.url!, headers: request.headers, body: Buffer.concat(parts) }
-    asked.push(taken)
+    requests.push(taken)
     await perform(response, await play(taken))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    asked: requests,
     open: () =>
       new Promise((resolve, reject) =>
         server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

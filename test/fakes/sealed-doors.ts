@@ -33,7 +33,7 @@ export const enclaveOf = (
 /** A gateway whose models are in its enclave alone, each before a backend of one dialect. `more` are settings of both. */
 export const sealedDoors = async (
   t: Test,
-  play: (asked: Asked) => Take,
+  play: (request: Asked) => Take,
   names: Readonly<Record<string, Behind>>,
   more: SettingsInput = {},
   guards: readonly Fitting<Guard>[] = [],

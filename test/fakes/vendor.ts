@@ -30,9 +30,9 @@ export const scripted = async (
 
 /** The request that a call with these fields becomes. */
 export const wording = async (t: Lasting, recording: Recording, call: Partial<ChatCall> = {}) => {
-  const { upstream, asked } = await scripted(t, recording, call.stream === true ? 'chat.sse' : 'chat.json')
+  const { upstream, asked: requests } = await scripted(t, recording, call.stream === true ? 'chat.sse' : 'chat.json')
   await completed(upstream, { model: recording.model, stream: false, body: { messages }, ...call })
-  const { path, headers, body } = asked[0]!
+  const { path, headers, body } = requests[0]!
   return { path, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
 }
 
@@ -61,8 +61,8 @@ export const listing = async (
   t: Lasting,
   recording: Recording,
 ): Promise<{ readonly models: readonly Model[]; readonly asked: Asked }> => {
-  const { upstream, asked } = await scripted(t, recording, 'models.json')
-  return { models: await upstream.models(never), asked: asked[0]! }
+  const { upstream, asked: requests } = await scripted(t, recording, 'models.json')
+  return { models: await upstream.models(never), asked: requests[0]! }
 }
 
 /** What the models are that the provider lists, in their order. */
@@ -97,10 +97,10 @@ export const comparedOf = async (provider: string): Promise<readonly Compared[]>
 /** The last two requests have the same place, the same body and the same values of these headers. */
 export const compare = (
   t: Pick<Test, 'equal' | 'same'>,
-  { asked }: Recorded,
+  { asked: requests }: Recorded,
   headers: readonly string[] = ['authorization'],
 ): void => {
-  const [one, other] = asked.splice(0) as [Asked, Asked]
+  const [one, other] = requests.splice(0) as [Asked, Asked]
   t.equal(`${one.method} ${one.path}`, `${other.method} ${other.path}`)
   for (const name of headers) t.equal(one.headers[name], other.headers[name], name)
   if (one.body.length > 0 || other.body.length > 0) t.same(bodyOf(one), bodyOf(other), one.path)

@@ -5,8 +5,8 @@ import type { Asked, Take } from '../fakes/recorded.ts'
  * Behind the socket: a model that sees, thinks and decides, one that draws, one that listens, a page, and a search engine
  * that repeats what it was asked.
  */
-export const play = (asked: Asked): Take => {
-  const { path, body } = asked
+export const play = (request: Asked): Take => {
+  const { path, body } = request
   if (path.endsWith('/images/generations')) return jsonTake({ created: 1, data: [{ b64_json: png }] })
   if (path.endsWith('/audio/transcriptions')) return heard(body.toString('latin1'))
   if (path.startsWith('/search'))

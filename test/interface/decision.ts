@@ -25,7 +25,7 @@ const film = async (): Promise<string> =>
   `data:video/mp4;base64,${(await readFile('test/vectors/files/video/eight-colours-with-speech.mp4')).toString('base64')}`
 
 /** Everything that a backend was asked. */
-const textOf = (asked: Scene['asked']): string => asked.map(({ body }) => body.toString()).join('\n')
+const textOf = (requests: Scene['asked']): string => requests.map(({ body }) => body.toString()).join('\n')
 
 const sumOf = (probabilities: Readonly<Record<string, number>>): number =>
   Object.values(probabilities).reduce((sum, probability) => sum + probability, 0)
@@ -183,9 +183,9 @@ export const decisions: readonly Row[] = [
     async (t, scene) => {
       const from = scene.asked.length
       t.equal((await ask(scene, { q: yes }, { videos: [await film()] })).status, 200)
-      const [asked] = scene.asked.slice(from)
-      t.equal(asked!.body.toString().match(/data:image\//g)?.length, 4)
-      t.notMatch(asked!.body.toString(), /audio|video\/mp4/)
+      const [request] = scene.asked.slice(from)
+      t.equal(request!.body.toString().match(/data:image\//g)?.length, 4)
+      t.notMatch(request!.body.toString(), /audio|video\/mp4/)
     },
   ],
   [

@@ -11,7 +11,7 @@ import { type Literal, literalClient } from '../fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from '../fakes/recorded.ts'
 import { until } from '../until.ts'
 
-type Play = (asked: Asked) => Take | Promise<Take>
+type Play = (request: Asked) => Take | Promise<Take>
 
 interface Stage {
   readonly gateway: Running
@@ -32,10 +32,10 @@ export const stageOf = async (t: Test, timeouts: SettingsInput['timeouts'] = {})
   let counts: [number, number] = [0, 0]
   const backends = await Promise.all(
     [0, 1].map((at) =>
-      recorded((asked) => {
-        if (asked.path.endsWith('/models')) return jsonTake({ data: [] })
+      recorded((request) => {
+        if (request.path.endsWith('/models')) return jsonTake({ data: [] })
         counts[at]!++
-        return acts[at]!(asked)
+        return acts[at]!(request)
       }),
     ),
   )

@@ -28,9 +28,9 @@ const priced = {
 export const sceneOf = async (t: Test): Promise<Scene> => {
   const { pass, held } = gate()
   const backend = await recorded(play)
-  const slow = await recorded(async (asked) => {
-    if (asked.path.endsWith('/chat/completions')) await pass()
-    return play(asked)
+  const slow = await recorded(async (request) => {
+    if (request.path.endsWith('/chat/completions')) await pass()
+    return play(request)
   })
   const broken = await recorded(() => jsonTake({ error: { message: 'It broke.' } }, 500))
   for (const server of [backend, slow, broken]) t.teardown(() => server.close())

@@ -82,10 +82,10 @@ export const sealedChats: readonly Row[] = [
   ],
   [
     '2.9 model, stream and reasoning_effort stand inside the seal',
-    async (t, { client, asked }) => {
-      const from = asked.length
+    async (t, { client, asked: requests }) => {
+      const from = requests.length
       await sent(client, { ...chat, reasoning_effort: 'low' })
-      t.match(JSON.parse(asked[from]!.body.toString()), { reasoning_effort: 'low', messages: chat.messages })
+      t.match(JSON.parse(requests[from]!.body.toString()), { reasoning_effort: 'low', messages: chat.messages })
     },
   ],
   [

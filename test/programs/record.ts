@@ -19,7 +19,7 @@ for (const program of programs) {
     const { home, note } = await installation.home('home', words.note)
     const names = Object.fromEntries(program.models.map((model) => [model, 'responses'] as const))
     const doors = await opened(t, working(program, note), names)
-    const front = await backend(t, (asked) => through(doors.base, asked))
+    const front = await backend(t, (request) => through(doors.base, request))
     t.match(await installation.inTheClear({ base: front.url, key: doors.key }, home, prompt), /All is done\./)
     const version = execFileSync('npm', ['view', program.package, 'version']).toString().trim()
     const requests = cleaned(front.asked, { base: front.url, key: doors.key, home })

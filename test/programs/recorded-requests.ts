@@ -26,7 +26,7 @@ const longest = 80
 const shown = 40
 
 /** The requests of one run, without anything of this machine. */
-export const cleaned = (asked: readonly Asked[], traces: Traces): readonly RecordedRequest[] => {
+export const cleaned = (requests: readonly Asked[], traces: Traces): readonly RecordedRequest[] => {
   const ids = new Map<string, string>()
   /** Equal ids stay equal. */
   const renumbered = (id: string): string => {
@@ -54,7 +54,7 @@ export const cleaned = (asked: readonly Asked[], traces: Traces): readonly Recor
     // A schema and the arguments of a call have members of any name.
     return Object.fromEntries(Object.entries(item).map(([member, one]) => [plain(member), value(one, member)]))
   }
-  return asked.flatMap(({ method, path, headers, body }) => {
+  return requests.flatMap(({ method, path, headers, body }) => {
     if (method !== 'POST' || body.length === 0) return []
     const told = Object.entries(headers).filter(([name]) => kept.test(name))
     return [

@@ -28,19 +28,19 @@ const script =
     return turn === 1 ? [{ think: 'Now the command.', signature: 'c2Vjb25k' }, running] : [{ say: 'All is done.' }]
   }
 
-export const working = (program: Program, note: string): ((asked: Asked) => Take) => scripted(script(program, note))
+export const working = (program: Program, note: string): ((request: Asked) => Take) => scripted(script(program, note))
 
 /** Ms for which every backend is overloaded. */
 const outage = 6_000
 
 /** The same behind an outage that begins with the first request. */
-export const interrupted = (program: Program, note: string): ((asked: Asked) => Take) => {
+export const interrupted = (program: Program, note: string): ((request: Asked) => Take) => {
   const works = working(program, note)
   let until = 0
-  return (asked) => {
-    if (asked.method !== 'POST') return works(asked)
+  return (request) => {
+    if (request.method !== 'POST') return works(request)
     if (until === 0) until = Date.now() + outage
-    if (Date.now() > until) return works(asked)
+    if (Date.now() > until) return works(request)
     const body = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
     return { status: 529, headers: { 'content-type': 'application/json' }, body }
   }
@@ -49,16 +49,16 @@ export const interrupted = (program: Program, note: string): ((asked: Asked) => 
 const sums = scripted(() => [{ say: words.summary }])
 
 /** The same before a backend that refuses the first prompt with the note in it as too long, and sums up when it is asked to. */
-export const overflowing = (program: Program, note: string): ((asked: Asked) => Take) => {
+export const overflowing = (program: Program, note: string): ((request: Asked) => Take) => {
   const works = working(program, note)
   let fits = true
-  return (asked) => {
-    const told = asked.body.toString()
+  return (request) => {
+    const told = request.body.toString()
     if (fits && told.includes(words.note)) {
       fits = false
-      return overflow(asked)
+      return overflow(request)
     }
-    return !fits && !told.includes(words.summary) && /summar/i.test(lastOf(told)) ? sums(asked) : works(asked)
+    return !fits && !told.includes(words.summary) && /summar/i.test(lastOf(told)) ? sums(request) : works(request)
   }
 }
 

@@ -81,7 +81,7 @@ export const holding = async (t: Test): Promise<Provider> => {
       if (state === 'open') for (const { name } of bounds) count(name, -1)
       state = next
     }
-    expected.set(mark, (asked, response) => {
+    expected.set(mark, (request, response) => {
       if (state !== 'sent') faults.push(`${mark} came in although it was ${state}`)
       response.once('close', gone)
       if (state !== 'sent' && state !== 'left') return
@@ -90,7 +90,7 @@ export const holding = async (t: Test): Promise<Provider> => {
         const now = count(name, 1)
         if (now > most()) faults.push(`${mark} is number ${now} of ${most()} in ${name}`)
       }
-      write = answering(asked, mark, response)
+      write = answering(request, mark, response)
       come()
     })
     return {

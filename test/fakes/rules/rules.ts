@@ -57,8 +57,9 @@ export const rulesOf = (vendor: string): readonly Rule[] =>
   JSON.parse(readFileSync(new URL(`${vendor}.json`, folder), 'utf8'))
 
 /** The member by which a body breaks this rule; null where the body keeps it. */
-export const breaks = ({ path, model, has, members, check }: Rule, asked: Asked, body: Json): string | null => {
-  if (!new RegExp(path).test(asked.path) || (model !== undefined && !new RegExp(model).test(body['model']))) return null
+export const breaks = ({ path, model, has, members, check }: Rule, request: Asked, body: Json): string | null => {
+  if (!new RegExp(path).test(request.path) || (model !== undefined && !new RegExp(model).test(body['model'])))
+    return null
   if (has !== undefined) return Array.isArray(body[has]) && body[has].length > 0 ? has : null
   if (members !== undefined) return Object.keys(body).find((name) => !members.includes(name)) ?? null
   return check === undefined || !checks[check](body) ? (check ?? 'model') : null
@@ -66,12 +67,12 @@ export const breaks = ({ path, model, has, members, check }: Rule, asked: Asked,
 
 /** A backend that refuses whatever breaks a rule, and otherwise plays. `broken` gets the rules that were broken. */
 export const ruled =
-  (rules: readonly Rule[], play: (asked: Asked) => Take, broken: string[] = []) =>
-  (asked: Asked): Take => {
-    if (asked.method !== 'POST') return play(asked)
-    const body = JSON.parse(asked.body.toString()) as Json
+  (rules: readonly Rule[], play: (request: Asked) => Take, broken: string[] = []) =>
+  (request: Asked): Take => {
+    if (request.method !== 'POST') return play(request)
+    const body = JSON.parse(request.body.toString()) as Json
     for (const rule of rules) {
-      const member = breaks(rule, asked, body)
+      const member = breaks(rule, request, body)
       if (member === null) continue
       broken.push(rule.rule)
       const told = JSON.stringify({ error: rule.error })
@@ -79,5 +80,5 @@ export const ruled =
         .replaceAll('{member}', member)
       return { status: rule.status, headers: { 'content-type': 'application/json' }, body: told }
     }
-    return play(asked)
+    return play(request)
   }

@@ -16,8 +16,8 @@ const script: Script = (turn, [tool]) => [
 ]
 
 /** Members that are null in answers of the vendors' own servers, and which the gateway relays as they come. */
-const whole = (asked: Asked): Take => {
-  const take = scripted(script)(asked)
+const whole = (request: Asked): Take => {
+  const take = scripted(script)(request)
   if (typeof take.body !== 'string' || !take.body.startsWith('{')) return take
   const answer = JSON.parse(take.body) as Record<string, any>
   for (const choice of answer['choices'] ?? []) {

@@ -104,7 +104,7 @@ const playRecordings = async (t: Test, court: Court): Promise<void> => {
 /** Recorded answers and refusals of vendors, by both doors. */
 const playVendors = async (t: Test, court: Court): Promise<void> => {
   let played: Take = { body: '' }
-  const { url } = await backend(t, (asked) => (played = vendorAnswer(asked)))
+  const { url } = await backend(t, (request) => (played = vendorAnswer(request)))
   const names = vendors.flatMap((provider) =>
     answers.map((model) => [`${provider}-${model}`, provider, model] as const),
   )

@@ -4,21 +4,10 @@ import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatBody, Native } from '../../../core/ports/upstream.ts'
 import anthropic from '../../../plugins/providers/anthropic.ts'
-import { conform } from '../../contracts/contract.ts'
-import { counter } from '../../contracts/counter.ts'
-import { upstream } from '../../contracts/upstream.ts'
 import type { Asked, Take } from '../../fakes/recorded.ts'
-import {
-  backend,
-  eventStream,
-  everyCut,
-  provided,
-  staged,
-  stagedCount,
-  vector,
-  type Recording,
-} from '../../contracts/stage.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { type Compared, bodyOf, compare, comparedOf, json, messages, never, whole } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: anthropic,
@@ -33,13 +22,7 @@ const recording: Recording = {
 
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
-
-t.test('the provider keeps the contract of counters', (t) =>
-  conform(t, counter.contract, (t) => stagedCount(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test(
   'a prompt is counted as the vendor’s own client counts it, with the members that decide its tokens',

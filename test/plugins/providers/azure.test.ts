@@ -126,9 +126,9 @@ t.test('an application signs in once for many calls', async (t) => {
     client_secret: 'hidden & dear',
     scope: 'https://cognitiveservices.azure.com/.default',
   })
-  const asked = server.asked.filter(({ path }) => path.startsWith('/openai/'))
-  t.equal(asked.length, 4)
-  for (const { headers } of asked) {
+  const requests = server.asked.filter(({ path }) => path.startsWith('/openai/'))
+  t.equal(requests.length, 4)
+  for (const { headers } of requests) {
     t.equal(headers.authorization, 'Bearer token-1')
     t.equal(headers['api-key'], undefined)
   }

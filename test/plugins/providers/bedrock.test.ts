@@ -148,13 +148,13 @@ t.test('each request is signed', async (t) => {
   }
   t.equal(server.asked.length, 4)
   t.equal(server.asked[2]!.path, '/model/amazon.nova-lite-v1%3A0/converse')
-  for (const asked of server.asked) {
-    const signature = expectedSignature(asked, keys.secretAccessKey)
-    t.match(signature, { keyId: 'AKIDEXAMPLE', region: 'eu-west-1', service: 'bedrock' }, asked.path)
+  for (const request of server.asked) {
+    const signature = expectedSignature(request, keys.secretAccessKey)
+    t.match(signature, { keyId: 'AKIDEXAMPLE', region: 'eu-west-1', service: 'bedrock' }, request.path)
     t.equal(signature?.signature, signature?.expected, 'the signature is that of the request')
     for (const name of ['host', 'x-amz-date', 'x-amz-security-token']) t.ok(signature?.signed.includes(name), name)
-    t.equal(asked.headers['x-amz-security-token'], 'session-1')
-    t.notMatch(JSON.stringify([asked.path, asked.headers, asked.body.toString()]), keys.secretAccessKey)
+    t.equal(request.headers['x-amz-security-token'], 'session-1')
+    t.notMatch(JSON.stringify([request.path, request.headers, request.body.toString()]), keys.secretAccessKey)
   }
 })
 

@@ -1,10 +1,9 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import fireworks from '../../../plugins/providers/fireworks.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
+import { eventStream, type Recording } from '../../contracts/stage.ts'
 import { listing, never, refusal, scripted, tellsThoughts, typesOf, wording } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: fireworks,
@@ -16,7 +15,7 @@ const recording: Recording = {
   chats: /^\/inference\/v1\/chat\/completions$/,
 }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('a request has the words of Fireworks alone', async (t) => {
   const body = { messages: [{ role: 'developer', content: 'Be short.' }], store: true, verbosity: 'low', top_k: 3 }

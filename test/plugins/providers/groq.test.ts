@@ -1,10 +1,9 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import groq from '../../../plugins/providers/groq.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
+import { eventStream, type Recording } from '../../contracts/stage.ts'
 import { listing, messages, refusal, scripted, tellsThoughts, typesOf, wording } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: groq,
@@ -16,7 +15,7 @@ const recording: Recording = {
   chats: /^\/openai\/v1\/chat\/completions$/,
 }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('a request has the words of Groq alone', async (t) => {
   const body = {

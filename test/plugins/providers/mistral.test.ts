@@ -1,10 +1,9 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import mistral from '../../../plugins/providers/mistral.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
+import { eventStream, type Recording } from '../../contracts/stage.ts'
 import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: mistral,
@@ -16,8 +15,8 @@ const recording: Recording = {
   chats: /^\/v1\/chat\/completions$/,
 }
 
-t.test('contract', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording), {
+t.test('contracts', (t) =>
+  keepsContracts(t, recording, {
     'fields that nobody knows go through, both ways': 'its documented answers have no field of their own',
   }),
 )
@@ -69,8 +68,8 @@ t.test('thoughts beside the text become reasoning, and its ends the common ones'
 })
 
 t.test('models and embeddings', async (t) => {
-  const { models, asked } = await listing(t, recording)
-  t.equal(asked.headers.authorization, 'Bearer key-1')
+  const { models, asked: request } = await listing(t, recording)
+  t.equal(request.headers.authorization, 'Bearer key-1')
   t.same(typesOf(models), [
     ['mistral-small-latest', 'CHAT'],
     ['mistral-embed', 'EMBEDDING'],

@@ -3,13 +3,12 @@ import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, questions, systemOneAnswer, waiting } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { until } from '../../until.ts'
 import { compare, comparedOf, completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: ollama,
@@ -21,9 +20,7 @@ const recording: Recording = {
   chats: /^\/api\/chat$/,
 }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('a stream without its last line throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)

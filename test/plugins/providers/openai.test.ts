@@ -10,6 +10,7 @@ import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { compare, json, never } from '../../fakes/vendor.ts'
+import { keepsContracts, throwsWhenCut } from './contract.ts'
 
 const recording: Recording = {
   provider: openai,
@@ -33,16 +34,9 @@ const fieldsOf = async ({ headers, body }: Asked) => {
   return fields.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
-t.test('a stream without its end mark throws, wherever it ends', async (t) => {
-  const { bytes, fooled } = await everyCut(t, recording)
-  const mark = 'data: [DONE]\n\n'.length
-  t.ok(bytes > 2000)
-  t.same(fooled, [bytes], `only the whole ${bytes} bytes pass, ${mark} of them the mark`)
-})
+t.test('a stream without its end mark throws, wherever it ends', (t) => throwsWhenCut(t, recording))
 
 t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => {

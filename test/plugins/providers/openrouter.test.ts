@@ -4,13 +4,12 @@ import { UpstreamFailed } from '../../../core/errors.ts'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import type { Message } from '../../../core/ports/upstream.ts'
 import openrouter from '../../../plugins/providers/openrouter.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
+import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { compare, completed, json, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
 import { failed } from '../../helpers.ts'
+import { keepsContracts, throwsWhenCut } from './contract.ts'
 
 const recording: Recording = {
   provider: openrouter,
@@ -22,14 +21,9 @@ const recording: Recording = {
   chats: /^\/api\/v1\/chat\/completions$/,
 }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
-t.test('a stream without its end mark throws, wherever it ends', async (t) => {
-  const { bytes, fooled } = await everyCut(t, recording)
-  t.same(fooled, [bytes])
-})
+t.test('a stream without its end mark throws, wherever it ends', (t) => throwsWhenCut(t, recording))
 
 t.test('thoughts, cost and provider reach the caller, streamed or not', async (t) => {
   const stage = await staged(t, recording)

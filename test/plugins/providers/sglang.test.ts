@@ -2,11 +2,10 @@ import OpenAI from 'openai'
 import t from 'tap'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import sglang from '../../../plugins/providers/sglang.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer, systemOneAnswer } from '../../fakes/deciding.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
+import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { asksAlike, completed, json, messages, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { keepsContracts, throwsWhenCut } from './contract.ts'
 
 const recording: Recording = {
   provider: sglang,
@@ -18,14 +17,9 @@ const recording: Recording = {
   chats: /^\/v1\/chat\/completions$/,
 }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
-t.test('a stream without its end mark throws, wherever it ends', async (t) => {
-  const { bytes, fooled } = await everyCut(t, recording)
-  t.same(fooled, [bytes])
-})
+t.test('a stream without its end mark throws, wherever it ends', (t) => throwsWhenCut(t, recording))
 
 t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)

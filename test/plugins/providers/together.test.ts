@@ -1,10 +1,9 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import together from '../../../plugins/providers/together.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
+import { eventStream, type Recording } from '../../contracts/stage.ts'
 import { listing, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: together,
@@ -16,7 +15,7 @@ const recording: Recording = {
   chats: /^\/v1\/chat\/completions$/,
 }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('a request has the key, and roles that Together knows', async (t) => {
   const sent = await wording(t, recording, { body: { messages: [{ role: 'developer', content: 'Be short.' }] } })

@@ -161,9 +161,9 @@ t.test('a service account signs in by an assertion that its public key verifies,
     aud: `${server.url}/token`,
   })
   t.equal(exp - iat, 3600)
-  const asked = server.asked.filter(({ path }) => path !== '/token')
-  t.equal(asked.length, 3)
-  for (const { headers } of asked) t.equal(headers.authorization, 'Bearer token-1')
+  const requests = server.asked.filter(({ path }) => path !== '/token')
+  t.equal(requests.length, 3)
+  for (const { headers } of requests) t.equal(headers.authorization, 'Bearer token-1')
 })
 
 t.test('without a key file the machine’s own account signs in', async (t) => {
@@ -210,9 +210,9 @@ t.test('each kind of model gets its own form', async (t) => {
   } as const
   const answer = await upstream.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
   t.match(answer, { native: { dialect: 'messages', body: { type: 'message' } } })
-  const asked = server.asked.at(-1)!
-  t.equal(asked.headers['anthropic-beta'], 'one')
-  t.same(JSON.parse(asked.body.toString()), { anthropic_version: 'vertex-2023-10-16', messages, max_tokens: 5 })
+  const request = server.asked.at(-1)!
+  t.equal(request.headers['anthropic-beta'], 'one')
+  t.same(JSON.parse(request.body.toString()), { anthropic_version: 'vertex-2023-10-16', messages, max_tokens: 5 })
   await ask(upstream, open.model)
   t.same(JSON.parse(server.asked.at(-1)!.body.toString()), { model: open.model, messages })
 })

@@ -2,21 +2,10 @@ import OpenAI from 'openai'
 import t from 'tap'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import vllm from '../../../plugins/providers/vllm.ts'
-import { conform } from '../../contracts/contract.ts'
-import { counter } from '../../contracts/counter.ts'
-import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
-import {
-  backend,
-  eventStream,
-  everyCut,
-  provided,
-  staged,
-  stagedCount,
-  vector,
-  type Recording,
-} from '../../contracts/stage.ts'
+import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
 import { asksAlike, completed, json, messages, never, numbersOf, recordedVectors } from '../../fakes/vendor.ts'
+import { keepsContracts, throwsWhenCut } from './contract.ts'
 
 const recording: Recording = {
   provider: vllm,
@@ -29,13 +18,7 @@ const recording: Recording = {
   counts: /^\/tokenize$/,
 }
 
-t.test('the provider keeps the contract of upstreams', (t) =>
-  conform(t, upstream.contract, (t) => staged(t, recording)),
-)
-
-t.test('the provider keeps the contract of counters', (t) =>
-  conform(t, counter.contract, (t) => stagedCount(t, recording)),
-)
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('a prompt of text is counted with its tools, and one with images is not', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('vllm/count.json') }))
@@ -49,10 +32,7 @@ t.test('a prompt of text is counted with its tools, and one with images is not',
   t.equal(server.asked.length, 1)
 })
 
-t.test('a stream without its end mark throws, wherever it ends', async (t) => {
-  const { bytes, fooled } = await everyCut(t, recording)
-  t.same(fooled, [bytes])
-})
+t.test('a stream without its end mark throws, wherever it ends', (t) => throwsWhenCut(t, recording))
 
 t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)

@@ -1,10 +1,9 @@
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import xai from '../../../plugins/providers/xai.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged, type Recording } from '../../contracts/stage.ts'
+import { eventStream, type Recording } from '../../contracts/stage.ts'
 import { listing, messages, never, refusal, scripted, tellsThoughts, typesOf, wording } from '../../fakes/vendor.ts'
+import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
   provider: xai,
@@ -16,7 +15,7 @@ const recording: Recording = {
   chats: /^\/v1\/chat\/completions$/,
 }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('contracts', (t) => keepsContracts(t, recording))
 
 t.test('models that think get no field that they refuse', async (t) => {
   const body = { messages, stop: ['x'], presence_penalty: 1, reasoning_effort: 'low', store: true, seed: 3 }
@@ -49,10 +48,10 @@ t.test('models and images', async (t) => {
     ['grok-3-mini', 'CHAT'],
     ['grok-2-image-1212', 'IMAGE'],
   ])
-  const { upstream, asked } = await scripted(t, recording, 'images.json')
+  const { upstream, asked: requests } = await scripted(t, recording, 'images.json')
   const drawn = await upstream.draw!({ model: 'grok-2-image', prompt: 'A cat', count: 1 }, never)
   t.match(drawn[0], { mime: 'image/png', revisedPrompt: 'A cat, in detail' })
-  t.match(JSON.parse(asked[0]!.body.toString()), { response_format: 'b64_json', n: 1 })
+  t.match(JSON.parse(requests[0]!.body.toString()), { response_format: 'b64_json', n: 1 })
 })
 
 t.test('refusals', async (t) => {

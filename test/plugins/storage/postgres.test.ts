@@ -27,7 +27,7 @@ const at = (t: Test, settings: object = {}) => {
   const all = { url: server!.url, schema, ...settings }
   const container = fitted(use(clock), use(log, { level: 'silent' }), use(postgres, all))
   t.teardown(() => container.dispose())
-  return { store: container.supply({ it: MetadataStore }).it, schema, dispose: () => container.dispose() }
+  return { store: container.supply({ store: MetadataStore }).store, schema, dispose: () => container.dispose() }
 }
 
 const beside = async (t: Test, url = server!.url) => {

@@ -27,7 +27,7 @@ const at = (t: Test, settings: object = {}, time = use(clock)) => {
   const all = { url: server!.url, prefix, ...settings }
   const container = fitted(time, use(random), use(log, { level: 'silent' }), use(redis, all))
   t.teardown(() => container.dispose())
-  return { store: container.supply({ it: MetadataStore }).it, prefix, dispose: () => container.dispose() }
+  return { store: container.supply({ store: MetadataStore }).store, prefix, dispose: () => container.dispose() }
 }
 
 const beside = async (t: Test, url = server!.url) => {

@@ -35,7 +35,7 @@ const at = (t: Test, settings: object, ...more: readonly Fitting<any>[]) => {
     ...more,
   )
   t.teardown(() => container.dispose())
-  return container.supply({ it: BlobStore }).it
+  return container.supply({ store: BlobStore }).store
 }
 
 /** A new bucket on the server, and how to reach it. */

@@ -28,8 +28,8 @@ const fileOf = async (name: string) => opened(await bytesOf(`image/${name}`))
 const look = ({ tool }: AtWork, file: OpenFile) => madeOf(tool, file)
 
 /** What the backend was shown with its last request. */
-const shown = ({ asked }: AtWork) => {
-  const body = JSON.parse(String(asked.at(-1)!.body))
+const shown = ({ asked: requests }: AtWork) => {
+  const body = JSON.parse(String(requests.at(-1)!.body))
   const [instruction, picture] = body.messages[0].content
   const [, mime, base64] = /^data:([^;]+);base64,(.+)$/.exec(picture.image_url.url)!
   const bytes = Buffer.from(base64!, 'base64')

@@ -18,7 +18,7 @@ const dialogue = await bytesOf('audio/dialogue-of-two.ogg')
 
 const write = ({ tool }: AtWork, bytes: Uint8Array, more: object = {}) => madeOf(tool, named(bytes), more)
 
-const atEars = (t: Test, play: (asked: Asked) => Take | Promise<Take>) =>
+const atEars = (t: Test, play: (request: Asked) => Take | Promise<Take>) =>
   atWork(t, transcribeAudioToText, hearing, play)
 
 /** The fields of the form that a backend was sent, and the file in it. */

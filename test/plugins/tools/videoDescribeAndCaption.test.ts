@@ -36,8 +36,8 @@ const fileOf = async (name: string) => opened(await bytesOf(`video/${name}`))
 const watch = ({ tool }: AtWork, file: OpenFile, signal = AbortSignal.timeout(30_000)) => madeOf(tool, file, {}, signal)
 
 /** What the backend was shown: pictures with the words before them, and the words behind the last. */
-const shown = ({ asked }: AtWork) => {
-  const { body } = asked.find(({ path }) => path.endsWith('/chat/completions'))!
+const shown = ({ asked: requests }: AtWork) => {
+  const { body } = requests.find(({ path }) => path.endsWith('/chat/completions'))!
   const parts = JSON.parse(String(body)).messages[0].content as { text?: string; image_url?: { url: string } }[]
   const at = parts.flatMap(({ image_url }, index) => (image_url ? [index] : []))
   return {
@@ -127,8 +127,8 @@ t.test('other containers, one without a length', { skip }, async (t) => {
 
 t.test('silence, and a sound that is refused', { skip }, async (t) => {
   const hears = (status: number) =>
-    atWork(t, videoDescribeAndCaption, { ...hearing, ...seeing }, (asked) =>
-      asked.path.endsWith('/transcriptions') ? jsonTake({ error: {} }, status) : plays(asked),
+    atWork(t, videoDescribeAndCaption, { ...hearing, ...seeing }, (request) =>
+      request.path.endsWith('/transcriptions') ? jsonTake({ error: {} }, status) : plays(request),
     )
   const silent = await hears(500)
   t.equal((await watch(silent, await fileOf('eight-colours-silent.mkv'))).transcript, null)

@@ -45,7 +45,7 @@ const stores: Readonly<Record<string, () => Partial<Adapters>>> = {
 }
 
 const house = async (t: Test, store: Partial<Adapters>, windows: Windows) => {
-  const { url, asked } = await backend(
+  const { url, asked: requests } = await backend(
     t,
     scripted(() => [{ say: 'Hello.' }]),
   )
@@ -66,7 +66,7 @@ const house = async (t: Test, store: Partial<Adapters>, windows: Windows) => {
       (error: unknown) => (error instanceof RateLimitError ? error : Promise.reject(error)),
     )
   const renew = (windows: Windows) => gateway.gateway.renew({ settings: settings(windows) })
-  return { ...gateway, asked, clientOf, ask, refused, renew }
+  return { ...gateway, asked: requests, clientOf, ask, refused, renew }
 }
 
 const statusOf = (error: { readonly status?: number }) => error.status

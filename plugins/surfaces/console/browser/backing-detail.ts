@@ -83,9 +83,9 @@ export const backingDetail = async (view: View, name: string): Promise<readonly 
   const place = stack()
   const region = stack()
   const curl = curlOf(gateway.base, '/admin/backends')
-  let read: { readonly it: Backing | null; readonly at: number } = { it: null, at: 0 }
+  let read: { readonly backing: Backing | null; readonly at: number } = { backing: null, at: 0 }
   const draw = async (): Promise<void> => {
-    const { it: backing, at } = read
+    const { backing, at } = read
     if (backing === null) return region.replaceChildren(note('There is no such backend.'))
     renew(
       region,
@@ -96,7 +96,7 @@ export const backingDetail = async (view: View, name: string): Promise<readonly 
   }
   const again = async (): Promise<void> => {
     const { backends } = await gateway.ask<{ readonly backends: readonly Backing[] }>('GET', '/admin/backends')
-    read = { it: backends.find(({ backend }) => backend === name) ?? null, at: Date.now() }
+    read = { backing: backends.find(({ backend }) => backend === name) ?? null, at: Date.now() }
     await draw()
   }
   await again()
@@ -106,7 +106,7 @@ export const backingDetail = async (view: View, name: string): Promise<readonly 
     heading(
       name,
       link('All backends', '#/models'),
-      sight.steers && read.it !== null && backingActs(view, name, place, again),
+      sight.steers && read.backing !== null && backingActs(view, name, place, again),
     ),
     place,
     region,

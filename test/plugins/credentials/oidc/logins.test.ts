@@ -9,7 +9,7 @@ const unavailable = { name: 'Unavailable', message: 'The keys of the issuer are 
 
 t.test('an access token of each algorithm is its person, found once in five seconds', async (t) => {
   const keys = await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map((alg) => issuerKey(alg, `of ${alg}`)))
-  const { logins, clock, asked, reasons } = await house(t, keys)
+  const { logins, clock, asked: requests, reasons } = await house(t, keys)
   for (const key of keys) {
     const token = await signed(key, issued(clock.now()))
     t.ok(logins.takes(token))
@@ -18,7 +18,7 @@ t.test('an access token of each algorithm is its person, found once in five seco
     t.notOk(caller?.scopes.some((scope) => scope.startsWith('api_key.')))
     t.equal(await logins.find(token), caller, 'the same one is found again')
   }
-  t.equal(asked.length, 1, 'its keys are asked for once')
+  t.equal(requests.length, 1, 'its keys are asked for once')
   t.same(reasons(), [])
   t.notOk(logins.takes('sk_live_1'), 'a key is no token')
 })
@@ -64,12 +64,12 @@ t.test('every kind of bad token is refused, and why is told to the log alone', a
     ['malformed', () => 'x.y.z'],
   ]
   for (const [reason, token] of rows) {
-    const { logins, clock, reasons, asked } = await house(t, [rsa, ec])
+    const { logins, clock, reasons, asked: requests } = await house(t, [rsa, ec])
     const text = await token(clock.now())
     t.ok(logins.takes(text), reason)
     t.equal(await logins.find(text), null, reason)
     t.same(reasons(), [reason])
-    if (!['signature', 'key', 'user'].includes(reason)) t.equal(asked.length, 0, `${reason} asks nobody`)
+    if (!['signature', 'key', 'user'].includes(reason)) t.equal(requests.length, 0, `${reason} asks nobody`)
   }
 
   /** Other claims between a header and a signature that were made for each other. */
@@ -118,19 +118,19 @@ t.test('times are taken with the skew and no more, and tell the operator how far
 t.test('rotated keys are found at once, and no token makes the gateway ask more often than it may', async (t) => {
   const [old, young] = await Promise.all([issuerKey('ES256', 'old'), issuerKey('ES256', 'young')])
   const shown = [old]
-  const { logins, clock, asked } = await house(t, shown)
+  const { logins, clock, asked: requests } = await house(t, shown)
   t.ok(await logins.find(await signed(old, issued(clock.now()))))
   await clock.pass(5_000)
   shown.push(young)
   t.ok(await logins.find(await signed(young, issued(clock.now()))), 'the new key is asked for')
-  t.equal(asked.length, 2)
+  t.equal(requests.length, 2)
   for (let i = 0; i < 50; i++)
     t.equal(await logins.find(await signed(old, issued(clock.now()), { kid: `unknown ${i}` })), null)
-  t.equal(asked.length, 2, 'forged names ask nobody within the pause')
+  t.equal(requests.length, 2, 'forged names ask nobody within the pause')
   const crowd = Array.from({ length: 20 }, (_, i) => signed(old, issued(clock.now()), { kid: `another ${i}` }))
   await clock.pass(5_000)
   await Promise.all((await Promise.all(crowd)).map((text) => logins.find(text)))
-  t.equal(asked.length, 3, 'and together ask once')
+  t.equal(requests.length, 3, 'and together ask once')
   shown.shift()
   await clock.pass(10 * minute + 1)
   const withdrawn = async () => logins.find(await signed(old, issued(clock.now())))
@@ -140,7 +140,7 @@ t.test('rotated keys are found at once, and no token makes the gateway ask more 
 
 t.test('keys out of reach are a 503; the last ones count for an hour', async (t) => {
   const key = await issuerKey('ES256', 'one')
-  const { logins, clock, asked, logged, answers } = await house(t, [key])
+  const { logins, clock, asked: requests, logged, answers } = await house(t, [key])
   const token = (header = {}) => signed(key, issued(clock.now()), header)
   const good = { body: JSON.stringify({ keys: [key.jwk] }) }
   const faults = [
@@ -156,10 +156,10 @@ t.test('keys out of reach are a 503; the last ones count for an hour', async (t)
     await t.rejects(logins.find(await token()), unavailable)
     await clock.pass(5_000)
   }
-  t.equal(asked.length, faults.length)
+  t.equal(requests.length, faults.length)
   await t.rejects(logins.find(await token()), unavailable)
   await t.rejects(logins.find(await token()), unavailable, 'asked a moment ago')
-  t.equal(asked.length, faults.length + 1)
+  t.equal(requests.length, faults.length + 1)
   t.match(logged[0], { event: 'issuer.unreachable', facts: { issuer: 'company', status: 500 } })
 
   await clock.pass(5_000)
@@ -176,11 +176,11 @@ t.test('keys out of reach are a 503; the last ones count for an hour', async (t)
 
 t.test('an issuer that says nothing is given up after five seconds', async (t) => {
   const key = await issuerKey('ES256', 'one')
-  const { logins, clock, answers, asked } = await house(t, [key])
+  const { logins, clock, answers, asked: requests } = await house(t, [key])
   answers(() => ({ body: '', pace: 'silent' }))
   const finding = logins.find(await signed(key, issued(clock.now())))
   const refused = t.rejects(finding, unavailable)
-  while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await clock.pass(5_000)
   await refused
 })

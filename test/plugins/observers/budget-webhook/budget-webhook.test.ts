@@ -25,8 +25,8 @@ const shareOf = (name: string, ends: number | null = Date.UTC(2030, 1, 1)): Reac
 
 const settingsOf = (webhook: object) => v.parse(SettingsShape, { limits: { budgets: { webhook } } })
 
-const house = async (t: Test, play: (asked: Asked, at: string) => Take, isAllowed = true) => {
-  const receiver = await recorded((asked) => play(asked, receiver.url))
+const house = async (t: Test, play: (request: Asked, at: string) => Take, isAllowed = true) => {
+  const receiver = await recorded((request) => play(request, receiver.url))
   t.teardown(() => receiver.close())
   const logged: { readonly event: string; readonly facts: LogFacts }[] = []
   const note = (event: string, facts: LogFacts = {}) => void logged.push({ event, facts })
@@ -64,10 +64,10 @@ const isSigned = ({ headers, body }: Asked): boolean => {
 }
 
 t.test('a share is told, signed with its id and time', async (t) => {
-  const { tell, lines, asked, logged } = await house(t, () => ({ status: 204, body: '' }))
+  const { tell, lines, asked: requests, logged } = await house(t, () => ({ status: 204, body: '' }))
   tell()
   t.ok(await lines(1))
-  const [first] = asked
+  const [first] = requests
   t.match(first, { method: 'POST', path: '/hook', headers: { 'content-type': 'application/json' } })
   t.ok(first && isSigned(first))
   t.equal(first?.headers['webhook-timestamp'], String(Date.UTC(2030, 0, 31, 12) / 1000))
@@ -88,13 +88,19 @@ t.test('a share is told, signed with its id and time', async (t) => {
   tell({ ...shareOf('one', null), at: 1 })
   tell({ ...shareOf('one', null), at: 2 })
   t.ok(await lines(7))
-  const ids = asked.map(({ headers }) => headers['webhook-id'])
+  const ids = requests.map(({ headers }) => headers['webhook-id'])
   t.equal(new Set(ids).size, 5, 'one id for a share of a window, whenever it is told')
 })
 
 t.test('a receiver that fails is tried again with the same id, and in the end no more', async (t) => {
   const answers = [500, 404, 301, 429, 200, 503]
-  const { tell, lines, asked, logged, clock } = await house(t, ({ path }, at) => {
+  const {
+    tell,
+    lines,
+    asked: requests,
+    logged,
+    clock,
+  } = await house(t, ({ path }, at) => {
     if (path !== '/hook') return { body: 'a page for everybody' }
     const status = answers.shift() ?? 200
     if (status === 200) return { status: 302, headers: { location: `${at}/login` }, body: '' }
@@ -108,7 +114,7 @@ t.test('a receiver that fails is tried again with the same id, and in the end no
   }
   t.ok(await lines(6))
   await clock.pass(24 * 3_600_000)
-  const hooks = asked.filter(({ path }) => path === '/hook')
+  const hooks = requests.filter(({ path }) => path === '/hook')
   t.equal(hooks.length, 6)
   t.ok(hooks.every(isSigned))
   t.equal(new Set(hooks.map(({ headers }) => headers['webhook-id'])).size, 1)
@@ -120,9 +126,13 @@ t.test('a receiver that fails is tried again with the same id, and in the end no
 })
 
 t.test('a receiver that comes back gets what it missed', async (t) => {
-  const { tell, lines, asked, logged, clock } = await house(t, () =>
-    asked.length === 1 ? { status: 500, body: '' } : { body: 'ok' },
-  )
+  const {
+    tell,
+    lines,
+    asked: requests,
+    logged,
+    clock,
+  } = await house(t, () => (requests.length === 1 ? { status: 500, body: '' } : { body: 'ok' }))
   tell()
   t.ok(await lines(1))
   await settled()
@@ -133,24 +143,24 @@ t.test('a receiver that comes back gets what it missed', async (t) => {
 })
 
 t.test('a slow receiver holds nobody up, and is tried again after ten seconds', async (t) => {
-  const { tell, asked, logged, lines, clock } = await house(t, () => ({ body: '', pace: 'silent' }))
+  const { tell, asked: requests, logged, lines, clock } = await house(t, () => ({ body: '', pace: 'silent' }))
   for (let i = 0; i < 101; i++) tell(shareOf(`budget ${i}`))
   t.match(logged, [{ event: 'webhook.lost' }], 'a hundred wait, and one more is lost')
-  t.ok(await until(() => asked.length === 4))
+  t.ok(await until(() => requests.length === 4))
   await settled()
-  t.equal(asked.length, 4, 'four at once')
+  t.equal(requests.length, 4, 'four at once')
   await clock.pass(10_000)
   t.ok(await lines(5))
   t.match(logged[1], { event: 'webhook.failed', facts: { status: null, again: true, tries: 1 } })
 })
 
 t.test('a private receiver is never reached, and never tried again', async (t) => {
-  const { tell, asked, logged, lines, clock } = await house(t, () => ({ body: '' }), false)
+  const { tell, asked: requests, logged, lines, clock } = await house(t, () => ({ body: '' }), false)
   tell()
   t.ok(await lines(1))
   t.match(logged, [{ event: 'webhook.failed', facts: { status: null, again: false, tries: 1 } }])
   await clock.pass(3_600_000)
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
 })
 
 t.test('a receiver that is gone for good is believed', async (t) => {

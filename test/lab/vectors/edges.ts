@@ -7,7 +7,7 @@ import {
   diffieHellman,
   hkdfSync,
 } from 'node:crypto'
-import { encapsulate, kems, publicKeyOf } from '../../plugins/sealed/wire/kem.ts'
+import { encapsulate, kems, publicKeyOf } from '../../../plugins/sealed/wire/kem.ts'
 
 /**
  * Writes edges.json: what must hold, and what must be refused, at the edges of each primitive. What is expected comes

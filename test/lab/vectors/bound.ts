@@ -77,7 +77,16 @@ interface Facts {
 const bindings = () => {
   const tagged = (facts: Facts, revision: number, hash: Buffer, clientHash: Buffer) => {
     const [id, version, kid] = [Buffer.from(facts.id), Buffer.from(facts.version), Buffer.from(facts.kid)]
-    const parts = [id, version, u64(facts.size), hash, clientHash, kid, Buffer.from(facts.wrapped_dek, 'hex'), u32(revision)]
+    const parts = [
+      id,
+      version,
+      u64(facts.size),
+      hash,
+      clientHash,
+      kid,
+      Buffer.from(facts.wrapped_dek, 'hex'),
+      u32(revision),
+    ]
     const message = parts.flatMap((part) => [u16(part.length), part])
     const tag = hmac(keyOf(kek, 'rvenc/file-bind'), Buffer.from('rvenc/bind/1\0'), ...message)
     return hex(Buffer.concat([Buffer.of(1), u32(revision), hash, clientHash, tag]))
