@@ -86,7 +86,7 @@ export interface ChatWire {
   /** Present where the backend takes the common format as the caller words it, so that bytes can go on as they came. */
   readonly common?: CommonWire
   /** The JSON of the request; null for a long one, which is printed in turns of the loop. */
-  body(): string | null
+  body(): string | Buffer | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
   /** Throws as `chat` does. */

@@ -195,7 +195,7 @@ class ChatFormatWire implements ChatWire {
     if (common !== null && takesAsIs(backend, call)) this.common = common
   }
 
-  body(): string | null {
+  body(): Buffer | null {
     return printNow(this.#change(chatBody(this.#backend, this.#call)))
   }
 
