@@ -110,8 +110,13 @@ export interface CommonWire {
 /** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
 export type CallNumbers = Map<number, string[]>
 
+/** A member of a delta that is a text. */
+export type TextField = 'content' | 'reasoning_content'
+
 /** Reads the events of one stream from its bytes, however they are framed. */
 export interface WireEvents {
+  /** Members whose text changes nothing for later chunks, where it is all that an event says. */
+  readonly forgets?: readonly TextField[]
   /** Adds what the bytes say to the chunks; true behind the last event. Throws UpstreamFailed for what is no event, once the chunks before it are added. */
   read(bytes: Uint8Array, into: Chunk[]): boolean
   /** Throws UpstreamFailed where the stream is over too early. */

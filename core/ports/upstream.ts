@@ -20,6 +20,7 @@ export type {
   Native,
   NativeEvents,
   Part,
+  TextField,
   ToolCall,
   ToolCallPart,
   WireEvents,

@@ -35,7 +35,7 @@ export const chunkEvents = (status: number, marksEnd: boolean, counts?: Counts):
   const numbers: CallNumbers = new Map()
   const read = chunkReader((data) => parsed(null, data, counts, numbers))
 
-  return unpackedEvents(
+  const events = unpackedEvents<Chunk>(
     ({ event, data }, into) => {
       if (data.startsWith('[DONE]')) return true
       const chunk = event === null ? read(data) : parsed(event, data, counts, numbers).chunk
@@ -47,6 +47,7 @@ export const chunkEvents = (status: number, marksEnd: boolean, counts?: Counts):
       if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', status)
     },
   )
+  return { forgets: ['content', 'reasoning_content'], ...events }
 }
 
 /** The chunks of an event stream. */

@@ -36,10 +36,12 @@ export const mustBeOf = (answer: Answer, check: (type: string, status: number) =
 }
 
 /** The events of a stream that ends well only behind its last event. */
-export const markedEvents = (read: Read<Chunk>, status: number): WireEvents =>
-  unpackedEvents(read, () => {
+export const markedEvents = (read: Read<Chunk>, status: number): WireEvents => ({
+  forgets: ['content'],
+  ...unpackedEvents(read, () => {
     throw garbled('The stream ended without its end mark', status)
-  })
+  }),
+})
 
 /** Characters of events that wait for the next chunk. */
 const mostWaiting = 8 * 1024 * 1024

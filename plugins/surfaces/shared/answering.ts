@@ -83,6 +83,7 @@ export const writing = (model: string, usage: boolean, shown: Shown): EventWrite
       const data = print(chunk)
       if (data !== null) into.push({ data })
     },
+    again: () => true,
     end: (into) => void into.push({ data: endMark }),
   }
 }

@@ -64,6 +64,8 @@ export const generateEvents = (content: ContentToWrite) => {
       into.push({ data: JSON.stringify({ candidates: contents, ...tail(writing) }) })
     },
 
+    again: (): boolean => !writing.relays,
+
     end(into: EventSink): void {
       if (!writing.relays) into.push({ data: JSON.stringify(last(writing)) })
     },

@@ -43,6 +43,8 @@ interface Writing {
   usage: WireUsage | null
   /** The last event went on as it came. */
   stopped: boolean
+  /** The last chunk was a further text of the block that grows. */
+  grows: boolean
 }
 
 /** Chunks as the events of the dialect: blocks one after the other, each with its index. */
@@ -59,14 +61,18 @@ export const messageEvents = (model: string, seal: Seal) => {
     ended: { finish_reason: null },
     usage: null,
     stopped: false,
+    grows: false,
   }
   return {
     take(chunk: Chunk, into: EventSink): void {
+      writing.grows = writing.open?.kind === 'text'
       if (chunk.native?.dialect === 'messages') return relay(writing, into, chunk.native.events)
       if (!writing.begun) begin(writing, into, chunk.id)
       if (chunk.usage != null) writing.usage = chunk.usage
       for (const choice of chunk.choices) takeChoice(writing, into, choice)
     },
+
+    again: (): boolean => writing.grows && writing.open?.kind === 'text',
 
     end(into: EventSink): void {
       if (writing.stopped) return

@@ -112,6 +112,11 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
         Object.assign(writing, { begun: true, sequence: relaying.sequence, places: relaying.places })
       took(writing, into, chunk)
     },
+    again(): boolean {
+      const relays = relaying.sequence > writing.sequence
+      if (relays) relaying.sequence++
+      return relays
+    },
     end: (into: EventSink): void => (relaying.ended ? undefined : void ended(writing, into)),
     /** The event that ends a broken stream. */
     broken(error: GatewayError): DialectEvent {

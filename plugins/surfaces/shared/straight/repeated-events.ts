@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+
+/** What differs between events in a row. */
+type Hole = 'text' | 'number' | 'padding'
+
+/** An event as bytes around its holes, in strings of Latin-1. */
+interface Pieces {
+  readonly around: readonly string[]
+  readonly holes: readonly Hole[]
+}
+
+/** How the next events come, and how they go; null where they go on as they came. */
+interface Shape {
+  readonly came: Pieces
+  readonly goes: Pieces | null
+}
+
+/** What stands in the holes of one event. */
+type Filling = { -readonly [hole in Hole]: string }
+
+/** Events in a row that no later event resembled, after which a stream is only read. */
+const mostStrange = 4
+
+/**
+ * Events of one stream mostly differ in a text alone. What goes out for one event is learned from it, tried on the next one,
+ * and then put together for all that follow: reading and writing them anew costs many times as much.
+ */
+export class RepeatedEvents {
+  /** The words of the event that matched last, and what goes out for it. */
+  words = ''
+  out = ''
+  #shape: Shape | null = null
+  #isTried = false
+  #strange = 0
+  readonly #filling: Filling = { text: '', number: '', padding: '' }
+
+  /** Whether what was learned has come true. */
+  get isTried(): boolean {
+    return this.#isTried
+  }
+
+  get isHopeless(): boolean {
+    return this.#strange > mostStrange
+  }
+
+  /** Where the event that begins at this place of the bytes ends, if it repeats the last one; else -1. */
+  match(bytes: string, at: number): number {
+    if (this.#shape === null) return -1
+    const { came, goes } = this.#shape
+    const end = fill(this.#filling, came, bytes, at)
+    if (end < 0) return -1
+    const { text } = this.#filling
+    const words = plainText.test(text) ? text : wordsOf(text)
+    if (words === null || words === '') return -1
+    this.words = words
+    if (goes !== null && words !== text) this.#filling.text = latinOf(JSON.stringify(words).slice(1, -1))
+    this.out = goes === null ? bytes.slice(at, end) : filled(goes, this.#filling)
+    return end
+  }
+
+  /** Learns from an event that was read and written; `words` is the one text that the event says, null where it says more. */
+  learn(event: string, words: string | null, out: string): void {
+    if (this.#shape !== null && this.match(event, 0) === event.length && this.out === out) {
+      this.#isTried = true
+      this.#strange = 0
+      return
+    }
+    this.forget()
+    this.#shape = words === null || !plainText.test(words) ? null : shapeOf(event, words, out)
+    if (this.#shape !== null) this.#strange++
+  }
+
+  /** The next event must be read. */
+  forget(): void {
+    this.#shape = null
+    this.#isTried = false
+  }
+}
+
+const shapeOf = (event: string, words: string, out: string): Shape | null => {
+  const came = piecesOf(event, words)
+  if (came === null) return null
+  if (out === event) return { came, goes: null }
+  const goes = piecesOf(out, words)
+  // The caller's dialect may leave out what the backend's has, but has nothing of its own that counts on.
+  const isFilled = goes?.holes.every((hole) => came.holes.includes(hole) && hole !== 'number')
+  return goes !== null && isFilled ? { came, goes } : null
+}
+
+/** Members whose values differ in events that are alike otherwise. */
+const varied = [
+  ['number', /"sequence_number":\s*(\d+)/dg],
+  ['padding', /"obfuscation":\s*"([\w+/=]*)"/dg],
+] as const
+
+/** The event around its text and its varied members; null where the place of one of them is not certain. */
+const piecesOf = (event: string, words: string): Pieces | null => {
+  const text = `"${words}"`
+  const at = event.indexOf(text)
+  if (at < 0 || event.lastIndexOf(text) !== at) return null
+  const places: { readonly hole: Hole; readonly from: number; readonly to: number }[] = [
+    { hole: 'text', from: at + 1, to: at + 1 + words.length },
+  ]
+  for (const [hole, pattern] of varied) {
+    const [found, more] = event.matchAll(pattern)
+    if (more !== undefined) return null
+    const [from, to] = found?.indices?.[1] ?? []
+    if (from !== undefined && to !== undefined) places.push({ hole, from, to })
+  }
+  places.sort((one, other) => one.from - other.from)
+  const around = places.map(({ from }, place) => event.slice(places[place - 1]?.to ?? 0, from))
+  return { around: [...around, event.slice(places.at(-1)?.to)], holes: places.map(({ hole }) => hole) }
+}
+
+/** Fills the holes of an event from the bytes; gives its end, or -1 where the bytes are another event. */
+const fill = (filling: Filling, { around, holes }: Pieces, bytes: string, from: number): number => {
+  let at = from
+  for (let place = 0; place < holes.length; place++) {
+    const before = around[place]!
+    if (!bytes.startsWith(before, at)) return -1
+    at += before.length
+    const hole = holes[place]!
+    const end = hole === 'number' ? endOfDigits(bytes, at) : endOfText(bytes, at)
+    if (end < 0) return -1
+    filling[hole] = bytes.slice(at, end)
+    at = end
+  }
+  const last = around[holes.length]!
+  return bytes.startsWith(last, at) ? at + last.length : -1
+}
+
+const filled = ({ around, holes }: Pieces, filling: Filling): string => {
+  let out = around[0]!
+  for (let place = 0; place < holes.length; place++) out += filling[holes[place]!] + around[place + 1]!
+  return out
+}
+
+const endOfDigits = (bytes: string, from: number): number => {
+  let at = from
+  for (let code = bytes.charCodeAt(at); code >= 48 && code <= 57; code = bytes.charCodeAt(at)) at++
+  return at === from ? -1 : at
+}
+
+const backslash = 92
+
+/** The place of the quote that ends a string of JSON. */
+const endOfText = (bytes: string, from: number): number => {
+  for (let quote = bytes.indexOf('"', from); quote >= 0; quote = bytes.indexOf('"', quote + 1)) {
+    let escape = quote
+    while (escape > from && bytes.charCodeAt(escape - 1) === backslash) escape--
+    if ((quote - escape) % 2 === 0) return quote
+  }
+  return -1
+}
+
+/** A text that is its own JSON. */
+const plainText = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/
+
+/** What the inside of a string of JSON says; null where it is none. */
+const wordsOf = (inside: string): string | null => {
+  const bytes = Buffer.from(inside, 'latin1')
+  if (!isUtf8(bytes)) return null
+  try {
+    return JSON.parse(`"${bytes.toString('utf8')}"`) as string
+  } catch {
+    return null
+  }
+}
+
+// eslint-disable-next-line no-control-regex
+const isAscii = /^[\x00-\x7f]*$/
+
+/** The bytes of a text as a string of Latin-1. */
+export const latinOf = (text: string): string => (isAscii.test(text) ? text : Buffer.from(text).toString('latin1'))
