@@ -83,8 +83,8 @@ export interface ChatWire {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly push: Push
-  /** Present where the backend takes the common format as the caller words it, so that bytes can go on as they came. */
-  readonly common?: CommonWire
+  /** The backend takes the common format as the caller words it, so that bytes can go on as they came. */
+  readonly isCommon?: boolean
   /** The JSON of the request; null for a long one, which is printed in turns of the loop. */
   body(): string | Buffer | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
@@ -98,17 +98,6 @@ export interface ChatWire {
   /** Whether a fault says that the model is asked another way from now on. */
   learn?(fault: unknown): boolean
 }
-
-/** Reads the chunks of a stream in the common format. */
-export interface CommonWire {
-  /** Whether a stream ends by `[DONE]`. */
-  readonly marksEnd: boolean
-  /** Throws UpstreamFailed for data that is no chunk. `isAsSent` is true when nothing was mended. */
-  parse(event: string | null, data: string, numbers: CallNumbers): { readonly chunk: Chunk; readonly isAsSent: boolean }
-}
-
-/** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
-export type CallNumbers = Map<number, string[]>
 
 /** A member of a delta that is a text. */
 export type TextField = 'content' | 'reasoning_content'

@@ -156,38 +156,6 @@ const cut = (data: string, names: readonly string[], texts: Texts): readonly str
 /** Stand for the texts while a shape is printed. */
 const marks = ['\u0001', '\u0002'] as const
 
-/** What stands around the text of an event as it comes and as it goes, as bytes in a string of Latin-1. */
-export interface Template {
-  readonly field: TextField
-  readonly head: string
-  readonly tail: string
-  readonly outHead: string
-  readonly outTail: string
-  /** The event goes on as it came. */
-  readonly isSame: boolean
-}
-
-/** Null for a chunk whose next ones must be parsed. */
-export const templateOf = (chunk: Chunk, print: Print): Template | null => {
-  const shape = WordedChunk.wordingOf(chunk)?.shape ?? null
-  if (
-    shape === null ||
-    shape.between.length !== 2 ||
-    shape.chunk.choices[0]!.finish_reason != null ||
-    shape.chunk.usage != null ||
-    shape.chunk.choices[0]!.index !== 0
-  )
-    return null
-  const { delta } = shape.chunk.choices[0]!
-  if (delta.tool_calls != null || delta['function_call'] != null || delta['audio'] != null) return null
-  const printed = printedAround(shape, print)
-  if (printed === null || printed.length !== 2) return null
-  const bytes = (text: string): string => Buffer.from(text).toString('latin1')
-  const [head, tail] = [bytes(`data: ${shape.between[0]}`), bytes(`${shape.between[1]}\n\n`)]
-  const [outHead, outTail] = [bytes(`data: ${printed[0]}`), bytes(`${printed[1]}\n\n`)]
-  return { field: shape.field, head, tail, outHead, outTail, isSame: head === outHead && tail === outTail }
-}
-
 /** Gives null where a chunk gives nothing to print. `json` is the chunk as it was sent, null where it was changed since. */
 type Print = (chunk: Chunk, json: string | null) => string | null
 

@@ -5,7 +5,6 @@ import type {
   ChatBody,
   ChatCall,
   ChatWire,
-  CommonWire,
   CountCall,
   Message,
   Model,
@@ -14,7 +13,7 @@ import type {
 } from '../../../core/ports/upstream.ts'
 import { accepted, garbled, parseObject, readText } from '../../shared/backend.ts'
 import { fieldsBeyondResponses } from '../../shared/dialects/responses/unsupported-fields.ts'
-import { chunkEvents, chunksOf, type Counts, parsed, wholeOf } from './chat-chunks.ts'
+import { chunkEvents, chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
 import { chatByResponses, countByResponses, responsesWire } from './responses/responses-backend.ts'
 import type { Roads } from './responses/roads.ts'
 import { changedBy, type RequestChange } from './request-change.ts'
@@ -143,30 +142,22 @@ const wiresOf = (
   const { push } = backend.fetch
   if (push === undefined) return {}
   const isUnworded = !backend.messages && !backend.chatFields && !backend.renames && !backend.request
-  const common: CommonWire | null = isUnworded
-    ? {
-        marksEnd: backend.marksEnd ?? true,
-        parse: (event, data, numbers) => parsed(event, data, backend.counts, numbers),
-      }
-    : null
   return {
     wire(call) {
       const { model } = call
       const headers = headersOf(call)
       if ((roads?.of(call) ?? 'chat') === 'chat')
-        return new ChatFormatWire(
-          backend,
-          call,
-          { url: where('/chat/completions', model), headers, push, change },
-          common,
-        )
+        return new ChatFormatWire(backend, call, {
+          ...{ url: where('/chat/completions', model), headers, push, change },
+          isCommon: isUnworded && takesAsIs(backend, call),
+        })
       const learn = (fault: unknown) => roads?.learn(model, 'responses', fault) != null
       return responsesWire(call, change, { url: where('/responses', model), headers, push, learn }, clock)
     },
   }
 }
 
-interface WireOfChat extends Pick<ChatWire, 'url' | 'headers' | 'push'> {
+interface WireOfChat extends Required<Pick<ChatWire, 'url' | 'headers' | 'push' | 'isCommon'>> {
   change(body: JsonObject): JsonObject
 }
 
@@ -175,24 +166,19 @@ class ChatFormatWire implements ChatWire {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly push: Push
-  readonly common?: CommonWire
+  readonly isCommon: boolean
   readonly #backend: ChatBackend
   readonly #call: ChatCall
   readonly #change: (body: JsonObject) => JsonObject
 
-  constructor(
-    backend: ChatBackend,
-    call: ChatCall,
-    { url, headers, push, change }: WireOfChat,
-    common: CommonWire | null,
-  ) {
+  constructor(backend: ChatBackend, call: ChatCall, { url, headers, push, isCommon, change }: WireOfChat) {
     this.#backend = backend
     this.#call = call
     this.url = url
     this.headers = headers
     this.push = push
+    this.isCommon = isCommon
     this.#change = change
-    if (common !== null && takesAsIs(backend, call)) this.common = common
   }
 
   body(): Buffer | null {

@@ -1,5 +1,5 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { CallNumbers, ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
+import type { ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
@@ -12,6 +12,9 @@ interface JsonObject {
 interface LooseChunk extends JsonObject {
   choices: { delta?: JsonObject | null; message?: JsonObject | null; finish_reason?: string | null; index: number }[]
 }
+
+/** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
+type CallNumbers = Map<number, string[]>
 
 /** Turns the usage that a backend told into the counts of the common format. */
 export type Counts = (told: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
@@ -55,7 +58,7 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts
   itemsBy(answer, clock, chunkEvents(answer.status, marksEnd, counts))
 
 /** `isAsSent` is true when nothing was changed, so that the backend's own text can go on. */
-export const parsed = (
+const parsed = (
   event: string | null,
   data: string,
   counts: Counts | undefined,

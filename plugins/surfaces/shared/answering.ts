@@ -69,7 +69,7 @@ const wholeText = ({ choices }: Completion, text: string): string | undefined =>
 export type Shown = (chunk: Chunk, model: string, json: string | null) => string
 
 /** Chunks under the caller's name of the model; the end mark behind them. */
-export const printing =
+const printing =
   (model: string, usage: boolean, shown: Shown) =>
   (chunk: Chunk, json: string | null): string | null => {
     const told = usage ? chunk : withoutUsage(chunk)

@@ -41,12 +41,23 @@ interface Writing extends ContentToWrite {
   responseId: string
   /** The pieces go on as they came, the last one too. */
   relays: boolean
+  /** The last chunk has thoughts, which are kept for their signature. */
+  thought: boolean
 }
 
 /** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
 export const generateEvents = (content: ContentToWrite) => {
   const { model, seal, thinks } = content
-  const writing: Writing = { model, seal, thinks, candidates: new Map(), usage: null, responseId: '', relays: false }
+  const writing: Writing = {
+    model,
+    seal,
+    thinks,
+    candidates: new Map(),
+    usage: null,
+    responseId: '',
+    relays: false,
+    thought: false,
+  }
   return {
     take(chunk: Chunk, into: EventSink): void {
       if (chunk.native?.dialect === 'generate-content') {
@@ -55,6 +66,7 @@ export const generateEvents = (content: ContentToWrite) => {
         return
       }
       writing.responseId = chunk.id
+      writing.thought = chunk.choices.some(({ delta }) => delta.reasoning_content)
       if (chunk.usage != null) writing.usage = chunk.usage
       const told = chunk.choices
         .map((choice) => ({ index: choice.index, parts: partsOf(writing, choice) }))
@@ -64,7 +76,7 @@ export const generateEvents = (content: ContentToWrite) => {
       into.push({ data: JSON.stringify({ candidates: contents, ...tail(writing) }) })
     },
 
-    again: (): boolean => !writing.relays,
+    again: (): boolean => !writing.relays && !writing.thought,
 
     end(into: EventSink): void {
       if (!writing.relays) into.push({ data: JSON.stringify(last(writing)) })

@@ -1,6 +1,5 @@
 import { mayUse } from '../../../../core/access/caller.ts'
 import type { Supplied } from '../../../../core/container.ts'
-import { asksUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { EventWriter } from '../../../../core/dialects/event.ts'
 import { keepTexts } from '../../../../core/dialects/json-text.ts'
 import type { ReadText } from '../../../../core/dialects/read-json.ts'
@@ -15,14 +14,13 @@ import { type Passage, passageThrough } from '../../../../core/ports/chat-filter
 import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatBody, ChatWire } from '../../../../core/ports/upstream.ts'
 import { checked } from '../../../../core/validate.ts'
-import { type Shown, printing } from '../answering.ts'
+import type { Shown } from '../answering.ts'
 import type { Talk } from '../talk.ts'
 import { type Wordings, guardedWordings, wordingsOf } from '../wordings.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
 import { DialectEvents } from './dialect-events.ts'
 import { isPlainChat, splicedBody } from './request-bytes.ts'
-import { StreamEvents } from './stream-events.ts'
 import { type WordedChat, commonChat, firstOf, takesAll, wordedTalk } from './worded-chat.ts'
 
 export type Given = Supplied<typeof chatNeeds>
@@ -68,7 +66,7 @@ export interface BegunChat {
   /** The request to the backend. */
   readonly sent: string | Buffer
   readonly streams: boolean
-  /** Of a stream in another dialect than the backend's. */
+  /** Writes a stream in the caller's dialect. */
   readonly writer: EventWriter | null
   /** Null for a whole answer. */
   streamOf(choices: number, soFar: StreamedSoFar | null): CallEvents | null
@@ -99,10 +97,10 @@ const asBytes = (ground: Ground, read: ReadText): BegunChat | null => {
   const wire = isAskedFirst(calls)
     ? (candidate.upstream.wire?.({ model, body, stream, tries: triesBefore(tries) }) ?? null)
     : null
-  const common = wire?.common
-  if (common === undefined) return null
+  if (wire?.isCommon !== true) return null
   const sent = splicedBody(read, { model, streams: stream })
   if (sent === null) return null
+  const writer = stream ? worded.writing(entry.name, shown) : null
   return {
     model: entry,
     candidate,
@@ -114,11 +112,15 @@ const asBytes = (ground: Ground, read: ReadText): BegunChat | null => {
     body,
     sent,
     streams: stream,
-    writer: null,
-    streamOf: (choices, soFar) =>
-      stream ? new StreamEvents(common, printing(entry.name, asksUsage(body), shown), choices, soFar) : null,
+    writer,
+    streamOf: streamBy(wire, writer),
   }
 }
+
+const streamBy =
+  (wire: ChatWire | null, writer: EventWriter | null): BegunChat['streamOf'] =>
+  (choices, soFar) =>
+    writer === null || wire === null ? null : new DialectEvents(wire, writer, choices, soFar)
 
 /** A chat of any dialect, worded for its backend. */
 const asTalk = (ground: Ground, read: ReadText, signal: () => AbortSignal): Soon<BegunChat> | null => {
@@ -160,8 +162,7 @@ const begunTalk = (ground: Ground, talk: Talk, { entry, passage }: ServedModel, 
     sent: sent ?? '',
     streams: talk.streams,
     writer,
-    streamOf: (choices, soFar) =>
-      writer === null || wire === null ? null : new DialectEvents(wire, writer, choices, soFar),
+    streamOf: streamBy(wire, writer),
   }
 }
 

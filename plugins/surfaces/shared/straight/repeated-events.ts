@@ -12,11 +12,16 @@ interface Pieces {
 /** How the next events come, and how they go; null where they go on as they came. */
 interface Shape {
   readonly came: Pieces
-  readonly goes: Pieces | null
+  /** The place of the text among the holes. */
+  readonly text: number
+  readonly goes: Written | null
 }
 
-/** What stands in the holes of one event. */
-type Filling = { -readonly [hole in Hole]: string }
+interface Written {
+  readonly around: readonly string[]
+  /** By hole: the place of what fills it among the holes of the event that came. */
+  readonly places: readonly number[]
+}
 
 /** Events in a row that no later event resembled, after which a stream is only read. */
 const mostStrange = 4
@@ -32,7 +37,7 @@ export class RepeatedEvents {
   #shape: Shape | null = null
   #isTried = false
   #strange = 0
-  readonly #filling: Filling = { text: '', number: '', padding: '' }
+  readonly #filling: string[] = []
 
   /** Whether what was learned has come true. */
   get isTried(): boolean {
@@ -46,28 +51,34 @@ export class RepeatedEvents {
   /** Where the event that begins at this place of the bytes ends, if it repeats the last one; else -1. */
   match(bytes: string, at: number): number {
     if (this.#shape === null) return -1
-    const { came, goes } = this.#shape
-    const end = fill(this.#filling, came, bytes, at)
+    const { came, text, goes } = this.#shape
+    const filling = this.#filling
+    const end = fill(filling, came, bytes, at)
     if (end < 0) return -1
-    const { text } = this.#filling
-    const words = plainText.test(text) ? text : wordsOf(text)
+    const inside = filling[text]!
+    const words = plainText.test(inside) ? inside : goes === null || !inside.includes('\\') ? wordsOf(inside) : null
     if (words === null || words === '') return -1
     this.words = words
-    if (goes !== null && words !== text) this.#filling.text = latinOf(JSON.stringify(words).slice(1, -1))
-    this.out = goes === null ? bytes.slice(at, end) : filled(goes, this.#filling)
+    if (goes !== null) this.out = filled(goes, filling)
+    else this.out = at === 0 && end === bytes.length ? bytes : bytes.slice(at, end)
     return end
   }
 
   /** Learns from an event that was read and written; `words` is the one text that the event says, null where it says more. */
   learn(event: string, words: string | null, out: string): void {
-    if (this.#shape !== null && this.match(event, 0) === event.length && this.out === out) {
+    if (this.match(event, 0) === event.length && this.out === out) {
       this.#isTried = true
       this.#strange = 0
-      return
+    } else if (words === null || plainText.test(words) || !this.#resembles(event)) {
+      this.forget()
+      this.#shape = words === null || !plainText.test(words) ? null : shapeOf(event, words, out)
+      if (this.#shape !== null) this.#strange++
     }
-    this.forget()
-    this.#shape = words === null || !plainText.test(words) ? null : shapeOf(event, words, out)
-    if (this.#shape !== null) this.#strange++
+  }
+
+  /** Whether an event is as the last one but for a text with escapes, which each dialect writes in its own way. */
+  #resembles(event: string): boolean {
+    return this.#shape !== null && fill(this.#filling, this.#shape.came, event, 0) === event.length
   }
 
   /** The next event must be read. */
@@ -80,11 +91,12 @@ export class RepeatedEvents {
 const shapeOf = (event: string, words: string, out: string): Shape | null => {
   const came = piecesOf(event, words)
   if (came === null) return null
-  if (out === event) return { came, goes: null }
-  const goes = piecesOf(out, words)
-  // The caller's dialect may leave out what the backend's has, but has nothing of its own that counts on.
-  const isFilled = goes?.holes.every((hole) => came.holes.includes(hole) && hole !== 'number')
-  return goes !== null && isFilled ? { came, goes } : null
+  const text = came.holes.indexOf('text')
+  if (out === event) return { came, text, goes: null }
+  const written = piecesOf(out, words)
+  // The caller's dialect may leave out what the backend's has, but has nothing of its own that differs.
+  if (written === null || !written.holes.every((hole) => hole !== 'number' && came.holes.includes(hole))) return null
+  return { came, text, goes: { around: written.around, places: written.holes.map((hole) => came.holes.indexOf(hole)) } }
 }
 
 /** Members whose values differ in events that are alike otherwise. */
@@ -112,26 +124,25 @@ const piecesOf = (event: string, words: string): Pieces | null => {
   return { around: [...around, event.slice(places.at(-1)?.to)], holes: places.map(({ hole }) => hole) }
 }
 
-/** Fills the holes of an event from the bytes; gives its end, or -1 where the bytes are another event. */
-const fill = (filling: Filling, { around, holes }: Pieces, bytes: string, from: number): number => {
+/** Reads what fills the holes of an event; gives its end, or -1 where the bytes are another event. */
+const fill = (filling: string[], { around, holes }: Pieces, bytes: string, from: number): number => {
   let at = from
   for (let place = 0; place < holes.length; place++) {
     const before = around[place]!
     if (!bytes.startsWith(before, at)) return -1
     at += before.length
-    const hole = holes[place]!
-    const end = hole === 'number' ? endOfDigits(bytes, at) : endOfText(bytes, at)
+    const end = holes[place] === 'number' ? endOfDigits(bytes, at) : endOfText(bytes, at)
     if (end < 0) return -1
-    filling[hole] = bytes.slice(at, end)
+    filling[place] = bytes.slice(at, end)
     at = end
   }
   const last = around[holes.length]!
   return bytes.startsWith(last, at) ? at + last.length : -1
 }
 
-const filled = ({ around, holes }: Pieces, filling: Filling): string => {
+const filled = ({ around, places }: Written, filling: readonly string[]): string => {
   let out = around[0]!
-  for (let place = 0; place < holes.length; place++) out += filling[holes[place]!] + around[place + 1]!
+  for (let hole = 0; hole < places.length; hole++) out += filling[places[hole]!]! + around[hole + 1]!
   return out
 }
 
