@@ -58,12 +58,7 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts
   itemsBy(answer, clock, chunkEvents(answer.status, marksEnd, counts))
 
 /** `isAsSent` is true when nothing was changed, so that the backend's own text can go on. */
-const parsed = (
-  event: string | null,
-  data: string,
-  counts: Counts | undefined,
-  numbers: CallNumbers,
-): Parsed => {
+const parsed = (event: string | null, data: string, counts: Counts | undefined, numbers: CallNumbers): Parsed => {
   const chunk = parseObject(data)
   if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
   if (chunk['error'] != null || event === 'error') throw toldFault(chunk['error'] ?? chunk)
