@@ -213,6 +213,17 @@ t.test('most events of a stream are never parsed', async (t) => {
   }
 })
 
+t.test('a text with quotes goes on as it came', async (t) => {
+  const events = streams['Responses']!(() => ` the "word" ${below(99)}`).map((event) => Buffer.from(event))
+  const { reads } = relayed({ dialect: 'Responses', door: 'Responses', repeats: true }, [
+    ...streams['Responses']!(() => ' word')
+      .slice(0, 4)
+      .map((event) => Buffer.from(event)),
+    ...events.slice(4),
+  ])
+  t.ok(reads < 10, `${reads} of ${events.length} events`)
+})
+
 t.test('a stream that nothing is learned from is read part by part', async (t) => {
   let number = 0
   const events = Array.from({ length: count }, () => chunk({ content: `word${number}` }, { logprobs: number++ }))
@@ -248,7 +259,7 @@ t.test('what has the shape of an event but is none is a fault', async (t) => {
   const cut = Buffer.from(good[0]!.replace('word', 'wo\u00e9'), 'latin1')
   let out = ''
   for (const event of [...good.map((event) => Buffer.from(event)), cut]) out = stream.read(event, 200)
-  t.match(Buffer.from(out, 'latin1').toString(), 'wo\ufffd', 'bytes that are no text are replaced, as ever')
+  t.ok(Buffer.from(out, 'latin1').includes('wo\ufffd'), 'bytes that are no text are replaced, as ever')
 })
 
 t.test('an event of the dialect ends what repeats', async (t) => {
