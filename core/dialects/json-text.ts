@@ -48,3 +48,19 @@ export const keepTexts = (value: unknown, members: MemberTexts | null): void => 
 /** The original JSON of a value; undefined for a value that the gateway made. */
 export const keptText = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null ? texts.get(value)?.() : undefined
+
+/** JSON whose first level is printed as it came, as far as that is known. */
+export const printKept = (value: unknown): string => {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !Object.values(value).some((member) => typeof member === 'object' && member !== null && texts.has(member as object))
+  )
+    return JSON.stringify(value)
+  const members: string[] = []
+  for (const [name, member] of Object.entries(value)) {
+    const text = keptText(member) ?? JSON.stringify(member)
+    if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`)
+  }
+  return `{${members.join()}}`
+}

@@ -181,7 +181,7 @@ class ChatFormatWire implements ChatWire {
     this.#change = change
   }
 
-  body(): Buffer | null {
+  body(): string | null {
     return printNow(this.#change(chatBody(this.#backend, this.#call)))
   }
 

@@ -1,7 +1,6 @@
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
-import { keptText } from '../../../core/dialects/json-text.ts'
-import { printedBytes, printedJson } from '../../shared/printed-json.ts'
+import { keptText, printKept } from '../../../core/dialects/json-text.ts'
 
 /** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1, about a nanosecond. */
 const oneTurnCost = 1024 * 1024
@@ -17,12 +16,12 @@ const piece = 64 * 1024
 /** Members that are looked at for the length of a value. */
 const mostCounted = 1_024
 
-/** JSON of a request body; a long one is made in many turns of the loop. */
-export const printJson = (value: unknown): Buffer | Promise<Uint8Array> => printNow(value) ?? printInTurns(value)
+/** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
+export const printJson = (value: unknown): string | Promise<Uint8Array> => printNow(value) ?? printInTurns(value)
 
 /** The same at once; null for a value that takes many turns of the loop. */
-export const printNow = (value: unknown): Buffer | null =>
-  costOf(value, oneTurnCost) <= oneTurnCost ? printedBytes(value) : null
+export const printNow = (value: unknown): string | null =>
+  costOf(value, oneTurnCost) <= oneTurnCost ? printKept(value) : null
 
 /** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. */
 const costOf = (value: unknown, most: number): number => {
@@ -95,7 +94,7 @@ function* printed(printing: Printing, value: unknown): Generator<string> {
   if (isLongText(value)) yield* printedText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (keptText(value) !== undefined) yield keptText(value)!
-  else if (isShort(printing, value)) yield printedJson(value)
+  else if (isShort(printing, value)) yield printKept(value)
   else if (Array.isArray(value)) yield* printedList(printing, value)
   else yield* printedMembers(printing, value)
 }

@@ -7,7 +7,7 @@ import { generateEvents } from '../../shared/dialects/generate-content/events.ts
 import { translateContent } from '../../shared/dialects/generate-content/request.ts'
 import type { GenerateRequest } from '../../shared/dialects/generate-content/shape.ts'
 import { thinksAloud } from '../../shared/dialects/generate-content/thinking.ts'
-import { printedBytes } from '../../shared/printed-json.ts'
+import { printKept } from '../../../core/dialects/json-text.ts'
 import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
 import { type Reply, bytes, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -39,7 +39,7 @@ export const contentsTalk =
       tries: triesOf(headers),
       understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
       streams,
-      whole: ({ completion, native }, model) => printedBytes(writing(model).whole(completion, native)),
+      whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
       writing,
       broken: (error) => ({ data: JSON.stringify(googleError(error)) }),
     }
@@ -76,5 +76,5 @@ export const countContents = async (
   const counted = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
   return counted.native === undefined
     ? json({ totalTokens: counted.tokens }, 200, counted.headers)
-    : text(printedBytes(counted.native.body), undefined, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

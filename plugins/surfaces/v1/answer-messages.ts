@@ -1,7 +1,7 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { printedBytes } from '../../shared/printed-json.ts'
+import { printKept } from '../../../core/dialects/json-text.ts'
 import { printMessage } from '../../shared/dialects/messages/answer.ts'
 import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
 import { messagesError } from '../../shared/dialects/messages/error.ts'
@@ -57,5 +57,5 @@ export const countMessages = async (
   const counted = await countedChat(messagesTalk(request, given), { id, door: 'messages' }, given, signal)
   return counted.native === undefined
     ? json({ input_tokens: counted.tokens }, 200, counted.headers)
-    : text(printedBytes(counted.native.body), undefined, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

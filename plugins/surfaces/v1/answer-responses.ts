@@ -4,7 +4,7 @@ import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { countNeeds } from '../shared/chat-needs.ts'
 import { countedChat } from '../shared/count-chat.ts'
-import { printedBytes } from '../../shared/printed-json.ts'
+import { printKept } from '../../../core/dialects/json-text.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
@@ -41,7 +41,7 @@ export const responsesTalk = (
     tries: triesOf(headers),
     understand: alsoSealed((to, model) => translateResponses(input, to, seal, model.serverTools)),
     streams: input.stream === true,
-    whole: ({ completion, native }, model) => printedBytes(answering(model).whole(completion, native)),
+    whole: ({ completion, native }, model) => printKept(answering(model).whole(completion, native)),
     writing: (model) => (writer = answering(model)),
     broken: (error) => (writer ?? answering(input.model)).broken(error),
   }
@@ -56,5 +56,5 @@ export const countResponses = async (
   const counted = await countedChat(responsesTalk(request, given), { id, door: 'responses' }, given, signal)
   return counted.native === undefined
     ? json({ object: 'response.input_tokens', input_tokens: counted.tokens }, 200, counted.headers)
-    : text(printedBytes(counted.native.body), undefined, 200, counted.headers)
+    : text(printKept(counted.native.body), undefined, 200, counted.headers)
 }

@@ -1,7 +1,7 @@
 import type { Completion, Message, Native, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { printedBytes } from '../../printed-json.ts'
+import { printKept } from '../../../../core/dialects/json-text.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -73,11 +73,11 @@ export const imageText = (images: unknown): string =>
         .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
-export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): Buffer => {
-  if (native?.dialect === 'messages') return printedBytes({ ...native.body, model })
+export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): string => {
+  if (native?.dialect === 'messages') return printKept({ ...native.body, model })
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
-  return printedBytes({
+  return JSON.stringify({
     id: idOf(completion.id),
     type: 'message',
     role: 'assistant',

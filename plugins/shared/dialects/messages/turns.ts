@@ -43,7 +43,6 @@ const tellOf = ({ cache_control, citations }: JsonObject, path: string, drop: Dr
 export const messagesOf = (turn: Turn, path: string, telling: TurnsContext): readonly Message[] => {
   const { role, content } = turn
   if (role === 'system') return [{ role, content: systemText(content, `${path}.content`, telling.drop) }]
-  if (role === 'user' && typeof content === 'string') return [{ role, content }]
   if (role === 'assistant') return [saidIn(blocksOf(content), `${path}.content`, telling)]
   const results: Message[] = []
   const parts: Part[] = []

@@ -10,7 +10,6 @@ import type {
 import { garbled } from '../../backend.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { Apart } from '../../printed-json.ts'
 import type { Seal } from '../keepsake.ts'
 import { goesOn } from '../open-call.ts'
 import { imageText } from '../messages/answer.ts'
@@ -134,7 +133,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     whole(completion: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'responses') return relayedResponse(native, relaying)
       took(writing, null, onlyChunk(completion))
-      return { ...ended(writing, null), output: new Apart(writing.output) }
+      return ended(writing, null)
     },
   }
 }

@@ -1,5 +1,4 @@
 import { parseObject } from '../../backend.ts'
-import { printedBytes } from '../../printed-json.ts'
 import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
 import type { InputItem } from './shape.ts'
@@ -12,7 +11,7 @@ const prefix = 'rs_sealgate_'
  */
 export const memoryItemOf = (items: readonly JsonObject[], seal: Seal): JsonObject => {
   const held = Object.fromEntries(items.map((item) => [String(item['id']), item]))
-  return { id: prefix + seal.seal(printedBytes(held)), type: 'reasoning', summary: [] }
+  return { id: prefix + seal.seal(JSON.stringify(held)), type: 'reasoning', summary: [] }
 }
 
 const isMemory = (id: unknown): id is string => typeof id === 'string' && id.startsWith(prefix)

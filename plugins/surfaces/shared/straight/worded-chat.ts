@@ -49,7 +49,7 @@ class CommonChat implements WordedChat {
     return () => understood
   }
 
-  whole(answer: Parameters<Talk['whole']>[0], model: string): string | Buffer {
+  whole(answer: Parameters<Talk['whole']>[0], model: string): string {
     return wholeChat(answer, model)
   }
 
@@ -59,41 +59,6 @@ class CommonChat implements WordedChat {
 
   broken(error: GatewayError): DialectEvent {
     return broken(error, this.#at.record.id)
-  }
-}
-
-/** A class for the same reason. */
-class TranslatedChat implements WordedChat {
-  readonly body: ChatBody
-  readonly user: string | undefined
-  readonly organization: string
-  readonly provider: string | null
-  readonly affinity: string | null
-  readonly fit: WordedChat['fit']
-  readonly dropped: WordedChat['dropped']
-  readonly #talk: Talk
-
-  constructor({ body, user, organization, provider, affinity, fit, dropped }: WordedRequest, talk: Talk) {
-    this.body = body
-    this.user = user
-    this.organization = organization
-    this.provider = provider
-    this.affinity = affinity
-    this.fit = fit
-    this.dropped = dropped
-    this.#talk = talk
-  }
-
-  whole(answer: Parameters<Talk['whole']>[0], model: string): string | Buffer {
-    return this.#talk.whole(answer, model)
-  }
-
-  writing(model: string): EventWriter {
-    return this.#talk.writing(model)
-  }
-
-  broken(error: GatewayError): DialectEvent {
-    return this.#talk.broken(error)
   }
 }
 
@@ -109,7 +74,12 @@ export const wordedTalk = (
   entry: Entry,
   talk: Talk,
   fit: Wordings,
-): WordedChat => new TranslatedChat(wordedRequest(organization, entry, talk, fit), talk)
+): WordedChat => ({
+  ...wordedRequest(organization, entry, talk, fit),
+  whole: (answer, model) => talk.whole(answer, model),
+  writing: (model) => talk.writing(model),
+  broken: (error) => talk.broken(error),
+})
 
 /** The backend whose turn it is. Throws BadRequest where the pinned backend does not serve the model. */
 export const firstOf = ({ shared }: StraightCalls, entry: Entry, worded: WordedChat): Candidate<'chat'> => {

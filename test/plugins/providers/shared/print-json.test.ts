@@ -57,5 +57,5 @@ t.test('long lists of numbers and of empty objects have the same JSON', async (t
 })
 
 t.test('a short value costs no turn', async (t) => {
-  t.same(printJson({ a: 1 }), Buffer.from('{"a":1}'))
+  t.equal(printJson({ a: 1 }), '{"a":1}')
 })
