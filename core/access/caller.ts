@@ -41,16 +41,6 @@ export const limitsOf = ({ limits }: Pick<Caller, 'limits'>, settings: Settings)
   ...limits,
 })
 
-/** Works something out for each caller once, and again when its key was read anew. */
-export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => T) => {
-  const made = new WeakMap<Caller, T>()
-  return (caller) => {
-    let value = made.get(caller)
-    if (value === undefined) made.set(caller, (value = make(caller)))
-    return value
-  }
-}
-
 /** What the keys of an organisation may do together. */
 export const organizationLimitsOf = (organization: string, { limits, organizations }: Settings): Limits =>
   Object.hasOwn(organizations, organization)

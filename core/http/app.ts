@@ -35,7 +35,7 @@ import { joined, leaveUnread } from './unwanted-bytes.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
 import { crossOrigin, preflight } from './cross-origin.ts'
-import { countRequests, holdPlaces } from './limits.ts'
+import { callerLimits } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
 import { namedPath, type AnyRoute } from './route.ts'
 import { send } from './render.ts'
@@ -147,8 +147,8 @@ const routeGenerationOf = (
   }))
   const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
   const { credentials } = generation.supply({ credentials: Credentials })
-  const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
-  return { generation, settings, credentials, pace, count, crowd, jsonBounds: jsonBoundsOf(settings), given }
+  const limits = callerLimits(limiter, take, settings)
+  return { generation, settings, credentials, pace, limits, jsonBounds: jsonBoundsOf(settings), given }
 }
 
 /** Makes counters of an address's requests, each of which counts by itself. */

@@ -7,7 +7,7 @@ import type { RequestRecord, Trace } from '../ports/observer.ts'
 import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
 import type { Pace } from './events.ts'
-import type { countRequests, holdPlaces } from './limits.ts'
+import type { callerLimits } from './limits.ts'
 import { type AnyRoute, isKeyless } from './route.ts'
 
 /** One generation, as the routes see it. */
@@ -17,8 +17,7 @@ export interface RouteGeneration {
   /** Kinds of credentials beside keys. */
   readonly credentials: readonly Credentials[]
   readonly pace: Pace
-  readonly count: ReturnType<typeof countRequests>
-  readonly crowd: ReturnType<typeof holdPlaces>
+  readonly limits: ReturnType<typeof callerLimits>
   /** What the JSON of a body may have. */
   readonly jsonBounds: JsonBounds
   /** In the order of the routes. */

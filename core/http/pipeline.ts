@@ -46,7 +46,7 @@ const longWay = (
 
   return async (ctx: Koa.Context, known: Known | null): Promise<void> => {
     const visit = ctx.state as RequestContext
-    const { settings, pace, count, crowd, given, credentials } = visit.routeGeneration
+    const { settings, pace, limits, given, credentials } = visit.routeGeneration
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most, bodyBytes } = own
@@ -64,8 +64,7 @@ const longWay = (
         if (listened && visit.isWatched) visit.trace = observed.begin(begunOf(ctx, label, caller))
         showsKey(ctx.req)
         keyed = watched.began(caller, ctx.res, settings.timeouts.revoked, () => credentialOf(ctx.req, route))
-        await count.request(caller, lengthOf(ctx.req, bodyBytes), visit.headers)
-        if (route.lasts !== true) await crowd(caller, held)
+        await limits.enter(caller, lengthOf(ctx.req, bodyBytes), visit.headers, route.lasts === true ? null : held)
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }
@@ -75,7 +74,7 @@ const longWay = (
       // A body without a key is read where attempts are counted.
       if (route.body !== undefined && (caller !== null || attempt !== null)) {
         room = hold(payer, settings.bodies.inMemory)
-        const charge = caller === null ? unpaid : async (bytes: number) => count.bytes(caller, bytes)
+        const charge = caller === null ? unpaid : async (bytes: number) => limits.bytes(caller, bytes)
         intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
       }
       const input =

@@ -5,7 +5,6 @@ import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { readAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
-import type { Soon } from '../ports/soon.ts'
 import { patient } from './body-intake.ts'
 import type { HeldBytes } from './body-budget.ts'
 import type { HeldPlace } from './concurrency.ts'
@@ -80,18 +79,11 @@ class StraightWay implements BeatenCall {
     return new Promise<void>((resolve, reject) => {
       call.resolve = resolve
       call.reject = reject
-      const ready = this.#places()
+      const { limits } = this.#generation
+      const ready = limits.enter(this.#caller, this.#length, this.#visit.headers, this.#held)
       if (ready instanceof Promise) ready.then(() => this.#read()).catch(reject)
       else this.#read()
     })
-  }
-
-  /** Counts the request, and takes the places of its caller. */
-  #places(): Soon<void> {
-    const { count, crowd } = this.#generation
-    const caller = this.#caller
-    const counted = count.request(caller, this.#length, this.#visit.headers)
-    return counted instanceof Promise ? counted.then(() => crowd(caller, this.#held)) : crowd(caller, this.#held)
   }
 
   #read(): void {

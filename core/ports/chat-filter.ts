@@ -26,7 +26,7 @@ export const ChatFilter = many<ChatFilter>('ChatFilter')
 
 /** The way through all filters; null where none looks at the chat. */
 export const passageThrough = (filters: readonly ChatFilter[], call: GuardedCall): Passage | null => {
-  const passages = filters.flatMap((filter) => filter.begin(call) ?? [])
+  const passages = filters.map((filter) => filter.begin(call)).filter((passage) => passage !== null)
   const [first = null] = passages
   if (passages.length < 2) return first
   const back = passages.toReversed()

@@ -1,3 +1,4 @@
+import type { Counts } from '../../core/ports/ledger.ts'
 import type { Journal, TakenJournal } from './usage-journal.ts'
 import { bookOf, type BookLine, enter, linesOf, type UsageBook, usageBook } from './usage-book.ts'
 
@@ -129,5 +130,12 @@ const printed = (line: BookLine): string => {
   const [kind, call, place, counts] = line
   let text = places.get(place)
   if (text === undefined) places.set(place, (text = JSON.stringify(place)))
-  return `["${kind}",${call},${text},${JSON.stringify(counts)}]`
+  return `["${kind}",${call},${text},{${membersOf(counts)}}]`
+}
+
+/** The counts that are not zero, as JSON has them. */
+const membersOf = (counts: Counts): string => {
+  let members = ''
+  for (const name in counts) if (counts[name as keyof Counts]) members += `,"${name}":${counts[name as keyof Counts]}`
+  return members.slice(1)
 }

@@ -1,5 +1,5 @@
 import { Forbidden } from '../../../core/errors.ts'
-import { type Counts, quantileOf } from '../../observers/traffic/counts.ts'
+import { type Counts, quantileOf } from '../../observers/traffic/ring.ts'
 import type { Grouping, Span } from '../../observers/traffic/traffic-question.ts'
 import type { Traffic, TrafficAnswer } from '../../observers/traffic/traffic.ts'
 

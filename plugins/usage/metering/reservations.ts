@@ -354,7 +354,7 @@ export const reservations = (needs: MeterNeeds): Meter => {
     },
 
     keep: () => till.ledger.keep(),
-    waits: keptCalls(() => till.ledger.keep()),
+    waits: keptCalls(needs.ledger),
 
     spendAudio(caller, billed, seconds, record) {
       const work = till.allowancesOf.audio(caller, needs.clock.now()).map((allowance): Charge => ({

@@ -4,7 +4,7 @@ import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
 import { bodyBudget } from '../../../core/http/body-budget.ts'
 import { renewedPlaces } from '../../../core/http/concurrency.ts'
 import { keylessAllowance } from '../../../core/http/keyless.ts'
-import { countRequests } from '../../../core/http/limits.ts'
+import { callerLimits } from '../../../core/http/limits.ts'
 import { use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { RateLimiter } from '../../../core/ports/rate-limiter.ts'
@@ -20,7 +20,11 @@ const house = (settings: SettingsInput = {}) => {
   const clock = fakeClock()
   const own = given(Clock, 'clock', () => clock)
   const limiter = made(RateLimiter, use(rateLimiter), own)
-  return { clock, limiter, count: countRequests(limiter, v.parse(SettingsShape, settings)) }
+  return {
+    clock,
+    limiter,
+    limits: callerLimits(limiter, renewedPlaces(limiter, clock, chance), v.parse(SettingsShape, settings)),
+  }
 }
 
 t.test('a place is held for as long as its request runs, and then is free', async (t) => {
@@ -49,10 +53,10 @@ t.test('places are those of one name', async (t) => {
 const faultOf = (work: () => Promise<unknown>): Promise<unknown> => failed(work())
 
 t.test('a refused request tells what is left, and takes nothing', async (t) => {
-  const { count, clock } = house({ limits: { key: { requestsPerSecond: 2, bytesPerMinute: 100 } } })
+  const { limits, clock } = house({ limits: { key: { requestsPerSecond: 2, bytesPerMinute: 100 } } })
   const told = async (length: number) => {
     const headers: Record<string, string | number> = {}
-    const error = await faultOf(async () => count.request(caller, length, headers))
+    const error = await faultOf(async () => limits.enter(caller, length, headers, null))
     return { headers, error }
   }
   t.match(await told(60), { headers: { 'x-ratelimit-remaining-requests': 1 }, error: undefined })
@@ -64,16 +68,16 @@ t.test('a refused request tells what is left, and takes nothing', async (t) => {
   t.match(over.error, { status: 429, message: 'Too many requests' })
   t.match(over.headers, { 'x-ratelimit-limit-requests': 2, 'x-ratelimit-remaining-requests': 0 })
   await clock.pass(60_000)
-  await t.resolves(async () => count.bytes(caller, 100))
-  await t.rejects(async () => count.bytes(caller, 1), { name: 'TooMany' })
+  await t.resolves(async () => limits.bytes(caller, 100))
+  await t.rejects(async () => limits.bytes(caller, 1), { name: 'TooMany' })
 })
 
 t.test('requests of an organisation are counted over all its keys', async (t) => {
-  const { count } = house({ limits: { organization: { requestsPerSecond: 2 }, key: { requestsPerSecond: null } } })
-  await count.request({ ...caller, key: 'key_2' }, 0, {})
-  await count.request({ ...caller, key: 'key_3' }, 0, {})
-  await t.rejects(async () => count.request(caller, 0, {}), { name: 'TooMany' })
-  await count.request({ ...caller, organization: 'other' }, 0, {})
+  const { limits } = house({ limits: { organization: { requestsPerSecond: 2 }, key: { requestsPerSecond: null } } })
+  await limits.enter({ ...caller, key: 'key_2' }, 0, {}, null)
+  await limits.enter({ ...caller, key: 'key_3' }, 0, {}, null)
+  await t.rejects(async () => limits.enter(caller, 0, {}, null), { name: 'TooMany' })
+  await limits.enter({ ...caller, organization: 'other' }, 0, {}, null)
 })
 
 t.test('bytes in memory are bounded for the process, an organisation and a key', (t) => {
