@@ -25,7 +25,7 @@ export interface EventSink {
 export interface EventWriter {
   take(chunk: Chunk, into: EventSink): void
   /** Counts an event that differs from the last one by its text alone; false where it is not written as the last one was. */
-  again?(): boolean
+  readonly again?: 'always' | (() => boolean)
   /** Writes the events behind the last chunk of a stream that ended well. */
   end(into: EventSink): void
 }

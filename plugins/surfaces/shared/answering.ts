@@ -83,7 +83,7 @@ export const writing = (model: string, usage: boolean, shown: Shown): EventWrite
       const data = print(chunk)
       if (data !== null) into.push({ data })
     },
-    again: () => true,
+    again: 'always',
     end: (into) => void into.push({ data: endMark }),
   }
 }

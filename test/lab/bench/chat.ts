@@ -36,6 +36,15 @@ const messages = (model: string): Sent => ({
   body: JSON.stringify({ model, stream: true, ...shared, system, messages: turns }),
 })
 
+/** The same in the dialect of Responses. */
+const responses = (model: string): Sent => ({
+  path: '/v1/responses',
+  body: JSON.stringify({
+    ...{ model, stream: true, store: false, temperature: shared.temperature, max_output_tokens: shared.max_tokens },
+    ...{ instructions: system, input: turns },
+  }),
+})
+
 interface Sent extends Pick<Load, 'path' | 'body'> {
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -63,11 +72,13 @@ const configOf = (upstream: string) => ({
   providers: {
     openai: { use: 'openai', baseUrl: `${upstream}/v1`, apiKey: 'none' },
     anthropic: { use: 'anthropic', baseUrl: upstream, apiKey: 'none' },
+    responses: { use: 'openai', baseUrl: `${upstream}/v1`, apiKey: 'none', api: 'responses' },
     slow: { use: 'openai', baseUrl: `${upstream}/slow/v1`, apiKey: 'none' },
   },
   models: {
     bench: { upstreams: [{ provider: 'openai' }] },
     messages: { upstreams: [{ provider: 'anthropic', model: 'bench' }] },
+    responses: { upstreams: [{ provider: 'responses', model: 'bench' }] },
     slow: { upstreams: [{ provider: 'slow', model: 'bench' }] },
   },
 })
@@ -184,6 +195,11 @@ const between = async ({ bare, ours }: Field): Promise<readonly string[]> => {
     { ours: cpu(ours, messages('messages'), streaming) },
     times,
   )
+  const relayed = await contest(
+    cpu(bare, responses('bench'), streaming),
+    { ours: cpu(ours, responses('responses'), streaming) },
+    times,
+  )
   const translated = await contest(
     cpu(bare, completions(true), streaming),
     { ours: cpu(ours, messages('bench'), streaming) },
@@ -191,6 +207,7 @@ const between = async ({ bare, ours }: Field): Promise<readonly string[]> => {
   )
   return [
     told('streams of 100 events, Messages to Messages', own['ours']!, 1.15),
+    told('streams of 100 events, Responses to Responses', relayed['ours']!, 1.15),
     told('streams of 100 events, Messages to chat completions', translated['ours']!, 1.45),
   ]
 }

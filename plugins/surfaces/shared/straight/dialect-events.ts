@@ -42,30 +42,30 @@ export class DialectEvents implements CallEvents, EventSink {
   }
 
   read(part: Buffer, status: number): string {
+    const repeated = this.#repeated
+    const { again } = this.#writer
     // Lines that end otherwise are for the reader alone, as are the events of a stream that nothing is learned from.
-    const isPlain = !this.#repeated.isHopeless && !part.includes(carriageReturn)
+    const isPlain = !repeated.isHopeless && again !== undefined && !part.includes(carriageReturn)
     const bytes = isPlain ? part.toString('latin1') : ''
-    const last = bytes.lastIndexOf(eventEnd) + eventEnd.length
-    let at = this.#isBetween || last < eventEnd.length ? 0 : bytes.indexOf(eventEnd) + eventEnd.length
+    const whole = behind(bytes.lastIndexOf(eventEnd))
+    let at = this.#isBetween ? 0 : behind(bytes.indexOf(eventEnd))
     let out = at === 0 ? '' : this.#anew(part.subarray(0, at), null, status)
-    while (at < last && last >= eventEnd.length && !this.#isOver()) {
-      const end = this.#repeated.match(bytes, at)
-      if (end > 0 && this.#repeated.isTried && this.#writer.again?.() === true) {
-        this.#note(this.#repeated.words)
-        out += this.#repeated.out
+    while (at < whole && !this.isEnded && this.fault === null) {
+      const end = repeated.next(bytes, at)
+      if (end > 0 && (again === 'always' || again?.() === true)) {
+        this.characters += repeated.words.length
+        if (this.soFar !== null) this.#remember(this.soFar, repeated.words)
+        out += repeated.out
         at = end
       } else {
-        const next = bytes.indexOf(eventEnd, at) + eventEnd.length
+        const next = behind(bytes.indexOf(eventEnd, at))
         out += this.#anew(part.subarray(at, next), bytes.slice(at, next), status)
         at = next
       }
     }
     this.#isBetween = at === part.length && isPlain
-    return this.#isBetween || this.#isOver() ? out : out + this.#anew(part.subarray(at), null, status)
-  }
-
-  #isOver(): boolean {
-    return this.isEnded || this.fault !== null
+    if (this.#isBetween || this.isEnded || this.fault !== null) return out
+    return out + this.#anew(part.subarray(at), null, status)
   }
 
   cut(status: number): void {
@@ -81,10 +81,7 @@ export class DialectEvents implements CallEvents, EventSink {
     return (this.#reader ??= this.#wire.events(status))
   }
 
-  #note(words: string): void {
-    this.characters += words.length
-    const { soFar } = this
-    if (soFar === null) return
+  #remember(soFar: StreamedSoFar, words: string): void {
     soFar.thinking = this.#field !== 'content'
     if (this.#field === 'content') soFar.text += words
   }
@@ -149,3 +146,6 @@ export class DialectEvents implements CallEvents, EventSink {
     return out
   }
 }
+
+/** The place behind the end of an event; 0 where no end was found. */
+const behind = (end: number): number => (end < 0 ? 0 : end + eventEnd.length)

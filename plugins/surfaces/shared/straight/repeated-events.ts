@@ -39,17 +39,17 @@ export class RepeatedEvents {
   #strange = 0
   readonly #filling: string[] = []
 
-  /** Whether what was learned has come true. */
-  get isTried(): boolean {
-    return this.#isTried
-  }
-
+  /** Whether nothing was learned of many events in a row. */
   get isHopeless(): boolean {
     return this.#strange > mostStrange
   }
 
   /** Where the event that begins at this place of the bytes ends, if it repeats the last one; else -1. */
-  match(bytes: string, at: number): number {
+  next(bytes: string, at: number): number {
+    return this.#isTried ? this.#match(bytes, at) : -1
+  }
+
+  #match(bytes: string, at: number): number {
     if (this.#shape === null) return -1
     const { came, text, goes } = this.#shape
     const filling = this.#filling
@@ -66,13 +66,14 @@ export class RepeatedEvents {
 
   /** Learns from an event that was read and written; `words` is the one text that the event says, null where it says more. */
   learn(event: string, words: string | null, out: string): void {
-    if (this.match(event, 0) === event.length && this.out === out) {
+    if (this.#match(event, 0) === event.length && this.out === out) {
       this.#isTried = true
       this.#strange = 0
     } else if (words === null || plainText.test(words) || !this.#resembles(event)) {
       this.forget()
-      this.#shape = words === null || !plainText.test(words) ? null : shapeOf(event, words, out)
-      if (this.#shape !== null) this.#strange++
+      if (words === null || !plainText.test(words)) return
+      this.#shape = shapeOf(event, words, out)
+      this.#strange++
     }
   }
 

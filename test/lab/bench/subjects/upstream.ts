@@ -32,9 +32,29 @@ const events = [
   named({ type: 'content_block_stop', index: 0 }),
   named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 95 } }),
 ]
+const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'in_progress', content: [] }
+const response = { id: 'resp_1', object: 'response', created_at: created, model: 'bench', status: 'in_progress' }
+const numbered = (type: string, at: number, more: object) => named({ type, sequence_number: at, ...more })
+const pieces = [
+  numbered('response.created', 0, { response: { ...response, output: [] } }),
+  numbered('response.output_item.added', 1, { output_index: 0, item }),
+  ...Array.from({ length: 97 }, (_, at) =>
+    numbered('response.output_text.delta', at + 2, {
+      ...{ item_id: 'msg_1', output_index: 0, content_index: 0, delta: ` word${at}`, logprobs: [] },
+      obfuscation: 'x'.repeat(at % 16),
+    }),
+  ),
+  numbered('response.output_item.done', 99, { output_index: 0, item: { ...item, status: 'completed' } }),
+]
+const usage = { input_tokens: 20, output_tokens: 97, total_tokens: 117 }
+
 /** By path: the events, and the last one. */
 const streams: Readonly<Record<string, readonly [readonly string[], string]>> = {
   '/v1/messages': [events, named({ type: 'message_stop' })],
+  '/v1/responses': [
+    pieces,
+    numbered('response.completed', 100, { response: { ...response, status: 'completed', output: [item], usage } }),
+  ],
 }
 
 /** A provider that answers at once, or with one write each two milliseconds; below `/slow`, each 100. */
