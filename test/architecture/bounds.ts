@@ -42,7 +42,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/index': 112,
   'plugins/surfaces/mcp': 1448,
   'plugins/surfaces/rvenc': 447,
-  'plugins/surfaces/shared': 3508,
+  'plugins/surfaces/shared': 3509,
   'plugins/surfaces/tools': 241,
   'plugins/surfaces/v1': 1127,
   'plugins/tools': 6809,
