@@ -2,6 +2,8 @@ import './fakes/unwatched.ts'
 import { KeyConfigMismatchError, createTransport } from 'ehbp'
 import OpenAI from 'openai'
 import t, { type Test } from 'tap'
+import { system } from '../adapters/memory/platform.ts'
+import type { Enclave } from '../core/ports/enclave.ts'
 import { type EhbpOptions, ehbp } from '../plugins/sealed/client/ehbp.ts'
 import { printChunk } from '../plugins/sealed/ehbp/chunks.ts'
 import { sealRequest } from '../plugins/sealed/ehbp/exchange.ts'
@@ -9,6 +11,7 @@ import { readKeyConfigs } from '../plugins/sealed/ehbp/key-config.ts'
 import { utf8 } from '../plugins/sealed/wire/bytes.ts'
 import { toHex } from '../plugins/sealed/wire/hex.ts'
 import type { Fault } from '../plugins/sealed/client/error.ts'
+import { publishedKeys } from '../plugins/surfaces/ehbp/answers.ts'
 import {
   type AnswerChange,
   completion,
@@ -29,6 +32,17 @@ const bearer = ({ apiKey }: Pick<Sealed, 'apiKey'>) => ({
   'content-type': 'application/json',
 })
 const place = '/ehbp/v1/chat/completions'
+
+t.test('keys that are made when they are asked for are published', async (t) => {
+  let now = 1
+  const enclave = {
+    keys: async () => {
+      now = 2
+      return { keys: [{ kem: 'x25519', public_key: '07'.repeat(32), not_before: 2, not_after: 9 }] }
+    },
+  }
+  await t.resolves(publishedKeys(enclave as unknown as Enclave, { ...system.clock, now: () => now }))
+})
 
 t.test('the package ehbp, unmodified, chats with the enclave', async (t) => {
   const stage = await sealedStage(t)

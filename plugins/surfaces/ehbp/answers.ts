@@ -25,8 +25,9 @@ const shown = { 'access-control-expose-headers': `${nonceHeader}, x-request-id, 
 
 /** The newest key of each suite that a client may seal to now. */
 export const publishedKeys = async (enclave: Enclave, clock: Clock): Promise<Reply> => {
-  const now = clock.now()
   const { keys } = await enclave.keys()
+  // The first keys are made when they are asked for, so they begin now.
+  const now = clock.now()
   const newest = suites.flatMap((name) => {
     const [key] = keys
       .filter(({ kem, not_before, not_after }) => kem === name && not_before <= now && now < not_after)

@@ -222,12 +222,17 @@ t.test('no text makes the search take more than its length', { timeout: 120_000 
     'sk-aaaaaaaaaaaaaaaaaaaa@b.cc ',
     'sk-aaaaaaaaaaaaaaaa-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----',
   ]
-  for (const unit of units) {
+  const costOf = async (unit: string, length: number): Promise<number> => {
     const text = `${unit.repeat(Math.ceil(length / unit.length))}!`
     const before = process.cpuUsage()
     await redacted(text, { restore: true })
     await heardIn(text.length, text)
-    const { user } = process.cpuUsage(before)
-    t.ok(user < 1_500_000, `${length} times ${unit}: ${user} µs`)
+    return process.cpuUsage(before).user
+  }
+  for (const unit of units) {
+    const [quarter, whole] = [await costOf(unit, length / 4), await costOf(unit, length)]
+    // A search that takes the square of the length would take sixteen times as long.
+    t.ok(whole < 8 * quarter + 200_000, `${length} times ${unit}: ${whole} µs, a quarter of it ${quarter} µs`)
+    t.ok(whole < 6_000_000, `${length} times ${unit}: ${whole} µs`)
   }
 })
