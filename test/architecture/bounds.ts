@@ -36,7 +36,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/console': 11039,
   'plugins/surfaces/decision': 770,
   'plugins/surfaces/docs': 1468,
-  'plugins/surfaces/ehbp': 193,
+  'plugins/surfaces/ehbp': 194,
   'plugins/surfaces/files': 270,
   'plugins/surfaces/gemini': 403,
   'plugins/surfaces/index': 112,
