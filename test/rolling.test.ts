@@ -15,6 +15,7 @@ import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
 import { enclosed, served } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
+import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 const [redis, postgres] = [await startRedis({ steer: true }), await startPostgres({ steer: true })]
@@ -134,8 +135,14 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   )
   await newer.end()
 
+  const bases: string[] = []
+  const hasKeys = async (name: string): Promise<boolean> => {
+    const answers = bases.map((base) => fetch(`${base}/rvenc/keys?enclave=${name}`, { headers }))
+    return (await Promise.all(answers)).every(({ status }) => status === 200)
+  }
   for (const old of gateways) {
     const next = await gateway()
+    bases.push(next.base)
     front.add(next.base)
     while (front.ready() < 3) await sleep(20)
     t.equal(await old.stop('SIGTERM'), 0, 'a gateway has ended')
@@ -144,8 +151,9 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
     old.kill('SIGTERM')
     t.same(await once(old, 'exit'), [0, null], 'an enclave has ended')
     await enclave(sockets[at]!)
-    await sleep(1000)
+    t.ok(await until(() => hasKeys(`e${at}`), 30_000, 100), 'the gateways see the new enclave')
   }
+  await sleep(1000)
   rolling = false
   await Promise.all(load)
   t.same(flaws, [], 'no failed and no cut stream')

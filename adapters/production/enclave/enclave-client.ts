@@ -15,6 +15,7 @@ import { type End, Flow } from '../../../core/ports/flow.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
 import { linesOf } from './read-lines.ts'
+import { leaving } from './unbegun.ts'
 import { lazy } from '../../../core/lazy.ts'
 import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
 
@@ -104,7 +105,8 @@ const linesIn = async (answer: IncomingMessage): Promise<Flow<string>> => {
   }
   await read.next()
   const known = errors[name]
-  throw known === undefined ? new Unavailable() : new known(message, { validator, retryAfter })
+  if (known !== undefined) throw new known(message, { validator, retryAfter })
+  throw new Unavailable(undefined, name === leaving ? { cause: { code: leaving } } : {})
 }
 
 /** Waits for the answer and serves the enclave's questions before it. */

@@ -18,6 +18,7 @@ import {
   under,
   ups,
 } from './enclave-health.ts'
+import { isUnbegun } from './unbegun.ts'
 
 /** In ms: the lifetime of a list of models. */
 const modelsFreshMs = 5_000
@@ -117,15 +118,19 @@ const handleIn =
     const once = !(sealed instanceof Uint8Array) && Symbol.asyncIterator in sealed
     const kid = once ? grant.enclaveKid : (kidOf(sealed) ?? grant.enclaveKid)
     let last: unknown = null
-    for (const member of await holdersOf(health, kid)) {
+    const members = [...(await holdersOf(health, kid))]
+    for (const member of members) {
       const ask = (signal: AbortSignal) => member.line.handle(route, sealed, grant, signal, enclaveFiles)
       try {
         return await handled(health, member, ask, signal)
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Unavailable) void look(health, member)
+        // Another enclave tells the client that the key is over, and the client seals anew.
+        const moves = isUnbegun(error)
+        if (moves) members.push(...ups(health).filter((up) => !members.includes(up)))
         // A failed opening records nothing, so the next enclave may try.
-        const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
+        const other = moves || error instanceof Expired || (error instanceof BadRequest && error.validator === null)
         if (once || !other || !(error instanceof GatewayError)) throw error
         last = error
       }

@@ -7,6 +7,7 @@ import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
+import { leaving } from './unbegun.ts'
 
 /** How far an enclave process has shut down. */
 export interface ShutdownState {
@@ -49,7 +50,7 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
     }
 
     async function handled(route: string): Promise<void> {
-      if (leave.closed) throw new Unavailable()
+      if (leave.closed) throw Object.assign(new Unavailable(), { name: leaving })
       leave.active++
       response.once('close', () => leave.active--)
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant

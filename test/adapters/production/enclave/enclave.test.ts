@@ -110,12 +110,12 @@ const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: nu
 /** Two lines to enclaves, each of which may be silent or gone, behind one port and a clock that is moved. */
 const pair = (heard: Log = made(Log, use(log))) => {
   const clock = fakeClock()
-  const [silent, gone] = [new Set<string>(), new Set<string>()]
+  const [silent, gone, leaves] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const line = (name: string, not_before: number): Enclave => {
-    const says = <T>(pool: T) =>
+    const says = <T>(answer: T) =>
       new Promise<T>((resolve, reject) => {
         if (gone.has(name)) reject(new Unavailable(undefined, { cause: name }))
-        else if (!silent.has(name)) resolve(pool)
+        else if (!silent.has(name)) resolve(answer)
       })
     const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
     const keys = () => says({ keyset: name, keys: [key], evidence: { type: 'dev' } })
@@ -125,6 +125,7 @@ const pair = (heard: Log = made(Log, use(log))) => {
       attest: keys,
       models: () => says([]),
       async handle(route, _, __, signal) {
+        if (leaves.has(name)) throw new Unavailable(undefined, { cause: { code: 'Leaving' } })
         if (route === 'frames') {
           const frames = (async function* () {
             yield 'one'
@@ -139,7 +140,7 @@ const pair = (heard: Log = made(Log, use(log))) => {
   }
   const pool = enclavePool([line('old', 1), line('new', 2)], clock, heard)
   const ask = (enclaveKid: string, route = 'body') => pool.handle(route, { enclaveKid }, grant, never)
-  return { pool, ask, clock, silent, gone }
+  return { pool, ask, clock, silent, gone, leaves }
 }
 
 t.test('an enclave that leaves between requests does not count as up', async (t) => {
@@ -155,6 +156,19 @@ t.test('an enclave that leaves between requests does not count as up', async (t)
   t.equal((await pool.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
   await pool.dispose?.()
 })
+
+t.test(
+  'a call that a leaving enclave has not begun goes to another one, which says that the key is over',
+  async (t) => {
+    const { pool, ask, leaves } = pair()
+    await pool.keys()
+    leaves.add('new')
+    t.match(await ask('new'), { trailer: { model: 'old' } })
+    leaves.add('old')
+    await t.rejects(ask('new'), { name: 'Unavailable' })
+    await pool.dispose?.()
+  },
+)
 
 t.test('the log names an enclave that was never up, with the reason', async (t) => {
   const told: string[] = []
