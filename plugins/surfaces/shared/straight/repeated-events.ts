@@ -34,15 +34,12 @@ export class RepeatedEvents {
   /** The words of the event that matched last, and what goes out for it. */
   words = ''
   out = ''
+  /** Nothing was learned of many events in a row. */
+  isHopeless = false
   #shape: Shape | null = null
   #isTried = false
   #strange = 0
   readonly #filling: string[] = []
-
-  /** Whether nothing was learned of many events in a row. */
-  get isHopeless(): boolean {
-    return this.#strange > mostStrange
-  }
 
   /** Where the event that begins at this place of the bytes ends, if it repeats the last one; else -1. */
   next(bytes: string, at: number): number {
@@ -73,7 +70,7 @@ export class RepeatedEvents {
       this.forget()
       if (words === null || !plainText.test(words)) return
       this.#shape = shapeOf(event, words, out)
-      this.#strange++
+      this.isHopeless = ++this.#strange > mostStrange
     }
   }
 
