@@ -19,3 +19,17 @@ export const quietClock = (): (() => number) => {
     return ms / Math.max(before, slowness())
   }
 }
+
+const fixedText = JSON.stringify(
+  Array.from({ length: 400 }, (_, at) => ({ name: `n${at}`, list: [at * 1.5, `${at}`, null] })),
+)
+/** CPU ms of the fixed work on the machine on which bounds of work are set. */
+const usualMs = 18
+
+/** How many times its usual CPU a fixed piece of work takes: cores of a shared machine change their pace. Never less than 1. */
+export const corePace = (): number => {
+  const before = process.cpuUsage()
+  for (let round = 0; round < 60; round++) JSON.stringify(JSON.parse(fixedText))
+  const { user, system } = process.cpuUsage(before)
+  return Math.max(1, (user + system) / 1000 / usualMs)
+}

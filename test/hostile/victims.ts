@@ -4,6 +4,7 @@ import { workersOf } from '../lab/hunt/processes.ts'
 import type { Stage } from '../lab/hunt/stage.ts'
 import type { Door } from './attacks.ts'
 import { type AttackName, type VisitName, attacks } from './besieged.ts'
+import { corePace } from '../slowness.ts'
 import { type Figure, type Scene, mebibyte, passes } from './scene.ts'
 import type { VictimGiven, Waited } from './victim.ts'
 
@@ -18,6 +19,9 @@ const unspoiled = 0.25
 const times = 3
 /** Ms of a wait that nobody judges: a collection of the gateway's heap stops each of its turns for up to 5 ms, and a visit takes three. */
 const least: Readonly<Record<keyof Waited, number>> = { clock: 10, work: 15 }
+
+/** Times by which a core may be slower than usual: the ms of work that nobody judges are those of the usual one. */
+const mostPace = 2.5
 
 const at = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other)
@@ -43,10 +47,11 @@ const victimOf = async (visit: VisitName, stage: Stage): Promise<VictimGiven> =>
   }
 }
 
-/** The p99 of the visits of each round, beside the attacked gateway and beside the twin. */
+/** The p99 of the visits of each round, beside the attacked gateway and beside the twin, and the pace of a core in it. */
 interface Seen {
   readonly besieged: Waited[]
   readonly alone: Waited[]
+  readonly paces: number[]
 }
 
 const p99Of = (waits: readonly Waited[]): Waited => ({
@@ -61,7 +66,7 @@ const p99Of = (waits: readonly Waited[]): Waited => ({
 })
 
 /** Beside an attack, and beside the twin. */
-const figureOf = (by: keyof Waited, { besieged, alone }: Seen): Figure => {
+const figureOf = (by: keyof Waited, { besieged, alone, paces }: Seen): Figure => {
   const usual = at(
     alone.map((wait) => wait[by]),
     0.5,
@@ -72,7 +77,7 @@ const figureOf = (by: keyof Waited, { besieged, alone }: Seen): Figure => {
       besieged.map((wait) => wait[by]),
       unspoiled,
     ),
-    most: Math.max(least[by], times * usual),
+    most: Math.max(least[by] * Math.min(mostPace, at(paces, 0.5)), times * usual),
   }
 }
 
@@ -91,9 +96,10 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
       threadOf('attackers', { door: { base, key } satisfies Door, attack, count }),
     ) as [Worker, Worker]
     await told(victim, warmMs)
-    const seen: Seen = { besieged: [], alone: [] }
+    const seen: Seen = { besieged: [], alone: [], paces: [] }
     const figures = () => (['work', ...(quiet ? ['clock' as const] : [])] as const).map((by) => figureOf(by, seen))
-    for (let round = 0; round < leastRounds || (round < mostRounds && !figures().every(passes)); round++)
+    for (let round = 0; round < leastRounds || (round < mostRounds && !figures().every(passes)); round++) {
+      seen.paces.push(corePace())
       for (const [attackers, waits] of [
         [own, seen.besieged],
         [other, seen.alone],
@@ -102,6 +108,7 @@ const beside = (attack: AttackName, visit: VisitName): Scene => ({
         waits.push(p99Of((await told(victim, roundMs)) as readonly Waited[]))
         await told(attackers, false)
       }
+    }
     await Promise.all([victim, own, other].map((thread) => thread.terminate()))
     return { sent: 0, figures: figures() }
   },
