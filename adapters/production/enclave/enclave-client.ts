@@ -15,7 +15,7 @@ import { type End, Flow } from '../../../core/ports/flow.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
 import { linesOf } from './read-lines.ts'
-import { leaving } from './unbegun.ts'
+import { leaving } from './enclave-health.ts'
 import { lazy } from '../../../core/lazy.ts'
 import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
 

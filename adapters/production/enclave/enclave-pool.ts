@@ -11,6 +11,7 @@ import {
   doubtful,
   down,
   enclaveHealth,
+  isUnbegun,
   healthy,
   learn,
   look,
@@ -18,7 +19,6 @@ import {
   under,
   ups,
 } from './enclave-health.ts'
-import { isUnbegun } from './unbegun.ts'
 
 /** In ms: the lifetime of a list of models. */
 const modelsFreshMs = 5_000

@@ -7,7 +7,7 @@ import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
-import { leaving } from './unbegun.ts'
+import { leaving } from './enclave-health.ts'
 
 /** How far an enclave process has shut down. */
 export interface ShutdownState {
