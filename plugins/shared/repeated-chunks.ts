@@ -112,7 +112,7 @@ const textsOf = ([text, padding]: Texts): Texts | null => {
 const isPlain = (text: string): boolean => !/["\\\u0000-\u001f]/.test(text)
 
 /** The text that stands between two quotes of a JSON; null where it ends before the second one. */
-const textOf = (json: string): string | null => {
+export const textOf = (json: string): string | null => {
   if (isPlain(json)) return json
   try {
     return JSON.parse(`"${json}"`) as string

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { textOf } from '../../../shared/repeated-chunks.ts'
 
 /** What differs between events in a row. */
 type Hole = 'text' | 'number' | 'padding'
@@ -169,11 +170,7 @@ const plainText = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/
 const wordsOf = (inside: string): string | null => {
   const bytes = Buffer.from(inside, 'latin1')
   if (!isUtf8(bytes)) return null
-  try {
-    return JSON.parse(`"${bytes.toString('utf8')}"`) as string
-  } catch {
-    return null
-  }
+  return textOf(bytes.toString('utf8'))
 }
 
 // eslint-disable-next-line no-control-regex
