@@ -351,8 +351,8 @@ const pathOf = (path: string, settings: Settings): string =>
     .replace(/\{(\w+)\}/g, ':$1')
 
 /** HTTP/1.0 knows no such header. */
-const namesHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
-  httpVersion !== '1.1' || headers.host !== undefined
+const namesHost = ({ httpVersionMinor, headers }: IncomingMessage): boolean =>
+  httpVersionMinor === 0 || headers.host !== undefined
 
 /** Begins to drain, and waits until nothing is under way any more or the time is over. Gives the number of requests that are left. */
 export const drained = async (begin: () => void, served: App, clock: Clock, ms: number): Promise<number> => {

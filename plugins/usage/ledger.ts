@@ -132,7 +132,7 @@ export const ledger = plugin({
     const count = (note: 'note' | 'later', call: number | null, place: Place, counts: Counts): void => {
       const own = ownAccount()
       // The process that took the journal counts the call, too.
-      if (call !== null && own.keeps && !own.book.calls.has(call)) return
+      if (call !== null && own.keeps() && !own.book.calls.has(call)) return
       const { tags, day, organization } = place
       const bounded = tags === undefined ? place : { ...place, tags: bound(organization, day, tags) }
       if (!own[note](['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
@@ -144,7 +144,7 @@ export const ledger = plugin({
       open(place, guess) {
         const call = ++calls
         const own = ownAccount()
-        if (own.keeps) own.later(['open', call, place, guess()])
+        if (own.keeps()) own.later(['open', call, place, guess()])
         return call
       },
       settle: (call, place, counts) => count('later', call, place, counts),
@@ -157,7 +157,7 @@ export const ledger = plugin({
         await writing
         for (let left = tries; waiting() > 0 && left > 0; left--) await flush()
         // What a journal keeps is written by the next process.
-        if (waiting() > 0 && own?.keeps !== true) log.error('usage.lost', { rows: waiting() })
+        if (waiting() > 0 && own?.keeps() !== true) log.error('usage.lost', { rows: waiting() })
         alarm?.off()
         own?.leave()
       },

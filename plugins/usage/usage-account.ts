@@ -9,7 +9,7 @@ const mostBytes = 4 * 1024 * 1024
 export interface UsageAccount {
   readonly book: UsageBook
   /** Whether a journal keeps the lines. */
-  readonly keeps: boolean
+  keeps(): boolean
   /** Enters a line, and keeps it first. False when some of its counts found no room. */
   note(line: BookLine): boolean
   /** The same for a line that waits for `keep`, which writes all waiting lines at once. */
@@ -80,9 +80,7 @@ const kept = (book: UsageBook, opened: Journal | null, failed: (cause: unknown) 
 
   const own: UsageAccount = {
     book,
-    get keeps() {
-      return isWhole()
-    },
+    keeps: isWhole,
     note(line) {
       const hasRoom = own.later(line)
       own.keep()
@@ -136,6 +134,9 @@ const printed = (line: BookLine): string => {
 /** The counts that are not zero, as JSON has them. */
 const membersOf = (counts: Counts): string => {
   let members = ''
-  for (const name in counts) if (counts[name as keyof Counts]) members += `,"${name}":${counts[name as keyof Counts]}`
-  return members.slice(1)
+  for (const name in counts) {
+    const count = counts[name as keyof Counts]
+    if (count) members += `${members === '' ? '' : ','}"${name}":${count}`
+  }
+  return members
 }

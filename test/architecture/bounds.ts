@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 705,
   'plugins/observers': 1787,
-  'plugins/providers': 9049,
+  'plugins/providers': 9048,
   'plugins/readers': 6762,
   'plugins/sealed': 148,
   'plugins/sealed/client': 3017,
@@ -46,7 +46,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/tools': 241,
   'plugins/surfaces/v1': 1127,
   'plugins/tools': 6809,
-  'plugins/usage': 2854,
+  'plugins/usage': 2860,
 }
 
 /** Lines of all rooms of core. This bound never rises. */

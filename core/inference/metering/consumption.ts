@@ -3,8 +3,8 @@ import type { Usage } from '../../ports/usage.ts'
 /** All that a call may be charged for. */
 export interface Consumption extends Usage {
   /** Characters that were spoken: these are charged instead of the tokens of the text. */
-  readonly characters?: number
-  readonly images?: number
+  readonly characters?: number | undefined
+  readonly images?: number | undefined
   readonly seconds?: number
   /** How many calls these are together; 1 when absent. */
   readonly calls?: number

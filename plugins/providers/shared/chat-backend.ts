@@ -146,11 +146,10 @@ const wiresOf = (
     wire(call) {
       const { model } = call
       const headers = headersOf(call)
-      if ((roads?.of(call) ?? 'chat') === 'chat')
-        return new ChatFormatWire(backend, call, {
-          ...{ url: where('/chat/completions', model), headers, push, change },
-          isCommon: isUnworded && takesAsIs(backend, call),
-        })
+      if ((roads?.of(call) ?? 'chat') === 'chat') {
+        const [url, isCommon] = [where('/chat/completions', model), isUnworded && takesAsIs(backend, call)]
+        return new ChatFormatWire(backend, call, { url, headers, push, change, isCommon })
+      }
       const learn = (fault: unknown) => roads?.learn(model, 'responses', fault) != null
       return responsesWire(call, change, { url: where('/responses', model), headers, push, learn }, clock)
     },

@@ -337,9 +337,7 @@ export const reservations = (needs: MeterNeeds): Meter => {
   const tokens: Kind<Consumption> = { tariff: tariffOfTokens(cachedTokens), tell: allowanceHeaders, limit: 'tokens' }
   return {
     reserve(caller, billed, estimate, record) {
-      const { user, ...most } = estimate
-      const guess = { ...most, estimated: true }
-      const asking: AskedCall<Consumption> = { caller, guess, user, record }
+      const asking: AskedCall<Consumption> = { caller, guess: guessOf(estimate), user: estimate.user, record }
       return opened(till, asking, billed, workOf(till, caller, estimate), tokens)
     },
 
@@ -347,8 +345,7 @@ export const reservations = (needs: MeterNeeds): Meter => {
       open(till, { caller, entry, mode: 'standard', guess, record, isPast: true }, [], tokens),
 
     open(caller, entry, estimate, record) {
-      const { user } = estimate
-      const guess = { ...estimate, estimated: true }
+      const [guess, { user }] = [guessOf(estimate), estimate]
       const call = { caller, entry, mode: 'standard', guess, user, keepsLater: true, record } as const
       return open(till, call, workOf(till, caller, estimate), tokens)
     },
@@ -366,6 +363,12 @@ export const reservations = (needs: MeterNeeds): Meter => {
 
     dispose: () => till.rest(),
   }
+}
+
+/** A spread would give each guess a shape of its own. */
+const guessOf = (estimate: Estimate): Consumption => {
+  const { input, output, images, characters } = estimate
+  return { input, output, images, characters, estimated: true }
 }
 
 const workOf = ({ allowancesOf, clock }: Till, caller: Caller, { input, output }: Estimate): readonly Charge[] =>

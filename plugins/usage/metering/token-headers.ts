@@ -13,13 +13,19 @@ export const overdrawnHeaders = (
 type Headers = Readonly<Record<string, string>>
 const none: Headers = {}
 
-const namesOf = (concern: Allowance['concern']) => ({
-  limit: `x-ratelimit-limit-${concern}`,
-  remaining: `x-ratelimit-remaining-${concern}`,
-  reset: `x-ratelimit-reset-${concern}`,
-})
-/** The names are made once: a name that is put together with each call has to be looked up among all names. */
-const names = { requests: namesOf('requests'), tokens: namesOf('tokens'), money: namesOf('money') }
+/** Each call has those of tokens. A name that is put together has to be looked up among all names. */
+const headersOf = (concern: Allowance['concern'], limit: string, remaining: string, reset: string): Headers =>
+  concern === 'tokens'
+    ? {
+        'x-ratelimit-limit-tokens': limit,
+        'x-ratelimit-remaining-tokens': remaining,
+        'x-ratelimit-reset-tokens': reset,
+      }
+    : {
+        [`x-ratelimit-limit-${concern}`]: limit,
+        [`x-ratelimit-remaining-${concern}`]: remaining,
+        [`x-ratelimit-reset-${concern}`]: reset,
+      }
 
 /** Of the allowances of requests and of tokens that have the smallest part left. */
 export const allowanceHeaders = (
@@ -51,12 +57,8 @@ export const tightestHeaders = (
     rest = Math.max(0, Math.floor(remaining))
   }
   if (tightest === null) return none
-  const { limit, remaining, reset } = names[concern]
-  return {
-    [limit]: String(tightest.most),
-    [remaining]: String(rest),
-    [reset]: `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
-  }
+  const reset = `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`
+  return headersOf(concern, String(tightest.most), String(rest), reset)
 }
 
 /** Ms until an allowance of which this part is left is whole. */
