@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../core/ports/platform.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
+import { fastestOpening } from '../wire/ml-kem-opener.node.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import type { Pair } from '../wire/signature.ts'
 import { receiptKind } from '../wire/receipt-kind.ts'
@@ -137,7 +138,8 @@ export class Epochs {
         const seed = randomBytes(kem.seed)
         const publicKey = publicKeyOf(kem, seed)
         const kid = enclaveKid({ kem: kem.id, publicKey })
-        return { kem, kid, publicKey, open: opener(kem, seed), replay, epoch: number, signer }
+        const open = opener(kem, seed, undefined, fastestOpening)
+        return { kem, kid, publicKey, open, replay, epoch: number, signer }
       })
     return {
       number,

@@ -1,7 +1,5 @@
 import crypto, { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { hexToBytes } from '@noble/hashes/utils.js'
-import { ml_kem768 } from '@noble/post-quantum/ml-kem.js'
-import { expandedOpener } from './ml-kem-opener.node.ts'
 import { type MlKem, mlKem as portable, rememberLast } from './ml-kem.ts'
 
 /** What Node has from 24.7 on, where its OpenSSL knows ML-KEM. */
@@ -62,13 +60,5 @@ const found = native()
 /** Whether OpenSSL does the work. */
 export const isNative = found !== null
 
-/** The portable code, but for the opening, which an enclave does for each call. */
-export const openingMlKem: MlKem = {
-  ...portable,
-  opener(seed) {
-    return expandedOpener(ml_kem768.keygen(seed).secretKey)
-  },
-}
-
 /** The same as `ml-kem.ts` by OpenSSL, where Node has it. */
-export const mlKem: MlKem = found === null ? openingMlKem : nativeMlKem(found)
+export const mlKem: MlKem = found === null ? portable : nativeMlKem(found)

@@ -9,7 +9,8 @@ import { aead as portable } from '../../../../plugins/sealed/wire/aead.ts'
 import { utf8 } from '../../../../plugins/sealed/wire/bytes.ts'
 import { fromHex, toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { encapsulate, kems, opener, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
-import { isNative, mlKem as nativeMlKem, openingMlKem } from '../../../../plugins/sealed/wire/ml-kem.node.ts'
+import { isNative, mlKem as nativeMlKem } from '../../../../plugins/sealed/wire/ml-kem.node.ts'
+import { ownOpening } from '../../../../plugins/sealed/wire/ml-kem-opener.node.ts'
 import { mlKem as portableMlKem } from '../../../../plugins/sealed/wire/ml-kem.ts'
 import { streamKey } from '../../../../plugins/sealed/wire/schedule.ts'
 import { open } from '../../../../plugins/sealed/wire/seal.ts'
@@ -23,7 +24,7 @@ const hex = (text: string): Uint8Array => fromHex(text, 1 << 20)!
 const kem = (name: string) => kems.find((kem) => kem.name === name)!
 const ciphers = { native, portable }
 const curves = { native: nativeX25519, portable: portableX25519 }
-const lattices = { native: nativeMlKem, portable: portableMlKem, opening: openingMlKem }
+const lattices = { native: nativeMlKem, portable: portableMlKem, own: { ...portableMlKem, ...ownOpening } }
 
 t.test('XChaCha20-Poly1305', async (t) => {
   const { published, valid, invalid } = edges.aead
@@ -162,7 +163,7 @@ t.test('ML-KEM-768 is opened as the portable code opens it', async (t) => {
     const { cipherText } = portableMlKem.encapsulate(portableMlKem.publicKeyOf(seed))
     const changed = cipherText.slice()
     changed[randomInt(1088)]! ^= 1 << randomInt(8)
-    const [fast, slow] = [openingMlKem.opener(seed), portableMlKem.opener(seed)]
+    const [fast, slow] = [ownOpening.opener(seed), portableMlKem.opener(seed)]
     for (const [what, text] of Object.entries({ cipherText, changed, drawn: new Uint8Array(randomBytes(1088)) }))
       t.equal(toHex(fast(text)), toHex(slow(text)), `${what} under the seed ${toHex(seed)}: ${toHex(text)}`)
   }
