@@ -48,8 +48,7 @@ const search: Envelope = {
 
 const firstLook = (path: string): Scene => ({
   name: `the first look at ${path}, twelve times at once`,
-  // The code that makes it is loaded with the first look.
-  memory: 48 * mebibyte,
+  stall: 60,
   async play({ base }) {
     const looks = Array.from({ length: 12 }, async () => (await fetch(base + path)).bytes())
     const documents = await Promise.all(looks)

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NotFound } from '../../../core/errors.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { Settings } from '../../../core/settings.ts'
@@ -12,13 +11,13 @@ const heads = lazy(() => import('./page.ts'))
 
 interface Documents {
   readonly description: Uint8Array
-  readonly page: Uint8Array
-  readonly markdown: MarkdownPages
+  page(): Promise<Uint8Array>
+  markdown(): Promise<MarkdownPages>
 }
 
 /**
  * The interface described by itself, without any script: `/openapi.json` for programs, `/docs` for people, `/llms.txt`
- * and a page of Markdown for each chapter. All are made with the first request, once for each set of tools.
+ * and a page of Markdown for each chapter. Each is made with its first request, once for each set of tools.
  */
 export const describeInterface = (
   routes: readonly AnyRoute[],
@@ -27,18 +26,14 @@ export const describeInterface = (
 ): readonly AnyRoute[] => {
   const made = new WeakMap<readonly Tool[], Promise<Documents>>()
   const make = async (tools: readonly Tool[]): Promise<Documents> => {
-    const [reference, { openapi }, { docsPage }, { markdownPages }] = await Promise.all([
-      referenceOf(tools),
-      import('./openapi.ts'),
-      import('./docs-page.ts'),
-      import('./docs-markdown.ts'),
-    ])
+    const [reference, { openapi }] = await Promise.all([referenceOf(tools), import('./openapi.ts')])
     const document = await openapi([...routes, ...own], settings, reference)
-    const description = Buffer.from(JSON.stringify(document))
-    await nextTurn()
-    const page = Buffer.from(docsPage(document, reference.codes, settings.prefix))
-    await nextTurn()
-    return { description, page, markdown: markdownPages(document, reference.codes, settings.prefix) }
+    const given = [document, reference.codes, settings.prefix] as const
+    return {
+      description: Buffer.from(JSON.stringify(document)),
+      page: lazy(async () => Buffer.from(await (await import('./docs-page.ts')).docsPage(...given))),
+      markdown: lazy(async () => (await import('./docs-markdown.ts')).markdownPages(...given)),
+    }
   }
   const of = (tools: readonly Tool[]): Promise<Documents> => {
     const known = made.get(tools) ?? make(tools)
@@ -62,7 +57,7 @@ export const describeInterface = (
       needs: { tools: Tool },
       async handle(_, { tools }) {
         const { pageHeaders } = await heads()
-        return text((await of(tools)).page, 'text/html; charset=utf-8', 200, pageHeaders)
+        return text(await (await of(tools)).page(), 'text/html; charset=utf-8', 200, pageHeaders)
       },
     }),
     ...markdownRoutes(of),
@@ -79,7 +74,7 @@ const markdownRoutes = (of: (tools: readonly Tool[]) => Promise<Documents>): rea
     access: 'anyone',
     needs: { tools: Tool },
     async handle({ params }, { tools }) {
-      const { pages } = (await of(tools)).markdown
+      const { pages } = await (await of(tools)).markdown()
       const page = params.page.endsWith('.md') ? pages.get(params.page.slice(0, -3)) : undefined
       if (page === undefined) throw new NotFound('The documentation has no such page; /llms.txt names its pages')
       return text(page, 'text/markdown; charset=utf-8')
@@ -91,6 +86,6 @@ const markdownRoutes = (of: (tools: readonly Tool[]) => Promise<Documents>): rea
     summary: 'The pages of this interface for programs that read text.',
     access: 'anyone',
     needs: { tools: Tool },
-    handle: async (_, { tools }) => text((await of(tools)).markdown.index, 'text/markdown; charset=utf-8'),
+    handle: async (_, { tools }) => text((await (await of(tools)).markdown()).index, 'text/markdown; charset=utf-8'),
   }),
 ]

@@ -1,7 +1,8 @@
 import type { JsonSchema, Sentences } from '../../../core/ports/chapter.ts'
 import { curlOf } from './curl.ts'
-import type { Media, Parameter, Shown } from './docs-operation.ts'
-import { type Listed, type Section, namedSchemas, sectionsOf } from './docs-page.ts'
+import type { Listed, Media, Parameter, Shown } from './docs-operation.ts'
+import { type Section, namedSchemas, sectionsOf } from './docs-page.ts'
+import { eachInTurn } from './each-in-turn.ts'
 import { type Field, type FieldGroup, fieldFrom, groupsOf } from './docs-schema.ts'
 import type { Document } from './openapi.ts'
 import { samples } from './openapi-errors.ts'
@@ -75,8 +76,8 @@ const operationOf = (listed: Listed, document: Document): string => {
   )
 }
 
-const chapterOf = ({ name, about, operations }: Section, document: Document): string =>
-  `${paragraphs(`# ${name}`, about, ...operations.map((listed) => operationOf(listed, document)))}\n`
+const chapterOf = async ({ name, about, operations }: Section, document: Document): Promise<string> =>
+  `${paragraphs(`# ${name}`, about, ...(await eachInTurn(operations, (listed) => operationOf(listed, document))))}\n`
 
 const errorsOf = (codes: Sentences): string => {
   const statuses = Object.entries(samples).map(([status, { about }]) => `* ${status}: ${about}`)
@@ -98,13 +99,9 @@ const indexOf = ({ info }: Document, sections: readonly Section[], prefix: strin
   )}\n`
 
 /** The interface as pages of Markdown, one for each chapter, made from its OpenAPI document. */
-export const markdownPages = (document: Document, codes: Sentences, prefix: string): MarkdownPages => {
+export const markdownPages = async (document: Document, codes: Sentences, prefix: string): Promise<MarkdownPages> => {
   const sections = sectionsOf(document).filter(({ operations }) => operations.length > 0)
-  return {
-    index: indexOf(document, sections, prefix),
-    pages: new Map([
-      ...sections.map((section): [string, string] => [section.id, chapterOf(section, document)]),
-      ['errors', errorsOf(codes)],
-    ]),
-  }
+  const chapters = sections.map(async (section) => [section.id, await chapterOf(section, document)] as const)
+  const pages = new Map([...(await Promise.all(chapters)), ['errors', errorsOf(codes)]])
+  return { index: indexOf(document, sections, prefix), pages }
 }

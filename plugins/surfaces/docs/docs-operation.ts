@@ -4,6 +4,12 @@ import { fieldFrom, fieldsOf, itemOf } from './docs-schema.ts'
 import { prose, escapeHtml } from './page.ts'
 import type { JsonSchema } from '../../../core/ports/chapter.ts'
 
+export interface Listed {
+  readonly method: string
+  readonly path: string
+  readonly operation: JsonSchema
+}
+
 export interface Media {
   readonly schema?: JsonSchema
   readonly example?: unknown
@@ -71,7 +77,7 @@ const failuresOf = (responses: Shown['responses']): string => {
 }
 
 /** One operation: what it does, how it is called, what it takes and gives. `variants` are the schemas that its body names. */
-export const sectionOf = (method: string, path: string, operation: JsonSchema, variants: string): string => {
+export const sectionOf = ({ method, path, operation }: Listed, variants: string): string => {
   const { summary, description, parameters = [], requestBody, responses } = operation as unknown as Shown
   const id = anchorOf(method, path)
   const success = Object.entries(responses).filter(([status]) => Number(status) < 400)

@@ -1,16 +1,11 @@
-import { anchorOf, example, sectionOf } from './docs-operation.ts'
+import { type Listed, anchorOf, example, sectionOf } from './docs-operation.ts'
 import { fieldsOf } from './docs-schema.ts'
 import { style } from './docs-style.ts'
 import type { Document } from './openapi.ts'
 import { samples } from './openapi-errors.ts'
 import { pageOf, prose, escapeHtml } from './page.ts'
 import type { JsonSchema, Sentences } from '../../../core/ports/chapter.ts'
-
-export interface Listed {
-  readonly method: string
-  readonly path: string
-  readonly operation: JsonSchema
-}
+import { eachInTurn } from './each-in-turn.ts'
 
 /** A chapter with its operations. */
 export interface Section {
@@ -64,9 +59,9 @@ const variantsOf = (listed: Listed, document: Document): string =>
     )
     .join('')
 
-const chapterOf = ({ id, name, about, operations }: Section, document: Document): string =>
+const chapterOf = async ({ id, name, about, operations }: Section, document: Document): Promise<string> =>
   `<section id="${id}"><h2>${escapeHtml(name)}</h2><p>${prose(about)}</p><ul class="within">${operations.map(linkOf).join('')}</ul>` +
-  operations.map((listed) => sectionOf(listed.method, listed.path, listed.operation, variantsOf(listed, document))).join('') +
+  (await eachInTurn(operations, (listed) => sectionOf(listed, variantsOf(listed, document)))).join('') +
   '</section>'
 
 const errorsOf = ({ components }: Document, codes: Sentences): string => {
@@ -94,12 +89,13 @@ const opening = ({ info }: Document, prefix: string): string =>
   `<pre><code>export SEALGATE_URL=http://127.0.0.1:8787${escapeHtml(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
 
 /** The interface as a page to read, made from its OpenAPI document. */
-export const docsPage = (document: Document, codes: Sentences, prefix: string): string => {
+export const docsPage = async (document: Document, codes: Sentences, prefix: string): Promise<string> => {
   const sections = sectionsOf(document)
+  const chapters = await Promise.all(sections.map((section) => chapterOf(section, document)))
   return pageOf(
     'sealgate: the interface',
     `<div class="pages">${indexOf(sections)}<main>${opening(document, prefix)}` +
-      `${sections.map((section) => chapterOf(section, document)).join('')}${errorsOf(document, codes)}</main></div>`,
+      `${chapters.join('')}${errorsOf(document, codes)}</main></div>`,
     style,
   )
 }

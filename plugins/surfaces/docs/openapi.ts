@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scopes } from '../../../core/access/caller.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { interfaceVersion } from '../shared/interface-version.ts'
@@ -7,6 +6,7 @@ import { headers } from './openapi-errors.ts'
 import { type Described, operationOf } from './openapi-operation.ts'
 import type { Chapter, JsonSchema, Reference } from '../../../core/ports/chapter.ts'
 import { described, sentenceFor } from '../shared/described.ts'
+import { eachInTurn } from './each-in-turn.ts'
 import { dashboardUrl } from './settings.ts'
 
 /** The part of an OpenAPI document that the gateway itself reads again for its page. */
@@ -39,11 +39,10 @@ export const openapi = async (
   }
   const paths: Record<string, Record<string, JsonSchema>> = {}
   const all = routes.map((route) => describe(route, reference))
-  for (const described of all) {
+  await eachInTurn(all, (described) => {
     const path = namedPath(described.route.path, settings)
     paths[path] = { ...paths[path], [described.route.method.toLowerCase()]: operationOf(described, share) }
-    await nextTurn()
-  }
+  })
   const chapters = [...reference.chapters, others].filter((chapter) => all.some((described) => described.chapter === chapter))
   return {
     openapi: '3.1.0',

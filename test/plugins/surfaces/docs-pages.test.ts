@@ -1,6 +1,7 @@
 import t from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { running } from '../../environments.ts'
+import { spentBy } from '../../lab/hunt/processes.ts'
 
 interface Description {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
@@ -60,4 +61,24 @@ t.test('an error is described as its route writes it', async (t) => {
   t.same(errorOf('/v1/messages', 'post', 529), ['type', 'error', 'request_id'], 'a status of the dialect’s own')
   for (const path of ['/rvenc/keys', '/rvenc/attestation'])
     t.ok(errorOf(path, 'get', 404).includes('support_id'), `${path} may name an enclave that is not there`)
+})
+
+const skip = spentBy(process.pid) > 0 ? false : 'the system does not tell how long a thread ran'
+t.test('no turn of the loop makes much of what describes the interface', { skip }, async (t) => {
+  for (const path of ['/openapi.json', '/docs', '/llms.txt']) {
+    const gateway = await running(t, memory())
+    const begun = spentBy(process.pid)
+    let [before, longest, isOver] = [begun, 0, false]
+    const look = () => {
+      const now = spentBy(process.pid)
+      longest = Math.max(longest, now - before)
+      before = now
+      if (!isOver) setImmediate(look)
+    }
+    look()
+    await (await fetch(gateway.base + path)).bytes()
+    isOver = true
+    const share = longest / (spentBy(process.pid) - begun)
+    t.ok(share < 0.45, `${path}: ${share.toFixed(2)} of the work in one turn`)
+  }
 })
