@@ -49,6 +49,8 @@ const search: Envelope = {
 const firstLook = (path: string): Scene => ({
   name: `the first look at ${path}, twelve times at once`,
   stall: 60,
+  // The code that makes it is loaded with the first look.
+  memory: 40 * mebibyte,
   async play({ base }) {
     const looks = Array.from({ length: 12 }, async () => (await fetch(base + path)).bytes())
     const documents = await Promise.all(looks)
