@@ -68,18 +68,27 @@ const plainly: Shown = (chunk, _, json) => json ?? JSON.stringify(chunk)
 export const commonChat = (at: StraightEntry, entry: Entry, value: ChatBody): WordedChat =>
   new CommonChat(at, entry, value)
 
-/** A chat of any dialect. Throws BadRequest for a request that no backend gets. */
+/** A chat of any dialect; a copy to which members are added costs ten times as much. Throws BadRequest for a request that no backend gets. */
 export const wordedTalk = (
   { caller: { organization } }: StraightEntry,
   entry: Entry,
   talk: Talk,
   fit: Wordings,
-): WordedChat => ({
-  ...wordedRequest(organization, entry, talk, fit),
-  whole: (answer, model) => talk.whole(answer, model),
-  writing: (model) => talk.writing(model),
-  broken: (error) => talk.broken(error),
-})
+): WordedChat => {
+  const { body, user, provider, affinity, dropped } = wordedRequest(organization, entry, talk, fit)
+  return {
+    body,
+    user,
+    organization,
+    provider,
+    affinity,
+    fit,
+    dropped,
+    whole: (answer, model) => talk.whole(answer, model),
+    writing: (model) => talk.writing(model),
+    broken: (error) => talk.broken(error),
+  }
+}
 
 /** The backend whose turn it is. Throws BadRequest where the pinned backend does not serve the model. */
 export const firstOf = ({ shared }: StraightCalls, entry: Entry, worded: WordedChat): Candidate<'chat'> => {
