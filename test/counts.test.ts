@@ -65,9 +65,9 @@ interface Bounds {
 const bounds: Readonly<Record<string, Bounds>> = {
   'the interface': boundsOf(56, 3.9),
   'chat completions': boundsOf(53, 3.8),
-  Messages: boundsOf(75, 3.9),
-  Responses: boundsOf(106, 8.2),
-  generateContent: boundsOf(81, 3.8),
+  Messages: boundsOf(65, 3.9),
+  Responses: boundsOf(95, 8.2),
+  generateContent: boundsOf(72, 3.8),
 }
 
 t.test(

@@ -36,6 +36,8 @@ const [bracket, bracketEnd, brace, braceEnd] = [0x5b, 0x5d, 0x7b, 0x7d] as const
 
 /** Bytes from which on a value is read in pieces. */
 export const longValue = 4 * 1024
+/** Bytes from which on a text is decoded by itself. */
+const longText = 512
 /** Bytes of a string that are looked at one by one before its end is searched natively. */
 const nearBytes = 24
 
@@ -84,6 +86,8 @@ export class JsonScan {
   members = 0
   /** Members of the outermost object; empty where the text is none. */
   readonly outermost: MemberPlace[] = []
+  /** Where each long text begins and ends, quotes among it. */
+  readonly texts: number[] = []
   /** Long values by where they begin; null where there is none. */
   long: Map<number, LongValue> | null = null
   /** Where the outermost value begins and ends, as far as it is a container or a string. */
@@ -169,8 +173,15 @@ export class JsonScan {
     }
     this.#string = -1
     this.at = end
+    if (end - begin >= longText && !this.#isKey()) this.texts.push(begin, end)
     this.#ends(begin, end, none)
     return true
+  }
+
+  /** Whether the string that has ended is the key of a member. */
+  #isKey(): boolean {
+    const { members, colon, last } = this.#level()
+    return this.#depth > 0 && members >= 0 && colon < last
   }
 
   #level(): Level {
@@ -186,11 +197,10 @@ export class JsonScan {
   #ends(begin: number, end: number, pieces: readonly Piece[]): void {
     if (this.#depth === 0) this.end = end
     if (end - begin < longValue) return
-    const level = this.#level()
-    // A long key is no value.
-    if (this.#depth > 0 && level.members >= 0 && level.colon < level.last) return
+    if (this.#isKey()) return
     ;(this.long ??= new Map()).set(begin, { end, pieces })
     if (this.#depth === 0) return
+    const level = this.#level()
     if (level.last > level.run) level.pieces.push({ from: level.run, to: level.last, value: -1 })
     level.pieces.push({ from: level.last, to: end, value: begin })
     level.run = end

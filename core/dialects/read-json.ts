@@ -49,22 +49,12 @@ const isScannedAtOnce = (scan: JsonScan): boolean => {
   return costOf(scan) <= atOnceNs
 }
 
-/** A short JSON, read in one turn of the loop. */
-export interface ReadText {
-  readonly scan: JsonScan
-  readonly value: unknown
-  /** As `Relayed` has them. Throws BadRequest for a member that stands twice in the outermost object. */
-  members(): MemberTexts | null
-}
-
-/** Null for a text that takes turns of the loop, and for a text that `readJson` refuses. */
-export const readAtOnce = (bytes: Buffer, bounds: JsonBounds, pace: Pace): ReadText | null => {
+/** A text that is read in one turn of the loop. Null for a longer one, and for a text that `readJson` refuses by its bounds. */
+export const scanAtOnce = (bytes: Buffer, bounds: JsonBounds, pace: Pace): JsonScan | null => {
   if (bytes.length > atOnceBytes || !isUtf8(bytes)) return null
   try {
     const scan = new JsonScan(bytes, bounds)
-    if (!isScannedAtOnce(scan) || pace.spend(costOf(scan)) !== null) return null
-    const value = parsed(bytes.toString('utf8'))
-    return { scan, value, members: () => memberTexts(scan, value, membersIn(value), twice) }
+    return isScannedAtOnce(scan) && pace.spend(costOf(scan)) === null ? scan : null
   } catch (fault) {
     if (fault instanceof BadRequest) return null
     throw fault

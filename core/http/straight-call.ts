@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../access/caller.ts'
-import type { ReadText } from '../dialects/read-json.ts'
+import type { JsonScan } from '../dialects/json-scan.ts'
 import type { ServerEvent } from '../dialects/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { RequestRecord } from '../ports/observer.ts'
@@ -66,7 +66,7 @@ export interface StraightCall {
   /** Who asks the first backend of a call that was taken: the call itself, the search, or one of them behind guards. */
   readonly first: 'all' | 'search' | 'guards'
   /** False where the call does not take the body: the long way goes on with the same body. */
-  begin(read: ReadText): boolean
+  begin(scan: JsonScan): boolean
   /** The client has gone, or has all. */
   closed(whole: boolean): void
   resolve: () => void

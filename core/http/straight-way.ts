@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
 import { tagHeader, taggedCaller } from '../access/tags.ts'
-import { readAtOnce } from '../dialects/read-json.ts'
+import { scanAtOnce } from '../dialects/read-json.ts'
 import { Aborted } from '../errors.ts'
 import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
 import { patient } from './body-intake.ts'
@@ -145,8 +145,8 @@ class StraightWay implements BeatenCall {
   #begins(body: Buffer): boolean {
     const { gate } = this.#road
     const { settings, jsonBounds } = this.#generation
-    const read = readAtOnce(body, jsonBounds, gate.pace(this.#caller, settings.bodies.time))
-    if (read === null || !this.#call.begin(read)) return false
+    const scan = scanAtOnce(body, jsonBounds, gate.pace(this.#caller, settings.bodies.time))
+    if (scan === null || !this.#call.begin(scan)) return false
     gate.observed.went('straight', this.#call.first)
     return true
   }

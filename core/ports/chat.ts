@@ -85,8 +85,8 @@ export interface ChatWire {
   readonly push: Push
   /** The backend takes the common format as the caller words it, so that bytes can go on as they came. */
   readonly isCommon?: boolean
-  /** The JSON of the request; null for a long one, which is printed in turns of the loop. */
-  body(): string | null
+  /** The JSON of the request, long texts as the caller wrote them; null for a long one, which is printed in turns of the loop. */
+  body(texts: ReadonlyMap<string, Buffer>): string | Buffer | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
   /** Throws as `chat` does. */

@@ -17,6 +17,7 @@ import { chunkEvents, chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
 import { chatByResponses, countByResponses, responsesWire } from './responses/responses-backend.ts'
 import type { Roads } from './responses/roads.ts'
 import { changedBy, type RequestChange } from './request-change.ts'
+import type { LongTexts } from '../../shared/long-texts.ts'
 import { printJson, printNow } from './print-json.ts'
 import { type MediaBackend, type MediaUpstream, type PostToBackend, mediaBackend } from './media-backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
@@ -180,8 +181,8 @@ class ChatFormatWire implements ChatWire {
     this.#change = change
   }
 
-  body(): string | null {
-    return printNow(this.#change(chatBody(this.#backend, this.#call)))
+  body(texts: LongTexts): string | Buffer | null {
+    return printNow(this.#change(chatBody(this.#backend, this.#call)), texts)
   }
 
   streams(type: string, status: number): boolean {

@@ -1,6 +1,7 @@
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../../core/dialects/json-text.ts'
+import { type LongTexts, noTexts, printAround } from '../../shared/long-texts.ts'
 
 /** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1, about a nanosecond. */
 const oneTurnCost = 1024 * 1024
@@ -17,11 +18,14 @@ const piece = 64 * 1024
 const mostCounted = 1_024
 
 /** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
-export const printJson = (value: unknown): string | Promise<Uint8Array> => printNow(value) ?? printInTurns(value)
+export const printJson = (value: unknown): string | Uint8Array | Promise<Uint8Array> =>
+  printNow(value) ?? printInTurns(value)
 
-/** The same at once; null for a value that takes many turns of the loop. */
-export const printNow = (value: unknown): string | null =>
-  costOf(value, oneTurnCost) <= oneTurnCost ? printKept(value) : null
+/** The same at once, with long texts as the caller wrote them; null for a value that takes many turns of the loop. */
+export const printNow = (value: unknown, texts: LongTexts = noTexts): string | Buffer | null => {
+  if (costOf(value, oneTurnCost) > oneTurnCost) return null
+  return texts.size === 0 ? printKept(value) : printAround(value, texts)
+}
 
 /** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. */
 const costOf = (value: unknown, most: number): number => {

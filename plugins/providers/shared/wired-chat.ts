@@ -44,7 +44,7 @@ export const wireBy = (
   meant?: ChatWire['meant'],
 ): ChatWire => ({
   ...line,
-  body: () => printNow(body),
+  body: (texts) => printNow(body, texts),
   streams(type, status) {
     check(type, status)
     return true

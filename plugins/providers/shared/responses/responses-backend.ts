@@ -52,7 +52,7 @@ export const responsesWire = (
   const isNative = call.native?.dialect === 'responses'
   return {
     ...line,
-    body: () => printNow(change(responsesBody(call))),
+    body: (texts) => printNow(change(responsesBody(call)), texts),
     streams(type, status) {
       if (type.startsWith('application/json')) return false
       mustBeEvents(type, status)

@@ -1,12 +1,15 @@
 import { mayUse } from '../../../../core/access/caller.ts'
 import type { Supplied } from '../../../../core/container.ts'
 import type { EventWriter } from '../../../../core/dialects/event.ts'
-import { keepTexts } from '../../../../core/dialects/json-text.ts'
-import type { ReadText } from '../../../../core/dialects/read-json.ts'
+import { keepTexts, memberTexts } from '../../../../core/dialects/json-text.ts'
+import { membersIn, parsed } from '../../../../core/dialects/json-pieces.ts'
+import type { JsonScan } from '../../../../core/dialects/json-scan.ts'
+import { twice } from '../../../../core/dialects/json.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
 import type { StraightCalls } from '../../../../core/inference/calls.ts'
 import type { chatNeeds } from '../chat-needs.ts'
 import type { Candidate, Entry } from '../../../../core/inference/models/catalog-entry.ts'
+import { type ReadAround, longTexts, readAround } from '../../../shared/long-texts.ts'
 import { unseenPart } from '../../../shared/models/find-model.ts'
 import type { StreamedSoFar } from '../../../../core/inference/routing/continue-stream.ts'
 import { type Tries, triesOf } from '../../../../core/inference/routing/tries.ts'
@@ -33,7 +36,7 @@ export interface Ground {
   /** How chunks of the common format are worded; null for other dialects. */
   readonly shown: Shown | null
   /** Throws BadRequest for a request that no backend gets. */
-  talk(read: ReadText): Talk
+  talk(read: ReadAround): Talk
 }
 
 /** Null before the first call has loaded what a call needs, and where the configuration lets no chat go straight. */
@@ -41,9 +44,9 @@ export const groundOf = <Input, Own>(at: StraightEntry, given: Given & Own, door
   const calls = given.inference.now()
   if (calls === null || !calls.shared.routing.straight) return null
   const { record, caller, headers, params } = at
-  const talk = (read: ReadText): Talk => {
+  const talk = (read: ReadAround): Talk => {
     const input = checked(door.schema, read.value)
-    keepTexts(input, read.members())
+    keepTexts(input, memberTexts(read.scan, read.value, membersIn(read.value), twice))
     return door.talk({ id: record.id, record, input, caller, headers, params }, given)
   }
   return { at, given, calls, shown: door.shown ?? null, talk }
@@ -72,17 +75,22 @@ export interface BegunChat {
   streamOf(choices: number, soFar: StreamedSoFar | null): CallEvents | null
 }
 
+const readWhole = (scan: JsonScan): ReadAround => ({ scan, value: parsed(scan.bytes.toString('utf8')), found: [] })
+
 /**
  * Null where the long way has to answer, or to word a fault. A promise where guards look at the chat. Throws BadRequest for
  * a request that no backend gets.
  */
-export const begunChat = (ground: Ground, read: ReadText, signal: () => AbortSignal): Soon<BegunChat> | null =>
-  asBytes(ground, read) ?? asTalk(ground, read, signal)
+export const begunChat = (ground: Ground, scan: JsonScan, signal: () => AbortSignal): Soon<BegunChat> | null => {
+  // Bytes of the common format go on as they are.
+  const read = ground.shown === null ? readAround(scan) : readWhole(scan)
+  return asBytes(ground, read) ?? asTalk(ground, read, signal)
+}
 
 const triesBefore = (tries: Tries): number => (typeof tries === 'number' ? tries : 0)
 
 /** A chat of the common format for a backend that takes its bytes. */
-const asBytes = (ground: Ground, read: ReadText): BegunChat | null => {
+const asBytes = (ground: Ground, read: ReadAround): BegunChat | null => {
   const { at, calls, shown } = ground
   const { value } = read
   if (shown === null || !isPlainChat(value)) return null
@@ -123,21 +131,27 @@ const streamBy =
     writer === null || wire === null ? null : new DialectEvents(wire, writer, choices, soFar)
 
 /** A chat of any dialect, worded for its backend. */
-const asTalk = (ground: Ground, read: ReadText, signal: () => AbortSignal): Soon<BegunChat> | null => {
+const asTalk = (ground: Ground, read: ReadAround, signal: () => AbortSignal): Soon<BegunChat> | null => {
   const talk = ground.talk(read)
   if (talk.callerKey != null) return null
   const found = served(ground, talk.model)
   if (found === null) return null
   const { entry, passage } = found
   const fit = wordingsOf((to) => talk.understand(to, entry.settings))
-  const asWorded = (fit: Wordings): BegunChat => begunTalk(ground, talk, found, fit)
+  const asWorded = (fit: Wordings): BegunChat => begunTalk(ground, talk, found, fit, read)
   return passage === null ? asWorded(fit) : guardedWordings(entry, fit, passage, signal()).then(asWorded)
 }
 
 /** Hedges ask a second backend beside the first, which the search does. */
 const isAskedFirst = ({ shared }: StraightCalls): boolean => shared.routing.hedge === null
 
-const begunTalk = (ground: Ground, talk: Talk, { entry, passage }: ServedModel, fit: Wordings): BegunChat => {
+const begunTalk = (
+  ground: Ground,
+  talk: Talk,
+  { entry, passage }: ServedModel,
+  fit: Wordings,
+  read: ReadAround,
+): BegunChat => {
   const { at, calls } = ground
   const worded = wordedTalk(at, entry, talk, fit)
   const candidate = firstOf(calls, entry, worded)
@@ -147,7 +161,7 @@ const begunTalk = (ground: Ground, talk: Talk, { entry, passage }: ServedModel, 
   // Guards see the pieces of a stream one behind the other, as the search gives them.
   const isWired = isAskedFirst(calls) && (passage === null || !talk.streams)
   const wire = isWired ? (upstream.wire?.(call) ?? null) : null
-  const sent = wire?.body() ?? null
+  const sent = wire?.body(longTexts(read)) ?? null
   const writer = talk.streams ? talk.writing(entry.name) : null
   return {
     model: entry,

@@ -1,5 +1,5 @@
 import { lendController } from '../../../../core/abort.ts'
-import type { ReadText } from '../../../../core/dialects/read-json.ts'
+import type { JsonScan } from '../../../../core/dialects/json-scan.ts'
 import { Aborted, GatewayError, UpstreamFailed } from '../../../../core/errors.ts'
 import type { StraightCall, StraightEntry } from '../../../../core/http/route.ts'
 import { type Before, sizeOf } from '../../../../core/inference/calls.ts'
@@ -67,10 +67,10 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.#ground = ground
   }
 
-  begin(read: ReadText): boolean {
+  begin(scan: JsonScan): boolean {
     let begun: Soon<BegunChat> | null
     try {
-      begun = begunChat(this.#ground, read, () => this.#signal())
+      begun = begunChat(this.#ground, scan, () => this.#signal())
     } catch (refusal) {
       // The long way words the fault.
       if (refusal instanceof GatewayError) return false

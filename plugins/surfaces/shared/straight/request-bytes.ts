@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { membersIn } from '../../../../core/dialects/json-pieces.ts'
-import type { ReadText } from '../../../../core/dialects/read-json.ts'
+import type { ReadAround } from '../../../shared/long-texts.ts'
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
@@ -35,7 +35,7 @@ export interface SentChat {
 }
 
 /** The body as the backend gets it: its own bytes, but for the members that the gateway replaces. Null where it has to be printed anew. */
-export const splicedBody = (read: ReadText, { model, streams }: SentChat): Buffer | null => {
+export const splicedBody = (read: ReadAround, { model, streams }: SentChat): Buffer | null => {
   const { bytes, members } = read.scan
   const value = read.value as JsonObject
   // Parsers differ in which member they take of those that an object names twice.
@@ -53,7 +53,7 @@ export const splicedBody = (read: ReadText, { model, streams }: SentChat): Buffe
 
 /** The bytes with another model where it is not named, and with these options of the stream. Null where a member is spelled in a way of its own. */
 const spliced = (
-  { scan: { bytes, outermost }, value }: ReadText,
+  { scan: { bytes, outermost }, value }: ReadAround,
   isNamed: boolean,
   model: string,
   options: string | null,
