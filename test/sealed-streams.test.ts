@@ -398,7 +398,12 @@ t.test('merging never overflows a bucket', async (t) => {
   }
   const sizes: number[] = []
   const reading = (async () => {
-    for await (const { text } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000)))
+    for await (const { text } of pacedFrames(
+      chunks(),
+      { model: 'quiet', counts: true },
+      clock,
+      AbortSignal.timeout(60_000),
+    ))
       sizes.push(text.length)
   })()
   await clock.pass(60_000)
@@ -423,7 +428,12 @@ t.test('each choice of each frame has every key, and the delta of an end is empt
   }
   const choices: Chunk['choices'][number][] = []
   const reading = (async () => {
-    for await (const { text } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000)))
+    for await (const { text } of pacedFrames(
+      chunks(),
+      { model: 'quiet', counts: true },
+      clock,
+      AbortSignal.timeout(60_000),
+    ))
       choices.push(...(JSON.parse(textOf(text)) as Chunk).choices)
   })()
   await clock.pass(10_000)
@@ -452,7 +462,12 @@ t.test('a chunk that is longer than a frame comes in several, or its stream fail
     }
     const texts: string[] = []
     const reading = (async () => {
-      for await (const { text } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000)))
+      for await (const { text } of pacedFrames(
+        chunks(),
+        { model: 'quiet', counts: true },
+        clock,
+        AbortSignal.timeout(60_000),
+      ))
         texts.push(textOf(text))
     })()
     const read = reading.catch((error: unknown) => error)
@@ -501,7 +516,12 @@ t.test('frames go at fixed moments', async (t) => {
     const times: number[] = []
     let output = ''
     const reading = (async () => {
-      for await (const { chunk } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000))) {
+      for await (const { chunk } of pacedFrames(
+        chunks(),
+        { model: 'quiet', counts: true },
+        clock,
+        AbortSignal.timeout(60_000),
+      )) {
         times.push(clock.now() - began)
         output += contentOf(chunk)
       }

@@ -66,9 +66,13 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
         let over = false
         const stop = () => over || gone.abort(left)
         spoken!.next().then(stop, stop)
-        await takeAll(flowOf(reply.frames), (frame) =>
-          response.write(`${frame}\n`) || response.destroyed ? false : onDrain(response),
-        )
+        // A frame is hex and a chunk of HTTP/1.1, which goes out in one write, where Node's own takes four.
+        response.chunkedEncoding = false
+        await takeAll(flowOf(reply.frames), (frame) => {
+          const chunk = `${(frame.length + 1).toString(16)}\r\n${frame}\n\r\n`
+          return response.write(chunk, 'latin1') || response.destroyed ? false : onDrain(response)
+        })
+        response.chunkedEncoding = true
         say({ trailer: await reply.trailer })
         over = true
       }

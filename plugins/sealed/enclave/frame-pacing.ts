@@ -1,7 +1,7 @@
 import { type End, Flow, cleanEnd, flowOf, leaveQuietly } from '../../../core/ports/flow.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
-import { wholeDelta } from '../../../core/dialects/chat-completions.ts'
+import { wholeDelta, withoutUsage } from '../../../core/dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { mergedChunk } from './merge-chunks.ts'
@@ -18,6 +18,12 @@ export interface PacedStream {
   readonly text: Uint8Array
 }
 
+/** What a caller sees of each chunk: the name of the model, and the counts of tokens where it asked for them. */
+interface Shown {
+  readonly model: string
+  readonly counts: boolean
+}
+
 /**
  * Sends chunks at fixed times, counted from the first chunk: the first at once, then at most one every 50 ms. Chunks in
  * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
@@ -26,6 +32,7 @@ export interface PacedStream {
 class PacedFrames extends Flow<PacedStream> {
   readonly #source: Flow<Chunk>
   readonly #model: string
+  readonly #counts: boolean
   readonly #clock: Clock
   readonly #signal: AbortSignal
   readonly #queue: Chunk[] = []
@@ -38,10 +45,11 @@ class PacedFrames extends Flow<PacedStream> {
   #alarm: Alarm | null = null
   #go: (() => void) | null = null
 
-  constructor(source: Flow<Chunk>, model: string, clock: Clock, signal: AbortSignal) {
+  constructor(source: Flow<Chunk>, { model, counts }: Shown, clock: Clock, signal: AbortSignal) {
     super()
     this.#source = source
     this.#model = model
+    this.#counts = counts
     this.#clock = clock
     this.#signal = signal
   }
@@ -92,7 +100,10 @@ class PacedFrames extends Flow<PacedStream> {
 
   #add(chunk: Chunk): void {
     try {
-      this.#queue.push(...textThenFinish(chunk))
+      const shown = this.#counts || chunk.usage == null ? chunk : withoutUsage(chunk)
+      if (shown === null) return
+      if (ends(shown)) this.#queue.push(...textThenFinish(shown))
+      else this.#queue.push(shown)
     } catch (fault) {
       this.#breaks(fault)
     }
@@ -130,17 +141,18 @@ class PacedFrames extends Flow<PacedStream> {
 /** The chunks of one answer, as they are sealed. */
 export const pacedFrames = (
   chunks: AsyncIterable<Chunk>,
-  model: string,
+  shown: Shown,
   clock: Clock,
   signal: AbortSignal,
-): Flow<PacedStream> => new PacedFrames(flowOf(chunks), model, clock, signal)
+): Flow<PacedStream> => new PacedFrames(flowOf(chunks), shown, clock, signal)
 
 /** Takes as many chunks as fit in one frame. */
 const take = (queue: Chunk[], model: string): PacedStream => {
   const first = queue.shift()
   if (first === undefined) throw new Error('No chunk waits')
   let chunk: Chunk = { ...wholeChunk(first), model, usage: first.usage ?? null }
-  let size = sizeOf(chunk)
+  let json = JSON.stringify(chunk)
+  let size = Buffer.byteLength(json)
   if (size > mostChunkBytes) {
     queue.unshift(...shortChunks(chunk))
     return take(queue, model)
@@ -148,18 +160,18 @@ const take = (queue: Chunk[], model: string): PacedStream => {
   for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
     let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
     let more = { ...mergedChunk(chunk, text.chunk ?? wholeChunk(next)), model }
-    let longer = sizeOf(more)
-    if (longer > bucket && text.count > 0) {
+    let longer = JSON.stringify(more)
+    if (Buffer.byteLength(longer) > bucket && text.count > 0) {
       // The fields beside the text have grown, too.
-      text = textIn(queue, bucket - longer + text.size)
+      text = textIn(queue, bucket - Buffer.byteLength(longer) + text.size)
       more = { ...mergedChunk(chunk, text.chunk ?? wholeChunk(next)), model }
-      longer = sizeOf(more)
+      longer = JSON.stringify(more)
     }
-    if (longer > bucket) break
+    if (Buffer.byteLength(longer) > bucket) break
     queue.splice(0, Math.max(1, text.count))
-    ;[chunk, size] = [more, longer]
+    ;[chunk, json, size] = [more, longer, Buffer.byteLength(longer)]
   }
-  return { chunk, text: utf8(JSON.stringify(chunk)) }
+  return { chunk, text: utf8(json) }
 }
 
 /** Fills in every field of a choice and its delta. The delta of a final choice is empty. */
@@ -198,9 +210,6 @@ const nothing = { chunk: null, size: 0, count: 0 } as const
 
 /** True when the chunk has one choice with text: further text of this choice adds only its own length. */
 const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]?.delta.content === 'string'
-
-/** In bytes of the chunk's JSON. */
-const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
 /** The leading text chunks of the queue as one chunk of at most `room` bytes. Most streams consist of text only. */
 const textIn = (queue: readonly Chunk[], room: number) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js'
-import { concat, number, padded, same } from './bytes.ts'
+import { concat, padded, same } from './bytes.ts'
 import { open, seal } from './seal.ts'
 
 /** The kind of a frame: one of many, the last of a complete answer, or the last of a broken answer. */
@@ -13,7 +13,7 @@ const prefixLength = 19
 const mostBytes = 1024 * 1024
 
 const nonceOf = (prefix: Uint8Array, index: number, flag: number): Uint8Array =>
-  concat(prefix, number(index, 4), Uint8Array.of(flag))
+  concat(prefix, Uint8Array.of(index >>> 24, index >>> 16, index >>> 8, index, flag))
 
 /** Seals the frames of one response. Each response has a new prefix, since a replayed request gets another answer. */
 export const frameSealer = (key: Uint8Array, prefix: Uint8Array = randomBytes(prefixLength), pad = bucket) => {
