@@ -55,9 +55,9 @@ export const prices = (settings: Settings, lists: readonly PriceList[]): Prices 
       const candidates = (entry.candidates ?? []).filter(({ provider }) => provider === backend)
       return mostOf({ ...entry, candidates }, mode, used)
     },
-    mostOf(entry, mode, used, sealed = served(mode)) {
+    mostOf(entry, mode, used, sealed) {
       if (entry !== null) return mostOf(entry, mode, used)
-      const costs = sealed.map((model) => cost(model, null, mode, used))
+      const costs = (sealed ?? served(mode)).map((model) => cost(model, null, mode, used))
       return highestCost(costs.filter((cost) => cost !== null))
     },
   }
