@@ -150,6 +150,23 @@ t.test('the configuration is before the table, and two currencies are never adde
   t.equal(dollars.mostOf(null, 'confidential', million), null)
 })
 
+t.test('a call of a named model looks at no list of all models', async (t) => {
+  let looks = 0
+  const { models, ...settings } = checkedSettings({ models: { 'gpt-5': { upstreams: [{ provider: 'a' }] } } })
+  const watched = new Proxy(models, {
+    ownKeys(all) {
+      looks++
+      return Reflect.ownKeys(all)
+    },
+  })
+  const { mostOf } = prices({ ...settings, models: watched }, lists)
+  looks = 0
+  mostOf({ name: 'gpt-5', settings: models['gpt-5']! }, 'standard', million)
+  t.equal(looks, 0)
+  mostOf(null, 'standard', million)
+  t.equal(looks, 1, 'a sealed call may ask for any of them')
+})
+
 t.test('the check tells which served models have no price', async (t) => {
   const models: SettingsInput['models'] = {
     'gpt-5': { confidential: true, upstreams: [{ provider: 'a' }, { provider: 'b' }] },
