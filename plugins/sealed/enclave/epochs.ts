@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../core/ports/platform.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
-import { fastestOpening } from '../wire/ml-kem-opener.node.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import type { Pair } from '../wire/signature.ts'
 import { receiptKind } from '../wire/receipt-kind.ts'
@@ -138,8 +137,7 @@ export class Epochs {
         const seed = randomBytes(kem.seed)
         const publicKey = publicKeyOf(kem, seed)
         const kid = enclaveKid({ kem: kem.id, publicKey })
-        const open = opener(kem, seed, undefined, fastestOpening)
-        return { kem, kid, publicKey, open, replay, epoch: number, signer }
+        return { kem, kid, publicKey, open: opener(kem, seed), replay, epoch: number, signer }
       })
     return {
       number,

@@ -4,7 +4,6 @@ import { connect } from '../../../plugins/sealed/client/client.ts'
 import { aead as portable } from '../../../plugins/sealed/wire/aead.ts'
 import { aead as native } from '../../../plugins/sealed/wire/aead.node.ts'
 import { encapsulate, kems, opener } from '../../../plugins/sealed/wire/kem.ts'
-import { fastestOpening } from '../../../plugins/sealed/wire/ml-kem-opener.node.ts'
 import { type Round, contest, times } from './contest.ts'
 import { type Subject, start } from './measure.ts'
 import { eagerly } from './pace.ts'
@@ -104,7 +103,7 @@ const ciphers = (): readonly string[] => {
   const kem = kems.find(({ name }) => name === 'x-wing')!
   const seed = randomBytes(32)
   const { cipherText } = encapsulate(kem, library.getPublicKey(seed))
-  const open = opener(kem, seed, undefined, fastestOpening)
+  const open = opener(kem, seed)
   const [ours, theirs] = fastest([() => open(cipherText), () => library.decapsulate(cipherText, seed)], 200)
   const lines = [
     `opening X-Wing: ${(theirs! / ours!).toFixed(1)} times as fast as the library's decapsulate (at least 6); ${ours!.toFixed(0)} µs`,
