@@ -4,7 +4,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'adapters/local': 3347,
   'adapters/memory': 886,
   'adapters/production': 11340,
-  core: 1431,
+  core: 1430,
   'core/access': 703,
   'core/dialects': 1190,
   'core/generations': 363,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_912
+export const mostOfCore = 11_911
 
 /** Files at the root of core. */
 export const mostRootFiles = 15
