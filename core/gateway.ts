@@ -100,16 +100,15 @@ const assembled = (
     checks,
     served.prepared,
   )
-  const { clock, random, keys, audit, reload } = base.supply(lent)
+  const { clock, random, keys, audit, reload, started } = base.supply(lent)
   const listener = withoutPrefix(settings.prefix, served.listener)
   const fetching = lazy(async () => (await web()).fetchOf(listener))
 
   return {
-    ...{ keys, audit, reload, listener, supply, surfaces: shown.names, renew: eras.renew, hold: stages.hold },
-    fetch,
+    ...{ keys, audit, reload, listener, fetch, supply, surfaces: shown.names, renew: eras.renew, hold: stages.hold },
     server() {
       const server = serverFor(listener, settings, clock, random)
-      for (const { served } of shown.routes) served?.(server, listener)
+      for (const { served } of [...started, ...shown.routes]) served?.(server, listener)
       return server
     },
     drain: (ms) => drained(stages.drain, served, clock, ms),

@@ -7,9 +7,7 @@ export interface Range {
   readonly end?: number
 }
 
-/**
- * Opaque bytes under a path. A store never sees plaintext. Bytes always travel as streams: a file is never held whole.
- */
+/** Opaque bytes under a path, always in streams: a store never sees plaintext, and never holds a file whole. */
 export interface BlobStore {
   /**
    * Replaces the file. Resolves when the bytes are durable and visible to every `get`. A broken source leaves the old

@@ -155,9 +155,7 @@ export const longestSealed = 65 * 1024 * 1024
  * sizes and times.
  */
 export interface Enclave {
-  /**
-   * The keyset without a challenge. `enclave` names one of several; the gateway chooses when it is absent.
-   */
+  /** The keyset without a challenge. `enclave` names one of several; the gateway chooses when it is absent. */
   keys(enclave?: string): Promise<Keyset>
   /** Fresh evidence over the same keyset. `challenge` is 32 bytes. */
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>

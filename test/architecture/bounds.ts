@@ -3,14 +3,14 @@ export const mostLines: Readonly<Record<string, number>> = {
   'adapters/drill': 1403,
   'adapters/local': 3347,
   'adapters/memory': 886,
-  'adapters/production': 11340,
-  core: 1430,
+  'adapters/production': 11336,
+  core: 1429,
   'core/access': 703,
   'core/dialects': 1190,
   'core/generations': 363,
   'core/http': 3562,
   'core/inference': 2229,
-  'core/ports': 2434,
+  'core/ports': 2433,
   'plugins/backend-evidence': 372,
   'plugins/credentials': 894,
   'plugins/evidence': 176,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_911
+export const mostOfCore = 11_909
 
 /** Files at the root of core. */
 export const mostRootFiles = 15

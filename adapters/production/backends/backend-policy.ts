@@ -22,9 +22,7 @@ export const backendPolicy = async (written: object, path: string, testRoots?: T
   return { policy: { ...policy, ...(testRoots && { testRoots }) }, ...(services && { services }) }
 }
 
-/**
- * The rules are made once here, so that a policy that cannot be used fails at the start and not at a call.
- */
+/** The rules are made once here, so that a policy that cannot be used fails at the start and not at a call. */
 const checked = async (policy: object, path: string): Promise<AcceptedBackend> => {
   try {
     const accepted = await parsed(policy)

@@ -10,7 +10,6 @@ import type { Gateway } from '../../../core/gateway.ts'
 import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
 import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
-import { parseInPieces } from '../network/parse-in-pieces.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
 import { onStopSignal } from '../workers/signals.ts'
@@ -32,7 +31,6 @@ export const serve = async (
     const given = env['SEALGATE_KEY']
     if (given) await namingStore(config, () => storeGivenKey(gateway.keys, gateway.audit, given))
     const server = gateway.server()
-    parseInPieces(server)
     const begun = gateway.hold()
     const address = await listening(server, config.server)
     const origin = { env, config, surfaces: gateway.surfaces, data, url: urlOf(address) }

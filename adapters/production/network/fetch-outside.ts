@@ -127,10 +127,7 @@ const deadline = (ask: Ask, time: number) => {
   }
 }
 
-/**
- * Rejects with BadRequest for a forbidden address, with UpstreamFailed otherwise, and with the caller's own
- * reason.
- */
+/** Rejects with BadRequest for a forbidden address, with UpstreamFailed otherwise, and with the caller's own reason. */
 export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySystem): Door => {
   const egress = makeEgress(settings.allow, settings.ports)
   const walk = walking(egress, resolve)

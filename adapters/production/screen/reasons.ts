@@ -11,9 +11,7 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'too many requests',
 }
 
-/**
- * Codes of the system, of Node and of undici; the operator reads the words first and the code behind them.
- */
+/** Codes of the system, of Node and of undici; the operator reads the words first and the code behind them. */
 const codes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',

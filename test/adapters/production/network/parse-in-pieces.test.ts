@@ -3,7 +3,9 @@ import { type IncomingMessage, type RequestListener, createServer } from 'node:h
 import { type Socket, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { fromConfig } from '../../../../adapters/production/index.ts'
 import { parseInPieces } from '../../../../adapters/production/network/parse-in-pieces.ts'
+import { createGateway } from '../../../../core/gateway.ts'
 import { listening } from '../../../fakes/listening.ts'
 
 const head = 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n'
@@ -115,4 +117,36 @@ t.test('a reader that takes nothing holds its connection in pieces, too', async 
   t.ok(request!.readableLength <= 2 * request!.readableHighWaterMark, `${request!.readableLength} bytes`)
   t.ok(socket.writableLength > 0, 'the sender waits')
   t.ok((await text(request!)) === chunk.repeat(count), 'the body is whole')
+})
+
+t.test('the server of a gateway that an embedder makes of a configuration parses so, too', async (t) => {
+  const adapters = await fromConfig({ enclave: { connect: ['/nowhere'] } }, { env: {}, data: t.testdir() })
+  const gateway = createGateway(adapters)
+  t.teardown(() => gateway.close())
+  const server = gateway.server()
+  let most = 0
+  server.on('request', (request) => {
+    const push = request.push.bind(request)
+    let chunks = 0
+    request.push = (chunk) => {
+      if (chunks++ === 0) setImmediate(() => (chunks = 0))
+      most = Math.max(most, chunks)
+      return push(chunk)
+    }
+  })
+  const { port } = await listening(t, server, '127.0.0.1')
+  const { credential } = await gateway.keys.create({})
+  const sent = attack()
+    .replace('POST / ', 'POST /v1/chat/completions ')
+    .replace('a\r\n', `a\r\nx-api-key: ${credential}\r\n`)
+  const mostOfAttack = async () => {
+    most = 0
+    const socket = connect(port, '127.0.0.1')
+    socket.write(sent)
+    await once(socket, 'data')
+    socket.destroy()
+    return most
+  }
+  t.ok((await mostOfAttack()) > 1_000, 'a calm gateway parses at once what it reads at once')
+  t.ok((await mostOfAttack()) <= 171, `${most} chunks in one turn`)
 })
