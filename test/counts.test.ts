@@ -65,9 +65,9 @@ interface Bounds {
 const bounds: Readonly<Record<string, Bounds>> = {
   'the interface': boundsOf(54, 3.9),
   'chat completions': boundsOf(52, 3.8),
-  Messages: boundsOf(65, 3.9),
-  Responses: boundsOf(95, 8.2),
-  generateContent: boundsOf(72, 3.8),
+  Messages: boundsOf(63, 3.9),
+  Responses: boundsOf(84, 8.2),
+  generateContent: boundsOf(69, 3.8),
 }
 
 t.test(

@@ -6,17 +6,17 @@ export const mostLines: Readonly<Record<string, number>> = {
   'adapters/production': 11336,
   core: 1429,
   'core/access': 703,
-  'core/dialects': 1190,
+  'core/dialects': 1188,
   'core/generations': 363,
   'core/http': 3562,
   'core/inference': 2229,
-  'core/ports': 2433,
+  'core/ports': 2434,
   'plugins/backend-evidence': 372,
   'plugins/credentials': 894,
   'plugins/evidence': 176,
   'plugins/guards': 705,
   'plugins/observers': 1787,
-  'plugins/providers': 9053,
+  'plugins/providers': 9065,
   'plugins/readers': 6762,
   'plugins/sealed': 148,
   'plugins/sealed/client': 3017,
@@ -27,7 +27,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed/log': 386,
   'plugins/sealed/retrieval': 1574,
   'plugins/sealed/wire': 1357,
-  'plugins/shared': 12105,
+  'plugins/shared': 12197,
   'plugins/storage': 2652,
   'plugins/surfaces': 316,
   'plugins/surfaces/admin': 2632,
@@ -38,19 +38,19 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/docs': 1468,
   'plugins/surfaces/ehbp': 194,
   'plugins/surfaces/files': 270,
-  'plugins/surfaces/gemini': 403,
+  'plugins/surfaces/gemini': 404,
   'plugins/surfaces/index': 112,
   'plugins/surfaces/mcp': 1448,
   'plugins/surfaces/rvenc': 447,
   'plugins/surfaces/shared': 3526,
   'plugins/surfaces/tools': 241,
-  'plugins/surfaces/v1': 1127,
+  'plugins/surfaces/v1': 1129,
   'plugins/tools': 6809,
   'plugins/usage': 2860,
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_909
+export const mostOfCore = 11_908
 
 /** Files at the root of core. */
 export const mostRootFiles = 15
