@@ -8,13 +8,11 @@ const mostFaults = 20
  * A schema asks `abortEarly` once for each entry that fails, so a counting answer stops it. The library's own result
  * keeps an issue for every entry: a list of a million wrong ones costs gigabytes.
  */
-const stopping = (most: number): v.Config<v.BaseIssue<unknown>> => {
-  let failed = 0
-  return {
-    abortPipeEarly: true,
-    get abortEarly() {
-      return ++failed >= most
-    },
+class Stopping implements v.Config<v.BaseIssue<unknown>> {
+  left = mostFaults
+  readonly abortPipeEarly = true
+  get abortEarly(): boolean {
+    return --this.left <= 0
   }
 }
 
@@ -24,7 +22,9 @@ type Checked<S extends v.GenericSchema> =
 
 /** Checks a value in time that its first `most` faults bound, however many others follow. */
 export const checkedWithin = <S extends v.GenericSchema>(schema: S, value: unknown, most: number): Checked<S> => {
-  const { value: output, issues } = schema['~run']({ value }, stopping(most))
+  const stopping = new Stopping()
+  stopping.left = most
+  const { value: output, issues } = schema['~run']({ value }, stopping)
   return issues === undefined ? { output: output as v.InferOutput<S>, issues: null } : { output: null, issues }
 }
 

@@ -105,7 +105,9 @@ const endOf = (bytes: Buffer, from: number): number => {
 
 /** The long texts for a printer. */
 export const longTexts = ({ scan: { bytes, texts }, found }: ReadAround<Places>): LongTexts =>
-  new Map(found.map((text, at) => [text, bytes.subarray(texts[2 * at], texts[2 * at + 1])]))
+  found.length === 0
+    ? noTexts
+    : new Map(found.map((text, at) => [text, bytes.subarray(texts[2 * at], texts[2 * at + 1])]))
 
 /** The value with the texts in the places of their marks. */
 const filled = (value: unknown, texts: readonly string[]): unknown => {

@@ -31,14 +31,15 @@ const offering = new Set<unknown>(['additional_tools', 'tool_search_output'])
 export const offersTools = ({ type }: JsonObject): boolean => offering.has(type)
 
 /** All tools that the request offers, each with its path. */
-export const offeredTools = ({ tools, input }: ResponsesRequest): readonly (readonly [ResponsesTool, string])[] => [
-  ...(tools ?? []).map((tool, at) => [tool, `tools.${at}`] as const),
-  ...(typeof input === 'string' ? [] : input).flatMap((item, at) =>
-    offersTools(item)
-      ? toolsIn(item, `input.${at}`).map((tool, place) => [tool, `input.${at}.tools.${place}`] as const)
-      : [],
-  ),
-]
+export const offeredTools = ({ tools, input }: ResponsesRequest): readonly (readonly [ResponsesTool, string])[] => {
+  const offered: [ResponsesTool, string][] = []
+  const add = (tool: ResponsesTool, path: string) => offered.push([tool, path])
+  tools?.forEach((tool, at) => add(tool, `tools.${at}`))
+  for (let at = 0; typeof input !== 'string' && at < input.length; at++)
+    if (offersTools(input[at]!))
+      toolsIn(input[at]!, `input.${at}`).forEach((tool, place) => add(tool, `input.${at}.tools.${place}`))
+  return offered
+}
 
 /** Each tool says its type, as the tools of the request do. */
 const toolsIn = (item: JsonObject, path: string): readonly ResponsesTool[] => {
