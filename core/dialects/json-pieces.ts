@@ -127,10 +127,10 @@ const longObject = async (reading: Reading, pieces: readonly Piece[]): Promise<o
       reading.members++
       continue
     }
-    const run = shortValue(reading, `{${await runOf(reading, from, piece.to)}}`) as object
-    const members = run instanceof Map ? [...(run as Map<string, unknown>)] : Object.entries(run)
-    if (members.length === 0 && pieces.length > 1) throw malformed()
-    for (const [name, value] of members) put(whole, name, value)
+    const run = shortValue(reading, `{${await runOf(reading, from, piece.to)}}`) as Readonly<Record<string, unknown>>
+    const names = run instanceof Map ? [...(run as Map<string, unknown>).keys()] : Object.keys(run)
+    if (names.length === 0 && pieces.length > 1) throw malformed()
+    for (const name of names) put(whole, name, run instanceof Map ? run.get(name) : run[name])
   }
   return whole
 }

@@ -88,8 +88,8 @@ const figureOf = (by: keyof Waited, { besieged, alone, paces }: Seen): Figure =>
  */
 const beside = (attack: AttackName, visit: VisitName): Scene => ({
   name: `${attack}, ${count} at once beside a ${visit}`,
-  // Bodies that ended are still in memory until the next collection.
-  memory: Math.max(192 * mebibyte, 4 * count * attacks[attack].bytes),
+  // Bodies that ended are in memory until the next collection, beside those under way.
+  memory: 128 * mebibyte + count * attacks[attack].bytes,
   async play(stage: Stage, twin, quiet) {
     const victim = threadOf('victim', await victimOf(visit, stage))
     const [own, other] = [stage, await twin()].map(({ base, key }) =>
