@@ -34,8 +34,10 @@ export interface MemberPlace {
 export const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c] as const
 const [bracket, bracketEnd, brace, braceEnd] = [0x5b, 0x5d, 0x7b, 0x7d] as const
 
-/** Bytes from which on a value is read in pieces, and from which on a text of a chat is decoded by itself. */
-export const [longValue, longText] = [4 * 1024, 512] as const
+/** Bytes from which on a value is read in pieces. */
+export const longValue = 4 * 1024
+/** Bytes from which on a text is decoded by itself. */
+const longText = 512
 /** Bytes of a string that are looked at one by one before its end is searched natively. */
 const nearBytes = 24
 

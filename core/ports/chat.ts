@@ -89,8 +89,8 @@ export interface ChatWire {
   body(texts: ReadonlyMap<string, Buffer>): string | Buffer | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
-  /** Throws as `chat` does. An answer that is relayed keeps its text, any other its long texts. */
-  whole(bytes: Buffer, status: number, isRelayed: boolean): Extract<ChatAnswer, { kind: 'completion' }>
+  /** Throws as `chat` does. */
+  whole(text: string, status: number, bytes: Uint8Array): Extract<ChatAnswer, { kind: 'completion' }>
   /** The reader of one stream. */
   events(status: number): WireEvents
   /** The true fault of a refusal, where the backend's status alone does not tell. */
@@ -190,9 +190,8 @@ export type ChatAnswer =
   | (BackendAnswer & {
       readonly kind: 'completion'
       readonly completion: Completion
-      /** The completion as the backend's own JSON text, absent after a change; or long texts as that wrote them, by what they mean. */
+      /** The completion as the backend's own JSON text; absent after a change. */
       readonly text?: string
-      readonly texts?: ReadonlyMap<string, Buffer>
       /** The completion in the backend's dialect, unchanged. */
       readonly native?: Native
     })

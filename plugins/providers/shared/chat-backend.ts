@@ -13,7 +13,7 @@ import type {
 } from '../../../core/ports/upstream.ts'
 import { accepted, garbled, parseObject, readText } from '../../shared/backend.ts'
 import { fieldsBeyondResponses } from '../../shared/dialects/responses/unsupported-fields.ts'
-import { chunkEvents, chunksOf, type Counts, wholeAround, wholeOf } from './chat-chunks.ts'
+import { chunkEvents, chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
 import { chatByResponses, countByResponses, responsesWire } from './responses/responses-backend.ts'
 import type { Roads } from './responses/roads.ts'
 import { changedBy, type RequestChange } from './request-change.ts'
@@ -189,9 +189,8 @@ class ChatFormatWire implements ChatWire {
     return isStream(type, status)
   }
 
-  whole(bytes: Buffer, status: number, isRelayed: boolean): ReturnType<typeof wholeOf> {
-    const { counts } = this.#backend
-    return isRelayed ? wholeOf(bytes.toString('utf8'), status, counts) : wholeAround(bytes, status, counts)
+  whole(text: string, status: number): ReturnType<typeof wholeOf> {
+    return wholeOf(text, status, this.#backend.counts)
   }
 
   events(status: number): WireEvents {

@@ -1,7 +1,6 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
-import { garbled, objectIn, parseObject, toldFault } from '../../shared/backend.ts'
-import { objectAround } from '../../shared/long-texts.ts'
+import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -102,38 +101,28 @@ const numbered = (calls: unknown, choice: number, numbers: CallNumbers): boolean
   return isChanged
 }
 
-type Whole = Extract<ChatAnswer, { kind: 'completion' }>
-
 /** An answer that came whole. Throws UpstreamFailed when it is none. */
-export const wholeOf = (text: string, status: number, counts?: Counts): Whole => {
-  const { completion, isAsSent } = completionIn(objectIn(text, status), counts)
-  return isAsSent ? { kind: 'completion', completion, text } : { kind: 'completion', completion }
-}
-
-/** The same of an answer that is worded anew. */
-export const wholeAround = (bytes: Buffer, status: number, counts?: Counts): Whole => {
-  const { value, texts } = objectAround(bytes, status)
-  return { kind: 'completion', completion: completionIn(value, counts).completion, texts }
-}
-
-const completionIn = (body: Record<string, unknown>, counts?: Counts) => {
+export const wholeOf = (text: string, status: number, counts?: Counts): Extract<ChatAnswer, { kind: 'completion' }> => {
+  const body = parseObject(text)
+  if (body === null) throw garbled('The answer is not a JSON object', status)
   if (body['error'] != null) throw toldFault(body['error'])
-  let isAsSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
+  let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
   const loose = checked(body, counts)
   for (const choice of loose.choices) {
     if (choice.message == null) throw garbled('A choice without a message')
     const told = choice.finish_reason
-    if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) isAsSent = false
+    if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    if (named(choice.message['tool_calls'])) isAsSent = false
+    if (named(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
-      isAsSent = false
+      asSent = false
     }
     choice.finish_reason = reasonOf(told)
-    if (choice.finish_reason !== told) isAsSent = false
+    if (choice.finish_reason !== told) asSent = false
   }
-  return { completion: loose as unknown as Completion, isAsSent }
+  const completion = loose as unknown as Completion
+  return asSent ? { kind: 'completion', completion, text } : { kind: 'completion', completion }
 }
 
 /** A chunk with usage may lack its choices. Throws UpstreamFailed for other bodies without choices. */

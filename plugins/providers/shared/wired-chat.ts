@@ -49,7 +49,7 @@ export const wireBy = (
     check(type, status)
     return true
   },
-  whole: (bytes, status) => whole(isNative ? keptObject(bytes, status) : objectIn(bytes.toString('utf8'), status)),
+  whole: (text, status, bytes) => whole(isNative ? keptObject(bytes, status) : objectIn(text, status)),
   events,
   ...(meant && { meant }),
 })

@@ -5,7 +5,7 @@ import type { Drop } from './translated-request.ts'
 
 /** Seals texts that a caller keeps between turns. */
 export interface Seal {
-  seal(text: string | Uint8Array): string
+  seal(text: string): string
   /** Null for a text that was not sealed for the same caller. */
   open(sealed: string): string | null
 }

@@ -9,7 +9,7 @@ import { Settings } from '../../../core/settings.ts'
 /** Seals texts that callers keep between turns instead of the gateway; another organisation can't open them. */
 export interface Keepsakes {
   for(organization: string): {
-    seal(text: string | Uint8Array): string
+    seal(text: string): string
     /** Null for a text that was not sealed for this organisation. */
     open(sealed: string): string | null
   }
@@ -62,7 +62,7 @@ export const keepsakesUnder = (root: Uint8Array, organization: string, random: B
     seal(text) {
       const salt = random(salts)
       const sealing = createCipheriv(cipher, ...keyOf(salt))
-      const parts = [salt, sealing.update(text), sealing.final(), sealing.getAuthTag()]
+      const parts = [salt, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]
       return Buffer.concat(parts).toString('base64url')
     },
     open(sealed) {

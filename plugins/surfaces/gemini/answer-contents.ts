@@ -8,7 +8,6 @@ import { translateContent } from '../../shared/dialects/generate-content/request
 import type { GenerateRequest } from '../../shared/dialects/generate-content/shape.ts'
 import { thinksAloud } from '../../shared/dialects/generate-content/thinking.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import { printWhole } from '../../shared/long-texts.ts'
 import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
 import { type Reply, bytes, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -40,7 +39,7 @@ export const contentsTalk =
       tries: triesOf(headers),
       understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
       streams,
-      whole: ({ completion, native, texts }, model) => printWhole(writing(model).whole(completion, native), texts),
+      whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
       writing,
       broken: (error) => ({ data: JSON.stringify(googleError(error)) }),
     }

@@ -19,7 +19,7 @@ export type Asked<Input> = Pick<
 export interface Talk extends DialectChat {
   readonly streams: boolean
   /** The whole answer under the caller's name of the model. */
-  whole(answer: WholeAnswer['answer'], model: string): string | Buffer
+  whole(answer: WholeAnswer['answer'], model: string): string
   writing(model: string): EventWriter
   /** The event that ends a stream which broke. */
   broken(error: GatewayError): DialectEvent

@@ -42,7 +42,7 @@ export const messagesTalk = (
     callerKey: vendorKeyOf(headers),
     understand: alsoSealed((to, model) => translateMessages(input, to, seal, headers, model.serverTools)),
     streams: input['stream'] === true,
-    whole: ({ completion, native, texts }, model) => printMessage(completion, model, seal, native, texts),
+    whole: ({ completion, native }, model) => printMessage(completion, model, seal, native),
     writing: (model) => messageEvents(model, seal),
     broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) }),
   }

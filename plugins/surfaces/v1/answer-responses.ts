@@ -8,7 +8,6 @@ import { printKept } from '../../../core/dialects/json-text.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
-import { printWhole } from '../../shared/long-texts.ts'
 import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
 import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import { responseEvents } from '../../shared/dialects/responses/events.ts'
@@ -42,8 +41,7 @@ export const responsesTalk = (
     tries: triesOf(headers),
     understand: alsoSealed((to, model) => translateResponses(input, to, seal, model.serverTools)),
     streams: input.stream === true,
-    whole: ({ completion, native, texts }, model) =>
-      printWhole(answering(model).whole(completion, native, texts), texts),
+    whole: ({ completion, native }, model) => printKept(answering(model).whole(completion, native)),
     writing: (model) => (writer = answering(model)),
     broken: (error) => (writer ?? answering(input.model)).broken(error),
   }

@@ -58,8 +58,8 @@ export const responsesWire = (
       mustBeEvents(type, status)
       return true
     },
-    whole: (bytes, status) =>
-      wholeOf(isNative ? keptObject(bytes, status) : objectIn(bytes.toString('utf8'), status), model, isNative, clock),
+    whole: (text, status, bytes) =>
+      wholeOf(isNative ? keptObject(bytes, status) : objectIn(text, status), model, isNative, clock),
     events: (status) => responsesEvents(model, isNative, clock, status),
   }
 }

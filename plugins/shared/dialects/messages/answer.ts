@@ -2,7 +2,6 @@ import type { Completion, Message, Native, WireUsage } from '../../../../core/po
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { printKept } from '../../../../core/dialects/json-text.ts'
-import { type LongTexts, printWhole } from '../../long-texts.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -74,17 +73,11 @@ export const imageText = (images: unknown): string =>
         .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
-export const printMessage = (
-  completion: Completion,
-  model: string,
-  seal: Seal,
-  native?: Native,
-  texts?: LongTexts,
-): string | Buffer => {
+export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): string => {
   if (native?.dialect === 'messages') return printKept({ ...native.body, model })
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
-  const message = {
+  return JSON.stringify({
     id: idOf(completion.id),
     type: 'message',
     role: 'assistant',
@@ -92,8 +85,7 @@ export const printMessage = (
     content: blocksOf(choice.message, seal),
     ...endOf(choice),
     usage: usageOf(completion.usage),
-  }
-  return printWhole(message, texts)
+  })
 }
 
 const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {

@@ -10,7 +10,6 @@ import type {
 import { garbled } from '../../backend.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import type { LongTexts } from '../../long-texts.ts'
 import type { Seal } from '../keepsake.ts'
 import { goesOn } from '../open-call.ts'
 import { imageText } from '../messages/answer.ts'
@@ -131,10 +130,10 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
       return { event: type, data: JSON.stringify({ type, sequence_number, response }) }
     },
     /** The whole answer at once. */
-    whole(completion: Completion, native?: Native, texts?: LongTexts): JsonObject {
+    whole(completion: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'responses') return relayedResponse(native, relaying)
       took(writing, null, onlyChunk(completion))
-      return ended(writing, null, texts)
+      return ended(writing, null)
     },
   }
 }
@@ -217,12 +216,12 @@ const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonOb
   writing.calling.grow(into, json)
 }
 
-const ended = (writing: Writing, into: EventReceiver, texts?: LongTexts): JsonObject => {
+const ended = (writing: Writing, into: EventReceiver): JsonObject => {
   const { request, head, tell, output, now } = writing
   begin(writing, into)
   settle(writing, into, null)
   if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
-    const memory = memoryItemOf(output, tell.seal, texts)
+    const memory = memoryItemOf(output, tell.seal)
     tell.finish(into, tell.add(into, memory), memory)
   }
   const end = endOf(writing.finish)

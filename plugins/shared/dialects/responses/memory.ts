@@ -1,6 +1,5 @@
 import { parseObject } from '../../backend.ts'
 import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { type LongTexts, printWhole } from '../../long-texts.ts'
 import type { Seal } from '../keepsake.ts'
 import type { InputItem } from './shape.ts'
 
@@ -10,9 +9,9 @@ const prefix = 'rs_sealgate_'
  * An item that holds all others of its answer under their ids, sealed into its own id. Clients that refer to items by id
  * alone send its id too, so nothing is stored here.
  */
-export const memoryItemOf = (items: readonly JsonObject[], seal: Seal, texts?: LongTexts): JsonObject => {
+export const memoryItemOf = (items: readonly JsonObject[], seal: Seal): JsonObject => {
   const held = Object.fromEntries(items.map((item) => [String(item['id']), item]))
-  return { id: prefix + seal.seal(printWhole(held, texts)), type: 'reasoning', summary: [] }
+  return { id: prefix + seal.seal(JSON.stringify(held)), type: 'reasoning', summary: [] }
 }
 
 const isMemory = (id: unknown): id is string => typeof id === 'string' && id.startsWith(prefix)

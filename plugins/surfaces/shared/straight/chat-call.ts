@@ -153,7 +153,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   protected override whole(bytes: Buffer): void {
     let answer
     try {
-      answer = this.wire.whole(bytes, this.status, this.#begun.isCommon)
+      answer = this.wire.whole(bytes.toString('utf8'), this.status, bytes)
     } catch (fault) {
       return this.broke(fault)
     }

@@ -49,7 +49,7 @@ class CommonChat implements WordedChat {
     return () => understood
   }
 
-  whole(answer: Parameters<Talk['whole']>[0], model: string): string | Buffer {
+  whole(answer: Parameters<Talk['whole']>[0], model: string): string {
     return wholeChat(answer, model)
   }
 
