@@ -5,7 +5,6 @@ import { connect } from '../plugins/sealed/client/client.ts'
 import type { Fault } from '../plugins/sealed/client/error.ts'
 import { pacedFrames } from '../plugins/sealed/enclave/frame-pacing.ts'
 import { UpstreamFailed } from '../core/errors.ts'
-import { Flow, cleanEnd } from '../core/ports/flow.ts'
 import type { Chunk } from '../core/ports/upstream.ts'
 import { SettingsShape } from '../core/settings.ts'
 import { textOf } from '../plugins/sealed/wire/bytes.ts'
@@ -415,40 +414,6 @@ t.test('merging never overflows a bucket', async (t) => {
     sizes.slice(2, -1).every((size) => size > 300),
     'and buckets are used',
   )
-})
-
-t.test('a fast source is asked once before each frame, and a slow one all the time', async (t) => {
-  const paced = async (pause: number) => {
-    const clock = fakeClock()
-    let [given, asked] = [0, 0]
-    const began = clock.now()
-    /** Gives what came since it was asked before, as a socket does. */
-    class Socket extends Flow<Chunk> {
-      ready = (): Chunk | null =>
-        given < Math.min(400, Math.floor((clock.now() - began) / pause)) ? chunk({ content: `${given++} ` }) : null
-      ended = () => (given === 400 ? cleanEnd : null)
-      leave = () => undefined
-      wait(go: () => void) {
-        asked++
-        void clock.sleep(1).then(go)
-      }
-    }
-    const shown = { model: 'quiet', counts: true }
-    const texts: string[] = []
-    const reading = (async () => {
-      for await (const { chunk } of pacedFrames(new Socket(), shown, clock, AbortSignal.timeout(60_000)))
-        texts.push(contentOf(chunk))
-    })()
-    await clock.pass(400 * pause + 1000)
-    await reading
-    t.equal(texts.join(''), Array.from({ length: 400 }, (_, at) => `${at} `).join(''))
-    return { asked, frames: texts.length, ms: 400 * pause }
-  }
-  const fast = await paced(2)
-  t.ok(fast.asked <= fast.frames * 4, `${fast.asked} questions for ${fast.frames} frames`)
-  t.ok(fast.frames > fast.ms / 50 - 2)
-  const slow = await paced(30)
-  t.ok(slow.asked > 400, `${slow.asked} questions`)
 })
 
 t.test('each choice of each frame has every key, and the delta of an end is empty', async (t) => {

@@ -24,19 +24,6 @@ const permit = v.pipe(
   }),
 )
 
-type Outside = Parameters<Awaited<ReturnType<typeof outsides>>['openOutside']>[0]
-
-const doors = (outside: Outside, gathers: boolean): Fetch => {
-  const upstream = openUpstream(gathers)
-  const door = lazy(async () => (await outsides()).openOutside(outside))
-  return {
-    upstream: upstream.door,
-    push: upstream.push,
-    outside: async (url, ask) => (await door())(url, ask),
-    dispose: upstream.close,
-  }
-}
-
 /** Two doors: `upstream` reaches configured backends, and `outside` public addresses that a caller names. */
 export const fetch = plugin({
   port: Fetch,
@@ -55,14 +42,17 @@ export const fetch = plugin({
       {},
     ),
   }),
-  create: (_, { outside }): Fetch => doors(outside, false),
+  create: (_, { outside }): Fetch => {
+    const upstream = openUpstream()
+    const door = lazy(async () => (await outsides()).openOutside(outside))
+    return {
+      upstream: upstream.door,
+      push: upstream.push,
+      outside: async (url, ask) => (await door())(url, ask),
+      dispose: upstream.close,
+    }
+  },
 })
-
-/** As `fetch`; what comes from a backend stays with the kernel while nobody waits for it. */
-export const gatheringFetch = {
-  ...fetch,
-  create: (_: unknown, { outside }: { readonly outside: Outside }) => doors(outside, true),
-}
 
 /** Words go to a terminal, and JSON to everything else. */
 export const log = plugin({

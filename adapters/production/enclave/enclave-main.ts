@@ -19,7 +19,7 @@ import { chosenPlugin } from '../config/load-plugin.ts'
 import { chosenUpstream } from '../config/upstreams.ts'
 import { type ShutdownState, enclaveServer } from './enclave-server.ts'
 import { type EnclaveStart, parsed } from './harden.ts'
-import { gatheringFetch } from '../platform.ts'
+import { fetch } from '../platform.ts'
 import { releaseDigest } from '../config/release-digest.ts'
 import { ignoreSignals, onStopSignal } from '../workers/signals.ts'
 import { guardsOf, readersOf, toolsOf } from '../config/named-plugins.ts'
@@ -94,7 +94,7 @@ const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRo
   const enclaveParts = {
     clock: use(clock),
     random: use(random),
-    fetch: use(gatheringFetch, { outside: config.outside }),
+    fetch: use(fetch, { outside: config.outside }),
     // The log is off, so that nothing inside the enclave is recorded.
     log: use(silence),
     cache: use(memoryCache),

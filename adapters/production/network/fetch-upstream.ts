@@ -49,23 +49,19 @@ interface Head {
  */
 class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
-  readonly #gathers: boolean
   #head: Head | null
   #patience: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | null = null
   #status: number | null = null
   #chunks: Uint8Array[] = []
   #held = 0
-  /** In bytes: when more data waits, the socket is paused. */
-  #most = pauseAtBytes
   /** Tells the reader that waits. */
   #go: (() => void) | null = null
   #end: End | null = null
 
-  constructor(ask: Ask, head: Head, gathers: boolean) {
+  constructor(ask: Ask, head: Head) {
     super()
     this.#signal = ask.signal
-    this.#gathers = gathers
     this.#head = head
     ask.signal.addEventListener('abort', this)
     if (ask.patience !== undefined) this.#patience = setTimeout(this.#impatient, ask.patience)
@@ -102,7 +98,7 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     this.#held += chunk.length
     // One read of the socket may bring many chunks, which the reader takes together.
     if (this.#go !== null && this.#chunks.length === 1) process.nextTick(this.#wake)
-    if (this.#held >= this.#most) controller.pause()
+    if (this.#held >= pauseAtBytes) controller.pause()
   }
 
   /** The end comes after the socket is free, so that the next call can reuse it. */
@@ -118,8 +114,7 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     const chunk = this.#chunks.shift()
     if (chunk === undefined) return null
     this.#held -= chunk.length
-    if (this.#gathers) this.#most = 1
-    else if (this.#held === 0) this.#controller?.resume()
+    if (this.#held === 0) this.#controller?.resume()
     return chunk
   }
 
@@ -128,11 +123,8 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
   }
 
   wait(go: () => void): void {
-    if (this.#chunks.length > 0 || this.#end !== null) return go()
-    this.#go = go
-    if (!this.#gathers) return
-    this.#most = pauseAtBytes
-    this.#controller?.resume()
+    if (this.#chunks.length > 0 || this.#end !== null) go()
+    else this.#go = go
   }
 
   leave(): void {
@@ -210,25 +202,21 @@ export const dialer = (build: typeof buildConnector, anyCertificate: boolean): b
     maxCachedSessions: 0,
   })
 
-/**
- * Connections are kept and shared. The caller watches for a silent backend. While a reader of a line that gathers waits
- * for nothing, what comes stays with the kernel, and one read brings it together.
- */
-export const openUpstream = (gathers = false): PushingLine => {
+/** Connections are kept and shared. The caller watches for a silent backend. */
+export const openUpstream = (): PushingLine => {
   // The explicit option overrides any environment variable that disables verification.
-  const connect = { timeout: dialTimeout, rejectUnauthorized: true, ...(gathers && { highWaterMark: 1 }) }
+  const plainConnect = { timeout: dialTimeout, rejectUnauthorized: true }
   let agent: Agent | null = null
   let closed = false
   // The library is loaded with the first call, so that it does not slow the start.
   const opened = async (): Promise<Agent> => {
     const { Agent } = await import('undici')
-    agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+    agent ??= new Agent({ connections: 4096, connect: plainConnect, headersTimeout: 0, bodyTimeout: 0 })
     if (closed) await agent.destroy()
     return agent
   }
   return {
-    door: (url, ask) =>
-      agent === null ? opened().then((opened) => send(opened, url, ask, gathers)) : send(agent, url, ask, gathers),
+    door: (url, ask) => (agent === null ? opened().then((opened) => send(opened, url, ask)) : send(agent, url, ask)),
     push(url, headers, body, reader) {
       if (agent === null) return false
       const { origin, path } = place(url)
@@ -259,15 +247,15 @@ const endedEarly = (reason: unknown): boolean =>
  * Rejects with the signal's reason when the signal has fired before, and sends nothing then. A connection that rested
  * may end in the moment in which a call takes it. A request that may be repeated is sent once more then; POST may not be.
  */
-export const send = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask, gathers = false): Promise<Answer> =>
+export const send = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promise<Answer> =>
   ask.method === 'POST' || ask.stream !== undefined
-    ? sendOnce(agent, url, ask, gathers)
-    : sendOnce(agent, url, ask, gathers).catch((reason: unknown) => {
+    ? sendOnce(agent, url, ask)
+    : sendOnce(agent, url, ask).catch((reason: unknown) => {
         if (!endedEarly(reason)) throw reason
-        return sendOnce(agent, url, ask, gathers)
+        return sendOnce(agent, url, ask)
       })
 
-const sendOnce = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask, gathers: boolean): Promise<Answer> =>
+const sendOnce = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promise<Answer> =>
   new Promise((resolve, reject) => {
     if (ask.signal.aborted) return reject(ask.signal.reason)
     let where: ReturnType<typeof place>
@@ -280,5 +268,5 @@ const sendOnce = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask, gathers
     const { method, headers = null, stream } = ask
     const body = stream === undefined ? (ask.body ?? null) : Readable.from(stream, { objectMode: false })
     // Written out: an object spread costs undici a tenth of the call.
-    agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }, gathers))
+    agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
   })

@@ -11,10 +11,6 @@ import { mostChunkBytes, shortChunks } from './short-chunks.ts'
 const tick = 50
 /** Chunks that wait; a faster source is paused. */
 const mostChunks = 512
-/** A source that gave more chunks since the last frame is left alone until the next one. */
-const mostApart = 4
-/** A source that had nothing so often after it was left alone needs to be asked all the time. */
-const mostVain = 3
 
 /** A chunk with its JSON, which is printed once. */
 export interface PacedStream {
@@ -31,8 +27,7 @@ interface Shown {
 /**
  * Sends chunks at fixed times, counted from the first chunk: the first at once, then at most one every 50 ms. Chunks in
  * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
- * An end or an error follows after all earlier chunks. A fast source is read once before each frame, which costs less
- * than to read each chunk as it comes.
+ * An end or an error follows after all earlier chunks.
  */
 class PacedFrames extends Flow<PacedStream> {
   readonly #source: Flow<Chunk>
@@ -46,10 +41,6 @@ class PacedFrames extends Flow<PacedStream> {
   /** The reader may have the next frame, or the end. */
   #isDue = false
   #isReading = false
-  /** The source is left alone until the next frame is due. */
-  #rests = false
-  #isGathering = false
-  #vain = 0
   #end: End | null = null
   #alarm: Alarm | null = null
   #go: (() => void) | null = null
@@ -65,7 +56,6 @@ class PacedFrames extends Flow<PacedStream> {
 
   ready(): PacedStream | null {
     if (!this.#isDue || this.#queue.length === 0) return null
-    this.#rests = this.#queue.length > mostApart && this.#vain < mostVain
     try {
       const frame = take(this.#queue, this.#model)
       this.#isDue = false
@@ -103,7 +93,6 @@ class PacedFrames extends Flow<PacedStream> {
       if (chunk !== null) this.#add(chunk)
       else this.#end = this.#source.ended()
       if (chunk !== null || this.#end !== null) continue
-      if (this.#rests && !this.#isGathering) return
       this.#isReading = true
       this.#source.wait(this.#came)
     }
@@ -135,23 +124,9 @@ class PacedFrames extends Flow<PacedStream> {
 
   /** Tells a waiting reader of the next frame at its time. */
   #pace(): void {
-    if (this.#go === null || (!this.#rests && this.#queue.length === 0 && this.#end === null)) return
+    if (this.#go === null || (this.#queue.length === 0 && this.#end === null)) return
     if (this.#began === null || this.#signal.aborted) return this.#due()
-    const ring = this.#rests ? this.#gather : this.#due
-    this.#alarm ??= this.#clock.alarm(tick - ((this.#clock.now() - this.#began) % tick), ring)
-  }
-
-  /** Reads what came while the source was left alone: the loop reads sockets before it is here again. */
-  readonly #gather = (): void => {
-    const before = this.#queue.length
-    this.#isGathering = true
-    this.#read()
-    setImmediate(() => {
-      this.#alarm = null
-      this.#rests = this.#isGathering = false
-      if (this.#queue.length === before && this.#isReading) this.#vain++
-      if (this.#queue.length > 0 || this.#end !== null) this.#due()
-    })
+    this.#alarm ??= this.#clock.alarm(tick - ((this.#clock.now() - this.#began) % tick), this.#due)
   }
 
   readonly #due = (): void => {

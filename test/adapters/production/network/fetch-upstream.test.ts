@@ -1,9 +1,7 @@
 import { type Socket, createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openUpstream } from '../../../../adapters/production/network/fetch-upstream.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { flowOf } from '../../../../core/ports/flow.ts'
 import type { Ask } from '../../../../core/ports/platform.ts'
 import { listening } from '../../../fakes/listening.ts'
 
@@ -80,44 +78,4 @@ t.test('a request whose answer began is not repeated', async (t) => {
   const { ask, seen } = await house(t, [half])
   await t.rejects(ask('GET'), UpstreamFailed)
   t.equal(seen.length, 1)
-})
-
-t.test('while nobody waits, what comes stays with the kernel, and one read brings it together', async (t) => {
-  const texts = Array.from({ length: 40 }, (_, at) => `${at} `)
-  let sent: () => void = () => undefined
-  const isSent = new Promise<void>((resolve) => (sent = resolve))
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined)
-    socket.once('data', async () => {
-      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-      for (const text of texts) {
-        socket.write(`${text.length.toString(16)}\r\n${text}\r\n`)
-        await sleep(2)
-      }
-      socket.write('0\r\n\r\n', sent)
-    })
-  })
-  const { port } = await listening(t, server, '127.0.0.1')
-  const line = openUpstream(true)
-  t.teardown(() => line.close())
-  const ask = { method: 'POST', signal: AbortSignal.timeout(30_000) } as const
-  const { body } = await line.door(`http://127.0.0.1:${port}/`, ask)
-  const flow = flowOf(body)
-  const taken: string[] = []
-  const take = () => {
-    const before = taken.length
-    for (let part = flow.ready(); part !== null; part = flow.ready()) taken.push(Buffer.from(part).toString())
-    return taken.length - before
-  }
-  await new Promise<void>((resolve) => flow.wait(resolve))
-  take()
-  await isSent
-  t.equal(take(), 1, 'the socket was paused behind one part')
-  let waits = 0
-  for (; flow.ended() === null; take()) {
-    waits++
-    await new Promise<void>((resolve) => flow.wait(resolve))
-  }
-  t.ok(waits <= 4, `the rest came after ${waits} waits`)
-  t.same([flow.ended(), taken.join('')], [{ fault: null }, texts.join('')])
 })
