@@ -65,9 +65,9 @@ interface Bounds {
 const bounds: Readonly<Record<string, Bounds>> = {
   'the interface': boundsOf(53, 3.9),
   'chat completions': boundsOf(51, 3.8),
-  Messages: boundsOf(61, 3.9),
-  Responses: boundsOf(81, 8.2),
-  generateContent: boundsOf(67, 3.8),
+  Messages: boundsOf(64, 3.9),
+  Responses: boundsOf(92, 8.2),
+  generateContent: boundsOf(70, 3.8),
 }
 
 t.test(
