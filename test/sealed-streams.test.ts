@@ -218,6 +218,40 @@ t.test('heartbeats until the first frame', async (t) => {
   t.equal((await heard(await stage.client.chat.completions.create(streaming('y')))).text, 'y', 'clients ignore them')
 })
 
+t.test('a whole stream is read to the end of its connection', async (t) => {
+  const stage = await sealedStage(t, { play: grouped })
+  const { credential } = await stage.gateway.keys.create({})
+  const ends: string[] = []
+  /** Each event comes by itself, and what follows the last frame comes late. */
+  const apart = async (...sent: Parameters<typeof fetch>): Promise<Response> => {
+    const answer = await fetch(...sent)
+    if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer
+    const events = [...eventsOf(await answer.text())]
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const event = events.shift()
+          if (event === undefined) ends.push('read')
+          if (event === undefined) return controller.close()
+          if (event.startsWith('event: done')) await sleep(50)
+          controller.enqueue(new TextEncoder().encode(`${event}\n\n`))
+        },
+        cancel: () => void ends.push('cut'),
+      },
+      { highWaterMark: 0 },
+    )
+    return new Response(body, { status: answer.status, headers: answer.headers })
+  }
+  const client = connect({ baseUrl: stage.base, apiKey: credential, policy: { allowInsecureDev: true }, fetch: apart })
+  t.same(await heard(await client.chat.completions.create(streaming('alpha beta'))), {
+    text: 'alpha beta',
+    error: null,
+  })
+  t.same(ends, ['read'])
+  for await (const _ of await client.chat.completions.create(streaming('alpha beta'))) break
+  t.same(ends, ['read', 'cut'], 'a caller that leaves before cuts it')
+})
+
 t.test('an operator may let a key have more streams', async (t) => {
   let release = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))

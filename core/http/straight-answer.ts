@@ -42,7 +42,7 @@ export class ResponseAnswer implements StraightAnswer {
     return this.#pace.heartbeat
   }
 
-  whole(body: string | Buffer): void {
+  whole(body: string | Uint8Array): void {
     const response = this.#response
     if (response.destroyed) return
     // A string would be copied once to count its bytes, and once more behind its head.

@@ -25,7 +25,7 @@ export interface StraightAnswer {
   readonly headers: Record<string, string | number>
   /** Ms of silence before the first event after which `waits` speaks, again and again. */
   readonly heartbeat: number
-  whole(body: string | Buffer): void
+  whole(body: string | Uint8Array): void
   /** Whether the head is written. */
   readonly isBegun: boolean
   /** Writes the head of a stream, once. */

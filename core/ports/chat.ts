@@ -86,7 +86,7 @@ export interface ChatWire {
   /** The backend takes the common format as the caller words it, so that bytes can go on as they came. */
   readonly isCommon?: boolean
   /** The JSON of the request, long texts as the caller wrote them; null for a long one, which is printed in turns of the loop. */
-  body(texts: ReadonlyMap<string, Buffer>): string | Buffer | null
+  body(texts: ReadonlyMap<string, Uint8Array>): string | Uint8Array | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
   /** Throws as `chat` does. */

@@ -4,7 +4,7 @@ import { parsed } from '../../core/dialects/json-pieces.ts'
 import { keptText } from '../../core/dialects/json-text.ts'
 
 /** Long texts of a JSON as it writes them, with their quotes, by what they mean. */
-export type LongTexts = ReadonlyMap<string, Buffer>
+export type LongTexts = ReadonlyMap<string, Uint8Array>
 
 export const noTexts: LongTexts = new Map()
 
@@ -60,7 +60,7 @@ const filled = (value: unknown, texts: readonly string[]): unknown => {
 
 /** The JSON of a value, with long texts as they were written before. */
 export const printAround = (value: unknown, texts: LongTexts): Buffer => {
-  const parts: Buffer[] = []
+  const parts: Uint8Array[] = []
   let text = ''
   const print = (part: unknown, depth: number): void => {
     const written = typeof part === 'string' ? texts.get(part) : undefined

@@ -1,7 +1,25 @@
 import { cutBy } from './error.ts'
 
-/** A reader that stops early cancels the connection, and the call with it. */
-export async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {
+/** Ms in which an answer whose last frame has come may end. */
+const endMs = 1_000
+
+/** Reads what stands behind the last frame. Its connection serves again then, and its call is no longer under way. */
+const readOut = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
+  let late: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<void>((resolve) => (late = setTimeout(resolve, endMs)))
+  const read = async () => {
+    while (!(await reader.read()).done) continue
+  }
+  await Promise.race([read().catch(() => undefined), over])
+  clearTimeout(late)
+}
+
+/** A reader that stops early cancels the connection, and the call with it, unless the answer is whole. */
+export async function* bytesOf(
+  answer: Response,
+  signal: AbortSignal | null,
+  isWhole = () => false,
+): AsyncGenerator<Uint8Array> {
   const reader = answer.body!.getReader()
   try {
     for (;;) {
@@ -10,6 +28,7 @@ export async function* bytesOf(answer: Response, signal: AbortSignal | null): As
       yield value
     }
   } finally {
+    if (isWhole()) await readOut(reader)
     await reader.cancel().catch(() => undefined)
   }
 }

@@ -57,8 +57,8 @@ async function* chunksOf(
 ): AsyncGenerator<Chunk> {
   const digest = framesDigest()
   const open = frameOpener(streamKey(request.secret, request.nonce))
-  let begun = false
-  for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
+  let [begun, isWhole] = [false, false]
+  for await (const { event, data } of sseEvents(bytesOf(answer, signal, () => isWhole))) {
     if (event === 'heartbeat' || event === 'done') continue
     if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)
@@ -69,13 +69,14 @@ async function* chunksOf(
     begun = true
     const sentence = textOf(opened.plain).trimEnd()
     if (opened.flag === flags.error) throw failed(sentence)
-    if (tell !== undefined && opened.flag === flags.final) {
+    isWhole = opened.flag === flags.final
+    if (tell !== undefined && isWhole) {
       const { $receipt: receipt } = JSON.parse(sentence || '{}') as { readonly $receipt?: unknown }
       return tell(checkReceipt(receipt, request, digest.digest()))
     }
     digest.add(frame!)
     if (sentence !== '') yield JSON.parse(sentence) as Chunk
-    if (opened.flag === flags.final) return
+    if (isWhole) return
   }
   throw new SealgateError('truncated')
 }

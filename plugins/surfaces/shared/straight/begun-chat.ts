@@ -67,7 +67,7 @@ export interface BegunChat {
   /** By which tokens are guessed. */
   readonly body: ChatBody
   /** The request to the backend. */
-  readonly sent: string | Buffer
+  readonly sent: string | Uint8Array
   readonly streams: boolean
   /** Writes a stream in the caller's dialect. */
   readonly writer: EventWriter | null

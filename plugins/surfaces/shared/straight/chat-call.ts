@@ -51,7 +51,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #input = 0
   #reservation: Reservation<Usage> | null = null
   /** The request to the backend, later the answer to the caller. */
-  #sent: string | Buffer = ''
+  #sent: string | Uint8Array = ''
   /** Null for a whole answer. */
   #stream: CallEvents | null = null
   /** Events up to the first token, and those of the end. */
