@@ -60,7 +60,7 @@ const data = {
 
 /** Shorter names of variables; an error is known by the name of its class. */
 const shortened = async (code) => {
-  const format = { max_line_len: 160 }
+  const format = { max_line_len: 400 }
   return (await minify(code, { module: true, compress: false, keep_classnames: true, format })).code
 }
 
