@@ -6,10 +6,9 @@ import type { Fitting } from '../../core/container.ts'
 import type { Adapters, WholeAdapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
 import { fixedSetting } from '../../core/generations/reload.ts'
-import { plugin, use } from '../../core/plugin.ts'
+import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
-import { Started } from '../../core/ports/started.ts'
 import { catalog } from '../../plugins/shared/models/catalog.ts'
 import { meter } from '../../plugins/usage/meter.ts'
 import { drill } from '../drill/drill.ts'
@@ -22,7 +21,7 @@ import { type LentEnclave, connectEnclave, isSameEnclave } from './enclave/conne
 import { type Config, settingsOf } from './config/config.ts'
 import { type Choice, chosenPlugin } from './config/load-plugin.ts'
 import { configurationIn, dataFolder } from './config/read-config.ts'
-import { parseInPieces } from './network/parse-in-pieces.ts'
+import { parsing } from './network/parse-in-pieces.ts'
 import { fetch, log } from './platform.ts'
 import usageJournal from './usage-journal.ts'
 import { guardsOf, toolsOf } from './config/named-plugins.ts'
@@ -30,9 +29,6 @@ import { surfacesOf } from './config/surfaces.ts'
 import { chosenUpstream } from './config/upstreams.ts'
 
 export type { ShippedSettings } from '../memory/sections.ts'
-
-/** Tiny chunks that one connection sends keep no other waiting. */
-const calm = plugin({ port: Started, name: 'calm', create: (): Started => ({ served: parseInPieces }) })
 
 /**
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
@@ -65,7 +61,7 @@ export const production = async (
     guards: await guardsOf(config.guards, ['guards']),
     surfaces: await surfacesOf(config),
     sections,
-    parts: [...parts, use(usageJournal, { folder: join(data, 'usage') }), use(drill), use(calm)],
+    parts: [...parts, use(usageJournal, { folder: join(data, 'usage') }), use(drill), use(parsing)],
   }
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { plugin } from '../../../core/plugin.ts'
+import { Started } from '../../../core/ports/started.ts'
 
 /** Bytes of a piece that is parsed at once: at most 170 chunks. */
 const pieceBytes = 1024
@@ -92,3 +94,5 @@ const inPieces = (socket: Socket, parsing: Parsing, seen: () => void): void => {
   // Node takes its own listener away when the connection leaves HTTP, and this one with it.
   socket.removeListener('data', parse).on('data', Object.assign(take, { listener: parse }))
 }
+
+export const parsing = plugin({ port: Started, name: 'parsing', create: (): Started => ({ served: parseInPieces }) })

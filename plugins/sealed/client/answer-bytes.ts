@@ -5,13 +5,12 @@ const endMs = 1_000
 
 /** Reads what stands behind the last frame. Its connection serves again then, and its call is no longer under way. */
 const readOut = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
-  let late: ReturnType<typeof setTimeout> | undefined
-  const over = new Promise<void>((resolve) => (late = setTimeout(resolve, endMs)))
-  const read = async () => {
+  const late = setTimeout(() => void reader.cancel().catch(() => undefined), endMs)
+  try {
     while (!(await reader.read()).done) continue
+  } finally {
+    clearTimeout(late)
   }
-  await Promise.race([read().catch(() => undefined), over])
-  clearTimeout(late)
 }
 
 /** A reader that stops early cancels the connection, and the call with it, unless the answer is whole. */
@@ -28,7 +27,7 @@ export async function* bytesOf(
       yield value
     }
   } finally {
-    if (isWhole()) await readOut(reader)
+    if (isWhole()) await readOut(reader).catch(() => undefined)
     await reader.cancel().catch(() => undefined)
   }
 }

@@ -156,8 +156,7 @@ export const confidentialModel = async (
 type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
 
 /** Node's own digits cost a tenth of those that browsers can make, too. */
-const hexOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, length).toString('hex')
+const hexOf = (frame: Uint8Array): string => Buffer.from(frame.buffer, frame.byteOffset, frame.length).toString('hex')
 
 /** The last frame tells whether the answer is complete. With a receipt, it carries that of all earlier frames. */
 const framed = (chunks: Flow<PacedStream>, key: Uint8Array, over: () => void, receiptFor: ReceiptFor): Flow<string> => {

@@ -151,28 +151,29 @@ const take = (queue: Chunk[], model: string): PacedStream => {
   const first = queue.shift()
   if (first === undefined) throw new Error('No chunk waits')
   let chunk: Chunk = { ...wholeChunk(first), model, usage: first.usage ?? null }
-  let json = JSON.stringify(chunk)
-  let size = Buffer.byteLength(json)
-  if (size > mostChunkBytes) {
+  let printed = print(chunk)
+  if (printed.length > mostChunkBytes) {
     queue.unshift(...shortChunks(chunk))
     return take(queue, model)
   }
   for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
-    let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
+    let text = speaks(chunk) ? textIn(queue, bucket - printed.length) : nothing
     let more = { ...mergedChunk(chunk, text.chunk ?? wholeChunk(next)), model }
-    let longer = JSON.stringify(more)
-    if (Buffer.byteLength(longer) > bucket && text.count > 0) {
+    let longer = print(more)
+    if (longer.length > bucket && text.count > 0) {
       // The fields beside the text have grown, too.
-      text = textIn(queue, bucket - Buffer.byteLength(longer) + text.size)
+      text = textIn(queue, bucket - longer.length + text.size)
       more = { ...mergedChunk(chunk, text.chunk ?? wholeChunk(next)), model }
-      longer = JSON.stringify(more)
+      longer = print(more)
     }
-    if (Buffer.byteLength(longer) > bucket) break
+    if (longer.length > bucket) break
     queue.splice(0, Math.max(1, text.count))
-    ;[chunk, json, size] = [more, longer, Buffer.byteLength(longer)]
+    ;[chunk, printed] = [more, longer]
   }
-  return { chunk, text: utf8(json) }
+  return { chunk, text: printed }
 }
+
+const print = (chunk: Chunk): Uint8Array => utf8(JSON.stringify(chunk))
 
 /** Fills in every field of a choice and its delta. The delta of a final choice is empty. */
 const whole = (choice: ChunkChoice): ChunkChoice => ({
