@@ -91,12 +91,12 @@ export default plugin({
     const headersFor = (body: JsonObject, { beside }: Pick<ChatCall, 'beside'>, native: Native | null) => {
       const told = native?.headers ?? {}
       const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
-      return {
-        ...headers,
-        authorization: signedBy(beside?.[callerKey]),
+      const usual = {
         'anthropic-version': version ?? told['anthropic-version'] ?? versionFor(body),
-        ...(named.length > 0 && { 'anthropic-beta': named.join() }),
+        'content-type': 'application/json',
+        authorization: signedBy(beside?.[callerKey]),
       }
+      return named.length === 0 ? usual : { ...usual, 'anthropic-beta': named.join() }
     }
 
     const url = `${baseUrl}/v1/messages`

@@ -40,16 +40,20 @@ export const answerBy = async (
 /** The answer by calls in place of promises. */
 export const wireBy = (
   { body, isNative, whole, events, check = mustBeEvents }: WiredChat,
-  line: Pick<ChatWire, 'url' | 'headers' | 'push'>,
+  { url, headers, push }: Pick<ChatWire, 'url' | 'headers' | 'push'>,
   meant?: ChatWire['meant'],
-): ChatWire => ({
-  ...line,
-  body: (texts) => printNow(body, texts),
-  streams(type, status) {
-    check(type, status)
-    return true
-  },
-  whole: (text, status, bytes) => whole(isNative ? keptObject(bytes, status) : objectIn(text, status)),
-  events,
-  ...(meant && { meant }),
-})
+): ChatWire => {
+  const wire: ChatWire = {
+    url,
+    headers,
+    push,
+    body: (texts) => printNow(body, texts),
+    streams(type, status) {
+      check(type, status)
+      return true
+    },
+    whole: (text, status, bytes) => whole(isNative ? keptObject(bytes, status) : objectIn(text, status)),
+    events,
+  }
+  return meant === undefined ? wire : { ...wire, meant }
+}

@@ -45,13 +45,16 @@ const wholeOf = (whole: JsonObject, model: string, isNative: boolean, clock: Clo
 export const responsesWire = (
   call: ChatCall,
   change: (body: JsonObject) => JsonObject,
-  line: Pick<ChatWire, 'url' | 'headers' | 'push' | 'learn'>,
+  { url, headers, push, learn }: Pick<ChatWire, 'url' | 'headers' | 'push'> & Required<Pick<ChatWire, 'learn'>>,
   clock: Clock,
 ): ChatWire => {
   const { model } = call
   const isNative = call.native?.dialect === 'responses'
   return {
-    ...line,
+    url,
+    headers,
+    push,
+    learn,
     body: (texts) => printNow(change(responsesBody(call)), texts),
     streams(type, status) {
       if (type.startsWith('application/json')) return false

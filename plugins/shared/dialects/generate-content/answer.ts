@@ -11,21 +11,18 @@ export const reasonOf = (finish: string | null, native: unknown): string =>
   typeof native === 'string' && /^[A-Z_]+$/.test(native) ? native : (reasons[finish ?? ''] ?? 'STOP')
 
 /** The counts of the dialect. Its candidates leave thoughts out, which the common format has within the output. */
-export const usageOf = (usage: WireUsage | null): JsonObject => {
-  if (usage === null) return {}
+export const usageOf = (usage: WireUsage): JsonObject => {
   const count = (details: unknown, name: string) => (details as JsonObject | null | undefined)?.[name]
   const cached = count(usage['prompt_tokens_details'], 'cached_tokens')
   const thoughts = Number(count(usage['completion_tokens_details'], 'reasoning_tokens') ?? 0)
   const input = Number(usage.prompt_tokens ?? 0)
   const output = Number(usage.completion_tokens ?? 0)
   return {
-    usageMetadata: {
-      promptTokenCount: input,
-      candidatesTokenCount: Math.max(0, output - thoughts),
-      ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
-      ...(cached !== undefined && { cachedContentTokenCount: Number(cached) }),
-      totalTokenCount: input + output,
-    },
+    promptTokenCount: input,
+    candidatesTokenCount: Math.max(0, output - thoughts),
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    ...(cached !== undefined && { cachedContentTokenCount: Number(cached) }),
+    totalTokenCount: input + output,
   }
 }
 

@@ -11,6 +11,7 @@ import { garbled, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
+import { wholeDelta } from '../whole-delta.ts'
 import { renamed } from '../../../../core/dialects/model-name.ts'
 import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
 
@@ -69,11 +70,11 @@ export const generateEvents = (content: ContentToWrite) => {
       writing.thought = chunk.choices.some(({ delta }) => delta.reasoning_content)
       if (chunk.usage != null) writing.usage = chunk.usage
       const told = chunk.choices
-        .map((choice) => ({ index: choice.index, parts: partsOf(writing, choice) }))
-        .filter(({ parts }) => parts.length > 0)
+        .map((choice) => ({ content: { parts: partsOf(writing, choice), role: 'model' }, index: choice.index }))
+        .filter(({ content }) => content.parts.length > 0)
       if (told.length === 0) return
-      const contents = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
-      into.push({ data: JSON.stringify({ candidates: contents, ...tail(writing) }) })
+      const piece = { candidates: told, modelVersion: model, responseId: writing.responseId }
+      into.push({ data: JSON.stringify(piece) })
     },
 
     again: (): boolean => !writing.relays && !writing.thought,
@@ -86,12 +87,10 @@ export const generateEvents = (content: ContentToWrite) => {
       if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
       writing.responseId = id
       writing.usage = usage ?? null
-      const parts = choices.map(({ message, ...choice }) => {
-        const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
-        const delta = { ...message, tool_calls } as ChunkChoice['delta']
-        return [choice.index, partsOf(writing, { ...choice, delta })] as const
-      })
-      return last(writing, new Map(parts))
+      const parts = new Map<number, readonly JsonObject[]>()
+      for (const { index, message, finish_reason, native_finish_reason } of choices)
+        parts.set(index, partsOf(writing, { index, delta: wholeDelta(message), finish_reason, native_finish_reason }))
+      return last(writing, parts)
     },
   }
 }
@@ -113,10 +112,14 @@ const candidateAt = ({ candidates }: Writing, index: number): Candidate => {
   return candidate
 }
 
-const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
+const partsOf = (writing: Writing, choice: ChunkChoice): readonly JsonObject[] => {
+  const { index, delta, finish_reason, native_finish_reason } = choice
   const candidate = candidateAt(writing, index)
   const { content, reasoning_content, thinking_blocks, response_items, extra_content, refusal, images } = delta
-  if (finish_reason !== null) Object.assign(candidate, { finish: finish_reason, native: more['native_finish_reason'] })
+  if (finish_reason !== null) {
+    candidate.finish = finish_reason
+    candidate.native = native_finish_reason
+  }
   if (Array.isArray(thinking_blocks)) candidate.blocks.push(...thinking_blocks)
   if (Array.isArray(response_items)) candidate.outline.push(...response_items)
   if (extra_content != null) candidate.extra = extra_content
@@ -153,19 +156,18 @@ const ending = ({ calls, blocks, outline, thoughts, extra }: Candidate, seal: Se
   return endingOf(message, seal)
 }
 
-const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: 'model' } })
-const tail = ({ model, responseId }: Writing) => ({ modelVersion: model, responseId })
-
 /** The last piece; `before` has the parts of each candidate that no earlier piece has. */
-const last = (writing: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
-  candidates: [...writing.candidates].map(([index, candidate]) => ({
-    ...contentOf([...(before.get(index) ?? []), ...ending(candidate, writing.seal)]),
-    finishReason: reasonOf(candidate.finish, candidate.native),
-    index,
-  })),
-  ...usageOf(writing.usage),
-  ...tail(writing),
-})
+const last = (writing: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => {
+  const candidates: JsonObject[] = []
+  for (const [index, candidate] of writing.candidates) {
+    const parts = [...(before.get(index) ?? []), ...ending(candidate, writing.seal)]
+    const finishReason = reasonOf(candidate.finish, candidate.native)
+    candidates.push({ content: { parts, role: 'model' }, finishReason, index })
+  }
+  const { model, responseId, usage } = writing
+  const named = { modelVersion: model, responseId }
+  return usage === null ? { candidates, ...named } : { candidates, usageMetadata: usageOf(usage), ...named }
+}
 
 /** A piece of the dialect, with the name by which the caller knows the model. */
 const underOurName = (data: string, model: string): string => {

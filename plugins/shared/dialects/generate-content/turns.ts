@@ -51,13 +51,12 @@ export const messagesOf = ({ contents }: GenerateRequest, telling: TurnsContext)
 export const instructionOf = (instruction: GenerateRequest['systemInstruction'], drop: Drop): string => {
   if (instruction == null) return ''
   if (typeof instruction === 'string') return instruction
-  return instruction.parts
-    .flatMap((part) => {
-      if (typeof part['text'] === 'string') return [part['text']]
-      drop('systemInstruction.parts')
-      return []
-    })
-    .join('\n\n')
+  const texts: string[] = []
+  for (const { text } of instruction.parts) {
+    if (typeof text === 'string') texts.push(text)
+    else drop('systemInstruction.parts')
+  }
+  return texts.join('\n\n')
 }
 
 const askedIn = (

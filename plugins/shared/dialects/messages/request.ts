@@ -1,5 +1,5 @@
 import { userOf } from '../../../../core/inference/metering/tokens.ts'
-import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
+import type { ChatBody, Dialect, Message } from '../../../../core/ports/upstream.ts'
 import {
   isJsonObject,
   objectIn,
@@ -68,13 +68,12 @@ const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: Se
   const { max_tokens, messages, system, stop_sequences, temperature, top_p, top_k, service_tier } = request
   for (const name in request) if (!known.has(name) && request[name] != null) drop(name)
   const begun = system == null ? '' : systemText(system, 'system', drop)
-  const turns = messages.flatMap((turn, at) => messagesOf(turn, `messages.${at}`, telling))
+  const turns: Message[] = begun === '' ? [] : [{ role: 'system', content: begun }]
+  for (let at = 0; at < messages.length; at++) turns.push(...messagesOf(messages[at]!, `messages.${at}`, telling))
   // Only the same dialect goes on from a beginning of the answer.
   if (messages.at(-1)?.role === 'assistant') drop('messages.prefill')
   if (top_k != null && to === undefined) drop('top_k')
-  const body: Record<string, unknown> & { messages: ChatBody['messages'] } = {
-    messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
-  }
+  const body: Record<string, unknown> & { messages: ChatBody['messages'] } = { messages: turns }
   if (max_tokens !== undefined) body['max_tokens'] = max_tokens
   if (stop_sequences != null && stop_sequences.length > 0) body['stop'] = stop_sequences
   if (temperature != null) body['temperature'] = temperature

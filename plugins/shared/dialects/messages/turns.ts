@@ -23,15 +23,16 @@ const blocksOf = (content: Content): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
 /** The texts of a system prompt as one. */
-export const systemText = (content: Content, path: string, drop: Drop): string =>
-  blocksOf(content)
-    .flatMap((block, at) => {
-      tellOf(block, path, drop)
-      if (block['type'] === 'text') return [textIn(block, 'text', `${path}.${at}`)]
-      drop(`${path}.${block['type']}`)
-      return []
-    })
-    .join('\n\n')
+export const systemText = (content: Content, path: string, drop: Drop): string => {
+  if (typeof content === 'string') return content
+  const texts: string[] = []
+  for (const [at, block] of content.entries()) {
+    tellOf(block, path, drop)
+    if (block['type'] === 'text') texts.push(textIn(block, 'text', `${path}.${at}`))
+    else drop(`${path}.${block['type']}`)
+  }
+  return texts.join('\n\n')
+}
 
 /** Marks for caches and citations have no place in the common format. */
 const tellOf = ({ cache_control, citations }: JsonObject, path: string, drop: Drop): void => {
@@ -42,11 +43,12 @@ const tellOf = ({ cache_control, citations }: JsonObject, path: string, drop: Dr
 /** The messages of one turn: results of tools stand in front, each as a message of its own. */
 export const messagesOf = (turn: Turn, path: string, telling: TurnsContext): readonly Message[] => {
   const { role, content } = turn
+  if (typeof content === 'string') return [{ role, content }]
   if (role === 'system') return [{ role, content: systemText(content, `${path}.content`, telling.drop) }]
-  if (role === 'assistant') return [saidIn(blocksOf(content), `${path}.content`, telling)]
+  if (role === 'assistant') return [saidIn(content, `${path}.content`, telling)]
   const results: Message[] = []
   const parts: Part[] = []
-  for (const [at, block] of blocksOf(content).entries()) {
+  for (const [at, block] of content.entries()) {
     const where = `${path}.content.${at}`
     if (block['type'] === 'tool_result') results.push(resultOf(block, where, parts, telling))
     else parts.push(...partsOf(block, where, telling))

@@ -12,6 +12,7 @@ import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
 import { goesOn } from '../open-call.ts'
+import { wholeDelta } from '../whole-delta.ts'
 import { imageText } from '../messages/answer.ts'
 import { memoryItemOf } from './memory.ts'
 import { knownTools } from './namespaces.ts'
@@ -138,14 +139,14 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
   }
 }
 
+/** What a chunk says. */
+type Said = Pick<Chunk, 'choices' | 'usage'>
+
 /** A whole answer as the only chunk of a stream. */
-const onlyChunk = ({ choices, ...completion }: Completion): Chunk => {
-  const [choice] = choices
+const onlyChunk = ({ choices: [choice], usage = null }: Completion): Said => {
   if (choice === undefined) throw garbled('No choice in the answer')
   const { message, index, finish_reason, logprobs } = choice
-  const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
-  const delta = (tool_calls === undefined ? message : { ...message, tool_calls }) as ChunkChoice['delta']
-  return { ...completion, choices: [{ index, delta, finish_reason, logprobs }] } as Chunk
+  return { choices: [{ index, delta: wholeDelta(message), finish_reason, logprobs }], usage }
 }
 
 const begin = (writing: Writing, into: EventReceiver): void => {
@@ -176,10 +177,10 @@ const saying = (writing: Writing, into: EventReceiver) => {
   return (writing.spoken ??= messageItem(writing.tell, into))
 }
 
-const took = (writing: Writing, into: EventReceiver, chunk: Chunk): void => {
+const took = (writing: Writing, into: EventReceiver, { choices, usage }: Said): void => {
   begin(writing, into)
-  if (chunk.usage != null) writing.usage = chunk.usage
-  for (const choice of chunk.choices) {
+  if (usage != null) writing.usage = usage
+  for (const choice of choices) {
     takeChoice(writing, into, choice)
     writing.finish = choice.finish_reason ?? writing.finish
   }

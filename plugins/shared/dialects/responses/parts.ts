@@ -9,34 +9,39 @@ import {
 import type { Drop } from '../translated-request.ts'
 import type { InputItem } from './shape.ts'
 
-/** A text alone is the short spelling of one part. Null and absent content has no parts. */
-export const contentParts = (content: InputItem['content']): readonly JsonObject[] =>
-  typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? [])
+/** Parts of a message or of a tool's result. A text alone is the short spelling of one part; no content has no parts. */
+export const partsOf = (content: InputItem['content'], path: string, drop: Drop): readonly Part[] => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  const parts: Part[] = []
+  for (const [at, part] of (content ?? []).entries()) {
+    const common = partOf(part, `${path}.content.${at}`)
+    if (common === null) drop(`input.content.${part['type']}`)
+    else parts.push(common)
+  }
+  return parts
+}
 
-/** Parts of a message or of a tool's result. */
-export const partsOf = (content: InputItem['content'], path: string, drop: Drop): readonly Part[] =>
-  contentParts(content).flatMap((part, at) => {
-    const where = `${path}.content.${at}`
-    switch (part['type']) {
-      case 'input_text':
-      case 'output_text':
-      case 'text':
-      case 'summary_text':
-      case 'reasoning_text':
-        return [{ type: 'text', text: textIn(part, 'text', where) }]
-      case 'refusal':
-        return [{ type: 'text', text: textIn(part, 'refusal', where) }]
-      case 'input_image':
-        return [imageOf(part, where)]
-      case 'input_audio':
-        return [{ type: 'input_audio', input_audio: objectIn(part, 'input_audio', where) }]
-      case 'input_file':
-        return [fileOf(part, where)]
-      default:
-        drop(`input.content.${part['type']}`)
-        return []
-    }
-  })
+/** Null for a kind that the common format has no likeness of. */
+const partOf = (part: JsonObject, path: string): Part | null => {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+    case 'reasoning_text':
+      return { type: 'text', text: textIn(part, 'text', path) }
+    case 'refusal':
+      return { type: 'text', text: textIn(part, 'refusal', path) }
+    case 'input_image':
+      return imageOf(part, path)
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: objectIn(part, 'input_audio', path) }
+    case 'input_file':
+      return fileOf(part, path)
+    default:
+      return null
+  }
+}
 
 const imageOf = (part: JsonObject, path: string): Part => {
   if (part['file_id'] != null) refuseStoredState(`${path}.file_id`)

@@ -76,7 +76,7 @@ export const translateResponses = (
   Object.assign(body, logprobsOf(request))
   if (request.reasoning?.effort != null) body['reasoning_effort'] = request.reasoning.effort
   Object.assign(body, toolsOf(request, drop, native === null ? serverTools : 'drop'), textOf(request, drop))
-  return native === null ? { body, dropped: paths() } : { ...native, body }
+  return native === null ? { body, dropped: paths() } : { body, native: native.native, dropped: native.dropped }
 }
 
 /** The items without thoughts of earlier turns, where the caller wants those of the current turn alone. */

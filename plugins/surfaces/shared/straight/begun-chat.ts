@@ -157,7 +157,9 @@ const begunTalk = (
   const candidate = firstOf(calls, entry, worded)
   const { model, upstream } = candidate
   const tries = triesOf(at.headers)
-  const call = { ...calls.fitted(worded, candidate), model, stream: talk.streams, tries: triesBefore(tries) }
+  const { body, native } = calls.fitted(worded, candidate)
+  const asked = { model, body, stream: talk.streams, tries: triesBefore(tries) }
+  const call = native === undefined ? asked : { ...asked, native }
   // Guards see the pieces of a stream one behind the other, as the search gives them.
   const isWired = isAskedFirst(calls) && (passage === null || !talk.streams)
   const wire = isWired ? (upstream.wire?.(call) ?? null) : null
