@@ -31,7 +31,11 @@ class StepFlow<From, To> extends Flow<To> {
   }
 
   ready(): To | null {
-    return this.#fills() && this.#at < this.#queue.length ? this.#queue[this.#at++]! : null
+    if (!this.#fills() || this.#at === this.#queue.length) return null
+    const item = this.#queue[this.#at++]!
+    // An item may be large: none is held that was taken.
+    if (this.#at === this.#queue.length) this.#empty()
+    return item
   }
 
   ended(): End | null {
@@ -46,10 +50,14 @@ class StepFlow<From, To> extends Flow<To> {
   }
 
   leave(): Soon<void> {
-    this.#queue = []
-    this.#at = 0
+    this.#empty()
     if (this.#end !== null) return
     return soon(this.#close(null), () => (this.#source ?? flowOf(this.#items)).leave())
+  }
+
+  #empty(): void {
+    this.#queue = []
+    this.#at = 0
   }
 
   /** True where an item or the end is there. */
@@ -60,8 +68,6 @@ class StepFlow<From, To> extends Flow<To> {
       const item = this.#source.ready()
       const end = item === null ? this.#source.ended() : null
       if (item === null && end === null) return false
-      this.#queue = []
-      this.#at = 0
       if (item !== null) this.#take(this.#source, item)
       else if (end !== null) this.#ends(end.fault)
     }

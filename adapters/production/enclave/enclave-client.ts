@@ -114,7 +114,7 @@ const firstIn = async (
   read: AsyncIterator<string>,
   aside: SendAside,
   enclaveFiles: EnclaveFiles | undefined,
-  signal: AbortSignal,
+  untilOver: () => AbortSignal,
 ): Promise<First> => {
   for (;;) {
     const { done, value } = await read.next()
@@ -122,9 +122,10 @@ const firstIn = async (
     const first = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
     if (!('ask' in first)) return first
     if (enclaveFiles === undefined) throw new Unavailable()
+    const ends = untilOver()
     // A failure on this side ends the call in the enclave, and its answer reports the failure here.
     answering()
-      .then(({ answerQuestion }) => answerQuestion(first.ask, enclaveFiles, aside, signal))
+      .then(({ answerQuestion }) => answerQuestion(first.ask, enclaveFiles, aside, ends))
       .catch(() => undefined)
   }
 }
@@ -154,8 +155,9 @@ const handleOver =
     signal.throwIfAborted()
     const { request, answered } = open('POST', `handle/${route}`, { headers })
     const cut = () => void request.destroy()
-    // Answers to the enclave's questions end with the call.
-    const over = enclaveFiles === undefined ? null : new AbortController()
+    // Answers to the enclave's questions end with the call; most calls have none.
+    let over: AbortController | null = null
+    const untilOver = () => AbortSignal.any([signal, (over ??= new AbortController()).signal])
     // A signal may outlive the call, so its listeners are removed.
     const uncut = () => {
       signal.removeEventListener('abort', cut)
@@ -165,12 +167,7 @@ const handleOver =
     sendBody(sealed, request)
     try {
       const read = await linesIn(await answered)
-      const reply = await firstIn(
-        read,
-        aside,
-        enclaveFiles,
-        over === null ? signal : AbortSignal.any([signal, over.signal]),
-      )
+      const reply = await firstIn(read, aside, enclaveFiles, untilOver)
       // An unread stream is ended by its signal.
       if (reply.kind === 'frames') {
         const frames = new LineFrames(read, request, uncut, signal)

@@ -15,7 +15,9 @@ class MessageParts<Part extends string | Buffer> extends Flow<Part> {
     message.on('readable', this.#wake)
     message.once('end', () => this.#ends(cleanEnd))
     message.on('error', (fault) => this.#ends({ fault }))
-    message.once('close', () => this.#ends({ fault: new Unavailable() }))
+    message.once('close', () => {
+      if (this.#end === null) this.#ends({ fault: new Unavailable() })
+    })
   }
 
   ready(): Part | null {
