@@ -18,8 +18,8 @@ import { sealedDoors } from './fakes/sealed-doors.ts'
 
 const asked = 'I am ann@example.org of Blue Heron, pay 4111 1111 1111 1111.'
 const told = 'Paid by ann@example.org (Blue Heron): 4111 1111 1111 1111.'
-/** Values and words that a caller alone may see. */
-const own = /ann@|4111|heron/i
+/** Values and words that a caller alone may see; ids may hold four digits of a card by chance. */
+const own = /ann@|4111 ?1111|heron/i
 
 interface Reached {
   readonly base: string
