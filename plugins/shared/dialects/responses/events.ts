@@ -139,11 +139,11 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
   }
 }
 
-/** What a chunk says. */
-type Said = Pick<Chunk, 'choices' | 'usage'>
+/** The members of a chunk that the writer reads. */
+type ChunkContent = Pick<Chunk, 'choices' | 'usage'>
 
 /** A whole answer as the only chunk of a stream. */
-const onlyChunk = ({ choices: [choice], usage = null }: Completion): Said => {
+const onlyChunk = ({ choices: [choice], usage = null }: Completion): ChunkContent => {
   if (choice === undefined) throw garbled('No choice in the answer')
   const { message, index, finish_reason, logprobs } = choice
   return { choices: [{ index, delta: wholeDelta(message), finish_reason, logprobs }], usage }
@@ -177,7 +177,7 @@ const saying = (writing: Writing, into: EventReceiver) => {
   return (writing.spoken ??= messageItem(writing.tell, into))
 }
 
-const took = (writing: Writing, into: EventReceiver, { choices, usage }: Said): void => {
+const took = (writing: Writing, into: EventReceiver, { choices, usage }: ChunkContent): void => {
   begin(writing, into)
   if (usage != null) writing.usage = usage
   for (const choice of choices) {

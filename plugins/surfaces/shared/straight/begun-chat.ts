@@ -158,8 +158,8 @@ const begunTalk = (
   const { model, upstream } = candidate
   const tries = triesOf(at.headers)
   const { body, native } = calls.fitted(worded, candidate)
-  const asked = { model, body, stream: talk.streams, tries: triesBefore(tries) }
-  const call = native === undefined ? asked : { ...asked, native }
+  const common = { model, body, stream: talk.streams, tries: triesBefore(tries) }
+  const call = native === undefined ? common : { ...common, native }
   // Guards see the pieces of a stream one behind the other, as the search gives them.
   const isWired = isAskedFirst(calls) && (passage === null || !talk.streams)
   const wire = isWired ? (upstream.wire?.(call) ?? null) : null
