@@ -15,11 +15,12 @@ import { behind, eventsOf, opened, type Behind, type Doors } from './fakes/doors
 import { sealing } from './fakes/proxied.ts'
 import { scripted } from './fakes/scripted.ts'
 import { sealedDoors } from './fakes/sealed-doors.ts'
+import { withoutIds } from './fakes/without-ids.ts'
 
 const asked = 'I am ann@example.org of Blue Heron, pay 4111 1111 1111 1111.'
 const told = 'Paid by ann@example.org (Blue Heron): 4111 1111 1111 1111.'
-/** Values and words that a caller alone may see; ids may hold four digits of a card by chance. */
-const own = /ann@|4111 ?1111|heron/i
+/** Values and words that a caller alone may see. */
+const own = /ann@|4111|heron/i
 
 interface Reached {
   readonly base: string
@@ -122,7 +123,7 @@ for (const [plane, open] of Object.entries(planes))
         }
       }
     }
-    t.notMatch(JSON.stringify(scene.logged), own)
+    t.notMatch(withoutIds(scene.logged), own)
   })
 
 /** A gateway before a backend that plays these steps. */

@@ -82,11 +82,6 @@ export default plugin({
       if (key === null) throw withoutKey()
       return key
     }
-    const headers = {
-      'anthropic-version': version ?? latest,
-      'content-type': 'application/json',
-      ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
-    }
     /** What the caller names goes on byte for byte, behind what the operator names. */
     const headersFor = (body: JsonObject, { beside }: Pick<ChatCall, 'beside'>, native: Native | null) => {
       const told = native?.headers ?? {}
@@ -140,7 +135,7 @@ export default plugin({
           const page = typeof after === 'string' ? `&after_id=${encodeURIComponent(after)}` : ''
           const answer = await fetch.upstream(`${baseUrl}/v1/models?limit=1000${page}`, {
             method: 'GET',
-            headers: { ...headers, authorization: signedBy(undefined) },
+            headers: headersFor({}, {}, null),
             signal,
           })
           const { data, has_more, last_id } = await readObject(await accepted(answer, clock))

@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 705,
   'plugins/observers': 1787,
-  'plugins/providers': 9060,
+  'plugins/providers': 9055,
   'plugins/readers': 6762,
   'plugins/sealed': 148,
   'plugins/sealed/client': 3036,
