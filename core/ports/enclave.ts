@@ -162,12 +162,12 @@ export interface Enclave {
   /** The served models; all of them are confidential. */
   models(signal: AbortSignal): Promise<readonly { readonly name: string; readonly settings: ModelSettings }[]>
   /**
-   * `sealed` is the unchanged body: parsed, or the bytes of a long JSON body, whole or as a stream. Throws BadRequest,
-   * Expired, NotFound or Unavailable with messages of the catalogue only.
+   * `sealed` is the unchanged body: parsed, or the bytes of a long JSON body, whole or as a stream, perhaps of a known
+   * length. Throws BadRequest, Expired, NotFound or Unavailable with messages of the catalogue only.
    */
   handle(
     route: string,
-    sealed: Readonly<Record<string, unknown>> | Uint8Array | AsyncIterable<Uint8Array>,
+    sealed: Readonly<Record<string, unknown>> | Uint8Array | (AsyncIterable<Uint8Array> & { readonly length?: number }),
     grant: Grant,
     signal: AbortSignal,
     /** For routes that work with stored files. */

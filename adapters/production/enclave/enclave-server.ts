@@ -100,7 +100,7 @@ interface Incoming {
   readonly spoken: Flow<string> | null
 }
 
-/** A body on the first line, as bytes before the lines, or as a stream. */
+/** A body on the first line, as a stream of known length before the lines, or as a stream alone. */
 const incoming = async (request: IncomingMessage): Promise<Incoming> => {
   const { large } = request.headers
   if (large === 'yes') return { sealed: withoutClosing(request), spoken: null }
@@ -110,14 +110,18 @@ const incoming = async (request: IncomingMessage): Promise<Incoming> => {
   }
   const length = Number(large)
   if (!(Number.isInteger(length) && length > 0 && length <= longestSealed)) throw new Unavailable()
-  const { bytes, lines } = await bytesThenLines(request, length)
+  const { bytes, lines } = bytesThenLines(request, length)
   return { sealed: bytes, spoken: lines }
 }
 
 /** Only texts of the catalogue and the outer checks go out; any other error becomes Unavailable. */
 const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
   const known = error instanceof GatewayError ? error : new Unavailable()
-  if (!request.complete) request.resume()
+  if (!request.complete) {
+    // A request with such a listener does not flow, and its connection would stay taken.
+    request.removeAllListeners('readable')
+    request.resume()
+  }
   if (response.headersSent) return void response.destroy()
   response.writeHead(known.status, { 'content-type': 'application/json' })
   response.end(

@@ -68,25 +68,29 @@ const linesIn = (parts: AsyncIterable<string>): Flow<string> => {
   })
 }
 
-/** The first bytes of a message, and the lines after them. Throws Unavailable when the message ends early. */
-export const bytesThenLines = async (
-  message: IncomingMessage,
-  length: number,
-): Promise<{ readonly bytes: Uint8Array; readonly lines: Flow<string> }> => {
+/** Bytes of a known length that come in parts, and the lines after them. */
+export interface BytesThenLines {
+  readonly bytes: AsyncIterable<Uint8Array> & { readonly length: number }
+  readonly lines: Flow<string>
+}
+
+/** The first bytes of a message as they arrive, and the lines after them. The bytes throw Unavailable where they end early. */
+export const bytesThenLines = (message: IncomingMessage, length: number): BytesThenLines => {
   const parts = new MessageParts<Buffer>(message)
-  const bytes = new Uint8Array(length)
   let rest: Buffer = Buffer.alloc(0)
-  for (let size = 0; size < length;) {
-    const { done, value } = await parts.next()
-    if (done === true) throw new Unavailable()
-    const taken = value.subarray(0, length - size)
-    bytes.set(taken, size)
-    size += taken.length
-    rest = value.subarray(taken.length)
+  async function* first(): AsyncGenerator<Uint8Array> {
+    for (let left = length; left > 0;) {
+      const { done, value } = await parts.next()
+      if (done === true) throw new Unavailable()
+      const taken = value.subarray(0, left)
+      left -= taken.length
+      rest = value.subarray(taken.length)
+      yield taken
+    }
   }
   async function* behind(): AsyncGenerator<string> {
     yield rest.toString('latin1')
     for await (const part of parts) yield part.toString('latin1')
   }
-  return { bytes, lines: linesIn(behind()) }
+  return { bytes: Object.assign(first(), { length }), lines: linesIn(behind()) }
 }

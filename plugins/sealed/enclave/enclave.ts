@@ -4,6 +4,7 @@ import { lazy } from '../../../core/lazy.ts'
 import { loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { Enclave, Evidence, Grant, SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
+import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { type ModelUse, runErrand } from '../../shared/errand.ts'
 import type { QueueLimits } from '../../shared/errand.ts'
 import { type Shares, fairShares } from '../../shared/fair-shares.ts'
@@ -21,7 +22,7 @@ import { Epochs } from './epochs.ts'
 import { type OpenedRequest, SealedRefusal, type OuterFields, type Sealed, requestOpener } from './open.ts'
 import { headSigning } from './log-heads.ts'
 import { speakersBy } from './tell-speakers.ts'
-import { readSealedBody } from './read-sealed-body.ts'
+import { type LongBody, readSealedBody } from './read-sealed-body.ts'
 import { type ReceiptRequest, withReceipt } from './receipts.ts'
 import { sealedFailure } from './reply.ts'
 import { ehbpRoute } from '../ehbp/chunks.ts'
@@ -142,14 +143,14 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
         settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
       })),
     async handle(route, sealed, grant, signal, enclaveFiles = none) {
-      if (route === ehbpRoute && sealed instanceof Uint8Array) return chatIn(inside, sealed, grant, signal)
+      if (route === ehbpRoute && isMeasured(sealed)) return chatIn(inside, sealed, grant, signal)
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')
       const handle = (outer: Sealed) => handled(inside, { route, chapter, outer, grant, enclaveFiles }, signal)
       if (!isLong(sealed)) return handle(sealed)
       const { outer } = formOf(chapter, {})
-      const size = sealed instanceof Uint8Array ? sealed.length : (grant.length ?? outer.big?.most ?? 0)
-      const leave = await room.take(grant, size, settings.queue, signal)
+      const { length = grant.length ?? outer.big?.most ?? 0 } = sealed
+      const leave = await room.take(grant, length, settings.queue, signal)
       try {
         return await handle(await readSealedBody(sealed, outer))
       } finally {
@@ -160,13 +161,20 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
 }
 
 /** A chat by the protocol of others, whose body is opened as a whole. */
-const chatIn = async (inside: Inside, sealed: Uint8Array, grant: Grant, signal: AbortSignal): Promise<SealedReply> => {
+const chatIn = async (inside: Inside, sealed: Measured, grant: Grant, signal: AbortSignal): Promise<SealedReply> => {
   const leave = await inside.room.take(grant, sealed.length, inside.settings.queue, signal)
   try {
-    return await (await byEhbp()).chatByEhbp(inside, sealed, grant, inside.pace(grant, usualTime), signal)
+    const bytes = sealed instanceof Uint8Array ? sealed : await gathered(sealed)
+    return await (await byEhbp()).chatByEhbp(inside, bytes, grant, inside.pace(grant, usualTime), signal)
   } finally {
     leave()
   }
+}
+
+const gathered = async (parts: Exclude<Measured, Uint8Array>): Promise<Uint8Array> => {
+  const bytes = gatheredBytes(parts.length)
+  for await (const part of parts) bytes.add(part)
+  return bytes.whole()
 }
 
 /** Both audio routes differ in the language of the text alone. */
@@ -293,10 +301,14 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
   }
 }
 
-type Long = Uint8Array | AsyncIterable<Uint8Array>
-
 /** True when a sealed body comes as bytes. */
-const isLong = (sealed: Sealed | Long): sealed is Long => sealed instanceof Uint8Array || Symbol.asyncIterator in sealed
+const isLong = (sealed: Sealed | LongBody): sealed is LongBody =>
+  sealed instanceof Uint8Array || Symbol.asyncIterator in sealed
+
+type Measured = LongBody & { readonly length: number }
+
+/** True when the length of a sealed body is known before the body has come. */
+const isMeasured = (sealed: Sealed | LongBody): sealed is Measured => isLong(sealed) && sealed.length !== undefined
 
 const formOf = ({ outer }: Chapter, fields: Sealed) => (typeof outer === 'function' ? outer(fields) : { outer, fields })
 

@@ -3,7 +3,11 @@ import { flatJson } from '../../shared/flat-json.ts'
 import { hexPieces } from '../../shared/hex-pieces.ts'
 import { BadRequest, TooLarge } from '../../../core/errors.ts'
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
+import type { Enclave } from '../../../core/ports/enclave.ts'
 import type { OuterFields, Sealed } from './open.ts'
+
+/** A body of JSON as bytes, whole or as a stream, perhaps of a known length. */
+export type LongBody = Exclude<Parameters<Enclave['handle']>[1], Sealed>
 
 /** In bytes: the amount decoded at once. Other calls run in between. */
 const slice = 1024 * 1024
@@ -19,14 +23,12 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
  * Reads the outer fields as they arrive and decodes the large field on the way. Its hex and its JSON are never whole in
  * memory.
  */
-export const readSealedBody = async (
-  sealed: Uint8Array | AsyncIterable<Uint8Array>,
-  { big }: OuterFields,
-): Promise<Sealed> => {
+export const readSealedBody = async (sealed: LongBody, { big }: OuterFields): Promise<Sealed> => {
   if (big === undefined) throw new BadRequest('Malformed JSON')
   const fields: Record<string, unknown> = Object.create(null)
   const hex = hexPieces(big.field)
-  const content = gatheredBytes()
+  // Two digits are one byte; the other fields are short.
+  const content = gatheredBytes(sealed.length === undefined ? null : Math.min(sealed.length >> 1, big.most))
   for await (const part of flatJson(sealed instanceof Uint8Array ? slices(sealed) : sealed, big.field)) {
     if ('value' in part) {
       fields[part.name] = part.value

@@ -11,6 +11,7 @@ import { memory } from '../../../../adapters/memory/index.ts'
 import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { connectedEnclaves, startedEnclave } from '../../../../adapters/production/enclave/enclave.ts'
 import { enclavePool } from '../../../../adapters/production/enclave/enclave-pool.ts'
+import { ehbp } from '../../../../plugins/sealed/client/ehbp.ts'
 import { connect } from '../../../../plugins/sealed/client/client.ts'
 import { Unavailable } from '../../../../core/errors.ts'
 import { use } from '../../../../core/plugin.ts'
@@ -53,6 +54,13 @@ t.test('in this process', (t) =>
 t.test('in a process of its own', async (t) => {
   const pool = opened(t, use(startedEnclave, { config: { providers } }))
   await conform(t, enclave.contract, () => pool)
+})
+
+t.test('a long chat by the EHBP protocol comes to the process in parts', async (t) => {
+  const { base, key } = await running(t, { ...memory(), enclave: use(startedEnclave, { config: { providers } }) })
+  const client = ehbp({ baseUrl: `${base}/ehbp/v1`, apiKey: key, policy: { allowInsecureDev: true } })
+  const chat = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'Hi '.repeat(200_000) }] }
+  t.match(await client.chat.completions.create(chat), { model: 'rehearsal', choices: [{ finish_reason: 'stop' }] })
 })
 
 t.test('killed: new keys, and clients recover by themselves', async (t) => {
