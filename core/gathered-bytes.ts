@@ -5,7 +5,7 @@ const [leastBytes, mostBytes] = [4 * 1024, 4 * 1024 * 1024]
 export interface GatheredBytes {
   readonly length: number
   add(part: Uint8Array): void
-  /** All of them in one buffer. Gathering ends with it. */
+  /** All of them in one buffer. Gathering ends with it, and holds no piece: who gathered may live much longer. */
   whole(): Buffer<ArrayBuffer>
 }
 
@@ -38,15 +38,15 @@ export const gatheredBytes = (expected: number | null = null): GatheredBytes => 
     },
     whole() {
       const last = piece.subarray(0, used)
+      piece = new Uint8Array(0)
       if (full.length === 0) return Buffer.from(last.buffer, 0, used)
       const whole = Buffer.from(new ArrayBuffer(length))
       let at = 0
-      while (full.length > 0) {
-        const next = full.shift() ?? last
+      full.push(last)
+      for (let next = full.shift(); next !== undefined; next = full.shift()) {
         whole.set(next, at)
         at += next.length
       }
-      whole.set(last, at)
       return whole
     },
   }

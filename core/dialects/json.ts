@@ -163,11 +163,11 @@ const holdsMap = (value: unknown): boolean => {
 }
 
 const write = (value: unknown): string => {
-  if (!holds(value) || 'toJSON' in value) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(write).join()}]`
-  const fields: string[] = []
+  if (!holds(value) || (!(value instanceof Map) && 'toJSON' in value)) return JSON.stringify(value) ?? 'null'
+  let members = ''
   for (const [name, member] of value instanceof Map ? value : Object.entries(value)) {
-    if (member !== undefined) fields.push(`${JSON.stringify(name)}:${write(member)}`)
+    if (member !== undefined) members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${write(member)}`
   }
-  return `{${fields.join()}}`
+  return `{${members}}`
 }

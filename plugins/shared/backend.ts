@@ -1,6 +1,7 @@
 import { BadRequest, UpstreamFailed, type GatewayError } from '../../core/errors.ts'
 import type { Answer, Clock } from '../../core/ports/platform.ts'
 import { type GatheredBytes, gatheredBytes } from '../../core/gathered-bytes.ts'
+import { flowOf, takeAll } from '../../core/ports/flow.ts'
 import { membersIn } from '../../core/dialects/json-pieces.ts'
 import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
@@ -92,9 +93,9 @@ const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
 
 /** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
 export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
-  let first: Uint8Array | null = null
-  let gathered: GatheredBytes | null = null
-  for await (const part of body) {
+  let first = null as Uint8Array | null
+  let gathered = null as GatheredBytes | null
+  await takeAll(flowOf(body), (part) => {
     // Most answers come in one part, which needs no copy.
     if (first === null) first = part
     else {
@@ -102,7 +103,7 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
       gathered.add(part)
     }
     if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', status)
-  }
+  })
   if (gathered !== null) return gathered.whole()
   return first === null ? Buffer.alloc(0) : Buffer.from(first.buffer, first.byteOffset, first.length)
 }

@@ -1,3 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { gatheredBytes } from '../../core/gathered-bytes.ts'
 
@@ -43,4 +46,16 @@ t.test('a million parts of one byte take memory for their bytes alone', async (t
   t.ok(held < 4_000_000, `${held} bytes of buffers`)
   t.ok(pieces > 2 && pieces < 30, `${pieces} pieces of memory`)
   t.equal(gathered.whole().length, 1_000_000)
+})
+
+t.test('gathered bytes are free once nobody else has them', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const gathered = gatheredBytes()
+  gathered.add(Buffer.alloc(1_000_000))
+  const whole = new WeakRef(gathered.whole().buffer)
+  await turn()
+  collect()
+  t.equal(whole.deref(), undefined)
+  t.equal(gathered.length, 1_000_000)
 })

@@ -12,6 +12,8 @@ import type {
   Usage,
 } from '../../../core/ports/upstream.ts'
 import pLimit from 'p-limit'
+import { setMaxListeners } from 'node:events'
+import { lendController, returnController } from '../../../core/abort.ts'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
@@ -79,18 +81,14 @@ export const decideByChat = async (
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
   const reading: Reading = { upstream, call, temperature, showing, spent, used: [], taken: new Set(), lessons }
-  const reads = call.questions.flatMap((question, index) =>
-    ordersOf(question, call.samples ?? 1).map((order) => ({ question, index, order })),
-  )
-  const all = await fanOut(
-    reads,
-    atOnce,
-    async (read, signal) => ({ index: read.index, distribution: await distributionOf(reading, read, signal) }),
-    signal,
-  )
-  const of = (question: number) => all.filter(({ index }) => index === question).map((read) => read.distribution)
+  const reads: Read[] = []
+  for (const [index, question] of call.questions.entries())
+    for (const order of ordersOf(question, call.samples ?? 1)) reads.push({ question, index, order })
+  const all = await fanOut(reads, atOnce, (read, signal) => distributionOf(reading, read, signal), signal)
+  const byQuestion: Distribution[][] = call.questions.map(() => [])
+  for (const [at, { index }] of reads.entries()) byQuestion[index]!.push(all[at]!)
   return {
-    distributions: call.questions.map((_, index) => average(of(index))),
+    distributions: byQuestion.map(average),
     ...summed(reading.used),
     engine: reading.taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
@@ -113,6 +111,8 @@ interface Read {
   readonly order: Order
 }
 
+const none = {}
+
 /** Null where the answer shows no odds, and `astray` where it names no label. */
 const readBy = async (
   reading: Reading,
@@ -126,8 +126,8 @@ const readBy = async (
   const messages = messagesFor(question, order, state, images, weights)
   if (weights)
     return weighedOdds(await complete(reading, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
-  const shown = await reading.showing?.(marks, model, signal)
-  const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
+  const shown = reading.showing === undefined ? none : await reading.showing(marks, model, signal)
+  const body = Object.assign({ messages }, oneToken, shown, way === 'unthinking' ? unthinking : none)
   return oddsOf(await complete(reading, body, signal), marks, reading.temperature)
 }
 
@@ -157,24 +157,24 @@ const oddsFrom = async (reading: Reading, read: Read, signal: AbortSignal): Prom
 
 const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
   const { order } = read
-  const odds =
-    order.length <= atSight
-      ? { ...(await oddsFrom(reading, read, signal)), order }
-      : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
+  const {
+    probabilities: shown,
+    labelMass,
+    truncated = false,
+  } = order.length <= atSight
+    ? await oddsFrom(reading, read, signal)
+    : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
   const probabilities = new Array<number>(order.length).fill(0)
-  odds.order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
-  const { labelMass, truncated } = odds
+  for (const [at, place] of order.entries()) probabilities[place] = shown[at] ?? 0
   return { probabilities, ...(labelMass !== undefined && { labelMass }), truncated: truncated ?? false }
 }
-
-type Grouped = Odds & { readonly order: Order }
 
 /** More labels than one read can show: each group by itself, then the winners, which set the proportions. */
 const readGroups = async (
   order: Order,
   read: (order: Order, signal: AbortSignal) => Promise<Odds>,
   signal: AbortSignal,
-): Promise<Grouped> => {
+): Promise<Odds> => {
   const size = Math.ceil(order.length / Math.ceil(order.length / atSight))
   const groups: Order[] = []
   for (let at = 0; at < order.length; at += size) groups.push(order.slice(at, at + size))
@@ -192,7 +192,6 @@ const readGroups = async (
   const parts = [...within, between]
   const masses = parts.flatMap(({ labelMass }) => labelMass ?? [])
   return {
-    order,
     probabilities: raw.map((odds) => odds / sum),
     ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
     truncated: parts.some(({ truncated }) => truncated === true),
@@ -206,18 +205,26 @@ const fanOut = async <T, R>(
   ask: (item: T, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): Promise<R[]> => {
-  const failed = new AbortController()
-  const limit = pLimit(most)
+  signal.throwIfAborted()
+  const ends = lendController()
+  // Node takes the listeners of so many calls on one signal for a leak.
+  setMaxListeners(0, ends.signal)
+  const leave = () => ends.abort(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
   const one = async (item: T): Promise<R> => {
-    // A signal of its own for each, since many listeners on one look like a leak.
-    const either = AbortSignal.any([signal, failed.signal])
-    either.throwIfAborted()
+    ends.signal.throwIfAborted()
     try {
-      return await ask(item, either)
+      return await ask(item, ends.signal)
     } catch (error) {
-      failed.abort(error)
+      ends.abort(error)
       throw error
     }
   }
-  return Promise.all(items.map((item) => limit(one, item)))
+  const limit = items.length > most ? pLimit(most) : null
+  try {
+    return await Promise.all(items.map((item) => (limit === null ? one(item) : limit(one, item))))
+  } finally {
+    signal.removeEventListener('abort', leave)
+    returnController(ends)
+  }
 }

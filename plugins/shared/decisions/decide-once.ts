@@ -8,7 +8,7 @@ import { decideByChat } from './decide-by-chat.ts'
 import type { Inference } from '../../../core/inference/inference.ts'
 import type { Able, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { Reservation } from '../../../core/inference/metering/meter.ts'
-import { ordersOf } from './label-orders.ts'
+import { readsOf } from './label-orders.ts'
 import { calibrationOf } from './settings.ts'
 import { advised, calibrated, softened } from './calibration.ts'
 import { isRefused, refused } from './probabilities.ts'
@@ -167,7 +167,7 @@ const estimateOf = (
 ): Estimate => {
   // A backend that decides by itself reads the state once; a chat model reads it for every prompt.
   const prompted = entry.candidates.some(({ upstream }) => upstream.decide === undefined)
-  const reads = questions.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))
+  const reads = questions.map((question) => (prompted ? readsOf(question, samples ?? 1) : 1))
   const prompts = reads.reduce((sum, tokens) => sum + tokens, 0)
   const shared = (tokensOf(wordsOf(state)) + images.length * perImage) * (prompted ? prompts : 1)
   const own = questions.reduce((sum, question, index) => sum + reads[index]! * (around + wordsIn(question)), 0)

@@ -4,14 +4,18 @@ import { best, sizeOf } from './decision-answer.ts'
 /** The places of the labels in the order in which one read shows them. */
 export type Order = readonly number[]
 
+/** Reads of a question: never twice the same, since a prompt that is repeated tells nothing new. */
+export const readsOf = (question: Question, samples: number): number =>
+  Math.min(samples, question.type === 'score' ? 2 : sizeOf(question))
+
 /**
  * One order a read, the caller's own first. Choices and outcomes are rotated by even steps, a scale is only reversed.
- * Never twice the same: a prompt that is repeated tells nothing new.
  */
 export const ordersOf = (question: Question, samples: number): readonly Order[] => {
-  const own = Array.from({ length: sizeOf(question) }, (_, index) => index)
-  if (question.type === 'score') return samples > 1 ? [own, own.toReversed()] : [own]
-  const reads = Math.min(samples, own.length)
+  const own = [...new Array(sizeOf(question)).keys()]
+  const reads = readsOf(question, samples)
+  if (reads === 1) return [own]
+  if (question.type === 'score') return [own, own.toReversed()]
   return Array.from({ length: reads }, (_, read) => {
     const turn = Math.floor((read * own.length) / reads)
     return [...own.slice(turn), ...own.slice(0, turn)]
@@ -21,7 +25,7 @@ export const ordersOf = (question: Question, samples: number): readonly Order[] 
 /** The mean of several reads, and how far they agree on it. */
 export const average = (reads: readonly Distribution[]): Distribution => {
   const first = reads[0]!
-  if (reads.length === 1) return { ...first, reads: 1 }
+  if (reads.length === 1) return alone(first)
   const mean = (of: (read: Distribution) => number) => reads.reduce((sum, read) => sum + of(read), 0) / reads.length
   const probabilities = first.probabilities.map((_, index) => mean((read) => read.probabilities[index]!))
   const winner = best(probabilities)
@@ -35,3 +39,7 @@ export const average = (reads: readonly Distribution[]): Distribution => {
     stderr: Math.sqrt(variance / (reads.length - 1)),
   }
 }
+
+/** Each member is listed: a spread of an object costs as much as the rest of the read. */
+const alone = ({ probabilities, labelMass, truncated = false }: Distribution): Distribution =>
+  labelMass === undefined ? { probabilities, truncated, reads: 1 } : { probabilities, labelMass, truncated, reads: 1 }
