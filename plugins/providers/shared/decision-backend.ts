@@ -2,6 +2,7 @@ import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { Decided, DecideCall, OrderedJson, Question, Upstream } from '../../../core/ports/upstream.ts'
 import { accepted, readBytes } from '../../shared/backend.ts'
+import { fanOut } from '../../shared/fan-out.ts'
 import { asksAnything, isOpen, parseDecisions, printDecisions, wordsOf } from '../../shared/decisions/decisions.ts'
 import { parseSystemOne, printSystemOne, stateWithImages, type Read } from '../../shared/decisions/systemone.ts'
 
@@ -102,17 +103,15 @@ export const decisionBackend = (backend: DecisionBackend): NonNullable<Upstream[
 
   /** The first that fails ends the others. */
   const askApart = async (call: DecideCall, signal: AbortSignal): Promise<Read> => {
-    const failed = new AbortController()
-    const one = async (question: Question, index: number): Promise<Read> => {
+    const one = async (question: Question, signal: AbortSignal, index: number): Promise<Read> => {
       if (!isOpen(question)) return alone([question])
       try {
-        return await ask({ ...call, questions: [question] }, AbortSignal.any([signal, failed.signal]))
+        return await ask({ ...call, questions: [question] }, signal)
       } catch (error) {
-        failed.abort(error)
         throw placed(error, index)
       }
     }
-    const reads = await Promise.all(call.questions.map(one))
+    const reads = await fanOut(call.questions, call.questions.length, one, signal)
     const sum = (of: 'input' | 'output') => reads.reduce((sum, { usage }) => sum + usage[of], 0)
     const guessed = reads.some(({ usage }) => usage.estimated === true)
     const usage = { input: sum('input'), output: sum('output'), ...(guessed && { estimated: true }) }

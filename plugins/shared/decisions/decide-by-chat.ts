@@ -11,9 +11,7 @@ import type {
   Upstream,
   Usage,
 } from '../../../core/ports/upstream.ts'
-import pLimit from 'p-limit'
-import { setMaxListeners } from 'node:events'
-import { lendController, returnController } from '../../../core/abort.ts'
+import { fanOut } from '../fan-out.ts'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
@@ -195,36 +193,5 @@ const readGroups = async (
     probabilities: raw.map((odds) => odds / sum),
     ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
     truncated: parts.some(({ truncated }) => truncated === true),
-  }
-}
-
-/** Asks for all of them, `most` at a time and in order; the first failure ends the rest and is what the caller sees. */
-const fanOut = async <T, R>(
-  items: readonly T[],
-  most: number,
-  ask: (item: T, signal: AbortSignal) => Promise<R>,
-  signal: AbortSignal,
-): Promise<R[]> => {
-  signal.throwIfAborted()
-  const ends = lendController()
-  // Node takes the listeners of so many calls on one signal for a leak.
-  setMaxListeners(0, ends.signal)
-  const leave = () => ends.abort(signal.reason)
-  signal.addEventListener('abort', leave, { once: true })
-  const one = async (item: T): Promise<R> => {
-    ends.signal.throwIfAborted()
-    try {
-      return await ask(item, ends.signal)
-    } catch (error) {
-      ends.abort(error)
-      throw error
-    }
-  }
-  const limit = items.length > most ? pLimit(most) : null
-  try {
-    return await Promise.all(items.map((item) => (limit === null ? one(item) : limit(one, item))))
-  } finally {
-    signal.removeEventListener('abort', leave)
-    returnController(ends)
   }
 }

@@ -16,6 +16,7 @@ import { kems } from '../../sealed/wire/kem-names.ts'
 import { callEnclave, type enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
 import { sealedUser } from '../../shared/sealed-user.ts'
+import { stopWith } from '../../shared/stop-with.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 
 const keyHeader = 'ehbp-encapsulated-key'
@@ -104,27 +105,28 @@ export const answeredChat = async (
   const chunks = await collected(body, settings.bodies.chat)
   const guess = { input: Math.ceil(chunks.length / 4), output: 1024, user: sealedUser(headers) }
   const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
-  const stop = new AbortController()
-  const either = AbortSignal.any([signal, stop.signal])
+  const stopped = stopWith(signal)
   const settled = async ({ trailer }: { trailer: Awaited<SealedReply['trailer']> }) =>
     reservation.settle(trailer.usage, trailer.backend, await billedModel(enclave, trailer))
   try {
     const sealed = concat(number(key.length, 2), key, chunks)
-    const reply = await callEnclave(supplied, ehbpRoute, sealed, grantOf(id, caller, reservation.full), either)
+    const reply = await callEnclave(supplied, ehbpRoute, sealed, grantOf(id, caller, reservation.full), stopped.signal)
     if (reply.kind === 'body') {
+      stopped.off()
       void settled(reply)
       return wholeReply(reply, reservation.headers)
     }
     const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
-      stop.abort(error)
+      stopped.stop(error)
       throw error
     })
     const idle = clock.alarm(settings.timeouts.sealedIdle, () =>
-      stop.abort(new UpstreamFailed('No inference data in time')),
+      stopped.stop(new UpstreamFailed('No inference data in time')),
     )
     const frames = reply.frames[Symbol.asyncIterator]()
     const ended = async () => {
       idle.off()
+      stopped.off()
       await release()
       void reply.trailer.then((trailer) => settled({ trailer }))
     }
@@ -141,6 +143,7 @@ export const answeredChat = async (
       all,
     )
   } catch (error) {
+    stopped.off()
     void reservation.settle(null, null)
     if (error instanceof Expired) return staleKey()
     throw error

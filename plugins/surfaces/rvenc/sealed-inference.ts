@@ -11,6 +11,7 @@ import { Meter, type Reservation } from '../../../core/inference/metering/meter.
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
+import { stopWith } from '../../shared/stop-with.ts'
 import { through } from '../../shared/through.ts'
 import { type Alarm, Clock } from '../../../core/ports/platform.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
@@ -93,33 +94,35 @@ const chat = route({
     const { timeouts } = settings
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024, user: sealedUser(headers) }
     const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
-    const stop = new AbortController()
-    const either = AbortSignal.any([signal, stop.signal])
+    const stopped = stopWith(signal)
     try {
       const reply = await callEnclave(
         supplied,
         'rvenc/chat/completions',
         input,
         { ...grantOf(id, caller, reservation.full), ...hinted(headers['x-enclave-kid']) },
-        either,
+        stopped.signal,
       )
       if (reply.kind === 'body') {
+        stopped.off()
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return sealedAnswer(reply, reservation.headers)
       }
       const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
-        stop.abort(error)
+        stopped.stop(error)
         throw error
       })
-      const idle = clock.alarm(timeouts.sealedIdle, () => stop.abort(new UpstreamFailed('No inference data in time')))
+      const idle = clock.alarm(timeouts.sealedIdle, () => stopped.stop(new UpstreamFailed('No inference data in time')))
       const ended = async () => {
         idle.off()
+        stopped.off()
         await release()
         void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
       return events(relayed(reply.frames, idle, ended), broken, beat, reservation.headers)
     } catch (error) {
+      stopped.off()
       void reservation.settle(null, null)
       throw error
     }
