@@ -88,13 +88,11 @@ const serve = async (
     bytes = Buffer.concat([bytes, part])
     wake()
   })
+  socket.once('close', () => wake())
   while (!socket.destroyed) {
     const question = askedIn(bytes)
     if (question === null) {
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        socket.once('close', resolve)
-      })
+      await new Promise<void>((resolve) => (wake = resolve))
       continue
     }
     const { line, body, rest } = question
