@@ -287,14 +287,15 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
   const uses: ModelUse[] = []
   const wish = receiptFor(inside, opened)
   const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, wish)
+  const wished = (reply: SealedReply) => (wish === null ? reply : withReceipt(reply, wish, opened.secret, clock))
   try {
-    if (!chapter.errand) return await withReceipt(await run(), wish, opened.secret, clock)
+    if (!chapter.errand) return await wished(await run())
     const { organization, key, models } = grant
     const full = (grant.full ?? []).map(({ model }) => model)
     const reply = await runErrand({ organization, key, queue: settings.queue, models, full, uses }, run)
     const counted =
       reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
-    return await withReceipt(counted, wish, opened.secret, clock)
+    return await wished(counted)
   } catch (error) {
     signal.throwIfAborted()
     return sealedFailure(opened, error, summedUses(uses))

@@ -93,11 +93,11 @@ export const receiptOf = (
 /** A whole answer with its sealed receipt. A failure has no receipt. */
 export const withReceipt = async (
   reply: SealedReply,
-  request: ReceiptRequest | null,
+  request: ReceiptRequest,
   secret: Uint8Array,
   clock: Clock,
 ): Promise<SealedReply> => {
-  if (request === null || reply.kind !== 'body' || reply.failure !== null) return reply
+  if (reply.kind !== 'body' || reply.failure !== null) return reply
   const { encryptedResponse, nonce } = reply.body
   if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string') return reply
   const sealed = fromHex(encryptedResponse, encryptedResponse.length / 2)!

@@ -116,10 +116,7 @@ export const answeredChat = async (
       void settled(reply)
       return wholeReply(reply, reservation.headers)
     }
-    const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
-      stopped.stop(error)
-      throw error
-    })
+    const release = await streams.take(caller, settings.limits.sealedStreams)
     const idle = clock.alarm(settings.timeouts.sealedIdle, () =>
       stopped.stop(new UpstreamFailed('No inference data in time')),
     )
@@ -143,6 +140,7 @@ export const answeredChat = async (
       all,
     )
   } catch (error) {
+    stopped.stop(error)
     stopped.off()
     void reservation.settle(null, null)
     if (error instanceof Expired) return staleKey()

@@ -108,10 +108,7 @@ const chat = route({
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return sealedAnswer(reply, reservation.headers)
       }
-      const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
-        stopped.stop(error)
-        throw error
-      })
+      const release = await streams.take(caller, settings.limits.sealedStreams)
       const idle = clock.alarm(timeouts.sealedIdle, () => stopped.stop(new UpstreamFailed('No inference data in time')))
       const ended = async () => {
         idle.off()
@@ -122,6 +119,7 @@ const chat = route({
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
       return events(relayed(reply.frames, idle, ended), broken, beat, reservation.headers)
     } catch (error) {
+      stopped.stop(error)
       stopped.off()
       void reservation.settle(null, null)
       throw error
