@@ -168,7 +168,7 @@ export default plugin({
         } as const
         const answer = await fetch.upstream(`${url}/count_tokens`, ask)
         return countOf(
-          await accepted(answer, clock).catch((fault: unknown) => {
+          await Promise.resolve(accepted(answer, clock)).catch((fault: unknown) => {
             throw call.beside?.[callerKey] === undefined ? fault : callersFault(fault)
           }),
           call,

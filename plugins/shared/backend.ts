@@ -2,6 +2,7 @@ import { BadRequest, UpstreamFailed, type GatewayError } from '../../core/errors
 import type { Answer, Clock } from '../../core/ports/platform.ts'
 import { type GatheredBytes, gatheredBytes } from '../../core/gathered-bytes.ts'
 import { flowOf, takeAll } from '../../core/ports/flow.ts'
+import type { Soon } from '../../core/ports/soon.ts'
 import { membersIn } from '../../core/dialects/json-pieces.ts'
 import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
@@ -57,9 +58,11 @@ export const toldFault = (error: unknown): GatewayError => {
 export const garbled = (what: string, answered: number | null = null, cause?: unknown): UpstreamFailed =>
   new UpstreamFailed(undefined, { again: true, answered, cause: new Error(what, { cause }) })
 
-/** Gives back an answer with a 2xx; throws what any other means. */
-export const accepted = async (answer: Answer, clock: Clock): Promise<Answer> => {
-  if (answer.status >= 200 && answer.status < 300) return answer
+/** Gives back an answer with a 2xx; the promise of any other rejects with what the status means. */
+export const accepted = (answer: Answer, clock: Clock): Soon<Answer> =>
+  answer.status >= 200 && answer.status < 300 ? answer : unaccepted(answer, clock)
+
+const unaccepted = async (answer: Answer, clock: Clock): Promise<never> => {
   throw faultOf(answer.status, retryAfterOf(answer, clock), new Error(await beginning(answer, clock)))
 }
 

@@ -23,13 +23,14 @@ export const oddsOf = (
 ): Odds | 'astray' | null => {
   const seen = firstToken(completion)
   if (seen === null) return null
-  const masses = new Map(marks.map((mark) => [fold(mark), 0]))
+  const folded = marks.map(fold)
+  const masses = new Map(folded.map((mark) => [mark, 0]))
   for (const [token, probability] of seen) {
     const mark = fold(token)
     const mass = masses.get(mark)
     if (mass !== undefined) masses.set(mark, mass + probability)
   }
-  const each = marks.map((mark) => masses.get(fold(mark))!)
+  const each = folded.map((mark) => masses.get(mark)!)
   const mass = each.reduce((sum, odds) => sum + odds, 0)
   if (mass < leastMass) return 'astray'
   return {

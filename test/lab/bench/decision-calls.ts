@@ -45,7 +45,7 @@ export const decisionCalls = async (): Promise<readonly string[]> => {
       {
         decided: perCall(ours, {
           ...{ path: '/compat/v1/decision', body: JSON.stringify(decision), headers },
-          ...{ requests: 100, concurrency: 4 },
+          ...{ requests: 400, concurrency: 4 },
         }),
       },
       times,
