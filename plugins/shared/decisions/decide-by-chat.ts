@@ -109,6 +109,7 @@ interface Read {
   readonly order: Order
 }
 
+/** Fields that a way of asking leaves out. */
 const none = {}
 
 /** Null where the answer shows no odds, and `astray` where it names no label. */
@@ -164,7 +165,7 @@ const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal)
     : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
   const probabilities = new Array<number>(order.length).fill(0)
   for (const [at, place] of order.entries()) probabilities[place] = shown[at] ?? 0
-  return { probabilities, ...(labelMass !== undefined && { labelMass }), truncated: truncated ?? false }
+  return labelMass === undefined ? { probabilities, truncated } : { probabilities, labelMass, truncated }
 }
 
 /** More labels than one read can show: each group by itself, then the winners, which set the proportions. */
