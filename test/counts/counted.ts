@@ -132,6 +132,20 @@ export const costOf = async (subject: Counted, play: Play, requests: number, run
     if (cost !== null) clean.push(cost)
   }
   if (clean.length === 0) throw new Error('Garbage was collected in each round')
-  const least = (name: keyof Cost) => Math.min(...clean.map((cost) => cost[name]))
+  return leastOf(clean)
+}
+
+const leastOf = (costs: readonly Cost[]): Cost => {
+  const least = (name: keyof Cost) => Math.min(...costs.map((cost) => cost[name]))
   return { promises: least('promises'), systemCalls: least('systemCalls'), bytes: least('bytes') }
+}
+
+/** Counts that are made while a cost is beyond its bound: on a busy machine the work of the process itself falls into each round. */
+const counts = 4
+
+/** The cost, counted again while the cost is beyond its bound. */
+export const costWithin = async (count: () => Promise<Cost>, isWithin: (cost: Cost) => boolean): Promise<Cost> => {
+  const made = [await count()]
+  while (!isWithin(leastOf(made)) && made.length < counts) made.push(await count())
+  return leastOf(made)
 }
