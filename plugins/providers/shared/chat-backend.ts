@@ -281,7 +281,7 @@ const chatBody = (backend: ChatBackend, call: ChatCall): JsonObject => {
     fields['messages'] = (fields['messages'] as readonly Message[]).map(withoutOutline)
   fields['stream'] = stream || undefined
   fields['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
-  for (const name of backend.unheard?.(model) ?? none) if (name in fields) fields[name] = undefined
+  for (const name of backend.unheard?.(model) ?? []) if (name in fields) fields[name] = undefined
   for (const [ours, theirs] of Object.entries(backend.renames ?? {})) {
     if (fields[ours] === undefined) continue
     fields[theirs] ??= fields[ours]
