@@ -5,7 +5,7 @@ export interface Stopped {
   off(): void
 }
 
-/** `AbortSignal.any` would cost as much as a call: Node 20 keeps its signals until a full collection. */
+/** Node 20 keeps a signal of `AbortSignal.any` until a full collection, which takes time of every call. */
 export const stopWith = (outer: AbortSignal): Stopped => {
   const own = new AbortController()
   const leave = (): void => own.abort(outer.reason)

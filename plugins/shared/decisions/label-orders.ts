@@ -40,6 +40,6 @@ export const average = (reads: readonly Distribution[]): Distribution => {
   }
 }
 
-/** Each member is listed: a spread of an object costs as much as the rest of the read. */
+/** Each member is listed: V8 looks up the shape of a spread anew each time. */
 const alone = ({ probabilities, labelMass, truncated = false }: Distribution): Distribution =>
   labelMass === undefined ? { probabilities, truncated, reads: 1 } : { probabilities, labelMass, truncated, reads: 1 }
