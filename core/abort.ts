@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events'
-import type { Clock } from './ports/platform.ts'
 
 /** Controllers that one process keeps for their next use. The garbage collector takes all beyond them. */
 const mostIdle = 256
@@ -45,20 +44,4 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
     signal.addEventListener('abort', leave, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
-}
-
-/** A signal that fires after so many ms with the reason, or when the outer one does. Call `off` once the work is done. */
-export const withDeadline = (clock: Clock, ms: number, outer: AbortSignal, reason: () => Error) => {
-  const own = new AbortController()
-  const leave = () => own.abort(outer.reason)
-  const alarm = clock.alarm(ms, () => own.abort(reason()))
-  if (outer.aborted) leave()
-  else outer.addEventListener('abort', leave, { once: true })
-  return {
-    signal: own.signal,
-    off() {
-      alarm.off()
-      outer.removeEventListener('abort', leave)
-    },
-  }
 }

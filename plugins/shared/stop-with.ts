@@ -1,3 +1,5 @@
+import type { Clock } from '../../core/ports/platform.ts'
+
 /** A signal that fires with an outer one or by `stop`. `off` leaves the outer one once the work is done. */
 export interface Stopped {
   readonly signal: AbortSignal
@@ -15,5 +17,23 @@ export const stopWith = (outer: AbortSignal): Stopped => {
     signal: own.signal,
     stop: (reason) => own.abort(reason),
     off: () => outer.removeEventListener('abort', leave),
+  }
+}
+
+/** A signal that fires after so many ms with the reason, or when the outer one does. Call `off` once the work is done. */
+export const withDeadline = (
+  clock: Clock,
+  ms: number,
+  outer: AbortSignal,
+  reason: () => Error,
+): Omit<Stopped, 'stop'> => {
+  const { signal, stop, off } = stopWith(outer)
+  const alarm = clock.alarm(ms, () => stop(reason()))
+  return {
+    signal,
+    off() {
+      alarm.off()
+      off()
+    },
   }
 }

@@ -4,11 +4,11 @@ export const mostLines: Readonly<Record<string, number>> = {
   'adapters/local': 3347,
   'adapters/memory': 886,
   'adapters/production': 11343,
-  core: 1429,
+  core: 1412,
   'core/access': 703,
   'core/dialects': 1190,
   'core/generations': 363,
-  'core/http': 3562,
+  'core/http': 3578,
   'core/inference': 2229,
   'core/ports': 2433,
   'plugins/backend-evidence': 372,
@@ -27,10 +27,10 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed/log': 386,
   'plugins/sealed/retrieval': 1574,
   'plugins/sealed/wire': 1357,
-  'plugins/shared': 12164,
+  'plugins/shared': 12184,
   'plugins/storage': 2652,
   'plugins/surfaces': 316,
-  'plugins/surfaces/admin': 2632,
+  'plugins/surfaces/admin': 2633,
   'plugins/surfaces/batches': 1485,
   'plugins/surfaces/chat': 64,
   'plugins/surfaces/console': 11039,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_909
+export const mostOfCore = 11_908
 
 /** Files at the root of core. */
 export const mostRootFiles = 15

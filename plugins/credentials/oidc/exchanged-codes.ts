@@ -1,4 +1,4 @@
-import { withDeadline } from '../../../core/abort.ts'
+import { withDeadline } from '../../shared/stop-with.ts'
 import { boundedBody } from '../../shared/bounded-body.ts'
 import { TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import type { IssuerSettings, LoginSettings } from './issuer-settings.ts'

@@ -1,4 +1,4 @@
-import { withDeadline } from '../../../core/abort.ts'
+import { withDeadline } from '../../shared/stop-with.ts'
 import { one } from '../../../core/container.ts'
 import { Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import type { Algorithm } from './issuer-settings.ts'

@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import { withDeadline } from '../../../core/abort.ts'
+import { withDeadline } from '../../shared/stop-with.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Lifecycle } from '../../../core/lifecycle.ts'

@@ -1,5 +1,6 @@
 import { Gauge } from 'prom-client'
-import { unlessAborted, withDeadline } from '../../../core/abort.ts'
+import { unlessAborted } from '../../../core/abort.ts'
+import { withDeadline } from '../../shared/stop-with.ts'
 import { one } from '../../../core/container.ts'
 import { NotFound } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'

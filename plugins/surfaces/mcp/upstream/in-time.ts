@@ -1,4 +1,4 @@
-import { withDeadline } from '../../../../core/abort.ts'
+import { withDeadline } from '../../../shared/stop-with.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 
