@@ -46,9 +46,11 @@ t.test('a promise that floats is found', (t) => {
   t.end()
 })
 
-t.test('a spread of an object whose members nobody knows is found', (t) => {
+t.test('a copy of an object whose members nobody knows is found', (t) => {
   const { file, program } = programOf(`
+    interface IncomingHttpHeaders { readonly [name: string]: string | undefined }
     declare const open: { readonly [name: string]: unknown }
+    declare const headers: IncomingHttpHeaders
     declare const sent: { readonly model: string } & { readonly [name: string]: unknown }
     declare const known: { readonly model: string; readonly names: readonly string[] }
     export const all = [
@@ -57,9 +59,14 @@ t.test('a spread of an object whose members nobody knows is found', (t) => {
       { ...known },
       [...known.names],
       { ...(known.model === 'a' && open) },
+      { ...headers },
     ]
+    export const restOf = ({ model, ...rest }: typeof sent) => rest
+    export const othersOf = ({ host, ...others }: IncomingHttpHeaders) => others
+    export const namesOf = ({ model, ...named }: typeof known) => named
+    export const [first, ...more] = known.names
   `)
-  t.same(spreadsOfOpen(file, program().getTypeChecker()), [6, 7, 10])
+  t.same(spreadsOfOpen(file, program().getTypeChecker()), [8, 9, 12, 13, 15, 16])
   t.end()
 })
 

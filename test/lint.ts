@@ -104,16 +104,24 @@ const tooLong = (file: ts.SourceFile): readonly Fault[] =>
     }))
 
 const isOpen = (checker: ts.TypeChecker, type: ts.Type): boolean => {
+  if (type.symbol?.name === 'IncomingHttpHeaders') return true
   const index = checker.getIndexInfoOfType(type, ts.IndexKind.String)
   return index !== undefined && (index.type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any)) !== 0
 }
 
-/** Spreads, in an object, of one whose members nobody knows. */
+/** The object whose members this copies, all or the rest of them; null for anything else. */
+const copied = (node: ts.Node): ts.Node | null => {
+  if (ts.isSpreadAssignment(node)) return node.expression
+  return ts.isBindingElement(node) && node.dotDotDotToken && ts.isObjectBindingPattern(node.parent) ? node.parent : null
+}
+
+/** Copies of objects whose members nobody knows, by a spread or as the rest of a pattern. */
 export const spreadsOfOpen = (file: ts.SourceFile, checker: ts.TypeChecker): readonly number[] => {
   const lines: number[] = []
   const visit = (node: ts.Node): void => {
-    if (ts.isSpreadAssignment(node)) {
-      const type = checker.getTypeAtLocation(node.expression)
+    const source = copied(node)
+    if (source !== null) {
+      const type = checker.getTypeAtLocation(source)
       const parts = type.isUnionOrIntersection() ? type.types : [type]
       if (parts.some((part) => isOpen(checker, part))) lines.push(lineOf(file, node.getStart()))
     }

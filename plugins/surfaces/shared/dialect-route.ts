@@ -11,9 +11,9 @@ import { ModelRules } from '../../shared/rules/rules.ts'
 export const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'x-sealgate-key'] as const
 
 /** The `authorization` of a subscription at Anthropic, where another header brings the gateway's key; null for none. */
-export const vendorKeyOf = ({ authorization = '', ...headers }: IncomingHttpHeaders): string | null => {
-  const hasKey = headers['x-sealgate-key'] !== undefined || headers['api-key'] !== undefined
-  return hasKey && /^Bearer sk-ant-[\w-]{8,1024}$/.test(authorization) ? authorization : null
+export const vendorKeyOf = (headers: IncomingHttpHeaders): string | null => {
+  const { authorization = '', 'x-sealgate-key': own, 'api-key': azure } = headers
+  return (own ?? azure) !== undefined && /^Bearer sk-ant-[\w-]{8,1024}$/.test(authorization) ? authorization : null
 }
 
 /** The `authorization` that may hold a key of the gateway. */
