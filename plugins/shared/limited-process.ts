@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { behindCalls } from './behind-calls.ts'
 import { fencesFor, freshUser } from './fences.ts'
 
 /** A program that reads what callers sent, so a fault in it must harm nothing else. */
@@ -42,13 +43,14 @@ export const startLimited = (
   const processes = user === null ? '' : fewProcesses
   const limits = `ulimit -c 0; ${files}${processes}ulimit -v ${memory}; ulimit -t ${work}; exec "$@"`
   const words = fencesFor(tmpdir()).words(user)
-  return spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
+  const child = spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
     stdio,
     env: { PATH: process.env['PATH'] },
     signal,
     timeout: patience,
     killSignal: 'SIGKILL',
   })
+  return behindCalls(child)
 }
 
 /** How it ended, once all that it wrote is there. Rejects with the signal's reason when that fired. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { getPriority } from 'node:os'
 
 export interface Tries {
   readonly port: number
@@ -26,6 +27,7 @@ export default async ({ port, file }: Tries): Promise<Readonly<Record<string, un
   user: process.getuid?.() ?? null,
   process: ownName,
   number: process.pid,
+  priority: getPriority(),
   surroundings: Object.keys(process.env).filter((name) => name !== 'PWD'),
 })
 

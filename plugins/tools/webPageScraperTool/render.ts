@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { giveFilesTo, helperUser } from '../../shared/limited-process.ts'
 import { Unavailable, Unconfigured } from '../../../core/errors.ts'
+import { behindCalls } from '../../shared/behind-calls.ts'
 import { fencesFor } from '../../shared/fences.ts'
 import { browserLanes } from '../../shared/job-lanes.ts'
 import type { Door } from '../../../core/ports/platform.ts'
@@ -92,6 +93,7 @@ const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSign
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
+  behindCalls(child)
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).on('error', () => child.pid === undefined && resolve())
   })

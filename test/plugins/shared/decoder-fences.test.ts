@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { randomInt } from 'node:crypto'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -53,6 +53,11 @@ const leaving = (seconds: number, then: string) => `setsid sleep ${seconds} & ec
 
 const begun = (child: ChildProcess) => new Promise((resolve) => child.stdout!.once('data', resolve))
 const unique = () => randomInt(100_000, 900_000)
+
+t.test('calls go before a decoder where the cores are few', { skip }, async (t) => {
+  const priority = Number(await printed(takenOver('nice', soon()), soon()))
+  t.equal(priority, getPriority() + constants.priority.PRIORITY_BELOW_NORMAL)
+})
 
 t.test('what a decoder starts ends with the call, however that ends', { skip }, async (t) => {
   const ends: Readonly<Record<string, (seconds: number) => Promise<unknown>>> = {

@@ -2,6 +2,7 @@ import '../../fakes/unwatched.ts'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { runErrand } from '../../../plugins/shared/errand.ts'
@@ -32,6 +33,7 @@ t.test('a parser reaches no network, no file, no program and no environment', li
   if (alone) t.equal(told['number'], 1, 'the processes of the machine are not seen')
   if (fileless) t.match(told, { reads: false, writes: false, starts: false }, 'by the permissions of Node')
   t.equal(told['user'] !== process.getuid!(), strangers, 'the user')
+  t.equal(told['priority'], getPriority() + constants.priority.PRIORITY_BELOW_NORMAL, 'calls go before parsers')
   t.equal(strangers, othersMayRun(), 'root gives each parser a user of its own')
 })
 
