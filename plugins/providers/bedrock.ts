@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, readObject } from '../shared/backend.ts'
 import { fieldsBeyondMessages } from '../shared/dialects/messages/unsupported-fields.ts'
-import { printJson } from './shared/print-json.ts'
+import { printJson } from '../shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'

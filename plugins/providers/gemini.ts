@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
-import { printJson } from './shared/print-json.ts'
+import { printJson } from '../shared/print-json.ts'
 import { wrapped } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant, type Post } from './shared/generate-content/generate-content-backend.ts'
 import { vectorsOf } from './shared/media-answers.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
-import { printJson } from './shared/print-json.ts'
+import { printJson } from '../shared/print-json.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../../core/errors.ts'
 import type { Answer, Clock } from '../../core/ports/platform.ts'
 import { type GatheredBytes, gatheredBytes } from '../../core/gathered-bytes.ts'
@@ -5,11 +6,15 @@ import { flowOf, takeAll } from '../../core/ports/flow.ts'
 import type { Soon } from '../../core/ports/soon.ts'
 import { membersIn } from '../../core/dialects/json-pieces.ts'
 import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
+import { isJsonObject } from '../../core/dialects/json-object.ts'
+import { readJson } from '../../core/dialects/read-json.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
 import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
 /** Bytes of an answer that is read whole. */
 const mostAnswerBytes = 64 * 1024 * 1024
+/** Bytes of an answer that one turn of the loop reads. */
+const atOnceBytes = 256 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
 const refusal = 16 * 1024
 const finishMs = 1_000
@@ -114,9 +119,23 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
 /** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
 export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
 
-/** A JSON object. */
-export const readObject = async (answer: Answer): Promise<Record<string, unknown>> =>
-  objectIn(await readText(answer), answer.status)
+/** A JSON object; a long one is read in turns of the loop. */
+export const readObject = async (answer: Answer): Promise<Record<string, unknown>> => {
+  const bytes = await readBytes(answer)
+  return bytes.length > atOnceBytes ? longObject(bytes, answer.status) : objectIn(bytes.toString('utf8'), answer.status)
+}
+
+const longObject = async (bytes: Buffer, status: number): Promise<Record<string, unknown>> => {
+  const utf8 = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
+  try {
+    const value = await readJson(utf8, 'plain', noBounds)
+    if (isJsonObject(value)) return value
+  } catch (fault) {
+    // The fault may quote the answer.
+    if (!(fault instanceof BadRequest)) throw fault
+  }
+  throw garbled('The answer is not a JSON object', status)
+}
 
 /** Throws UpstreamFailed for a text that is no JSON object. */
 export const objectIn = (text: string, status: number): Record<string, unknown> => {

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { freeTurn } from '../../core/dialects/loop-time.ts'
+import { gatheredBytes } from '../../core/gathered-bytes.ts'
 import { ModelName } from '../../core/dialects/model-name.ts'
 import { listOf } from '../../core/validate.ts'
 import type { Embedded } from '../../core/ports/embed.ts'
@@ -81,15 +83,48 @@ export const embed = (
   )
 }
 
-/** The answer of the route, under the caller's name of the model. */
-export const printEmbedded = ({ vectors, usage }: Embedded, { encoding_format }: Embedding, model: string) => {
-  const print = encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
-  return {
-    object: 'list',
-    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: print(vector) })),
-    model,
-    usage: { prompt_tokens: usage.input, total_tokens: usage.input + usage.output },
+/** Numbers that one turn of the loop prints: a quarter of a microsecond each. */
+const numbersOfTurn = 2_048
+
+/** A list of vectors within an answer: the JSON around the list, and the word for each vector. */
+export interface VectorList {
+  readonly before: string
+  item(vector: Float32Array, index: number): unknown
+  readonly behind: string
+}
+
+/** JSON of an answer with vectors, printed in turns of the loop: a thousand vectors are 30 MB of numbers. */
+export const printVectors = async (
+  vectors: readonly Float32Array[],
+  { before, item, behind }: VectorList,
+): Promise<Uint8Array> => {
+  const bytes = gatheredBytes()
+  let [text, numbers] = [before, 0]
+  for (const [index, vector] of vectors.entries()) {
+    text += (index === 0 ? '' : ',') + JSON.stringify(item(vector, index))
+    numbers += vector.length
+    if (numbers < numbersOfTurn) continue
+    bytes.add(Buffer.from(text))
+    ;[text, numbers] = ['', 0]
+    await freeTurn()
   }
+  bytes.add(Buffer.from(text + behind))
+  return bytes.whole()
+}
+
+/** The answer of the route, under the caller's name of the model. */
+export const printEmbedded = (
+  { vectors, usage }: Embedded,
+  { encoding_format }: Embedding,
+  model: string,
+): Promise<Uint8Array> => {
+  const print = encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
+  const used = { prompt_tokens: usage.input, total_tokens: usage.input + usage.output }
+  return printVectors(vectors, {
+    before: '{"object":"list","data":[',
+    item: (vector, index) => ({ object: 'embedding', index, embedding: print(vector) }),
+    behind: `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(used)}}`,
+  })
 }
 
 const base64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>

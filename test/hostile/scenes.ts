@@ -4,6 +4,7 @@ import type { Envelope } from '../lab/hunt/sealing.ts'
 import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
 import { batches } from './batches.ts'
 import { clientOf, lanes } from './lanes.ts'
+import type { Stage } from '../lab/hunt/stage.ts'
 import { type Scene, mebibyte } from './scene.ts'
 import { conversation, unknownKeys } from './besieged.ts'
 import { victims } from './victims.ts'
@@ -188,6 +189,33 @@ const underBounds: readonly Scene[] = [
   ),
 ]
 
+/** Short bodies with long answers: so many vectors of so many numbers. */
+const [texts, numbers] = [1_000, 1_536]
+const listed = (item: string): string => `[${Array(texts).fill(item).join()}]`
+const embeddedTexts = `{"model":"embedding","dimensions":${numbers},"input":${listed('"a"')}}`
+const contents = `{"requests":${listed(`{"outputDimensionality":${numbers},"content":{"parts":[{"text":"a"}]}}`)}}`
+
+const vectorsOf = (name: string, body: string, play: (stage: Stage, body: Buffer) => Promise<unknown>): Scene => ({
+  name: `a thousand vectors ${name}`,
+  // The numbers of an answer are 32 MB.
+  memory: 256 * mebibyte,
+  async play(stage) {
+    // The code of the route is loaded with its first call.
+    await play(stage, Buffer.from(body))
+    await stage.watch.begin()
+    await play(stage, Buffer.from(body))
+    return { sent: body.length }
+  },
+})
+
+const vectors: readonly Scene[] = [
+  vectorsOf('of the interface', embeddedTexts, (stage, body) => post(stage, '/std/embeddings', body)),
+  vectorsOf('of Gemini', contents, (stage, body) => post(stage, '/v1beta/models/embedding:batchEmbedContents', body)),
+  vectorsOf('of a sealed call', embeddedTexts, (stage, body) =>
+    postSealed(stage, '/rvenc/embeddings', body, inference),
+  ),
+]
+
 const chunked = (name: string, path: string, chunks: number): Scene => ({
   name,
   play: async (stage) => ({ sent: Math.min(4 * mebibyte, await inTinyChunks(stage, path, chunks)) }),
@@ -257,6 +285,7 @@ export const scenes: readonly Scene[] = [
   ...faults,
   ...keyed,
   ...underBounds,
+  ...vectors,
   ...chunks,
   ...webSockets,
   ...batches,

@@ -4,6 +4,8 @@ import { GatewayError, Unavailable } from '../../../core/errors.ts'
 import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
 import { type WantedHead, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
+import { soon } from '../../../core/ports/soon.ts'
+import { printJson } from '../../../plugins/shared/print-json.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
@@ -31,6 +33,12 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(left))
     const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
+    const sayLong = (value: object) =>
+      soon(printJson(value), (line) => {
+        if (typeof line === 'string') return response.write(`${line}\n`)
+        response.write(line)
+        return response.write('\n')
+      })
     try {
       const url = new URL(request.url ?? '/', 'unix://enclave')
       const path = url.pathname.slice(1)
@@ -57,7 +65,7 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
       const { sealed, spoken } = await incoming(request)
       const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
       const reply = await enclave.handle(route, sealed, grant, gone.signal, enclaveFiles)
-      if (reply.kind === 'body') say(reply)
+      if (reply.kind === 'body') await sayLong(reply)
       else {
         say({ kind: 'frames' })
         // The backend is asked only after the gateway has a place for the stream. When the gateway ends its half, the

@@ -18,7 +18,7 @@ import { chatByResponses, countByResponses, responsesWire } from './responses/re
 import type { Roads } from './responses/roads.ts'
 import { changedBy, type RequestChange } from './request-change.ts'
 import type { LongTexts } from '../../shared/long-texts.ts'
-import { printJson, printNow } from './print-json.ts'
+import { printJson, printNow } from '../../shared/print-json.ts'
 import { type MediaBackend, type MediaUpstream, type PostToBackend, mediaBackend } from './media-backend.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { retryCount } from '../../../core/inference/routing/tries.ts'

@@ -16,7 +16,7 @@ export const vectorsOf = (data: unknown, texts: number): readonly Float32Array[]
 }
 
 const vectorOf = (embedding: unknown): Float32Array => {
-  if (Array.isArray(embedding)) return Float32Array.from(embedding)
+  if (Array.isArray(embedding)) return new Float32Array(embedding)
   if (typeof embedding !== 'string') throw garbled('A vector that is none')
   const bytes = Buffer.from(embedding, 'base64')
   const vector = new Float32Array(bytes.length >> 2)

@@ -1,4 +1,4 @@
-import { printJson } from './print-json.ts'
+import { printJson } from '../../shared/print-json.ts'
 import { transcriptEvents } from '../../shared/transcript-events.ts'
 import { garbled, readBytes, readObject } from '../../shared/backend.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'

@@ -1,6 +1,6 @@
 import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
 import { accepted } from '../../shared/backend.ts'
-import { printJson } from './print-json.ts'
+import { printJson } from '../../shared/print-json.ts'
 
 /** A route of a backend that takes JSON. */
 export interface JsonRoute {

@@ -3,7 +3,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatAnswer, ChatWire, Completion, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { keptObject, objectIn, readKept, readObject } from '../../shared/backend.ts'
 import { itemsBy, mustBeEvents, mustBeOf } from './event-items.ts'
-import { printNow } from './print-json.ts'
+import { printNow } from '../../shared/print-json.ts'
 
 export type Completed = Extract<ChatAnswer, { kind: 'completion' }>
 

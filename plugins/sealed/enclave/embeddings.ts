@@ -6,7 +6,7 @@ import type { Grant, SealedReply } from '../../../core/ports/enclave.ts'
 import { type chatNeeds, confidentialModel } from './chat.ts'
 import type { OpenedRequest } from './open.ts'
 import { checkParameters } from './refusals.ts'
-import { sealedReply } from './reply.ts'
+import { printedReply } from './reply.ts'
 
 /** The sealed parameters. */
 export const EmbeddingRequest = v.object({ ...embeddingFields, provider: v.nullish(v.string()) })
@@ -23,5 +23,5 @@ export const embeddings = async (
   const provider = wish.provider || null
   const { answer, backend } = await embed(inference, wish, { entry, provider, extra: {} }, signal)
   const trailer = { model: entry.name, backend, usage: answer.usage, audioSeconds: null, ...provenBy(answer) }
-  return sealedReply(opened, printEmbedded(answer, wish, entry.name), trailer)
+  return printedReply(opened, await printEmbedded(answer, wish, entry.name), trailer)
 }

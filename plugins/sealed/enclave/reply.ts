@@ -1,4 +1,6 @@
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { concat, utf8 } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
 import { freshNonce, sealPrinted } from '../wire/seal.ts'
@@ -31,25 +33,42 @@ type Status = 'result' | 'failure'
 export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> =>
   sealedPrinted(asker, status, utf8(JSON.stringify(value)))
 
-const sealedPrinted = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
+const sealedPrinted = (asker: AnswerTarget, status: Status, json: Uint8Array) => {
+  const { bytes, nonce } = sealedBytes(asker, status, json)
+  return { encryptedResponse: toHex(bytes), nonce }
+}
+
+const sealedBytes = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
   const nonce = freshNonce()
   const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
   const printed = named === null ? json : concat(utf8(head), json, utf8('}'))
-  return { encryptedResponse: toHex(sealPrinted(secret, nonce, printed)), nonce: toHex(nonce) }
+  return { bytes: sealPrinted(secret, nonce, printed), nonce: toHex(nonce) }
+}
+
+/** Bytes whose digits one turn of the loop prints. */
+const atOnceBytes = 256 * 1024
+
+/** The same as `sealedPrinted`, in turns of the loop. */
+const sealedInTurns = async (asker: AnswerTarget, status: Status, json: Uint8Array) => {
+  const { bytes, nonce } = sealedBytes(asker, status, json)
+  const digits: string[] = []
+  for (let at = 0; at < bytes.length; at += atOnceBytes) {
+    await freeTurn()
+    digits.push(toHex(bytes.subarray(at, at + atOnceBytes)))
+  }
+  return { encryptedResponse: digits.join(''), nonce }
 }
 
 /** The reply for a result that is still a value. */
-export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): SealedReply =>
+export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): Soon<SealedReply> =>
   printedReply(asker, utf8(JSON.stringify(value)), trailer)
 
 /** The reply for a result that is already JSON text. */
-export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): SealedReply => ({
-  kind: 'body',
-  status: 200,
-  body: sealedPrinted(asker, 'result', json),
-  failure: null,
-  trailer,
-})
+export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> =>
+  soon(
+    json.length > atOnceBytes ? sealedInTurns(asker, 'result', json) : sealedPrinted(asker, 'result', json),
+    (body): SealedReply => ({ kind: 'body', status: 200, body, failure: null, trailer }),
+  )
 
 /** A failure after opening: fixed words outside the seal, the field inside. */
 export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trailer = emptyTrailer): SealedReply => {

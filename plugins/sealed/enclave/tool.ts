@@ -3,6 +3,7 @@ import { BadRequest, NotFound, Unconfigured, Unreadable } from '../../../core/er
 import type { SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
 import type { MadeFile, SearchBounds, Tool } from '../../../core/ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel } from '../wire/file.ts'
 import { toHex } from '../wire/hex.ts'
@@ -61,7 +62,7 @@ export const runTool = async (
 ): Promise<SealedReply> => {
   const { parts } = opened
   const params = toolParams(tool.params, opened.params)
-  const sealed = (result: unknown): SealedReply => {
+  const sealed = (result: unknown): Soon<SealedReply> => {
     const json = utf8(JSON.stringify(result ?? null))
     if (json.length > mostResult) throw new Refusal('too_large')
     return printedReply(opened, json, emptyTrailer)

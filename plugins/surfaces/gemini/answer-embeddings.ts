@@ -1,8 +1,9 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { refuseMember } from '../../../core/dialects/json-object.ts'
-import { type Reply, json } from '../../../core/http/reply.ts'
+import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
+import { printVectors } from '../../shared/embedding.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import { settled } from '../shared/settle.ts'
@@ -12,7 +13,7 @@ import type { askNeeds } from '../shared/chat-needs.ts'
 /** The text of a content. Parts that are no text have no vector here. */
 const textOf = ({ content }: EmbedRequest, path: string): string => {
   const texts = content.parts.map(
-    ({ text }, at) => text ?? refuseMember(`${path}content.parts.${at}.text`, 'Expected string'),
+    ({ text: words }, at) => words ?? refuseMember(`${path}content.parts.${at}.text`, 'Expected string'),
   )
   return texts.join('\n')
 }
@@ -31,7 +32,7 @@ export const embedContents = async (
   requests: readonly EmbedRequest[],
   { catalog, inference, meter }: Supplied<typeof askNeeds>,
   pathOf: (at: number) => string,
-): Promise<{ readonly values: readonly (readonly number[])[]; readonly headers: Readonly<Record<string, string>> }> => {
+): Promise<{ readonly vectors: readonly Float32Array[]; readonly headers: Readonly<Record<string, string>> }> => {
   const model = params['model'] ?? ''
   const [{ outputDimensionality: dimensions }] = requests as readonly [EmbedRequest]
   const texts = requests.map((request, at) => {
@@ -53,16 +54,18 @@ export const embedContents = async (
   const { vectors } = await settled(reservation, running, ({ usage }) => usage)
   const dropped = (['taskType', 'title'] as const).filter((name) => requests.some((request) => request[name] != null))
   const told = dropped.length === 0 ? {} : { 'x-sealgate-dropped': dropped.join(', ') }
-  return { values: vectors.map((vector) => Array.from(vector)), headers: { ...reservation.headers, ...told } }
+  return { vectors, headers: { ...reservation.headers, ...told } }
 }
+
+const worded = (vector: Float32Array) => ({ values: Array.from(vector) })
 
 /** The vector of one content. */
 export const embedOne = async (
   request: Request<EmbedRequest, unknown, Caller>,
   given: Supplied<typeof askNeeds>,
 ): Promise<Reply> => {
-  const { values, headers } = await embedContents(request, [request.input], given, () => '')
-  return json({ embedding: { values: values[0] } }, 200, headers)
+  const { vectors, headers } = await embedContents(request, [request.input], given, () => '')
+  return json({ embedding: worded(vectors[0]!) }, 200, headers)
 }
 
 /** The vectors of several contents, in their order. */
@@ -70,6 +73,7 @@ export const embedBatch = async (
   request: Request<{ readonly requests: readonly EmbedRequest[] }, unknown, Caller>,
   given: Supplied<typeof askNeeds>,
 ): Promise<Reply> => {
-  const { values, headers } = await embedContents(request, request.input.requests, given, (at) => `requests.${at}.`)
-  return json({ embeddings: values.map((each) => ({ values: each })) }, 200, headers)
+  const { vectors, headers } = await embedContents(request, request.input.requests, given, (at) => `requests.${at}.`)
+  const printed = await printVectors(vectors, { before: '{"embeddings":[', item: worded, behind: ']}' })
+  return text(printed, undefined, 200, headers)
 }

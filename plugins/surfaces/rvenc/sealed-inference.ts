@@ -4,9 +4,10 @@ import type { Supplied } from '../../../core/container.ts'
 import type { ServerEvent } from '../../../core/dialects/event.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
-import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
+import { type Reply, data, events, json, refused, text } from '../../../core/http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../../../core/http/route.ts'
 import { isListed, catalogEntryOf } from '../../shared/models/listed-model.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
@@ -69,11 +70,20 @@ const settledBody = async <T>(
   }
 }
 
+/** Digits that one turn of the loop prints. */
+const atOnceDigits = 1024 * 1024
+const printing = lazy(() => import('../../shared/print-json.ts'))
+
 /** The enclave's whole answer, or its refusal with the time after which another try makes sense. */
-const sealedAnswer = (
+const sealedAnswer = async (
   { failure, status, body, retryAfter }: SealedAnswer,
   headers: Readonly<Record<string, string>>,
-): Reply => (failure === null ? json(body, 200, headers) : refused(status, failure, body, retryAfter))
+): Promise<Reply> => {
+  if (failure !== null) return refused(status, failure, body, retryAfter)
+  if (String(body['encryptedResponse']).length <= atOnceDigits) return json(body, 200, headers)
+  const { printJson } = await printing()
+  return text(await printJson(body), undefined, 200, headers)
+}
 
 /** What all calls with a sealed text share. */
 const sealedText = {

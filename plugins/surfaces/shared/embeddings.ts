@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { json } from '../../../core/http/reply.ts'
+import { text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../shared/embedding.ts'
 import { Inference } from '../../../core/inference/inference.ts'
@@ -32,6 +32,6 @@ export const embeddings = route({
     )
     const running = embed(inference, input, { entry, provider, extra: routing, request: record.id }, signal)
     const made = await settled(reservation, running, ({ usage }) => usage)
-    return json(printEmbedded(made, input, entry.name), 200, reservation.headers)
+    return text(await printEmbedded(made, input, entry.name), undefined, 200, reservation.headers)
   },
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { JsonScan, usualBounds } from '../../../core/dialects/json-scan.ts'
 import { keepTexts, keptText, memberTexts } from '../../../core/dialects/json-text.ts'
-import { printJson } from '../../../plugins/providers/shared/print-json.ts'
+import { printJson } from '../../../plugins/shared/print-json.ts'
 import { type Relayed, readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { chance, type Chance } from '../../lab/bench/retrieval/chance.ts'

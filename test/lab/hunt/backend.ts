@@ -13,7 +13,11 @@ const choice = {
   logprobs: { content: [{ ...likely[0], top_logprobs: likely }] },
 }
 
-const vector = { index: 0, embedding: 'AACAPwAAAEAAAEDA' }
+/** Numbers of a vector, where nothing is said of them. */
+const usualDimensions = 3
+
+const vectorOf = (dimensions: number): string =>
+  Buffer.from(Float32Array.from({ length: dimensions }, (_, at) => Math.sin(at + 1)).buffer).toString('base64')
 
 const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] }
 
@@ -35,9 +39,13 @@ export interface Backend {
 }
 
 const embedded = (body: Buffer): object => {
-  const { input } = JSON.parse(body.toString()) as { readonly input: unknown }
+  const { input, dimensions = usualDimensions } = JSON.parse(body.toString()) as {
+    readonly input: unknown
+    readonly dimensions?: number
+  }
   const texts = Array.isArray(input) ? input : [input]
-  return { data: texts.map((_, index) => ({ ...vector, index })), usage }
+  const embedding = vectorOf(dimensions)
+  return { data: texts.map((_, index) => ({ index, embedding })), usage }
 }
 
 export const startBackend = async (): Promise<Backend> => {

@@ -30,6 +30,10 @@ const bodies: Readonly<Record<string, readonly [path: string, body: () => Buffer
     '/v1/embeddings',
     () => Buffer.from(`{"model":"embedding","input":[${times(99_900, () => '1')}]}`),
   ],
+  'texts of an embedding': [
+    '/v1/embeddings',
+    () => Buffer.from(`{"model":"embedding","dimensions":1536,"input":[${times(1_000, () => '"a"')}]}`),
+  ],
   'a list of messages': [
     chat,
     () => Buffer.from(`{"model":"chatting","messages":[${times(24_000, () => '{"role":"user","content":"a"}')}]}`),

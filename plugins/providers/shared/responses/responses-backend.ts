@@ -1,6 +1,6 @@
 import { keptObject, objectIn, readKept, readObject } from '../../../shared/backend.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { printJson, printNow } from '../print-json.ts'
+import { printJson, printNow } from '../../../shared/print-json.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatAnswer, ChatCall, ChatWire, CountCall, TokenCount } from '../../../../core/ports/upstream.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { printJson } from '../../../../plugins/providers/shared/print-json.ts'
+import { printJson } from '../../../plugins/shared/print-json.ts'
 
 /** Beyond what one turn of the loop prints. */
 const long = 'x'.repeat(1024 * 1024)

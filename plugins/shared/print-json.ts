@@ -1,7 +1,7 @@
-import { gatheredBytes } from '../../../core/gathered-bytes.ts'
-import { freeTurn } from '../../../core/dialects/loop-time.ts'
-import { keptText, printKept } from '../../../core/dialects/json-text.ts'
-import { type LongTexts, noTexts, printAround } from '../../shared/long-texts.ts'
+import { gatheredBytes } from '../../core/gathered-bytes.ts'
+import { freeTurn } from '../../core/dialects/loop-time.ts'
+import { keptText, printKept } from '../../core/dialects/json-text.ts'
+import { type LongTexts, noTexts, printAround } from './long-texts.ts'
 
 /** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1, about a nanosecond. */
 const oneTurnCost = 1024 * 1024

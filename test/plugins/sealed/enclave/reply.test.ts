@@ -1,0 +1,24 @@
+import t from 'tap'
+import { emptyTrailer, printedReply } from '../../../../plugins/sealed/enclave/reply.ts'
+import { fromHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { openJson } from '../../../../plugins/sealed/wire/seal.ts'
+import { turnsDuring } from '../../../turns-during.ts'
+
+const asker = { secret: new Uint8Array(32).fill(7), named: null }
+const jsonOf = (length: number): Uint8Array => Buffer.from(JSON.stringify('a'.repeat(length)))
+
+t.test('a sealed answer of any length opens to its JSON', async (t) => {
+  for (const length of [1, 262_142, 262_143, 3_000_000]) {
+    const reply = await printedReply(asker, jsonOf(length), emptyTrailer)
+    if (reply.kind !== 'body') throw new Error('frames')
+    const { encryptedResponse, nonce } = reply.body as Readonly<Record<string, string>>
+    const opened = openJson(asker.secret, fromHex(nonce!, 24)!, fromHex(encryptedResponse!, 4_000_000)!)
+    t.ok(opened === 'a'.repeat(length), `${length} characters`)
+  }
+})
+
+t.test('a long answer is printed in turns of the loop, and a short one at once', async (t) => {
+  t.notOk(printedReply(asker, jsonOf(1_000), emptyTrailer) instanceof Promise)
+  const turns = await turnsDuring(async () => printedReply(asker, jsonOf(3_000_000), emptyTrailer))
+  t.ok(turns >= 10, `${turns} turns`)
+})
