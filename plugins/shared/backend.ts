@@ -14,7 +14,7 @@ import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 /** Bytes of an answer that is read whole. */
 const mostAnswerBytes = 64 * 1024 * 1024
 /** Bytes of an answer that one turn of the loop reads. */
-const atOnceBytes = 256 * 1024
+const atOnceBytes = 1024 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
 const refusal = 16 * 1024
 const finishMs = 1_000
