@@ -4,7 +4,7 @@ import { GatewayError, Unavailable } from '../../../core/errors.ts'
 import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
 import { type WantedHead, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
-import { soon } from '../../../core/ports/soon.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { printJson } from '../../../plugins/shared/print-json.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
@@ -33,12 +33,6 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(left))
     const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
-    const sayLong = (value: object) =>
-      soon(printJson(value), (line) => {
-        if (typeof line === 'string') return response.write(`${line}\n`)
-        response.write(line)
-        return response.write('\n')
-      })
     try {
       const url = new URL(request.url ?? '/', 'unix://enclave')
       const path = url.pathname.slice(1)
@@ -65,7 +59,7 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
       const { sealed, spoken } = await incoming(request)
       const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
       const reply = await enclave.handle(route, sealed, grant, gone.signal, enclaveFiles)
-      if (reply.kind === 'body') await sayLong(reply)
+      if (reply.kind === 'body') await sayLong(response, reply)
       else {
         say({ kind: 'frames' })
         // The backend is asked only after the gateway has a place for the stream. When the gateway ends its half, the
@@ -90,6 +84,14 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
     }
   }
 }
+
+/** One line of JSON; a long one is printed in turns of the loop. */
+const sayLong = (response: ServerResponse, value: object): Soon<boolean> =>
+  soon(printJson(value), (line) => {
+    if (typeof line === 'string') return response.write(`${line}\n`)
+    response.write(line)
+    return response.write('\n')
+  })
 
 /** Made once: the stack of such an error tells nothing. */
 const left = new Error('The caller or the gateway left')
