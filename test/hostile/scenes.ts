@@ -248,7 +248,7 @@ const pipelines: readonly Scene[] = [
   pipelining('/none', manyRequests, 12),
   // As many as a connection may send ahead.
   pipelining('/docs', fewRequests, 40),
-  pipelining('/none', fewRequests, 100),
+  pipelining('/none', fewRequests, 60),
 ]
 
 /** Ms that a head may take, and ms in which its connection is gone after that. */
