@@ -21,7 +21,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed': 148,
   'plugins/sealed/client': 3036,
   'plugins/sealed/ehbp': 223,
-  'plugins/sealed/enclave': 2990,
+  'plugins/sealed/enclave': 2986,
   'plugins/sealed/evidence': 4290,
   'plugins/sealed/files': 1177,
   'plugins/sealed/log': 386,

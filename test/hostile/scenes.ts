@@ -1,6 +1,6 @@
 import type { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { members, repeatedIn } from '../lab/hunt/bodies.ts'
-import type { Envelope } from '../lab/hunt/sealing.ts'
+import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
 import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
 import { batches } from './batches.ts'
 import { clientOf, lanes } from './lanes.ts'
@@ -195,25 +195,30 @@ const listed = (item: string): string => `[${Array(texts).fill(item).join()}]`
 const embeddedTexts = `{"model":"embedding","dimensions":${numbers},"input":${listed('"a"')}}`
 const contents = `{"requests":${listed(`{"outputDimensionality":${numbers},"content":{"parts":[{"text":"a"}]}}`)}}`
 
-const vectorsOf = (name: string, body: string, play: (stage: Stage, body: Buffer) => Promise<unknown>): Scene => ({
+const vectorsOf = (name: string, path: string, made: (stage: Stage) => Promise<Buffer>): Scene => ({
   name: `a thousand vectors ${name}`,
   // The numbers of an answer are 32 MB.
   memory: 256 * mebibyte,
   async play(stage) {
+    const ask = async (): Promise<number> => {
+      const body = await made(stage)
+      const { status } = await post(stage, path, body)
+      if (status !== 200) throw new Error(`The vectors ${name} were answered with ${status}`)
+      return body.length
+    }
     // The code of the route is loaded with its first call.
-    await play(stage, Buffer.from(body))
+    await ask()
     await stage.watch.begin()
-    await play(stage, Buffer.from(body))
-    return { sent: body.length }
+    return { sent: await ask() }
   },
 })
 
 const vectors: readonly Scene[] = [
-  vectorsOf('of the interface', embeddedTexts, (stage, body) => post(stage, '/std/embeddings', body)),
-  vectorsOf('of Gemini', contents, (stage, body) => post(stage, '/v1beta/models/embedding:batchEmbedContents', body)),
-  vectorsOf('of a sealed call', embeddedTexts, (stage, body) =>
-    postSealed(stage, '/rvenc/embeddings', body, inference),
-  ),
+  vectorsOf('of the interface', '/std/embeddings', async () => Buffer.from(embeddedTexts)),
+  vectorsOf('of Gemini', '/v1beta/models/embedding:batchEmbedContents', async () => Buffer.from(contents)),
+  vectorsOf('of a sealed call', '/rvenc/embeddings', async ({ base, key }) => {
+    return sealedFor(await keyAt(base, key), Buffer.from(embeddedTexts), inference).body
+  }),
 ]
 
 const chunked = (name: string, path: string, chunks: number): Scene => ({

@@ -30,11 +30,8 @@ export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
 type Status = 'result' | 'failure'
 
 /** JSON for the caller only, under a new nonce. */
-export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> =>
-  sealedPrinted(asker, status, utf8(JSON.stringify(value)))
-
-const sealedPrinted = (asker: AnswerTarget, status: Status, json: Uint8Array) => {
-  const { bytes, nonce } = sealedBytes(asker, status, json)
+export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> => {
+  const { bytes, nonce } = sealedBytes(asker, status, utf8(JSON.stringify(value)))
   return { encryptedResponse: toHex(bytes), nonce }
 }
 
@@ -48,15 +45,13 @@ const sealedBytes = ({ secret, named }: AnswerTarget, status: Status, json: Uint
 /** Bytes whose digits one turn of the loop prints. */
 const atOnceBytes = 256 * 1024
 
-/** The same as `sealedPrinted`, in turns of the loop. */
-const sealedInTurns = async (asker: AnswerTarget, status: Status, json: Uint8Array) => {
-  const { bytes, nonce } = sealedBytes(asker, status, json)
+const digitsInTurns = async (bytes: Uint8Array): Promise<string> => {
   const digits: string[] = []
   for (let at = 0; at < bytes.length; at += atOnceBytes) {
     await freeTurn()
     digits.push(toHex(bytes.subarray(at, at + atOnceBytes)))
   }
-  return { encryptedResponse: digits.join(''), nonce }
+  return digits.join('')
 }
 
 /** The reply for a result that is still a value. */
@@ -64,11 +59,12 @@ export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Traile
   printedReply(asker, utf8(JSON.stringify(value)), trailer)
 
 /** The reply for a result that is already JSON text. */
-export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> =>
-  soon(
-    json.length > atOnceBytes ? sealedInTurns(asker, 'result', json) : sealedPrinted(asker, 'result', json),
-    (body): SealedReply => ({ kind: 'body', status: 200, body, failure: null, trailer }),
-  )
+export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> => {
+  const { bytes, nonce } = sealedBytes(asker, 'result', json)
+  return soon(bytes.length > atOnceBytes ? digitsInTurns(bytes) : toHex(bytes), (encryptedResponse): SealedReply => {
+    return { kind: 'body', status: 200, body: { encryptedResponse, nonce }, failure: null, trailer }
+  })
+}
 
 /** A failure after opening: fixed words outside the seal, the field inside. */
 export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trailer = emptyTrailer): SealedReply => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { printJson } from '../../../plugins/shared/print-json.ts'
+import { turnsDuring } from '../../turns-during.ts'
 
 /** Beyond what one turn of the loop prints. */
 const long = 'x'.repeat(1024 * 1024)
@@ -38,16 +39,11 @@ t.test('other calls have their turn while many members are printed', async (t) =
   const value = Array.from({ length: 24 }, (_, at) =>
     Object.fromEntries(Array.from({ length: 4_000 }, (_, member) => [`k${member}`, at])),
   )
-  let turns = 0
-  const turn = () => {
-    turns++
-    other = setImmediate(turn)
-  }
-  let other = setImmediate(turn)
-  const printing = printJson({ more: value })
-  t.type(printing, Promise)
-  t.equal(Buffer.from(await printing).toString(), JSON.stringify({ more: value }))
-  clearImmediate(other)
+  const turns = await turnsDuring(async () => {
+    const printing = printJson({ more: value })
+    t.type(printing, Promise)
+    t.equal(Buffer.from(await printing).toString(), JSON.stringify({ more: value }))
+  })
   t.ok(turns >= 90, `${turns} turns`)
 })
 
