@@ -1,7 +1,7 @@
 import { type CurrentTrace, type Observer, type Saw, withHook } from '../ports/observer.ts'
 import { leaveQuietly } from '../ports/flow.ts'
 import type { Clock, Random } from '../ports/platform.ts'
-import type { ChatCall, Completion, TokenCount, Upstream } from '../ports/upstream.ts'
+import type { ChatCall, Chunks, Completion, TokenCount, Upstream, Whole } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
@@ -21,7 +21,7 @@ import { continuationBody, continuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
 import type { Found } from './routing/attempt.ts'
 import { askInTurn, type FailoverNeeds, type Plan, type Search } from './routing/failover.ts'
-import type { Calls, ChatTask, Chunks, CountTask, FittedRequest, Served, Task, TaskOptions, Whole } from './task.ts'
+import type { Calls, ChatTask, CountTask, FittedRequest, Served, Task, TaskOptions } from './task.ts'
 
 interface CallNeeds {
   readonly settings: Settings

@@ -1,5 +1,5 @@
 import type { BackendProof } from '../ports/backend-evidence.ts'
-import type { ChatAnswer, ChatBody, ChatCall, Dialect, Ongoing, TokenCount, WireUsage } from '../ports/upstream.ts'
+import type { ChatBody, ChatCall, Chunks, Dialect, Ongoing, TokenCount, Whole, WireUsage } from '../ports/upstream.ts'
 import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
 import type { Tries } from './routing/tries.ts'
 
@@ -44,7 +44,7 @@ export type CountTask = Omit<ChatTask, 'stream' | 'patience' | 'organization'>
 export type FittedRequest = Pick<ChatCall, 'body' | 'native' | 'beside'>
 
 /** An answer with its facts. The facts of a stream change while it runs. */
-export interface Served<A extends ChatAnswer = ChatAnswer> {
+export interface Served<A extends Whole | Chunks = Whole | Chunks> {
   readonly answer: A
   /** Who answers; null until a stream's first token. */
   readonly backend: string | null
@@ -61,11 +61,6 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   /** Attempts that the caller does not know of yet. The route that reports an attempt removes it. */
   readonly notes: string[]
 }
-
-/** A chat answer in one piece. */
-export type Whole = Extract<ChatAnswer, { kind: 'completion' }>
-/** A chat answer in pieces. */
-export type Chunks = Extract<ChatAnswer, { kind: 'chunks' }>
 
 /** The calls to backends. */
 export interface Calls {

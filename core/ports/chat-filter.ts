@@ -1,8 +1,6 @@
 import { many } from '../container.ts'
 import type { GuardedCall } from './guard.ts'
-import type { ChatAnswer, Chunk } from './upstream.ts'
-
-type Whole = Extract<ChatAnswer, { kind: 'completion' }>
+import type { Chunk, Whole } from './upstream.ts'
 
 /** The way of one chat through a filter: what goes out, and what comes back. */
 export interface Passage {

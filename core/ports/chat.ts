@@ -1,5 +1,6 @@
 import type { BackendAnswer } from './backend-evidence.ts'
 import type { Push } from './platform.ts'
+import type { Soon } from './soon.ts'
 
 /** The common chat format. Other fields pass unchanged in both directions. */
 export interface ChatBody {
@@ -89,8 +90,8 @@ export interface ChatWire {
   body(texts: ReadonlyMap<string, Uint8Array>): string | Uint8Array | null
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
-  /** Throws as `chat` does. */
-  whole(text: string, status: number, bytes: Uint8Array): Extract<ChatAnswer, { kind: 'completion' }>
+  /** A long answer is read in turns of the loop. Throws as `chat` does. */
+  whole(bytes: Buffer, status: number): Soon<Whole>
   /** The reader of one stream. */
   events(status: number): WireEvents
   /** The true fault of a refusal, where the backend's status alone does not tell. */
@@ -186,16 +187,18 @@ export interface WireUsage {
  * A backend may give either form; core converts between them. Chunks end normally only after the backend's own end
  * mark, otherwise they throw UpstreamFailed.
  */
-export type ChatAnswer =
-  | (BackendAnswer & {
-      readonly kind: 'completion'
-      readonly completion: Completion
-      /** The completion as the backend's own JSON text; absent after a change. */
-      readonly text?: string
-      /** The completion in the backend's dialect, unchanged. */
-      readonly native?: Native
-    })
-  | (BackendAnswer & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> })
+export type ChatAnswer = Whole | Chunks
+
+export interface Whole extends BackendAnswer {
+  readonly kind: 'completion'
+  readonly completion: Completion
+  /** The completion as the backend's own JSON text; absent after a change. */
+  readonly text?: string
+  /** The completion in the backend's dialect, unchanged. */
+  readonly native?: Native
+}
+
+export type Chunks = BackendAnswer & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> }
 
 /** The ability to chat; absent when the backend lacks it. */
 export interface Chats {

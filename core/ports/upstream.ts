@@ -12,6 +12,7 @@ export type {
   ChatWire,
   Chunk,
   ChunkChoice,
+  Chunks,
   Completion,
   Dialect,
   Message,
@@ -21,6 +22,7 @@ export type {
   TextField,
   ToolCall,
   ToolCallPart,
+  Whole,
   WireEvents,
   WireUsage,
 } from './chat.ts'

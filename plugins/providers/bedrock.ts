@@ -111,7 +111,7 @@ export default plugin({
         whole: (answer) =>
           completedBy(claudeCompletionOf(answer, request, clock), answer, isNative ? 'messages' : null),
         events: (status) => claudeEvents(request, clock, status),
-        check: mustBeFrames,
+        streams: mustBeFrames,
       }
     }
     const byConverse = (call: ChatCall): WiredChat => {
@@ -121,7 +121,7 @@ export default plugin({
         isNative: false,
         whole: (answer) => completedBy(completionOf(answer, reading), answer, null),
         events: (status) => converseEvents(reading, status),
-        check: mustBeFrames,
+        streams: mustBeFrames,
       }
     }
     const wired = (call: ChatCall) => (isClaude(call.model) ? byClaude : byConverse)(call)

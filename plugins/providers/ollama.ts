@@ -51,7 +51,7 @@ export default plugin({
         isNative: false,
         whole: (answer) => completedBy(completionOf(answer, reading), answer, null),
         events: (status) => ollamaEvents(reading, status),
-        check: () => undefined,
+        streams: () => true,
       }
     }
     const { push } = fetch

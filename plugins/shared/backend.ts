@@ -120,10 +120,12 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
 export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
 
 /** A JSON object; a long one is read in turns of the loop. */
-export const readObject = async (answer: Answer): Promise<Record<string, unknown>> => {
-  const bytes = await readBytes(answer)
-  return bytes.length > atOnceBytes ? longObject(bytes, answer.status) : objectIn(bytes.toString('utf8'), answer.status)
-}
+export const readObject = async (answer: Answer): Promise<Record<string, unknown>> =>
+  objectOf(await readBytes(answer), answer.status)
+
+/** The same of bytes that have come; `text` is what they say, where they are decoded already. */
+export const objectOf = (bytes: Buffer, status: number, text?: string): Soon<Record<string, unknown>> =>
+  bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
 
 const longObject = async (bytes: Buffer, status: number): Promise<Record<string, unknown>> => {
   const utf8 = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
@@ -144,13 +146,15 @@ export const objectIn = (text: string, status: number): Record<string, unknown> 
   return value
 }
 
-/** A JSON object whose members are printed as they came. */
+/** A JSON object whose members are printed as they came; a long one is read in turns of the loop, and printed anew. */
 export const readKept = async (answer: Answer): Promise<Record<string, unknown>> =>
-  keptObject(await readBytes(answer), answer.status)
+  keptOf(await readBytes(answer), answer.status)
 
-/** The same of bytes. */
-export const keptObject = (given: Uint8Array, status: number): Record<string, unknown> => {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+/** The same of bytes that have come. */
+export const keptOf = (bytes: Buffer, status: number): Soon<Record<string, unknown>> =>
+  bytes.length > atOnceBytes ? longObject(bytes, status) : keptObject(bytes, status)
+
+const keptObject = (bytes: Buffer, status: number): Record<string, unknown> => {
   const value = objectIn(bytes.toString('utf8'), status)
   const scan = new JsonScan(bytes, noBounds)
   try {

@@ -1,3 +1,4 @@
+import { createTransport } from 'ehbp'
 import type { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { members, repeatedIn } from '../lab/hunt/bodies.ts'
 import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
@@ -189,21 +190,20 @@ const underBounds: readonly Scene[] = [
   ),
 ]
 
-/** Short bodies with long answers: so many vectors of so many numbers. */
-const [texts, numbers] = [1_000, 1_536]
-const listed = (item: string): string => `[${Array(texts).fill(item).join()}]`
-const embeddedTexts = `{"model":"embedding","dimensions":${numbers},"input":${listed('"a"')}}`
-const contents = `{"requests":${listed(`{"outputDimensionality":${numbers},"content":{"parts":[{"text":"a"}]}}`)}}`
-
-const vectorsOf = (name: string, path: string, made: (stage: Stage) => Promise<Buffer>): Scene => ({
-  name: `a thousand vectors ${name}`,
-  // The numbers of an answer are 32 MB.
+/** A short body with a long answer, which takes at most 256 MiB. */
+const longAnswer = (
+  name: string,
+  path: string,
+  made: (stage: Stage) => Buffer | Promise<Buffer>,
+  send = (stage: Stage, body: Buffer): Promise<{ readonly status: unknown }> => post(stage, path, body),
+): Scene => ({
+  name,
   memory: 256 * mebibyte,
   async play(stage) {
     const ask = async (): Promise<number> => {
       const body = await made(stage)
-      const { status } = await post(stage, path, body)
-      if (status !== 200) throw new Error(`The vectors ${name} were answered with ${status}`)
+      const { status } = await send(stage, body)
+      if (status !== 200) throw new Error(`The answer of "${name}" is ${status}`)
       return body.length
     }
     // The code of the route is loaded with its first call.
@@ -213,12 +213,42 @@ const vectorsOf = (name: string, path: string, made: (stage: Stage) => Promise<B
   },
 })
 
+const sealedCall = async ({ base, key }: Stage, body: string): Promise<Buffer> =>
+  sealedFor(await keyAt(base, key), Buffer.from(body), inference).body
+
+/** So many vectors of so many numbers, which are 32 MB. */
+const [texts, numbers] = [1_000, 1_536]
+const listed = (item: string): string => `[${Array(texts).fill(item).join()}]`
+const embeddedTexts = `{"model":"embedding","dimensions":${numbers},"input":${listed('"a"')}}`
+const contents = `{"requests":${listed(`{"outputDimensionality":${numbers},"content":{"parts":[{"text":"a"}]}}`)}}`
+
 const vectors: readonly Scene[] = [
-  vectorsOf('of the interface', '/std/embeddings', async () => Buffer.from(embeddedTexts)),
-  vectorsOf('of Gemini', '/v1beta/models/embedding:batchEmbedContents', async () => Buffer.from(contents)),
-  vectorsOf('of a sealed call', '/rvenc/embeddings', async ({ base, key }) => {
-    return sealedFor(await keyAt(base, key), Buffer.from(embeddedTexts), inference).body
-  }),
+  longAnswer('a thousand vectors of the interface', '/std/embeddings', () => Buffer.from(embeddedTexts)),
+  longAnswer('a thousand vectors of Gemini', '/v1beta/models/embedding:batchEmbedContents', () =>
+    Buffer.from(contents),
+  ),
+  longAnswer('a thousand vectors of a sealed call', '/rvenc/embeddings', (stage) => sealedCall(stage, embeddedTexts)),
+]
+
+const ehbpChat = '/ehbp/v1/chat/completions'
+
+const byEhbp = async ({ base, key }: Stage, body: Buffer): Promise<{ readonly status: number }> => {
+  const transport = await createTransport(base)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const answer = await transport.post(base + ehbpChat, body.toString(), { headers })
+  await answer.bytes()
+  return answer
+}
+
+/** The backend tells the twenty most likely tokens in each of so many places, which is 14 MB. */
+const oddsChat =
+  '{"model":"chatting","messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":20,"max_tokens":16000}'
+const odds: readonly Scene[] = [
+  longAnswer('a chat with the odds of 16,000 tokens', chat, () => Buffer.from(oddsChat)),
+  longAnswer('a sealed chat with the odds of 16,000 tokens', '/rvenc/chat/completions', (stage) =>
+    sealedCall(stage, oddsChat),
+  ),
+  longAnswer('a chat by EHBP with the odds of 16,000 tokens', ehbpChat, () => Buffer.from(oddsChat), byEhbp),
 ]
 
 const chunked = (name: string, path: string, chunks: number): Scene => ({
@@ -291,6 +321,7 @@ export const scenes: readonly Scene[] = [
   ...keyed,
   ...underBounds,
   ...vectors,
+  ...odds,
   ...chunks,
   ...webSockets,
   ...batches,

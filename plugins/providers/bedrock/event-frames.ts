@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { garbled } from '../../shared/backend.ts'
-import type { ItemReader } from '../shared/event-items.ts'
+import type { ItemReader, Streams } from '../shared/event-items.ts'
 
 /** One message of `application/vnd.amazon.eventstream`. */
 export interface Frame {
@@ -21,8 +21,9 @@ const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
 const texts = 7
 
 /** Throws UpstreamFailed when the answer says of itself that it has no frames. */
-export const mustBeFrames = (type: string, status: number): void => {
+export const mustBeFrames: Streams = (type, status) => {
   if (!type.startsWith('application/vnd.amazon.eventstream')) throw garbled('The stream is none', status)
+  return true
 }
 
 /** Reads the items that `read` makes of frames; `read` is true at the last one. Throws UpstreamFailed for a frame with a wrong sum. */

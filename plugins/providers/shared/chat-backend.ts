@@ -11,9 +11,9 @@ import type {
   Upstream,
   WireEvents,
 } from '../../../core/ports/upstream.ts'
-import { accepted, garbled, parseObject, readText } from '../../shared/backend.ts'
+import { accepted, garbled, parseObject, readBytes, readText } from '../../shared/backend.ts'
 import { fieldsBeyondResponses } from '../../shared/dialects/responses/unsupported-fields.ts'
-import { chunkEvents, chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
+import { chunkEvents, chunksOf, type Counts, wholeIn } from './chat-chunks.ts'
 import { chatByResponses, countByResponses, responsesWire } from './responses/responses-backend.ts'
 import type { Roads } from './responses/roads.ts'
 import { changedBy, type RequestChange } from './request-change.ts'
@@ -189,8 +189,8 @@ class ChatFormatWire implements ChatWire {
     return isStream(type, status)
   }
 
-  whole(text: string, status: number): ReturnType<typeof wholeOf> {
-    return wholeOf(text, status, this.#backend.counts)
+  whole(bytes: Buffer, status: number): ReturnType<typeof wholeIn> {
+    return wholeIn(bytes, status, this.#backend.counts)
   }
 
   events(status: number): WireEvents {
@@ -219,7 +219,7 @@ const answerOf = async (backend: ChatBackend, call: ChatCall, answer: Answer, cl
   const type = answer.header('content-type') ?? ''
   if (type.startsWith('text/html') && call.stream) answer.discard()
   if (!call.stream || !isStream(type, answer.status))
-    return wholeOf(await readText(answer), answer.status, backend.counts)
+    return wholeIn(await readBytes(answer), answer.status, backend.counts)
   return { kind: 'chunks', chunks: chunksOf(answer, clock, backend.marksEnd ?? true, backend.counts) }
 }
 

@@ -1,6 +1,7 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { ChatAnswer, Chunk, Completion, WireEvents } from '../../../core/ports/upstream.ts'
-import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
+import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
+import { garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -102,9 +103,16 @@ const numbered = (calls: unknown, choice: number, numbers: CallNumbers): boolean
 }
 
 /** An answer that came whole. Throws UpstreamFailed when it is none. */
-export const wholeOf = (text: string, status: number, counts?: Counts): Extract<ChatAnswer, { kind: 'completion' }> => {
-  const body = parseObject(text)
-  if (body === null) throw garbled('The answer is not a JSON object', status)
+export const wholeOf = (text: string, status: number, counts?: Counts): Whole =>
+  completedOf(objectIn(text, status), text, counts)
+
+/** The same of bytes; a long answer is read in turns of the loop. */
+export const wholeIn = (bytes: Buffer, status: number, counts?: Counts): Soon<Whole> => {
+  const text = bytes.toString('utf8')
+  return soon(objectOf(bytes, status, text), (body) => completedOf(body, text, counts))
+}
+
+const completedOf = (body: Record<string, unknown>, text: string, counts?: Counts): Whole => {
   if (body['error'] != null) throw toldFault(body['error'])
   let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
   const loose = checked(body, counts)

@@ -14,21 +14,25 @@ export interface ItemReader<T> {
   cut(): void
 }
 
+/** Whether a stream comes, and no whole answer in its place. Throws UpstreamFailed for an answer that is neither. */
+export type Streams = (type: string, status: number) => boolean
+
 /** Throws UpstreamFailed when the answer says of itself that it is no event stream. */
-export const mustBeEvents = (type: string, status: number): void => {
+export const mustBeEvents: Streams = (type, status) => {
   if (!type.startsWith('text/event-stream')) throw garbled('The stream is none', status)
+  return true
 }
 
 /** As `itemsOf`. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
 export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
-  mustBeOf(answer, mustBeEvents)
+  beginsStream(answer, mustBeEvents)
   return itemsOf(answer, clock, read, cut)
 }
 
-/** Closes an answer that is of another type. Throws what `check` throws. */
-export const mustBeOf = (answer: Answer, check: (type: string, status: number) => void): void => {
+/** The same of an answer, which is closed where `streams` throws. */
+export const beginsStream = (answer: Answer, streams: Streams): boolean => {
   try {
-    check(answer.header('content-type') ?? '', answer.status)
+    return streams(answer.header('content-type') ?? '', answer.status)
   } catch (fault) {
     answer.discard()
     throw fault
@@ -106,9 +110,3 @@ export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>):
     },
     rest: (reads) => finish(reads, answer, clock),
   })
-
-/** The chunks of a stream of events. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
-export const chunksBy = (answer: Answer, clock: Clock, reader: WireEvents): AsyncIterable<Chunk> => {
-  mustBeOf(answer, mustBeEvents)
-  return itemsBy(answer, clock, reader)
-}

@@ -16,7 +16,7 @@ import { Guard } from '../../../core/ports/guard.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { type Soon, isLater } from '../../../core/ports/soon.ts'
 import { Settings } from '../../../core/settings.ts'
-import type { ChatAnswer, ChatBody, Chunk, Dialect, Message, Usage } from '../../../core/ports/upstream.ts'
+import type { ChatBody, Chunk, Dialect, Message, Usage, Whole } from '../../../core/ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { type Receipt, framesDigest } from '../wire/receipt.ts'
@@ -95,8 +95,6 @@ export const chatSealed = async (
   const frames = framed(chunks, streamKey(opened.secret, opened.nonce), ended, receiptFor)
   return { kind: 'frames', frames, trailer }
 }
-
-type Whole = Extract<ChatAnswer, { kind: 'completion' }>
 
 /** The answer with the marks of guards, which nobody outside learns. */
 const guardedResult = async (passage: Passage, answer: Whole, model: string, trailer: Trailer): Promise<ChatResult> => {

@@ -15,8 +15,9 @@ import { kemOf } from '../wire/kem-names.ts'
 import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
+import { printJson } from '../../shared/print-json.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
-import { emptyTrailer, refusalOf } from './reply.ts'
+import { digitsOf, emptyTrailer, refusalOf } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
 export interface EhbpNeeds {
@@ -90,16 +91,19 @@ interface AnswerSeal {
 }
 
 /** Spaces behind JSON change nothing of it, and hide its length up to a bucket. */
-const printed = (value: unknown): Uint8Array => padded(utf8(JSON.stringify(value)), bucket)
+const printed = async (value: unknown): Promise<Uint8Array> => {
+  const json = await printJson(value)
+  return padded(typeof json === 'string' ? utf8(json) : json, bucket)
+}
 
 const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
   const nonce = new Uint8Array(randomBytes(answerNonce))
   const seal = await answerSealer(answer, nonce)
-  const chunk = async (plain: Uint8Array) => toHex(await seal(plain))
+  const chunk = async (plain: Uint8Array) => digitsOf(await seal(plain))
   return {
     nonce: toHex(nonce),
     chunk,
-    whole: async (value) => ({ nonce: toHex(nonce), chunk: await chunk(printed(value)) }),
+    whole: async (value) => ({ nonce: toHex(nonce), chunk: await chunk(await printed(value)) }),
   }
 }
 

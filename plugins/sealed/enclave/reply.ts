@@ -14,6 +14,7 @@ import {
   Unreadable,
   UpstreamFailed,
 } from '../../../core/errors.ts'
+import { printJson } from '../../shared/print-json.ts'
 import { type RefusalCode, refusalCodes } from '../../shared/refusal.ts'
 import { unverified } from '../../../core/inference/proven.ts'
 import { guardRefused } from '../../shared/guards/passage.ts'
@@ -45,6 +46,10 @@ const sealedBytes = ({ secret, named }: AnswerTarget, status: Status, json: Uint
 /** Bytes whose digits one turn of the loop prints. */
 const atOnceBytes = 256 * 1024
 
+/** The digits of an answer; those of a long one are printed in turns of the loop. */
+export const digitsOf = (bytes: Uint8Array): Soon<string> =>
+  bytes.length > atOnceBytes ? digitsInTurns(bytes) : toHex(bytes)
+
 const digitsInTurns = async (bytes: Uint8Array): Promise<string> => {
   const digits: string[] = []
   for (let at = 0; at < bytes.length; at += atOnceBytes) {
@@ -56,12 +61,12 @@ const digitsInTurns = async (bytes: Uint8Array): Promise<string> => {
 
 /** The reply for a result that is still a value. */
 export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): Soon<SealedReply> =>
-  printedReply(asker, utf8(JSON.stringify(value)), trailer)
+  soon(printJson(value), (json) => printedReply(asker, typeof json === 'string' ? utf8(json) : json, trailer))
 
 /** The reply for a result that is already JSON text. */
 export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> => {
   const { bytes, nonce } = sealedBytes(asker, 'result', json)
-  return soon(bytes.length > atOnceBytes ? digitsInTurns(bytes) : toHex(bytes), (encryptedResponse): SealedReply => {
+  return soon(digitsOf(bytes), (encryptedResponse): SealedReply => {
     return { kind: 'body', status: 200, body: { encryptedResponse, nonce }, failure: null, trailer }
   })
 }

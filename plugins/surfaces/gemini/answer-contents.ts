@@ -17,6 +17,7 @@ import type { chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { countedChat } from '../shared/count-chat.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
+import { printJson } from '../../shared/print-json.ts'
 import type { Asked, Talk } from '../shared/talk.ts'
 import { jsonArrayOf } from './json-array.ts'
 
@@ -39,7 +40,7 @@ export const contentsTalk =
       tries: triesOf(headers),
       understand: alsoSealed((to, model) => translateContent(input, to, seal, model.serverTools)),
       streams,
-      whole: ({ completion, native }, model) => printKept(writing(model).whole(completion, native)),
+      whole: ({ completion, native }, model) => printJson(writing(model).whole(completion, native)),
       writing,
       broken: (error) => ({ data: JSON.stringify(googleError(error)) }),
     }

@@ -3,7 +3,7 @@ import type { EventWriter } from '../../../core/dialects/event.ts'
 import type { chatNeeds } from './chat-needs.ts'
 import type { Inference } from '../../../core/inference/inference.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
-import type { ChatAnswer } from '../../../core/ports/upstream.ts'
+import type { Whole } from '../../../core/ports/upstream.ts'
 import { type SearchedChat, type SearchedEvents, searchedAnswer, searchedEvents, usedOf } from './searched-chat.ts'
 import { callerKey } from '../../shared/caller-key.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
@@ -18,7 +18,7 @@ type ChatNeeds = Supplied<typeof chatNeeds>
 
 /** An answer that came in one piece, with the headers that report its limits and attempts. */
 export interface WholeAnswer {
-  readonly answer: Extract<ChatAnswer, { kind: 'completion' }>
+  readonly answer: Whole
   /** The name that the caller knows the model by. */
   readonly model: string
   readonly headers: Readonly<Record<string, string>>

@@ -7,6 +7,7 @@ import {
   withoutUsage,
 } from '../../../core/dialects/chat-completions.ts'
 import type { DialectEvent, EventWriter } from '../../../core/dialects/event.ts'
+import { printJson } from '../../shared/print-json.ts'
 import { chunkPrinter } from '../../shared/repeated-chunks.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
 import type { GatewayError } from '../../../core/errors.ts'
@@ -33,8 +34,14 @@ export const commonTalk =
   }
 
 /** The whole answer of a chat in the common format. */
-export const wholeChat: Talk['whole'] = ({ completion, text }, name) =>
-  printCompletion(wholeChoices(completion), name, text && wholeText(completion, text))
+export const wholeChat: Talk['whole'] = ({ completion, text }, name) => {
+  const whole = wholeChoices(completion)
+  const worded = text === undefined || text.length > atOnceCharacters ? undefined : wholeText(completion, text)
+  return worded === undefined ? printJson({ ...whole, model: name }) : printCompletion(whole, name, worded)
+}
+
+/** Characters of a text that are changed in one turn of the loop. */
+const atOnceCharacters = 1024 * 1024
 
 /** Each choice says whether there are log-probabilities and a refusal, as clients with schemas expect. */
 const wholeChoices = (completion: Completion): Completion => ({

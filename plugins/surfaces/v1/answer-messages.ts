@@ -2,7 +2,7 @@ import type { Caller } from '../../../core/access/caller.ts'
 import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
-import { printMessage } from '../../shared/dialects/messages/answer.ts'
+import { messageOf } from '../../shared/dialects/messages/answer.ts'
 import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
 import { messagesError } from '../../shared/dialects/messages/error.ts'
 import { messageEvents } from '../../shared/dialects/messages/events.ts'
@@ -18,6 +18,7 @@ import { vendorKeyOf } from '../shared/dialect-route.ts'
 import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
 import { betas } from '../../shared/dialects/betas-settings.ts'
+import { printJson } from '../../shared/print-json.ts'
 import type { Asked, Talk } from '../shared/talk.ts'
 
 interface OfDialect {
@@ -42,7 +43,7 @@ export const messagesTalk = (
     callerKey: vendorKeyOf(headers),
     understand: alsoSealed((to, model) => translateMessages(input, to, seal, headers, model.serverTools)),
     streams: input['stream'] === true,
-    whole: ({ completion, native }, model) => printMessage(completion, model, seal, native),
+    whole: ({ completion, native }, model) => printJson(messageOf(completion, model, seal, native)),
     writing: (model) => messageEvents(model, seal),
     broken: (error) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) }),
   }

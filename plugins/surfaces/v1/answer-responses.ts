@@ -13,6 +13,7 @@ import type { Keepsakes } from '../../shared/dialects/keepsakes.ts'
 import { responseEvents } from '../../shared/dialects/responses/events.ts'
 import { translateResponses } from '../../shared/dialects/responses/request.ts'
 import type { ResponsesRequest } from '../../shared/dialects/responses/shape.ts'
+import { printJson } from '../../shared/print-json.ts'
 import type { Asked, Talk } from '../shared/talk.ts'
 
 interface OfDialect {
@@ -41,7 +42,7 @@ export const responsesTalk = (
     tries: triesOf(headers),
     understand: alsoSealed((to, model) => translateResponses(input, to, seal, model.serverTools)),
     streams: input.stream === true,
-    whole: ({ completion, native }, model) => printKept(answering(model).whole(completion, native)),
+    whole: ({ completion, native }, model) => printJson(answering(model).whole(completion, native)),
     writing: (model) => (writer = answering(model)),
     broken: (error) => (writer ?? answering(input.model)).broken(error),
   }

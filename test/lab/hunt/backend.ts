@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { wavOf } from '../../../plugins/shared/sounds/wav.ts'
 
+const chatPath = '/v1/chat/completions'
+/** Tokens of the one long answer. */
+const oddsPlaces = 16_000
+
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const likely = ['A', 'B', 'yes', 'no', '0', '1'].map((token) => ({ token, logprob: -1 }))
 const choice = {
@@ -21,10 +25,23 @@ const vectorOf = (dimensions: number): string =>
 
 const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] }
 
-/** The same answer to every question of a kind. Nothing is read of a body but how many texts it has. */
+/** A chat with the twenty most likely tokens in each place, where a body asks for all of them. */
+const oddsOf = (body: Buffer): object | null => {
+  const { logprobs, top_logprobs, max_tokens } = JSON.parse(body.toString()) as Readonly<Record<string, unknown>>
+  if (logprobs !== true || top_logprobs !== 20 || max_tokens !== oddsPlaces) return null
+  const likely = Array.from({ length: 20 }, (_, at) => ({
+    token: ` ${at}`,
+    logprob: -at - 1 / 3,
+    bytes: [32, 48 + at],
+  }))
+  const content = Array.from({ length: oddsPlaces }, () => ({ ...likely[0], top_logprobs: likely }))
+  return { ...answers[chatPath], choices: [{ ...choice, logprobs: { content } }] }
+}
+
+/** The same answer to every question of a kind. Nothing else is read of a body. */
 const answers: Readonly<Record<string, object>> = {
   '/v1/models': { object: 'list', data: [] },
-  '/v1/chat/completions': { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage },
+  [chatPath]: { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage },
   '/v1/moderations': { id: 'm', model: 'm', results: [{ flagged: false }] },
   '/v1/images/generations': drawn,
   '/v1/images/edits': drawn,
@@ -48,6 +65,9 @@ const embedded = (body: Buffer): object => {
   return { data: texts.map((_, index) => ({ index, embedding })), usage }
 }
 
+const answerTo = (path: string, body: Buffer): object | undefined =>
+  path === '/v1/embeddings' ? embedded(body) : (path === chatPath && oddsOf(body)) || answers[path]
+
 export const startBackend = async (): Promise<Backend> => {
   const server = createServer((request, response) => {
     if (request.url === '/v1/files') {
@@ -55,7 +75,7 @@ export const startBackend = async (): Promise<Backend> => {
       return
     }
     void buffer(request).then((body) => {
-      const answer = request.url === '/v1/embeddings' ? embedded(body) : answers[request.url!]
+      const answer = answerTo(request.url ?? '', body)
       response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })
       response.end(answer === undefined ? sound : JSON.stringify(answer))
     })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
-import type { Answer, Clock } from '../../../../core/ports/platform.ts'
+import type { Clock } from '../../../../core/ports/platform.ts'
 import type {
   Chunk,
   ChunkChoice,
@@ -12,7 +12,7 @@ import type {
   WireEvents,
   WireUsage,
 } from '../../../../core/ports/upstream.ts'
-import { chunksBy, markedEvents, withNative } from '../event-items.ts'
+import { markedEvents, withNative } from '../event-items.ts'
 
 type Items = readonly JsonObject[]
 
@@ -275,7 +275,3 @@ const ended = (reading: Reading, response: JsonObject, into: Chunk[]): true => {
 /** The events of one stream. It ends well only behind the event that has the whole response. */
 export const responsesEvents = (model: string, native: boolean, clock: Clock, status: number): WireEvents =>
   markedEvents(eventReader(model, native, clock, status), status)
-
-/** The chunks of a stream of events. */
-export const chunksOf = (answer: Answer, model: string, native: boolean, clock: Clock): AsyncIterable<Chunk> =>
-  chunksBy(answer, clock, responsesEvents(model, native, clock, answer.status))

@@ -1,7 +1,6 @@
 import type { Completion, Message, Native, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { printKept } from '../../../../core/dialects/json-text.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -73,11 +72,11 @@ export const imageText = (images: unknown): string =>
         .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
-export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): string => {
-  if (native?.dialect === 'messages') return printKept({ ...native.body, model })
+export const messageOf = (completion: Completion, model: string, seal: Seal, native?: Native): JsonObject => {
+  if (native?.dialect === 'messages') return { ...native.body, model }
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
-  return JSON.stringify({
+  return {
     id: idOf(completion.id),
     type: 'message',
     role: 'assistant',
@@ -85,7 +84,7 @@ export const printMessage = (completion: Completion, model: string, seal: Seal, 
     content: blocksOf(choice.message, seal),
     ...endOf(choice),
     usage: usageOf(completion.usage),
-  })
+  }
 }
 
 const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {

@@ -9,8 +9,8 @@ import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt
 import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
 import type { Outcome } from '../../../../core/ports/observer.ts'
-import type { Soon } from '../../../../core/ports/soon.ts'
-import type { ChatWire, Usage } from '../../../../core/ports/upstream.ts'
+import { type Soon, isLater } from '../../../../core/ports/soon.ts'
+import type { ChatWire, Usage, Whole } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedOf } from '../searched-chat.ts'
 import { AnswerListener, Line, type State } from './answer-listener.ts'
@@ -153,10 +153,18 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   protected override whole(bytes: Buffer): void {
     let answer
     try {
-      answer = this.wire.whole(bytes.toString('utf8'), this.status, bytes)
+      answer = this.wire.whole(bytes, this.status)
     } catch (fault) {
       return this.broke(fault)
     }
+    if (!isLater(answer)) return this.#gives(answer, bytes)
+    const read = answer.then((whole) => this.#gives(whole, bytes))
+    read.catch((fault: unknown) => this.broke(fault))
+  }
+
+  #gives(answer: Whole, bytes: Buffer): void {
+    // The client may have left while the answer was read, or its time may have run out.
+    if (this.isEnding()) return
     const { completion } = answer
     const { model, candidate, passage } = this.#begun
     this.#answered(this.#ground.at.clock.now())
@@ -168,12 +176,19 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (passage !== null) this.#settle(used, candidate.provider)
     if (passage !== null) return this.#ends(giveGuarded(this.#leftCall(null, false), passage, answer))
     void this.#reservation?.settle(used, candidate.provider)
+    let printed
     try {
-      this.#sent = answerBytes(answer, bytes, model.name, this.#begun)
+      printed = answerBytes(answer, bytes, model.name, this.#begun)
     } catch (fault) {
       return this.#unspeakable(fault)
     }
     this.state = 'ending'
+    if (!isLater(printed)) return this.#sends(printed)
+    printed.then((whole) => this.#sends(whole)).catch((fault: unknown) => this.#unspeakable(fault))
+  }
+
+  #sends(whole: string | Uint8Array): void {
+    this.#sent = whole
     this.#ground.given.meter.waits(this)
   }
 

@@ -6,8 +6,8 @@ import { chunksOfCompletion } from '../../../../core/inference/collect-chunks.ts
 import type { Candidate } from '../../../../core/inference/models/catalog-entry.ts'
 import { printedEvents } from '../printed-events.ts'
 import type { Tries } from '../../../../core/inference/routing/tries.ts'
-import type { ChatTask, Whole } from '../../../../core/inference/task.ts'
-import type { Completion } from '../../../../core/ports/upstream.ts'
+import type { ChatTask } from '../../../../core/inference/task.ts'
+import type { Completion, Whole } from '../../../../core/ports/upstream.ts'
 import type { BegunChat, Ground } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import { type SearchedChat, searchedAnswer, searchedEvents } from '../searched-chat.ts'
@@ -68,14 +68,14 @@ const answerElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<voi
   const served = await calls.chat({ ...taskOf(call), stream: false }, signal, before)
   const { answer, headers } = await searchedAnswer(call, served)
   Object.assign(at.answer.headers, worded.dropped, headers)
-  at.answer.whole(worded.whole(answer, call.model.name))
+  at.answer.whole(await worded.whole(answer, call.model.name))
 }
 
 /** Gives the whole answer of the first backend as guards leave it. */
 export const giveGuarded = async ({ at, model, worded }: LeftCall, passage: Passage, answer: Whole): Promise<void> => {
   const given = await passage.answer(answer)
   Object.assign(at.answer.headers, marksOf(passage))
-  at.answer.whole(worded.whole(given, model.name))
+  at.answer.whole(await worded.whole(given, model.name))
 }
 
 const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<void> => {

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-bytes.ts'
 import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
-import type { ChatAnswer } from '../../../../core/ports/upstream.ts'
+import type { Soon } from '../../../../core/ports/soon.ts'
+import type { Whole } from '../../../../core/ports/upstream.ts'
 import { faultOf, retryAfterOf } from '../../../shared/backend.ts'
 import type { BegunChat } from './begun-chat.ts'
 
@@ -39,11 +40,11 @@ export const refusalOf = (status: number, headers: AnswerHeaders, bytes: Buffer,
 
 /** A whole answer for the caller: the backend's own bytes, where nothing in them has to change. */
 export const answerBytes = (
-  answer: Extract<ChatAnswer, { kind: 'completion' }>,
+  answer: Whole,
   bytes: Buffer,
   model: string,
   { isCommon, worded }: Pick<BegunChat, 'isCommon' | 'worded'>,
-): string | Buffer => {
+): Soon<string | Uint8Array> => {
   const isSame = isCommon && answer.text !== undefined && answer.completion.model === model
   return isSame && isUtf8(bytes) ? bytes : worded.whole(answer, model)
 }

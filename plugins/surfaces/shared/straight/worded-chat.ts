@@ -49,7 +49,7 @@ class CommonChat implements WordedChat {
     return () => understood
   }
 
-  whole(answer: Parameters<Talk['whole']>[0], model: string): string {
+  whole(answer: Parameters<Talk['whole']>[0], model: string): ReturnType<Talk['whole']> {
     return wholeChat(answer, model)
   }
 

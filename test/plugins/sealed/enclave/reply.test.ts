@@ -1,5 +1,5 @@
 import t from 'tap'
-import { emptyTrailer, printedReply } from '../../../../plugins/sealed/enclave/reply.ts'
+import { emptyTrailer, printedReply, sealedReply } from '../../../../plugins/sealed/enclave/reply.ts'
 import { fromHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { openJson } from '../../../../plugins/sealed/wire/seal.ts'
 import { turnsDuring } from '../../../turns-during.ts'
@@ -21,4 +21,8 @@ t.test('a long answer is printed in turns of the loop, and a short one at once',
   t.notOk(printedReply(asker, jsonOf(1_000), emptyTrailer) instanceof Promise)
   const turns = await turnsDuring(async () => printedReply(asker, jsonOf(3_000_000), emptyTrailer))
   t.ok(turns >= 10, `${turns} turns`)
+  const values = Array.from({ length: 200_000 }, (_, at) => at)
+  t.notOk(sealedReply(asker, values.slice(0, 100), emptyTrailer) instanceof Promise)
+  const printing = await turnsDuring(async () => sealedReply(asker, values, emptyTrailer))
+  t.ok(printing >= 100, `${printing} turns of a value`)
 })
