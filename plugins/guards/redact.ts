@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { Guard, type TextWatch } from '../../core/ports/guard.ts'
+import { freePace } from '../../core/dialects/loop-time.ts'
 import { kinds, type Kind, valuesIn } from './redact/values.ts'
 import { type Search, piecewise, wholly } from './shared/piecewise.ts'
 import { namesOf } from './shared/placeholders.ts'
@@ -55,8 +56,9 @@ export default plugin({
         async request(texts, signal) {
           signal.throwIfAborted()
           if (settings.restore) for (const { text } of texts) names.keepClear(text)
+          const pace = freePace()
           const next: string[] = []
-          for (const { text } of texts) next.push(await wholly(hidden, text, signal))
+          for (const { text } of texts) next.push(await wholly(hidden, text, pace, signal))
           return { texts: next, marks: marks() }
         },
         /** Null when the answer needs no change: it then passes without a watch. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { Guard, type TextWatch } from '../../core/ports/guard.ts'
+import { freePace } from '../../core/dialects/loop-time.ts'
 import { type Search, piecewise, wholly } from './shared/piecewise.ts'
 import { namesOf } from './shared/placeholders.ts'
 import { searchOf } from './words/search.ts'
@@ -84,10 +85,11 @@ export default plugin({
             const lists = asking.map((list, at) =>
               restore ? begun(list, (word) => names[at]!.of(list.name, word)) : begun(list),
             )
+            const pace = freePace()
             const next: string[] = []
             for (const { text } of texts) {
               let given = text
-              for (const { search } of lists) given = await wholly(search, given, signal)
+              for (const { search } of lists) given = await wholly(search, given, pace, signal)
               next.push(given)
             }
             return { texts: next, ...verdictOf(lists) }

@@ -14,7 +14,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/backend-evidence': 372,
   'plugins/credentials': 894,
   'plugins/evidence': 176,
-  'plugins/guards': 705,
+  'plugins/guards': 717,
   'plugins/observers': 1787,
   'plugins/providers': 8871,
   'plugins/readers': 6762,

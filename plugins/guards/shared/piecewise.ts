@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 
 /** A part of a text and what takes its place. */
 export interface Span {
@@ -75,16 +75,24 @@ export const piecewise = ({ undecided, find }: Search): Pieces => {
   }
 }
 
-/** Characters that are searched in one turn of the loop; a longer text would stall every other call. */
-const turn = 16 * 1024
+/** Characters that are searched at once: about as many as one turn of the loop has time for. */
+const atOnce = 16 * 1024
+/** Nanoseconds that the search takes for a character, and for a text of any length. */
+const [characterNs, textNs] = [60, 10_000]
 
-/** The same for a whole text. */
-export const wholly = async (search: Search, text: string, signal: AbortSignal): Promise<string> => {
+/** The same for a whole text; the pace is that of all texts of a request, which may be many. */
+export const wholly = async (search: Search, text: string, pace: Pace, signal: AbortSignal): Promise<string> => {
   const pieces = piecewise(search)
   let next = ''
-  for (let at = 0; at < text.length; at += turn) {
-    next += pieces.take(text.slice(at, at + turn))
-    if (at + turn < text.length) await nextTurn(undefined, { signal })
+  let cost = textNs
+  for (let at = 0; at < text.length; at += atOnce) {
+    const piece = text.slice(at, at + atOnce)
+    next += pieces.take(piece)
+    const turn = pace.spend(cost + characterNs * piece.length)
+    cost = 0
+    if (turn === null) continue
+    await turn
+    signal.throwIfAborted()
   }
   return next + pieces.end()
 }

@@ -8,6 +8,7 @@ import { conform } from '../../contracts/contract.ts'
 import { guard as contract } from '../../contracts/guard.ts'
 import { chance } from '../../lab/hunt/damage.ts'
 import { slowness } from '../../slowness.ts'
+import { turnsDuring } from '../../turns-during.ts'
 
 const guardOf = (settings: Parameters<typeof use<Guard, {}, NonNullable<typeof redact.settings>>>[1] = {}): Guard => {
   const container = new Container()
@@ -182,6 +183,21 @@ t.test('texts cut anywhere give what the whole text gives', async (t) => {
       return t.fail(JSON.stringify({ text, pieces, whole, cut: await heard(pieces) }))
   }
   t.pass('all the same')
+})
+
+t.test('many short texts take turns of the loop, and few take none', async (t) => {
+  const guarding = (texts: number) => async () =>
+    guardOf().begin(call).request!(said(...Array<string>(texts).fill('a')), soon())
+  const [few, many] = [await turnsDuring(guarding(20)), await turnsDuring(guarding(5_000))]
+  t.ok(few <= 1, `${few} turns of few`)
+  t.ok(many > 20, `${many} turns of many`)
+})
+
+t.test('a request that was given up is searched no further', async (t) => {
+  const given = new AbortController()
+  const searched = guardOf().begin(call).request!(said(...Array<string>(5_000).fill('a')), given.signal)
+  given.abort(new Error('given up'))
+  await t.rejects(searched, { message: 'given up' })
 })
 
 t.test('long texts take turns, and time that grows with them alone', async (t) => {
