@@ -9,10 +9,8 @@ import { isInTinyChunks } from './unwanted-bytes.ts'
 export interface Intake {
   /** The whole body in memory. The bytes belong to the caller. */
   whole(most: number, oversized: () => Error): Promise<Buffer>
-  /** The body as it comes in. Leaving early keeps the socket: the answer still has to go out. */
-  pieces(): AsyncGenerator<Uint8Array>
-  /** Lets another reader of the request count what it takes; the promise rejects when it must stop. */
-  counted(): Promise<never>
+  /** The body as it comes in, where a reader that keeps it has its bytes held. Leaving early keeps the socket: the answer still has to go out. */
+  pieces(isHeld?: boolean): AsyncGenerator<Buffer>
 }
 
 /** What the caller and the settings allow one body. */
@@ -61,7 +59,7 @@ const mayContinue = (request: IncomingMessage, response: ServerResponse): void =
 }
 
 /**
- * The three methods are alternatives: one body is read once. Each rejects with Aborted when the client leaves
+ * The two methods are alternatives: one body is read once. Each rejects with Aborted when the client leaves
  * before the end of its body.
  */
 export const bodyIntake = (request: IncomingMessage, response: ServerResponse, terms: IntakeTerms): Intake => {
@@ -78,12 +76,9 @@ export const bodyIntake = (request: IncomingMessage, response: ServerResponse, t
       await new Promise<void>((resolve, reject) => readByEvents(body, true, take, resolve, reject))
       return kept.whole()
     },
-    pieces: () => piecesOf(body),
-    counted: () => new Promise<never>((_, reject) => readByEvents(body, true, nothing, nothing, reject)),
+    pieces: (isHeld = false) => piecesOf(body, isHeld),
   }
 }
-
-const nothing = () => {}
 
 /** Holds bytes as they come, block by block. Bytes of a known length are held from the beginning. */
 const hold = (body: Incoming, part: Buffer): void => {
@@ -186,7 +181,7 @@ export const patient = (request: IncomingMessage, clock: Clock, leastRate: numbe
   }
 }
 
-async function* piecesOf(body: Incoming): AsyncGenerator<Uint8Array> {
+async function* piecesOf(body: Incoming, isHeld: boolean): AsyncGenerator<Buffer> {
   const { request } = body
   let came = gatheredBytes()
   let end = null as 'whole' | Error | null
@@ -201,7 +196,7 @@ async function* piecesOf(body: Incoming): AsyncGenerator<Uint8Array> {
     // A reader that goes on at each chunk would cost a hundred times a short chunk.
     if (came.length === part.length) setImmediate(() => wake())
   }
-  const leave = readByEvents(body, false, take, () => ends('whole'), ends)
+  const leave = readByEvents(body, isHeld, take, () => ends('whole'), ends)
   try {
     for (;;) {
       if (end instanceof Error) throw end

@@ -48,7 +48,7 @@ export const inputOf = async (
   if (Number(ctx.request.headers['content-length'] ?? 0) > most) throw oversized()
   if (body.read === 'form') {
     const { readForm } = await forms()
-    return body.check(await readForm(ctx, most, oversized, intake))
+    return body.check(await readForm(ctx, most, oversized, intake, pace))
   }
   mustBePlain(ctx.req)
   const bytes = read ?? (await intake.whole(most, oversized))

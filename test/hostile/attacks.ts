@@ -12,10 +12,10 @@ export interface Door {
   readonly key: string
 }
 
-/** Sends JSON on a connection of its own. */
-export const post = async ({ base, key }: Door, path: string, body: Buffer): Promise<Got> => {
+/** Sends JSON, or what else is said, on a connection of its own. */
+export const post = async ({ base, key }: Door, path: string, body: Buffer, type = json): Promise<Got> => {
   const agent = new Agent()
-  const headers = { authorization: `Bearer ${key}`, 'content-type': json }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type }
   try {
     return await send(agent, base + path, { method: 'POST', headers, body })
   } finally {

@@ -251,6 +251,33 @@ const odds: readonly Scene[] = [
   longAnswer('a chat by EHBP with the odds of 16,000 tokens', ehbpChat, () => Buffer.from(oddsChat), byEhbp),
 ]
 
+/** The parser of forms takes two steps for a line break that begins no boundary. */
+const formOf = (content: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nhearing\r\n'),
+    Buffer.from('--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n'),
+    Buffer.from('content-type: audio/mpeg\r\n\r\n'),
+    content,
+    Buffer.from('\r\n--b--\r\n'),
+  ])
+
+const lineBreaks = (bytes: number): Scene => ({
+  name: `a form with ${bytes / 1_000_000} MB of line breaks`,
+  async play(stage) {
+    const heard = (body: Buffer) => post(stage, '/v1/audio/transcriptions', body, 'multipart/form-data; boundary=b')
+    // The code of forms is loaded with the first one.
+    await heard(formOf(Buffer.from('a')))
+    await stage.watch.begin()
+    const body = formOf(Buffer.alloc(bytes, '\r'))
+    await heard(body)
+    return { sent: body.length }
+  },
+})
+
+// The longest form takes half a minute.
+const longForm: Scene = { ...lineBreaks(24_000_000), only: 'bench', memory: 112 * mebibyte }
+const forms: readonly Scene[] = [lineBreaks(2_000_000), longForm]
+
 const chunked = (name: string, path: string, chunks: number): Scene => ({
   name,
   play: async (stage) => ({ sent: Math.min(4 * mebibyte, await inTinyChunks(stage, path, chunks)) }),
@@ -322,6 +349,7 @@ export const scenes: readonly Scene[] = [
   ...underBounds,
   ...vectors,
   ...odds,
+  ...forms,
   ...chunks,
   ...webSockets,
   ...batches,

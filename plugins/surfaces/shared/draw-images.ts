@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { printJson } from '../../shared/print-json.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { type Reply, type ServerEvent, events, json } from '../../../core/http/reply.ts'
+import { type Reply, type ServerEvent, events, text } from '../../../core/http/reply.ts'
 import { Inference, type Task } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
@@ -48,9 +50,21 @@ export const drawImages = async (
   const created = () => Math.floor(clock.now() / 1000)
   if (drawing.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)
   const drawn = await draw()
-  const data = drawn.map((picture) => ({ ...carried(picture, format), ...revised(picture) }))
-  return json({ created: created(), data, ...drawn.about }, 200, reservation.headers)
+  return text(await printed(drawn, format, created()), undefined, 200, reservation.headers)
 }
+
+/** Ten images of a camera's size are 50 MB of base64, which are printed in turns of the loop. */
+const printed = async (drawn: Drawn, format: Format, created: number): Promise<string | Uint8Array> => {
+  const data: object[] = []
+  for (const picture of drawn) {
+    if (picture.bytes.length > atOnceBytes) await freeTurn()
+    data.push({ ...carried(picture, format), ...revised(picture) })
+  }
+  return printJson({ created, data, ...drawn.about })
+}
+
+/** Bytes of an image that has a turn of its own. */
+const atOnceBytes = 256 * 1024
 
 const revised = ({ revisedPrompt }: Picture) => (revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt })
 
