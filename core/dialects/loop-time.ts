@@ -24,19 +24,22 @@ export interface Pace {
   spend(ns: number): Promise<void> | null
 }
 
-const unpaid: (() => void)[] = []
-
-const serveUnpaid = (): void => {
-  unpaid.shift()?.()
-  if (unpaid.length > 0) setImmediate(serveUnpaid)
+/** Gives what resolves when the next piece of a kind of work may begin: one turn of the loop does one of those that wait. */
+export const turnsOf = (): (() => Promise<void>) => {
+  const waiting: (() => void)[] = []
+  const serve = (): void => {
+    waiting.shift()?.()
+    if (waiting.length > 0) setImmediate(serve)
+  }
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve)
+      if (waiting.length === 1) setImmediate(serve)
+    })
 }
 
-/** Resolves when the next piece of work that nobody is charged for may begin: one turn of the loop does one of them all. */
-export const freeTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    unpaid.push(resolve)
-    if (unpaid.length === 1) setImmediate(serveUnpaid)
-  })
+/** The turns of work that nobody is charged for. */
+export const freeTurn = turnsOf()
 
 /** Work that nobody is charged for still leaves the loop to others after each turn. */
 export const freePace = (): Pace => {

@@ -1,6 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { freeTurn } from '../dialects/loop-time.ts'
+import { turnsOf } from '../dialects/loop-time.ts'
+
+/** Apart from long answers, which would wait behind all connections at each of their pieces. */
+const nextTurn = turnsOf()
 
 /** Requests of one connection that may wait behind an unfinished answer. */
 const mostWaiting = 32
@@ -32,7 +35,7 @@ export const inTurn = (listener: RequestListener): RequestListener => {
     if (request.socket.destroyed) return
     if (count(request, 1) > mostWaiting) return end(request.socket)
     response.once('socket', async () => {
-      await freeTurn()
+      await nextTurn()
       count(request, -1)
       if (!request.socket.destroyed) listener(request, response)
     })

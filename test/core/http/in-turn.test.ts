@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type RequestListener, createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { inTurn } from '../../../core/http/in-turn.ts'
 import { until } from '../../until.ts'
 
@@ -75,4 +76,19 @@ t.test('a request whose connection has gone is not begun', async (t) => {
   await once(socket, 'close')
   await new Promise((resolve) => setTimeout(resolve, 50))
   t.equal(begun, 1)
+})
+
+t.test('a long answer does not wait behind requests that were sent ahead', async (t) => {
+  let begun = 0
+  const { line } = await started(t, (_, response) => {
+    begun++
+    response.end('here')
+  })
+  const sockets = await Promise.all(Array.from({ length: 30 }, line))
+  for (const socket of sockets) socket.write(one.repeat(20))
+  t.ok(await until(() => begun > 60))
+  const before = begun
+  for (let piece = 0; piece < 10; piece++) await freeTurn()
+  t.ok(begun - before <= 40, `${begun - before} requests begin beside ten pieces`)
+  t.ok(await until(() => begun === 600))
 })

@@ -1,6 +1,6 @@
 import { type Round, above, contest, times } from './contest.ts'
 import { type Load, type Measured, type Subject, measure, start } from './measure.ts'
-import { type Peer, startPeers } from './peers.ts'
+import { type Peer, liteLlm, startPeers } from './peers.ts'
 import { type Spawned, startedGateway } from './spawned.ts'
 import { forgetPeak, residentOf } from './process-use.ts'
 import { told, toldAbove } from './told.ts'
@@ -109,11 +109,11 @@ const firstToken = async ({ bare, ours }: Field): Promise<readonly string[]> => 
 export interface ChatTerms {
   /** Names of parts; all of them where it is empty. */
   readonly parts: readonly string[]
-  /** Whether gateways and proxies of npm stay away. */
+  /** Whether gateways and proxies of others stay away. */
   readonly alone: boolean
 }
 
-/** Chat beside a bare proxy, a Koa proxy over node-fetch, and gateways and proxies of npm, all before the same backend. */
+/** Chat beside a bare proxy, a Koa proxy over node-fetch, and gateways and proxies of npm and pip, all before the same backend. */
 export async function* chat({ parts, alone }: ChatTerms): AsyncGenerator<string> {
   const all: Readonly<Record<string, (field: Field) => Promise<readonly string[]>>> = {
     ...{ whole, streams, between, first: firstToken, crowd },
@@ -128,7 +128,7 @@ export async function* chat({ parts, alone }: ChatTerms): AsyncGenerator<string>
     start('sealgate-chat', env),
   ])
   const ours = await startedGateway(configOf(upstream.base), key)
-  const peers = alone ? [] : await startPeers(upstream.base)
+  const peers = alone ? [] : [...(await startPeers(upstream.base)), ...(await liteLlm(upstream.base))]
   const field = { bare, koa, ours, embedded, peers }
   try {
     for (const [name, play] of Object.entries(all))

@@ -59,9 +59,13 @@ const portkey = async (upstream: string): Promise<Peer | null> => {
   return { name: 'Portkey', subject, headers, started }
 }
 
-/** LiteLLM's proxy, from Python's registry. */
-export const liteLlm = async (upstream: string): Promise<Peer> => {
-  const bin = await pythonWith('litellm[proxy]')
+/** LiteLLM's proxy, from Python's registry, which takes minutes the first time; none where pip can't install it. */
+export const liteLlm = async (upstream: string): Promise<readonly Peer[]> => {
+  const bin = await pythonWith('litellm[proxy]').catch((error: Error) => {
+    console.log(`LiteLLM is left out, since pip can't install it: ${error.message}`)
+    return null
+  })
+  if (bin === null) return []
   const folder = mkdtempSync(join(tmpdir(), 'sealgate-litellm-'))
   const params = { model: 'openai/bench', api_base: `${upstream}/v1`, api_key: 'none' }
   const config = { model_list: [{ model_name: 'bench', litellm_params: params }], litellm_settings: { num_retries: 0 } }
@@ -72,5 +76,5 @@ export const liteLlm = async (upstream: string): Promise<Peer> => {
   const key = `sk-${'2'.repeat(64)}`
   const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False', LITELLM_MASTER_KEY: key }
   const [subject, started] = await timed(() => spawned(folder, args, env, join(bin, 'litellm')))
-  return { name: 'LiteLLM', subject, headers: { authorization: `Bearer ${key}` }, started }
+  return [{ name: 'LiteLLM', subject, headers: { authorization: `Bearer ${key}` }, started }]
 }
