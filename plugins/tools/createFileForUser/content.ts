@@ -78,7 +78,7 @@ export const textWithLinks = (runs: Runs): string =>
 /** The first heading of the highest level, which names the file in its properties; null without headings. */
 export const titleOf = (blocks: readonly Block[]): string | null => {
   const headings = blocks.filter((block) => block.kind === 'heading')
-  const highest = Math.min(...headings.map(({ level }) => level))
+  const highest = headings.reduce((least, { level }) => Math.min(least, level), Infinity)
   const first = headings.find(({ level }) => level === highest)
   return first === undefined ? null : textOf(first.runs).replace(/\s+/g, ' ').trim().slice(0, 200)
 }

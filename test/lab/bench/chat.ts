@@ -142,7 +142,10 @@ export async function* chat({ parts, alone }: ChatTerms): AsyncGenerator<string>
 
 const ofPeers = (peers: readonly Peer[], sent: Sent, load: Omit<Load, 'path' | 'body'>): Record<string, Round> =>
   Object.fromEntries(
-    peers.map(({ name, subject, headers }) => [name, cpu(subject, { ...sent, headers }, load)] as const),
+    peers.map(({ name, subject, headers, share = 1 }) => {
+      const requests = Math.max(load.concurrency, share * load.requests)
+      return [name, cpu(subject, { ...sent, headers }, { ...load, requests })] as const
+    }),
   )
 
 const whole = async ({ bare, koa, ours, embedded, peers }: Field): Promise<readonly string[]> => {

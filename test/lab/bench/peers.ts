@@ -13,6 +13,8 @@ export interface Peer {
   readonly headers: Readonly<Record<string, string>>
   /** Ms from its start to its first answer. */
   readonly started: number
+  /** The part of the requests that a slow peer gets, whose rounds would take minutes; all when absent. */
+  readonly share?: number
 }
 
 /** How long a start took, with what it gave. */
@@ -76,5 +78,5 @@ export const liteLlm = async (upstream: string): Promise<readonly Peer[]> => {
   const key = `sk-${'2'.repeat(64)}`
   const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False', LITELLM_MASTER_KEY: key }
   const [subject, started] = await timed(() => spawned(folder, args, env, join(bin, 'litellm')))
-  return [{ name: 'LiteLLM', subject, headers: { authorization: `Bearer ${key}` }, started }]
+  return [{ name: 'LiteLLM', subject, headers: { authorization: `Bearer ${key}` }, started, share: 0.1 }]
 }
