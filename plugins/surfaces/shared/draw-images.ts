@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
-import { printJson } from '../../shared/print-json.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { type Reply, type ServerEvent, events, text } from '../../../core/http/reply.ts'
@@ -60,8 +60,11 @@ const printed = async (drawn: Drawn, format: Format, created: number): Promise<s
     if (picture.bytes.length > atOnceBytes) await freeTurn()
     data.push({ ...carried(picture, format), ...revised(picture) })
   }
+  const { printJson } = await printing()
   return printJson({ created, data, ...drawn.about })
 }
+
+const printing = lazy(() => import('../../shared/print-json.ts'))
 
 /** Bytes of an image that has a turn of its own. */
 const atOnceBytes = 256 * 1024
