@@ -42,7 +42,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/index': 112,
   'plugins/surfaces/mcp': 1448,
   'plugins/surfaces/rvenc': 458,
-  'plugins/surfaces/shared': 3569,
+  'plugins/surfaces/shared': 3571,
   'plugins/surfaces/tools': 241,
   'plugins/surfaces/v1': 1129,
   'plugins/tools': 6811,

@@ -35,17 +35,19 @@ export const commonTalk =
 
 /** The whole answer of a chat in the common format. */
 export const wholeChat: Talk['whole'] = ({ completion, text }, name) => {
-  const whole = wholeChoices(completion)
   const worded = text === undefined || text.length > atOnceCharacters ? undefined : wholeText(completion, text)
-  return worded === undefined ? printJson({ ...whole, model: name }) : printCompletion(whole, name, worded)
+  return worded === undefined
+    ? printJson(wholeChoices(completion, name))
+    : printCompletion(wholeChoices(completion, completion.model), name, worded)
 }
 
 /** Characters of a text that are changed in one turn of the loop. */
 const atOnceCharacters = 1024 * 1024
 
 /** Each choice says whether there are log-probabilities and a refusal, as clients with schemas expect. */
-const wholeChoices = (completion: Completion): Completion => ({
+const wholeChoices = (completion: Completion, model: string): Completion => ({
   ...completion,
+  model,
   choices: completion.choices.map((choice) => ({
     ...choice,
     logprobs: choice.logprobs ?? null,
