@@ -91,7 +91,7 @@ export interface ChatWire {
   /** False where a whole answer comes in place of the stream that was asked for. Throws UpstreamFailed for an answer that is neither. */
   streams(type: string, status: number): boolean
   /** A long answer is read in turns of the loop. Throws as `chat` does. */
-  whole(bytes: Buffer, status: number): Soon<Whole>
+  whole(bytes: Uint8Array, status: number): Soon<Whole>
   /** The reader of one stream. */
   events(status: number): WireEvents
   /** The true fault of a refusal, where the backend's status alone does not tell. */

@@ -113,7 +113,7 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
     if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', status)
   })
   if (gathered !== null) return gathered.whole()
-  return first === null ? Buffer.alloc(0) : Buffer.from(first.buffer, first.byteOffset, first.length)
+  return first === null ? Buffer.alloc(0) : bufferOf(first)
 }
 
 /** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
@@ -124,8 +124,14 @@ export const readObject = async (answer: Answer): Promise<Record<string, unknown
   objectOf(await readBytes(answer), answer.status)
 
 /** The same of bytes that have come; `text` is what they say, where they are decoded already. */
-export const objectOf = (bytes: Buffer, status: number, text?: string): Soon<Record<string, unknown>> =>
-  bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
+export const objectOf = (given: Uint8Array, status: number, text?: string): Soon<Record<string, unknown>> => {
+  const bytes = bufferOf(given)
+  return bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
+}
+
+/** The same bytes with the methods of a Buffer. */
+export const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 const longObject = async (bytes: Buffer, status: number): Promise<Record<string, unknown>> => {
   const utf8 = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
@@ -151,8 +157,10 @@ export const readKept = async (answer: Answer): Promise<Record<string, unknown>>
   keptOf(await readBytes(answer), answer.status)
 
 /** The same of bytes that have come. */
-export const keptOf = (bytes: Buffer, status: number): Soon<Record<string, unknown>> =>
-  bytes.length > atOnceBytes ? longObject(bytes, status) : keptObject(bytes, status)
+export const keptOf = (given: Uint8Array, status: number): Soon<Record<string, unknown>> => {
+  const bytes = bufferOf(given)
+  return bytes.length > atOnceBytes ? longObject(bytes, status) : keptObject(bytes, status)
+}
 
 const keptObject = (bytes: Buffer, status: number): Record<string, unknown> => {
   const value = objectIn(bytes.toString('utf8'), status)

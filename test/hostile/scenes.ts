@@ -264,7 +264,10 @@ const formOf = (content: Buffer): Buffer =>
 const lineBreaks = (bytes: number): Scene => ({
   name: `a form with ${bytes / 1_000_000} MB of line breaks`,
   async play(stage) {
-    const heard = (body: Buffer) => post(stage, '/v1/audio/transcriptions', body, 'multipart/form-data; boundary=b')
+    const heard = async (body: Buffer): Promise<void> => {
+      const { status } = await post(stage, '/v1/audio/transcriptions', body, 'multipart/form-data; boundary=b')
+      if (status !== 200) throw new Error(`The answer to a form is ${status}`)
+    }
     // The code of forms is loaded with the first one.
     await heard(formOf(Buffer.from('a')))
     await stage.watch.begin()

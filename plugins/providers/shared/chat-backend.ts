@@ -189,7 +189,7 @@ class ChatFormatWire implements ChatWire {
     return isStream(type, status)
   }
 
-  whole(bytes: Buffer, status: number): ReturnType<typeof wholeIn> {
+  whole(bytes: Uint8Array, status: number): ReturnType<typeof wholeIn> {
     return wholeIn(bytes, status, this.#backend.counts)
   }
 

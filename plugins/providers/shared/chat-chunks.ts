@@ -1,7 +1,7 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
-import { type Soon, soon } from '../../../core/ports/soon.ts'
-import { garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
+import { bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -107,9 +107,12 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Whole =>
   completedOf(objectIn(text, status), text, counts)
 
 /** The same of bytes; a long answer is read in turns of the loop. */
-export const wholeIn = (bytes: Buffer, status: number, counts?: Counts): Soon<Whole> => {
-  const text = bytes.toString('utf8')
-  return soon(objectOf(bytes, status, text), (body) => completedOf(body, text, counts))
+export const wholeIn = (bytes: Uint8Array, status: number, counts?: Counts): Soon<Whole> => {
+  const text = bufferOf(bytes).toString('utf8')
+  const body = objectOf(bytes, status, text)
+  return body instanceof Promise
+    ? body.then((read) => completedOf(read, text, counts))
+    : completedOf(body, text, counts)
 }
 
 const completedOf = (body: Record<string, unknown>, text: string, counts?: Counts): Whole => {

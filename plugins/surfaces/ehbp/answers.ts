@@ -76,7 +76,7 @@ const sealedBody = (hex: string): Uint8Array => printChunk(Buffer.from(hex, 'hex
 const atOnceDigits = 1024 * 1024
 
 const wholeBody = async (hex: string): Promise<Uint8Array> => {
-  const bytes = Buffer.alloc(hex.length / 2)
+  const bytes = Buffer.alloc(hex.length >> 1)
   for (let at = 0; at < hex.length; at += atOnceDigits) {
     if (at > 0) await freeTurn()
     bytes.write(hex.slice(at, at + atOnceDigits), at / 2, 'hex')

@@ -34,12 +34,10 @@ export const commonTalk =
   }
 
 /** The whole answer of a chat in the common format. */
-export const wholeChat: Talk['whole'] = ({ completion, text }, name) => {
-  const worded = text === undefined || text.length > atOnceCharacters ? undefined : wholeText(completion, text)
-  return worded === undefined
+export const wholeChat: Talk['whole'] = ({ completion, text }, name) =>
+  text === undefined || text.length > atOnceCharacters
     ? printJson(wholeChoices(completion, name))
-    : printCompletion(wholeChoices(completion, completion.model), name, worded)
-}
+    : printCompletion(wholeChoices(completion, completion.model), name, wholeText(completion, text))
 
 /** Characters of a text that are changed in one turn of the loop. */
 const atOnceCharacters = 1024 * 1024

@@ -27,6 +27,7 @@ const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB
 
 /** A chat with the twenty most likely tokens in each place, where a body asks for all of them. */
 const oddsOf = (body: Buffer): object | null => {
+  if (body.length > 1_024) return null
   const { logprobs, top_logprobs, max_tokens } = JSON.parse(body.toString()) as Readonly<Record<string, unknown>>
   if (logprobs !== true || top_logprobs !== 20 || max_tokens !== oddsPlaces) return null
   const likely = Array.from({ length: 20 }, (_, at) => ({

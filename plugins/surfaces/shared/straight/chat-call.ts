@@ -9,7 +9,7 @@ import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt
 import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.ts'
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
 import type { Outcome } from '../../../../core/ports/observer.ts'
-import { type Soon, isLater } from '../../../../core/ports/soon.ts'
+import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Usage, Whole } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedOf } from '../searched-chat.ts'
@@ -157,9 +157,10 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     } catch (fault) {
       return this.broke(fault)
     }
-    if (!isLater(answer)) return this.#gives(answer, bytes)
-    const read = answer.then((whole) => this.#gives(whole, bytes))
-    read.catch((fault: unknown) => this.broke(fault))
+    if (!(answer instanceof Promise)) return this.#gives(answer, bytes)
+    const given = answer.then((whole) => this.#gives(whole, bytes))
+    // A fault of the reading is the backend's, and one behind it is our own.
+    given.catch((fault: unknown) => (this.state === 'asking' ? this.broke(fault) : this.reject(fault)))
   }
 
   #gives(answer: Whole, bytes: Buffer): void {
@@ -183,7 +184,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
       return this.#unspeakable(fault)
     }
     this.state = 'ending'
-    if (!isLater(printed)) return this.#sends(printed)
+    if (!(printed instanceof Promise)) return this.#sends(printed)
     printed.then((whole) => this.#sends(whole)).catch((fault: unknown) => this.#unspeakable(fault))
   }
 
