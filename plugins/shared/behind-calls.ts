@@ -3,7 +3,14 @@ import { constants, getPriority, setPriority } from 'node:os'
 
 /** A program that works on one file gets a core behind the processes that serve calls, where the cores are few. */
 export const behindCalls = <Child extends ChildProcess>(child: Child): Child => {
-  const { PRIORITY_BELOW_NORMAL: below, PRIORITY_LOW: least } = constants.priority
-  if (child.pid !== undefined) setPriority(child.pid, Math.min(getPriority() + below, least))
+  if (child.pid !== undefined) setPriority(child.pid, lower())
   return child
+}
+
+/** The same of this process. Its parent may come too late, where a shell starts one program in another. */
+export const goBehindCalls = (): void => setPriority(lower())
+
+const lower = (): number => {
+  const { PRIORITY_BELOW_NORMAL: below, PRIORITY_LOW: least } = constants.priority
+  return Math.min(getPriority() + below, least)
 }

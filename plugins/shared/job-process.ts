@@ -1,4 +1,5 @@
 import { readSync, writeSync } from 'node:fs'
+import { goBehindCalls } from './behind-calls.ts'
 import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
 import { type Job, jobOutcome } from './job-outcome.ts'
 
@@ -27,6 +28,7 @@ const give = (piece: Uint8Array): void => {
   for (let at = 0; at < piece.length;) at += writeSync(results, piece, at)
 }
 
+goBehindCalls()
 // This byte tells the parent that the process has started.
 give(Buffer.of(1))
 const given = take()

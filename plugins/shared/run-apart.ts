@@ -6,7 +6,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Readable, Writable } from 'node:stream'
 import { type ProcessFences, fencesFor, freshUser } from './fences.ts'
-import { behindCalls } from './behind-calls.ts'
 import { packagedCode } from './packaged-code.ts'
 import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
 import type { Job, JobOutcome } from './job-outcome.ts'
@@ -161,5 +160,5 @@ const startChild = (): Child => {
   })
   child.on('error', () => {})
   child.stdin?.on('error', () => {})
-  return { process: behindCalls(child), jobs: child.stdin!, results: child.stdio[3] as Readable }
+  return { process: child, jobs: child.stdin!, results: child.stdio[3] as Readable }
 }
