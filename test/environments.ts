@@ -1,8 +1,5 @@
 import './fakes/unwatched.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
@@ -66,15 +63,8 @@ export const unhurried: SettingsInput = {
   limits: { key: { requestsPerSecond: null }, organization: { requestsPerSecond: null } },
 }
 
-/** A folder for each gateway: `testdir` of a test is one for all, and its second call empties it. */
-const folderOf = (t: Test): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'sealgate-environment-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** The same sentences hold in both: everything in this process, and the embedded production defaults on a disk. */
 export const environments: Readonly<Record<string, (t: Test) => Promise<Adapters>>> = {
   memory: async () => memory(),
-  production: async (t) => production(checkedConfig({ log: { level: 'silent' } }, {}), folderOf(t)),
+  production: async (t) => production(checkedConfig({ log: { level: 'silent' } }, {}), t.testdir()),
 }

@@ -1,11 +1,16 @@
 import './fakes/unwatched.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { checkedConfig } from '../adapters/production/config/config.ts'
+import { production } from '../adapters/production/index.ts'
 import type { Adapters } from '../core/gateway.ts'
 import { use } from '../core/plugin.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import redact from '../plugins/guards/redact.ts'
 import words from '../plugins/guards/words.ts'
-import { type Running, environments, running, unhurried } from './environments.ts'
+import { type Running, running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { type Recorded, recorded } from './fakes/recorded.ts'
 import { settled } from './fakes/settled.ts'
@@ -91,6 +96,13 @@ interface Company {
   readonly hedge?: { readonly after: number; readonly share: number }
 }
 
+/** A folder for each gateway: a second call of `testdir` would empty that of the first one. */
+const folderOf = (t: Test): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealgate-straight-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 const gatewayOf = async (
   t: Test,
   url: string,
@@ -104,7 +116,7 @@ const gatewayOf = async (
       const model = served.modelOf(recording)
       models[nameOf(served, recording)] = { upstreams: [{ provider: served.provider, model }] }
     }
-  const made = await environments['production']!(t)
+  const made = await production(checkedConfig({ log: { level: 'silent' } }, {}), folderOf(t))
   const routing = { straight, retries: 0, breaker: { faults: 1_000_000, ratio: 1 }, ...(hedge && { hedge }) }
   return running(
     t,
