@@ -96,7 +96,7 @@ const formIn = (ctx: Koa.Context, kept: ReadonlyMap<unknown, GatheredBytes>): Fo
   }
 }
 
-/** A boundary may begin at each of these, and the parser takes two steps for one that begins none. */
+/** The parser of forms takes two steps for a line break that begins no boundary. */
 const lineBreak = 0x0d
 /** So many are parsed at once. */
 const breaksAtOnce = 512

@@ -15,9 +15,8 @@ import { kemOf } from '../wire/kem-names.ts'
 import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
-import { printJson } from '../../shared/print-json.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
-import { digitsOf, emptyTrailer, refusalOf } from './reply.ts'
+import { digitsOf, emptyTrailer, jsonBytes, refusalOf } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
 export interface EhbpNeeds {
@@ -91,10 +90,7 @@ interface AnswerSeal {
 }
 
 /** Spaces behind JSON change nothing of it, and hide its length up to a bucket. */
-const printed = async (value: unknown): Promise<Uint8Array> => {
-  const json = await printJson(value)
-  return padded(typeof json === 'string' ? utf8(json) : json, bucket)
-}
+const printed = async (value: unknown): Promise<Uint8Array> => padded(await jsonBytes(value), bucket)
 
 const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
   const nonce = new Uint8Array(randomBytes(answerNonce))

@@ -61,7 +61,11 @@ const digitsInTurns = async (bytes: Uint8Array): Promise<string> => {
 
 /** The reply for a result that is still a value. */
 export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): Soon<SealedReply> =>
-  soon(printJson(value), (json) => printedReply(asker, typeof json === 'string' ? utf8(json) : json, trailer))
+  soon(jsonBytes(value), (json) => printedReply(asker, json, trailer))
+
+/** The JSON of an answer; that of a long one is printed in turns of the loop. */
+export const jsonBytes = (value: unknown): Soon<Uint8Array> =>
+  soon(printJson(value), (json) => (typeof json === 'string' ? utf8(json) : json))
 
 /** The reply for a result that is already JSON text. */
 export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> => {

@@ -123,9 +123,6 @@ const callOf = (call: ToolCall, must: boolean): JsonObject => {
   }
 }
 
-/** What a JSON object begins with: a parser that fails takes as long as a hundred short objects. */
-const opens = /^\s*\{/
-
 /** A result that is no JSON object stands in `output`. Images of a result follow in the same turn. */
 const resultsOf = (
   { content, tool_call_id: id = '', name }: Message,
@@ -138,7 +135,7 @@ const resultsOf = (
       functionResponse: {
         id,
         name: names.get(id) ?? (typeof name === 'string' ? name : id),
-        response: (opens.test(text) ? parseObject(text) : null) ?? { output: text },
+        response: parseObject(text) ?? { output: text },
       },
     },
     ...parts.filter((part) => !('text' in part)),

@@ -91,12 +91,9 @@ t.test('each door gives a long answer, straight and by the long way', { timeout:
   ]
   const names = Object.keys(answers)
   const models = Object.fromEntries(names.map((provider) => [provider, { upstreams: [{ provider, model: 'm' }] }]))
+  const all = await production(t)
   for (const straight of [true, false]) {
-    const { call } = await running(
-      t,
-      { ...(await production(t)), upstreams },
-      { ...unhurried, models, routing: { straight } },
-    )
+    const { call } = await running(t, { ...all, upstreams }, { ...unhurried, models, routing: { straight } })
     for (const model of names) {
       const messages = [{ role: 'user', content: 'Hi' }]
       for (const [path, body] of [
@@ -161,16 +158,12 @@ const other = plugin({
   }),
 })
 
-const chatOf = (signal?: AbortSignal) => ({
-  method: 'POST',
-  body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
-  ...(signal && { signal }),
-})
-
-const asked = ({ base, key }: Running, signal?: AbortSignal): Promise<Response> =>
+const chatAt = ({ base, key }: Running, signal?: AbortSignal): Promise<Response> =>
   fetch(`${base}/std/chat/completions`, {
-    ...chatOf(signal),
+    method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+    ...(signal && { signal }),
   })
 
 const readingLater = async (t: Test, total: number) => {
@@ -191,7 +184,7 @@ const readingLater = async (t: Test, total: number) => {
     },
   )
   // The first call loads what a call needs.
-  const answer = await asked(gateway)
+  const answer = await chatAt(gateway)
   t.match(await answer.json(), { id: 'other' })
   seen.length = 0
   return { ...reading, gateway, seen }
@@ -205,7 +198,7 @@ const lineOf = async ({ logged }: Running, from: number) => {
 
 t.test('an answer that is no answer is asked of the next backend', async (t) => {
   const { gateway, isBegun, end } = await readingLater(t, 10_000)
-  const answer = asked(gateway)
+  const answer = chatAt(gateway)
   t.ok(await until(isBegun))
   end().reject(new UpstreamFailed(undefined, { again: true }))
   t.match(await (await answer).json(), { id: 'other' })
@@ -213,7 +206,7 @@ t.test('an answer that is no answer is asked of the next backend', async (t) => 
 
 t.test('an answer that is read too late is given to nobody', async (t) => {
   const { gateway, seen, isBegun, end } = await readingLater(t, 300)
-  const answer = asked(gateway)
+  const answer = chatAt(gateway)
   t.ok(await until(isBegun))
   const { status } = await answer
   t.equal(status, 503)
@@ -227,7 +220,7 @@ t.test('a client that leaves while its answer is read is charged nothing', async
   const { gateway, seen, isBegun, end } = await readingLater(t, 10_000)
   const leaving = new AbortController()
   const from = gateway.logged.length
-  const answer = asked(gateway, leaving.signal).catch(() => null)
+  const answer = chatAt(gateway, leaving.signal).catch(() => null)
   t.ok(await until(isBegun))
   leaving.abort()
   await answer
