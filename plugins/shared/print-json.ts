@@ -27,6 +27,13 @@ export const printNow = (value: unknown, texts: LongTexts = noTexts): string | B
   return texts.size === 0 ? printKept(value) : printAround(value, texts)
 }
 
+/** The same for a value of any length, whose dear parts were printed before. */
+export const printAgain = (value: unknown): string => {
+  let text = ''
+  for (const printedPiece of printed({ cost: 0 }, value)) text += printedPiece
+  return text
+}
+
 /** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. */
 const costOf = (value: unknown, most: number): number => {
   if (typeof value === 'string') return value.length

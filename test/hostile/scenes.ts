@@ -251,6 +251,29 @@ const odds: readonly Scene[] = [
   longAnswer('a chat by EHBP with the odds of 16,000 tokens', ehbpChat, () => Buffer.from(oddsChat), byEhbp),
 ]
 
+/** A stream that the backend sends at once. */
+const burst = (words: string, path: string, body: object): Scene => ({
+  ...longAnswer(`a stream of ${words} at ${path}`, path, () => Buffer.from(JSON.stringify({ ...body, stream: true }))),
+  stall: 150,
+})
+
+const wanted = (content: string) => ({ model: 'chatting', messages: [{ role: 'user', content }] })
+const [inTurn, withOdds, empty] = ['thoughts and words in turn', 'words with their odds', 'empty lines'] as const
+const bursts: readonly Scene[] = [
+  burst(empty, chat, wanted(empty)),
+  burst(inTurn, chat, wanted(inTurn)),
+  burst(inTurn, '/v1/messages', { ...wanted(inTurn), max_tokens: 9 }),
+  burst(withOdds, '/v1/responses', {
+    model: 'chatting',
+    input: withOdds,
+    top_logprobs: 20,
+    include: ['message.output_text.logprobs'],
+  }),
+  longAnswer(`a sealed stream of ${inTurn}`, '/rvenc/chat/completions', (stage) =>
+    sealedCall(stage, JSON.stringify({ ...wanted(inTurn), stream: true })),
+  ),
+]
+
 /** The parser of forms takes two steps for a line break that begins no boundary. */
 const formOf = (content: Buffer): Buffer =>
   Buffer.concat([
@@ -352,6 +375,7 @@ export const scenes: readonly Scene[] = [
   ...underBounds,
   ...vectors,
   ...odds,
+  ...bursts,
   ...forms,
   ...chunks,
   ...webSockets,

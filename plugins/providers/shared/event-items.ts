@@ -1,7 +1,8 @@
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../shared/backend.ts'
-import { sseUnpacker, type SseEvent } from '../../shared/sse.ts'
+import { type SseEvent, longPart, sseUnpacker } from '../../shared/sse.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import { through } from '../../shared/through.ts'
 
@@ -103,7 +104,10 @@ export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () 
 /** The items of an answer, as the reader finds them in its bytes. Closes the bytes when it is left early. */
 export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): Flow<T> =>
   through(answer.body, {
-    take: (bytes, into: T[]) => reader.read(bytes, into),
+    take(bytes, into: T[]) {
+      const isLast = reader.read(bytes, into)
+      return bytes.length < longPart ? isLast : freeTurn().then(() => isLast)
+    },
     end(_, fault) {
       if (fault !== null) throw fault
       reader.cut()

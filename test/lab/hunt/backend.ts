@@ -25,18 +25,38 @@ const vectorOf = (dimensions: number): string =>
 
 const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] }
 
+const likelyOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ token: ` ${at}`, logprob: -at - 1 / 3, bytes: [32, 48 + at] }))
+
 /** A chat with the twenty most likely tokens in each place, where a body asks for all of them. */
 const oddsOf = (body: Buffer): object | null => {
   if (body.length > 1_024) return null
   const { logprobs, top_logprobs, max_tokens } = JSON.parse(body.toString()) as Readonly<Record<string, unknown>>
   if (logprobs !== true || top_logprobs !== 20 || max_tokens !== oddsPlaces) return null
-  const likely = Array.from({ length: 20 }, (_, at) => ({
-    token: ` ${at}`,
-    logprob: -at - 1 / 3,
-    bytes: [32, 48 + at],
-  }))
+  const likely = likelyOf(20)
   const content = Array.from({ length: oddsPlaces }, () => ({ ...likely[0], top_logprobs: likely }))
   return { ...answers[chatPath], choices: [{ ...choice, logprobs: { content } }] }
+}
+
+const eventOf = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({ ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }, choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`
+
+/** Streams that come at once, by the words that a body asks for them with. */
+const bursts: Readonly<Record<string, () => string>> = {
+  'thoughts and words in turn': () =>
+    Array.from({ length: 20_000 }, (_, at) =>
+      eventOf(at % 2 === 0 ? { reasoning_content: `w${at} ` } : { content: `w${at} ` }),
+    ).join(''),
+  'words with their odds': () => {
+    const content = [{ ...likelyOf(20)[0], top_logprobs: likelyOf(20) }]
+    return Array.from({ length: 4_000 }, (_, at) => eventOf({ content: `w${at} ` }, { logprobs: { content } })).join('')
+  },
+  'empty lines': () => eventOf({ content: 'a' }) + '\n'.repeat(4_000_001),
+}
+
+const burstOf = (body: Buffer): string | null => {
+  const wanted = body.length > 1_024 ? undefined : Object.keys(bursts).find((words) => body.includes(words))
+  return wanted === undefined ? null : `${bursts[wanted]!()}${eventOf({}, { finish_reason: 'stop' })}data: [DONE]\n\n`
 }
 
 /** The same answer to every question of a kind. Nothing else is read of a body. */
@@ -76,9 +96,11 @@ export const startBackend = async (): Promise<Backend> => {
       return
     }
     void buffer(request).then((body) => {
+      const burst = request.url === chatPath ? burstOf(body) : null
+      if (burst !== null) return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(burst)
       const answer = answerTo(request.url ?? '', body)
       response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })
-      response.end(answer === undefined ? sound : JSON.stringify(answer))
+      return response.end(answer === undefined ? sound : JSON.stringify(answer))
     })
   })
   // A kept connection that ends just when the gateway writes would be a fault of the backend.

@@ -8,6 +8,7 @@ import type {
   WireUsage,
 } from '../../../../core/ports/upstream.ts'
 import { garbled } from '../../backend.ts'
+import { printAgain } from '../../print-json.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
@@ -48,6 +49,8 @@ interface Writing {
   /** Events so far. */
   sequence: number
   begun: boolean
+  /** Odds are printed once, and everything else by itself. */
+  hasOdds: boolean
   thoughts: ReturnType<typeof reasoningItem> | null
   spoken: ReturnType<typeof messageItem> | null
   /** The call that grows, with the number that its pieces bear. */
@@ -73,6 +76,7 @@ const freshWriting = ({
   places: 0,
   sequence: 0,
   begun: false,
+  hasOdds: false,
   thoughts: null,
   spoken: null,
   calling: null,
@@ -87,7 +91,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     id,
     event(into, type, fields) {
       if (into === null) return
-      const data = `{"type":"${type}","sequence_number":${writing.sequence++},${JSON.stringify(fields).slice(1)}`
+      const data = `{"type":"${type}","sequence_number":${writing.sequence++},${(writing.hasOdds ? printAgain(fields) : JSON.stringify(fields)).slice(1)}`
       into.push({ event: type, data })
     },
     add(into, item) {
@@ -195,7 +199,9 @@ const takeChoice = (writing: Writing, into: EventReceiver, { delta, logprobs }: 
   if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(writing, into).sign(thinking_blocks)
   if (Array.isArray(response_items) && response_items.length > 0) thinking(writing, into).outline(response_items)
   const text = (content ?? '') + imageText(delta['images'])
-  if (text !== '') saying(writing, into).say(into, text, oddsOf(logprobs))
+  const odds = oddsOf(logprobs)
+  writing.hasOdds ||= odds.length > 0
+  if (text !== '') saying(writing, into).say(into, text, odds)
   for (const note of (annotations ?? none) as readonly JsonObject[])
     saying(writing, into).annotate(into, annotationOf(note))
   if (typeof refusal === 'string' && refusal !== '') saying(writing, into).refuse(into, refusal)

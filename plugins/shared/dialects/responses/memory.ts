@@ -11,8 +11,11 @@ const prefix = 'rs_sealgate_'
  */
 export const memoryItemOf = (items: readonly JsonObject[], seal: Seal): JsonObject => {
   const held = Object.fromEntries(items.map((item) => [String(item['id']), item]))
-  return { id: prefix + seal.seal(JSON.stringify(held)), type: 'reasoning', summary: [] }
+  return { id: prefix + seal.seal(JSON.stringify(held, withoutOdds)), type: 'reasoning', summary: [] }
 }
+
+/** No backend reads the odds of an earlier answer, which are many times as long as its text. */
+const withoutOdds = (name: string, member: unknown): unknown => (name === 'logprobs' ? [] : member)
 
 const isMemory = (id: unknown): id is string => typeof id === 'string' && id.startsWith(prefix)
 

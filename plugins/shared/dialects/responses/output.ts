@@ -1,5 +1,6 @@
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { keepTexts } from '../../../../core/dialects/json-text.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
 import type { Known } from './namespaces.ts'
 
@@ -26,6 +27,21 @@ const messageOf = (id: string, status: string, content: readonly JsonObject[]): 
   content,
 })
 
+/** The odds of a text. They are long, and the end of a stream tells them four times: each is printed once. */
+const oddsToTell = () => {
+  const list: unknown[] = []
+  let printed = ''
+  return {
+    list,
+    add(logprobs: readonly unknown[], prints: boolean): void {
+      for (const odd of logprobs) list.push(odd)
+      if (!prints) return
+      if (printed === '') keepTexts({ list }, new Map([['list', () => `[${printed}]`]]))
+      printed += `${printed === '' ? '' : ','}${JSON.stringify(logprobs).slice(1, -1)}`
+    },
+  }
+}
+
 /** A message that grows: a text and a refusal are parts of their own, one after the other. */
 export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const item_id = tell.id('msg')
@@ -33,19 +49,19 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const parts: JsonObject[] = []
   let kind: 'output_text' | 'refusal' | null = null
   let text = ''
-  let logprobs: unknown[] = []
+  let odds = oddsToTell()
   let annotations: unknown[] = []
 
-  const part = () => (kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs })
+  const place = () => ({ item_id, output_index, content_index: parts.length })
+  const part = () =>
+    kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs: odds.list }
 
   const end = (into: EventReceiver): void => {
     if (kind === null) return
-    const content_index = parts.length
-    if (kind === 'refusal')
-      tell.event(into, 'response.refusal.done', { item_id, output_index, content_index, refusal: text })
-    else tell.event(into, 'response.output_text.done', { item_id, output_index, content_index, text, logprobs })
+    if (kind === 'refusal') tell.event(into, 'response.refusal.done', { ...place(), refusal: text })
+    else tell.event(into, 'response.output_text.done', { ...place(), text, logprobs: odds.list })
     const done = part()
-    tell.event(into, 'response.content_part.done', { item_id, output_index, content_index, part: done })
+    tell.event(into, 'response.content_part.done', { ...place(), part: done })
     parts.push(done)
     kind = null
   }
@@ -55,30 +71,27 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
     end(into)
     kind = wanted
     text = ''
-    logprobs = []
+    odds = oddsToTell()
     annotations = []
-    const content_index = parts.length
-    tell.event(into, 'response.content_part.added', { item_id, output_index, content_index, part: part() })
+    tell.event(into, 'response.content_part.added', { ...place(), part: part() })
   }
 
   return {
-    say(into: EventReceiver, delta: string, odds: readonly unknown[] = []): void {
+    say(into: EventReceiver, delta: string, logprobs: readonly unknown[] = []): void {
       begin(into, 'output_text')
       text += delta
-      for (const odd of odds) logprobs.push(odd)
-      const content_index = parts.length
-      tell.event(into, 'response.output_text.delta', { item_id, output_index, content_index, delta, logprobs: odds })
+      if (logprobs.length > 0) odds.add(logprobs, into !== null)
+      tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs })
     },
     refuse(into: EventReceiver, delta: string): void {
       begin(into, 'refusal')
       text += delta
-      tell.event(into, 'response.refusal.delta', { item_id, output_index, content_index: parts.length, delta })
+      tell.event(into, 'response.refusal.delta', { ...place(), delta })
     },
     annotate(into: EventReceiver, annotation: unknown): void {
       begin(into, 'output_text')
-      const [content_index, annotation_index] = [parts.length, annotations.push(annotation) - 1]
-      const place = { item_id, output_index, content_index, annotation_index }
-      tell.event(into, 'response.output_text.annotation.added', { ...place, annotation })
+      const annotation_index = annotations.push(annotation) - 1
+      tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
     },
     close(into: EventReceiver): void {
       end(into)
@@ -115,8 +128,12 @@ export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
       text = (text ?? '') + delta
       tell.event(into, 'response.reasoning_summary_text.delta', { ...place, delta })
     },
-    sign: (blocks: readonly unknown[]): void => void thoughts.push(...blocks),
-    outline: (entries: readonly unknown[]): void => void items.push(...entries),
+    sign(blocks: readonly unknown[]): void {
+      for (const block of blocks) thoughts.push(block)
+    },
+    outline(entries: readonly unknown[]): void {
+      for (const entry of entries) items.push(entry)
+    },
     keep: (kept: unknown): void => void (extra = kept),
     keepFor: (call: string, kept: unknown): void => void (calls[call] = kept),
     close(into: EventReceiver): void {

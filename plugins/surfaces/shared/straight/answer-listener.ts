@@ -1,7 +1,9 @@
+import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
 import { garbled } from '../../../shared/backend.ts'
+import { longPart } from '../../../shared/sse.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -28,7 +30,8 @@ export abstract class AnswerListener implements AnswerReader {
 
   /** Of the backend that answers. */
   protected abstract get wire(): ChatWire
-  protected abstract events(part: Buffer): void
+  /** False where the caller has yet to take the events; then it calls `taken`. */
+  protected abstract events(part: Buffer, taken: () => void): false | void
   protected abstract whole(bytes: Buffer): void
   /** The stream has ended without its end mark. */
   protected abstract ended(): void
@@ -59,11 +62,24 @@ export abstract class AnswerListener implements AnswerReader {
   onResponseData(_: AnswerLine, part: Uint8Array): void {
     if (this.isEnding()) return
     const isRefused = this.status >= 300
-    if (this.streams && !this.#isWhole && !isRefused) return this.events(part as Buffer)
+    if (this.streams && !this.#isWhole && !isRefused) return this.#flows(part as Buffer)
     this.#parts.add(part)
     if (isRefused && this.#parts.size > mostRefusalBytes) this.broke(this.#refusal())
     else if (this.#parts.size > mostAnswerBytes) this.broke(garbled('The answer is over 64 MiB', this.status))
   }
+
+  /** Nothing more is read before the caller has taken what came, and behind a long part other streams have their turn. */
+  #flows(part: Buffer): void {
+    const isLong = part.length >= longPart
+    const goesOn = isLong ? this.#goesOnInTurn : this.#goesOn
+    const isTaken = this.events(part, goesOn) !== false
+    if (isTaken && !isLong) return
+    this.line?.pause()
+    if (isTaken) goesOn()
+  }
+
+  readonly #goesOn = (): void => this.line?.resume()
+  readonly #goesOnInTurn = (): void => void freeTurn().then(this.#goesOn)
 
   onResponseEnd(): void {
     this.line = null

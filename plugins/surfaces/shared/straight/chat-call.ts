@@ -216,15 +216,16 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     return this.#wire
   }
 
-  protected override events(part: Buffer): void {
+  protected override events(part: Buffer, taken: () => void): false | void {
     const stream = this.#stream
     if (stream === null) return
     this.#heard = this.#ground.at.clock.now()
     const events = stream.read(part, this.status)
     if (stream.isEnded && stream.fault === null) return this.#end(stream, events)
-    this.#write(stream, events)
+    const isTaken = this.#write(stream, events, taken)
     if (stream.isUnspeakable) this.#unspeakable(stream.fault)
     else if (stream.fault !== null) this.broke(stream.fault)
+    if (!isTaken) return false
   }
 
   /** Ends an answer that the caller's dialect can't word. */
@@ -239,21 +240,19 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.#ends(endByFault(this.#leftCall(null, true), fault))
   }
 
-  #write(stream: CallEvents, events: string): void {
+  #write(stream: CallEvents, events: string, taken: () => void): boolean {
     let out = events
     if (this.state === 'asking') {
       this.#held += out
-      if (!stream.speaks) return
+      if (!stream.speaks) return true
       out = this.#held
       this.#held = ''
       this.#opens()
     }
-    if (out === '') return
+    if (out === '') return true
     this.#ground.at.answer.begin()
-    if (!this.#ground.at.answer.write(out, this.#drained)) this.line?.pause()
+    return this.#ground.at.answer.write(out, taken)
   }
-
-  readonly #drained = (): void => this.line?.resume()
 
   /** The first token is there. */
   #opens(): void {

@@ -5,6 +5,7 @@ import { type CallEvents, countChunk } from './call-events.ts'
 import { RepeatedEvents, latinOf } from './repeated-events.ts'
 
 const carriageReturn = 13
+const lineFeed = 10
 const eventEnd = '\n\n'
 
 /** The events of a stream that is read by the backend's dialect and written by the caller's. */
@@ -51,6 +52,11 @@ export class DialectEvents implements CallEvents, EventSink {
     let at = this.#isBetween ? 0 : behind(bytes.indexOf(eventEnd))
     let out = at === 0 ? '' : this.#anew(part.subarray(0, at), null, status)
     while (at < whole && !this.isEnded && this.fault === null) {
+      // Empty lines between events say nothing.
+      if (bytes.charCodeAt(at) === lineFeed) {
+        at++
+        continue
+      }
       const end = repeated.next(bytes, at)
       if (end > 0 && (again === 'always' || again?.() === true)) {
         this.characters += repeated.words.length

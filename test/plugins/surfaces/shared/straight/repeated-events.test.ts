@@ -234,6 +234,26 @@ t.test('a stream that nothing is learned from is read part by part', async (t) =
   t.equal(reads, 21)
 })
 
+t.test('empty lines and comments between events say nothing', async (t) => {
+  for (let round = 0; round < 12; round++) {
+    const events = streams['chat']!(wordsOf)
+    const spaced = events.map((event) => event + pick(['', '\n', '\n\n', '\n\n\n', ': waiting\n\n']))
+    const bytes = Buffer.from(spaced.join(''))
+    const given = { dialect: 'chat', door: 'chat', repeats: true }
+    const { told } = relayed(given, [Buffer.from(events.join(''))])
+    t.same(relayed(given, [bytes]).told, told, `all at once, seed ${seed}`)
+    t.same(
+      relayed(
+        given,
+        spaced.map((event) => Buffer.from(event)),
+      ).told,
+      told,
+      `an event in each part, seed ${seed}`,
+    )
+    t.same(relayed(given, torn(bytes)).told, told, `torn anywhere, seed ${seed}`)
+  }
+})
+
 t.test('lines that end otherwise are for the reader', async (t) => {
   for (const end of ['\r\n', '\r']) {
     const events = streams['chat']!(wordsOf).map((event) => event.replaceAll('\n', end))
