@@ -55,8 +55,8 @@ export default plugin({
       return {
         async request(texts, signal) {
           signal.throwIfAborted()
-          if (settings.restore) for (const { text } of texts) names.keepClear(text)
           const pace = freePace()
+          if (settings.restore) for (const { text } of texts) await names.keepClear(text, pace)
           const next: string[] = []
           for (const { text } of texts) next.push(await wholly(hidden, text, pace, signal))
           return { texts: next, marks: marks() }

@@ -81,11 +81,11 @@ export default plugin({
         return {
           async request(texts, signal) {
             signal.throwIfAborted()
-            if (restore) for (const { text } of texts) for (const { keepClear } of names) keepClear(text)
+            const pace = freePace()
+            if (restore) for (const { text } of texts) for (const { keepClear } of names) await keepClear(text, pace)
             const lists = asking.map((list, at) =>
               restore ? begun(list, (word) => names[at]!.of(list.name, word)) : begun(list),
             )
-            const pace = freePace()
             const next: string[] = []
             for (const { text } of texts) {
               let given = text

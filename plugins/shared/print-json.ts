@@ -167,4 +167,4 @@ function* printedText(text: string): Generator<string> {
   yield '"'
 }
 
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+export const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff

@@ -1,7 +1,10 @@
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { type Search, matchesFrom } from './piecewise.ts'
 
 /** Every placeholder, also those of a text of the caller. */
 const written = /\[[A-Z][A-Z0-9-]{0,31}_[1-9]\d{0,5}\]/g
+/** Nanoseconds that it takes to find and remember one. */
+const placeholderNs = 500
 /** The beginning of one at the end of a text. */
 const begun = /^\[(?:[A-Z][A-Z0-9-]{0,31}(?:_\d{0,6})?)?$/
 
@@ -39,9 +42,13 @@ export const namesOf = () => {
       return name
     },
     /** Placeholders that the caller itself writes stand for no value. Called before the first `of` alone. */
-    keepClear(text: string): void {
+    async keepClear(text: string, pace: Pace): Promise<void> {
       if (byName.size > 0) return
-      for (const [name] of text.matchAll(written)) taken.add(name)
+      for (const [name] of text.matchAll(written)) {
+        taken.add(name)
+        const turn = pace.spend(placeholderNs)
+        if (turn !== null) await turn
+      }
     },
     /** True when at least one value has a placeholder. */
     any: (): boolean => byName.size > 0,

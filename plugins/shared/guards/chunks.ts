@@ -1,7 +1,9 @@
+import { type Pace, freePace } from '../../../core/dialects/loop-time.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
+import { isHighSurrogate } from '../print-json.ts'
 import { through } from '../through.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
 import { type Wording, answerWording, jsonWording } from './texts.ts'
@@ -40,11 +42,31 @@ export const done = <T>(steps: Steps<T>): Soon<T> => {
 /** All texts of something whole through a watch each. */
 export function* passed<T>({ texts, with: worded }: Wording<T>, watching: Watching): Steps<T> {
   const next: string[] = []
+  const pace = freePace()
   for (const { text } of texts) {
     const watch = watching()
-    next.push(watch === null ? text : (yield* waited(watch.take(text))).text + (yield* waited(watch.end())).text)
+    next.push(watch === null ? text : (yield* wholeText(text, watch, pace)) + (yield* waited(watch.end())).text)
   }
   return worded(next)
+}
+
+/** Characters of a whole text that a guard sees at once: about as many as one turn of the loop has time for. */
+const atOnce = 16 * 1024
+/** Nanoseconds that the guards take for a character, and for a piece of any length. */
+const [characterNs, pieceNs] = [60, 20_000]
+
+/** A long text goes through its watch in pieces, each in a turn of the loop. */
+function* wholeText(text: string, watch: TextWatch, pace: Pace): Steps<string> {
+  let passed = ''
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = Math.min(at + atOnce, text.length)
+    // No guard sees half of a character.
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
+    passed += (yield* waited(watch.take(text.slice(at, end)))).text
+    const turn = pace.spend(pieceNs + characterNs * (end - at))
+    if (turn !== null) yield turn
+  }
+  return passed
 }
 
 /** Texts that grow, by the name of their member or `tool_calls` with an index. */

@@ -1,0 +1,83 @@
+import t from 'tap'
+import type { Guard } from '../../../../core/ports/guard.ts'
+import type { Completion } from '../../../../core/ports/upstream.ts'
+import { namesOf } from '../../../../plugins/guards/shared/placeholders.ts'
+import { freePace } from '../../../../core/dialects/loop-time.ts'
+import { passageOf } from '../../../../plugins/shared/guards/passage.ts'
+
+/** The turns of the loop while this is done. */
+const turnsIn = async (work: () => Promise<unknown>): Promise<number> => {
+  let [turns, goes] = [0, true]
+  const turn = (): void => {
+    turns++
+    if (goes) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  goes = false
+  return turns
+}
+
+/** A guard that hides digits, and the pieces that it saw. */
+const watching = () => {
+  const pieces: string[] = []
+  const take = (piece: string) => {
+    pieces.push(piece)
+    return { text: piece.replace(/\d/g, '#') }
+  }
+  const guard: Guard = {
+    ...{ name: 'digits', marks: [] },
+    begin: () => ({ answer: () => ({ take, end: () => ({ text: '' }) }) }),
+  }
+  return { pieces, passage: passageOf([guard], { model: 'm', organization: 'o' })! }
+}
+
+const completionOf = (contents: readonly string[]): Completion => ({
+  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+  choices: contents.map((content, index) => ({
+    ...{ index, message: { role: 'assistant', content }, finish_reason: 'stop', logprobs: null },
+  })),
+})
+
+/** The texts that the guard lets go on, its pieces, and the turns of the loop meanwhile. */
+const answered = async (contents: readonly string[]) => {
+  const { pieces, passage } = watching()
+  let texts: readonly unknown[] = []
+  const turns = await turnsIn(async () => {
+    const { completion } = await passage.answer({ kind: 'completion', completion: completionOf(contents) })
+    texts = completion.choices.map(({ message }) => message.content)
+  })
+  return { pieces, turns, texts }
+}
+
+t.test('guards see a long text of a whole answer in pieces, each in a turn of the loop', async (t) => {
+  // The last unit of each 16 Ki is the first half of a character.
+  const content = `1${'🙂'.repeat(100_000)}2`
+  const { pieces, turns, texts } = await answered([content])
+  t.same(texts, [content.replace(/\d/g, '#')])
+  t.ok(pieces.length >= 12 && pieces.every((piece) => piece.length <= 16 * 1024 + 1), `${pieces.length} pieces`)
+  t.ok(
+    pieces.every((piece) => Buffer.from(piece).toString() === piece),
+    'no piece has half of a character',
+  )
+  t.ok(turns >= pieces.length - 2, `${turns} turns`)
+})
+
+t.test('many short texts of one answer take turns too', async (t) => {
+  const { pieces, turns } = await answered(Array.from({ length: 1_000 }, () => 'a 1'))
+  t.equal(pieces.length, 1_000)
+  t.ok(turns >= 8, `${turns} turns`)
+})
+
+t.test('one short text waits for no turn', async (t) => {
+  const { pieces, turns, texts } = await answered(['a 1'])
+  t.same({ pieces, turns, texts }, { pieces: ['a 1'], turns: 0, texts: ['a #'] })
+})
+
+t.test('placeholders that the caller writes are remembered in turns of the loop', async (t) => {
+  const names = namesOf()
+  const text = Array.from({ length: 20_000 }, (_, at) => `[EMAIL_${at + 1}]`).join(' ')
+  const turns = await turnsIn(() => names.keepClear(text, freePace()))
+  t.ok(turns >= 8, `${turns} turns`)
+  t.equal(names.of('email', 'a@b.co'), '[EMAIL_20001]')
+})
