@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { mayUse } from '../../../core/access/caller.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
@@ -15,7 +16,10 @@ const list = route({
   answer: v.object({ object: v.literal('list'), data: v.array(modelEntry) }),
   needs: { catalog: Catalog },
   async handle({ caller, query: { type }, signal }, { catalog }) {
-    const entries = (await catalog.list(signal)).filter(
+    const all = await catalog.list(signal)
+    // A turn of the loop makes one list: thousands of models take milliseconds.
+    await freeTurn()
+    const entries = all.filter(
       (entry) =>
         isListed(entry, 'standard') &&
         mayUse(caller, entry.name) &&

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { mayUse } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { ServerEvent } from '../../../core/dialects/event.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
@@ -332,7 +333,10 @@ const models = route({
   access: { scope: 'models.read' },
   needs: { enclave: Enclave },
   async handle({ caller, signal }, { enclave }) {
-    const entries = (await enclave.models(signal)).filter(
+    const all = await enclave.models(signal)
+    // A turn of the loop makes one list: thousands of models take milliseconds.
+    await freeTurn()
+    const entries = all.filter(
       (entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name),
     )
     return json({

@@ -1,4 +1,5 @@
 import { mayUse, type Caller } from '../../../core/access/caller.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Catalog } from '../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
@@ -8,7 +9,7 @@ import type { ModelRules } from '../../shared/rules/rules.ts'
 /** A request of any dialect's list of models. */
 export type ModelsRequest = Request<unknown, unknown, Caller>
 
-/** The models that the key may use in the clear. */
+/** The models that the key may use in the clear. A turn of the loop makes one list: thousands of models take milliseconds. */
 export const usable = async (
   { caller, signal }: ModelsRequest,
   { catalog, rules }: Listed,
@@ -16,7 +17,9 @@ export const usable = async (
   const named = await Promise.all(
     rules.flatMap(({ names }) => names).map((name) => ruled(name, { catalog, rules }, signal)),
   )
-  return [...(await catalog.list(signal)), ...named.flatMap((entry) => entry ?? [])].filter(
+  const entries = [...(await catalog.list(signal)), ...named.flatMap((entry) => entry ?? [])]
+  await freeTurn()
+  return entries.filter(
     ({ name, settings }) => settings.standard && mayUse(caller, name),
   )
 }
