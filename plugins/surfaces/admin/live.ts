@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type Caller, hasScope } from '../../../core/access/caller.ts'
 import { lives } from '../../../core/access/key-row.ts'
 import { Keyring } from '../../../core/access/keyring.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { type ServerEvent, data, events } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
@@ -155,6 +156,8 @@ const traffic = route({
     const isWhole = wanted === undefined && settings.operators.includes(caller.organization)
     const organization = isWhole ? null : organizationFor(caller, wanted, settings)
     const { allTraffic, trafficOf } = await printing()
+    // A turn of the loop tells one: it takes milliseconds.
+    await freeTurn()
     return data(await (organization === null ? allTraffic(traffic, query) : trafficOf(organization, traffic, query)))
   },
 })

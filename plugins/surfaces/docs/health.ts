@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { keys } from '../../../core/access/key-row.ts'
 import type { Supplied } from '../../../core/container.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { Metrics } from '../../observers/prometheus/metrics.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { data, refused, text } from '../../../core/http/reply.ts'
@@ -66,7 +67,11 @@ const measured = route({
   summary: 'Everything measured, in the text form that Prometheus reads.',
   access: { scope: 'api_key.read', operators: true },
   needs: { metrics: Metrics },
-  handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
+  async handle(_, { metrics }) {
+    // A turn of the loop tells all once: it takes milliseconds.
+    await freeTurn()
+    return text(await metrics.told(), metrics.registry.contentType)
+  },
 })
 
 /** `live` asks no store: a process must not be restarted because its store is down. */
