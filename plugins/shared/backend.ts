@@ -11,6 +11,9 @@ import { readJson } from '../../core/dialects/read-json.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
 import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
+/** Bytes of a stream that came at once, and take milliseconds to read and write. The next ones wait for a turn of the loop. */
+export const longPart = 32 * 1024
+
 /** Bytes of an answer that is read whole. */
 const mostAnswerBytes = 64 * 1024 * 1024
 /** Bytes of an answer that one turn of the loop reads. */

@@ -1,6 +1,7 @@
 import { gatheredBytes } from '../../core/gathered-bytes.ts'
 import { freeTurn } from '../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../core/dialects/json-text.ts'
+import { piecesOf } from './guards/texts.ts'
 import { type LongTexts, noTexts, printAround } from './long-texts.ts'
 
 /** What printing in one turn of the loop may cost; more would stall every other call. A character costs 1, about a nanosecond. */
@@ -158,13 +159,7 @@ const runOf = (printing: Printing, list: readonly unknown[], from: number): numb
 
 function* printedText(text: string): Generator<string> {
   yield '"'
-  for (let at = 0, end = 0; at < text.length; at = end) {
-    end = Math.min(at + piece, text.length)
-    // A pair of surrogates is printed whole: half of one would be escaped.
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
-    yield JSON.stringify(text.slice(at, end)).slice(1, -1)
-  }
+  // Half of a pair of surrogates would be escaped.
+  for (const part of piecesOf(text, piece)) yield JSON.stringify(part).slice(1, -1)
   yield '"'
 }
-
-export const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff

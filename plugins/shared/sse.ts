@@ -7,9 +7,6 @@ export interface SseEvent {
   readonly data: string
 }
 
-/** Bytes of a stream that came at once, and take milliseconds to read and write. The next ones wait for a turn of the loop. */
-export const longPart = 32 * 1024
-
 /** Characters of one event, or of one line. */
 const mostEventLength = 4 * 1024 * 1024
 

@@ -1,8 +1,8 @@
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
-import { finish, garbled } from '../../shared/backend.ts'
-import { type SseEvent, longPart, sseUnpacker } from '../../shared/sse.ts'
+import { finish, garbled, longPart } from '../../shared/backend.ts'
+import { type SseEvent, sseUnpacker } from '../../shared/sse.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import { through } from '../../shared/through.ts'
 

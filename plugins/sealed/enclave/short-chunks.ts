@@ -1,5 +1,6 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Chunk } from '../../../core/ports/upstream.ts'
+import { piecesOf } from '../../shared/guards/texts.ts'
 
 /** Bytes of a chunk that one frame carries: a frame of 1 MiB has a nonce, a tag and padding, too. */
 export const mostChunkBytes = 1024 * 1024 - 1024
@@ -19,7 +20,7 @@ export const shortChunks = ({ id, object, created, model, choices, usage = null 
   const text = choices.length === 1 ? choice?.delta.content : null
   if (choice === undefined || typeof text !== 'string') throw tooLong()
   const { index, delta } = choice
-  const chunks = piecesOf(text).map((content, at): Chunk => {
+  const chunks = [...piecesOf(text, pieceLength)].map((content, at): Chunk => {
     if (at === 0) return { ...known, choices: [{ ...choice, delta: { ...delta, content } }] }
     return { ...head, choices: [{ index, delta: { content }, finish_reason: null }] }
   })
@@ -30,16 +31,3 @@ export const shortChunks = ({ id, object, created, model, choices, usage = null 
 const fits = (chunk: Chunk): boolean => Buffer.byteLength(JSON.stringify(chunk)) <= mostChunkBytes
 
 const tooLong = () => new UpstreamFailed(undefined, { cause: new Error('A chunk is longer than a frame') })
-
-const piecesOf = (text: string): readonly string[] => {
-  const pieces: string[] = []
-  for (let at = 0, end = 0; at < text.length; at = end) {
-    end = Math.min(at + pieceLength, text.length)
-    // A pair of surrogates stays in one piece.
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
-    pieces.push(text.slice(at, end))
-  }
-  return pieces
-}
-
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff

@@ -3,10 +3,9 @@ import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
-import { isHighSurrogate } from '../print-json.ts'
 import { through } from '../through.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
-import { type Wording, answerWording, jsonWording } from './texts.ts'
+import { type Wording, answerWording, jsonWording, piecesOf } from './texts.ts'
 
 type Delta = ChunkChoice['delta']
 
@@ -58,12 +57,9 @@ const [characterNs, pieceNs] = [60, 20_000]
 /** A long text goes through its watch in pieces, each in a turn of the loop. */
 function* wholeText(text: string, watch: TextWatch, pace: Pace): Steps<string> {
   let passed = ''
-  for (let at = 0, end = 0; at < text.length; at = end) {
-    end = Math.min(at + atOnce, text.length)
-    // No guard sees half of a character.
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
-    passed += (yield* waited(watch.take(text.slice(at, end)))).text
-    const turn = pace.spend(pieceNs + characterNs * (end - at))
+  for (const piece of piecesOf(text, atOnce)) {
+    passed += (yield* waited(watch.take(piece))).text
+    const turn = pace.spend(pieceNs + characterNs * piece.length)
     if (turn !== null) yield turn
   }
   return passed

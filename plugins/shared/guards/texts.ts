@@ -113,3 +113,14 @@ export const answerWording = <T>(answer: T): Wording<T> =>
 
 /** The texts in a JSON text: the arguments of a tool call. */
 export const jsonWording = (json: string): Wording<string> => wordingOf((replace) => mappedJson(json, null, replace))
+
+/** A text in pieces of so many characters. A pair of surrogates stays in one piece: half of one is no character. */
+export function* piecesOf(text: string, length: number): Generator<string, void> {
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = Math.min(at + length, text.length)
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
+    yield text.slice(at, end)
+  }
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff

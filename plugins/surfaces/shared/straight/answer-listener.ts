@@ -2,8 +2,7 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { garbled } from '../../../shared/backend.ts'
-import { longPart } from '../../../shared/sse.ts'
+import { garbled, longPart } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
