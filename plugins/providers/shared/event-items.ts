@@ -1,7 +1,7 @@
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
-import { finish, garbled, longPart } from '../../shared/backend.ts'
+import { StreamTurns, finish, garbled } from '../../shared/backend.ts'
 import { type SseEvent, sseUnpacker } from '../../shared/sse.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import { through } from '../../shared/through.ts'
@@ -102,11 +102,12 @@ export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () 
   itemsBy(answer, clock, unpackedEvents(read, cut))
 
 /** The items of an answer, as the reader finds them in its bytes. Closes the bytes when it is left early. */
-export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): Flow<T> =>
-  through(answer.body, {
+export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): Flow<T> => {
+  const turns = new StreamTurns()
+  return through(answer.body, {
     take(bytes, into: T[]) {
       const isLast = reader.read(bytes, into)
-      return bytes.length < longPart ? isLast : freeTurn().then(() => isLast)
+      return turns.endsWith(bytes) ? freeTurn().then(() => isLast) : isLast
     },
     end(_, fault) {
       if (fault !== null) throw fault
@@ -114,3 +115,4 @@ export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>):
     },
     rest: (reads) => finish(reads, answer, clock),
   })
+}

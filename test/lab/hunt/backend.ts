@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { wavOf } from '../../../plugins/shared/sounds/wav.ts'
@@ -41,22 +41,33 @@ const oddsOf = (body: Buffer): object | null => {
 const eventOf = (delta: object, more: object = {}): string =>
   `data: ${JSON.stringify({ ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }, choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`
 
-/** Streams that come at once, by the words that a body asks for them with. */
-const bursts: Readonly<Record<string, () => string>> = {
+/** Events that come at once, by the words that a body asks for them with. */
+const bursts: Readonly<Record<string, () => readonly string[]>> = {
   'thoughts and words in turn': () =>
     Array.from({ length: 20_000 }, (_, at) =>
       eventOf(at % 2 === 0 ? { reasoning_content: `w${at} ` } : { content: `w${at} ` }),
-    ).join(''),
+    ),
   'words with their odds': () => {
     const content = [{ ...likelyOf(20)[0], top_logprobs: likelyOf(20) }]
-    return Array.from({ length: 4_000 }, (_, at) => eventOf({ content: `w${at} ` }, { logprobs: { content } })).join('')
+    return Array.from({ length: 4_000 }, (_, at) => eventOf({ content: `w${at} ` }, { logprobs: { content } }))
   },
-  'empty lines': () => eventOf({ content: 'a' }) + '\n'.repeat(4_000_001),
+  'empty lines': () => [eventOf({ content: 'a' }) + '\n'.repeat(4_000_001)],
 }
 
-const burstOf = (body: Buffer): string | null => {
+const burstOf = (body: Buffer): readonly string[] | null => {
   const wanted = body.length > 1_024 ? undefined : Object.keys(bursts).find((words) => body.includes(words))
-  return wanted === undefined ? null : `${bursts[wanted]!()}${eventOf({}, { finish_reason: 'stop' })}data: [DONE]\n\n`
+  return wanted === undefined
+    ? null
+    : [...bursts[wanted]!(), eventOf({}, { finish_reason: 'stop' }), 'data: [DONE]\n\n']
+}
+
+/** Each event is a chunk of its own, as vendors send them. */
+const sendBurst = (response: ServerResponse, burst: readonly string[]): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.cork()
+  for (const event of burst) response.write(event)
+  response.uncork()
+  response.end()
 }
 
 /** The same answer to every question of a kind. Nothing else is read of a body. */
@@ -97,7 +108,7 @@ export const startBackend = async (): Promise<Backend> => {
     }
     void buffer(request).then((body) => {
       const burst = request.url === chatPath ? burstOf(body) : null
-      if (burst !== null) return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(burst)
+      if (burst !== null) return sendBurst(response, burst)
       const answer = answerTo(request.url ?? '', body)
       response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })
       return response.end(answer === undefined ? sound : JSON.stringify(answer))

@@ -2,7 +2,7 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { garbled, longPart } from '../../../shared/backend.ts'
+import { StreamTurns, garbled } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -19,6 +19,7 @@ export abstract class AnswerListener implements AnswerReader {
   protected streams = false
   readonly #clock: Clock
   readonly #parts = new Parts()
+  readonly #turns = new StreamTurns()
   #headers: AnswerHeaders = {}
   /** A backend may answer a request for a stream by a whole answer. */
   #isWhole = false
@@ -67,12 +68,12 @@ export abstract class AnswerListener implements AnswerReader {
     else if (this.#parts.size > mostAnswerBytes) this.broke(garbled('The answer is over 64 MiB', this.status))
   }
 
-  /** Nothing more is read before the caller has taken what came, and behind a long part other streams have their turn. */
+  /** Nothing more is read before the caller has taken what came, and other streams have had their turn. */
   #flows(part: Buffer): void {
-    const isLong = part.length >= longPart
-    const goesOn = isLong ? this.#goesOnInTurn : this.#goesOn
+    const endsTurn = this.#turns.endsWith(part)
+    const goesOn = endsTurn ? this.#goesOnInTurn : this.#goesOn
     const isTaken = this.events(part, goesOn) !== false
-    if (isTaken && !isLong) return
+    if (isTaken && !endsTurn) return
     this.line?.pause()
     if (isTaken) goesOn()
   }

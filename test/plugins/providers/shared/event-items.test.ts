@@ -34,8 +34,11 @@ t.test('a turn of the loop reads one long part of a stream', async (t) => {
   t.ok(long.turns >= 20, `${long.turns} turns`)
 })
 
-t.test('short parts wait for no turn', async (t) => {
-  const short = await turnsFor(20, 20)
-  t.equal(short.items, 20 * 20 + 1)
-  t.ok(short.turns < 5, `${short.turns} turns`)
+t.test('many short parts wait for a turn as well, and a few for none', async (t) => {
+  const many = await turnsFor(1, 10_000)
+  t.equal(many.items, 10_000 + 1)
+  t.ok(many.turns >= 40 && many.turns < 100, `${many.turns} turns`)
+  const few = await turnsFor(1, 100)
+  t.equal(few.items, 100 + 1)
+  t.equal(few.turns, 0)
 })
