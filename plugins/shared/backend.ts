@@ -11,23 +11,10 @@ import { readJson } from '../../core/dialects/read-json.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
 import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
-/** Bytes of a stream that are read and written before other streams have their turn. */
-const turnBytes = 32 * 1024
+/** Bytes of a stream that are read and written before other streams have their turn of the loop. */
+export const turnBytes = 32 * 1024
 /** A part of a stream takes as long as so many bytes more. */
-const partBytes = 64
-
-/** Counts the parts of a stream. A class: each call makes one. */
-export class StreamTurns {
-  #bytes = 0
-
-  /** Whether a turn of the loop stands between this part and the next one. */
-  endsWith(part: Uint8Array): boolean {
-    this.#bytes += part.length + partBytes
-    if (this.#bytes < turnBytes) return false
-    this.#bytes = 0
-    return true
-  }
-}
+export const partBytes = 64
 
 /** Bytes of an answer that is read whole. */
 const mostAnswerBytes = 64 * 1024 * 1024

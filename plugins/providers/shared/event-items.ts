@@ -1,7 +1,7 @@
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Dialect, WireEvents } from '../../../core/ports/upstream.ts'
-import { StreamTurns, finish, garbled } from '../../shared/backend.ts'
+import { finish, garbled, partBytes, turnBytes } from '../../shared/backend.ts'
 import { type SseEvent, sseUnpacker } from '../../shared/sse.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import { through } from '../../shared/through.ts'
@@ -103,11 +103,15 @@ export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () 
 
 /** The items of an answer, as the reader finds them in its bytes. Closes the bytes when it is left early. */
 export const itemsBy = <T>(answer: Answer, clock: Clock, reader: ItemReader<T>): Flow<T> => {
-  const turns = new StreamTurns()
+  /** Since other streams had their turn. */
+  let length = 0
   return through(answer.body, {
     take(bytes, into: T[]) {
       const isLast = reader.read(bytes, into)
-      return turns.endsWith(bytes) ? freeTurn().then(() => isLast) : isLast
+      length += bytes.length + partBytes
+      if (length < turnBytes) return isLast
+      length = 0
+      return freeTurn().then(() => isLast)
     },
     end(_, fault) {
       if (fault !== null) throw fault

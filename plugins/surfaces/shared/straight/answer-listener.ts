@@ -2,7 +2,7 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { StreamTurns, garbled } from '../../../shared/backend.ts'
+import { garbled, partBytes, turnBytes } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -19,7 +19,8 @@ export abstract class AnswerListener implements AnswerReader {
   protected streams = false
   readonly #clock: Clock
   readonly #parts = new Parts()
-  readonly #turns = new StreamTurns()
+  /** Of the stream, since other streams had their turn. */
+  #bytes = 0
   #headers: AnswerHeaders = {}
   /** A backend may answer a request for a stream by a whole answer. */
   #isWhole = false
@@ -70,7 +71,9 @@ export abstract class AnswerListener implements AnswerReader {
 
   /** Nothing more is read before the caller has taken what came, and other streams have had their turn. */
   #flows(part: Buffer): void {
-    const endsTurn = this.#turns.endsWith(part)
+    this.#bytes += part.length + partBytes
+    const endsTurn = this.#bytes >= turnBytes
+    if (endsTurn) this.#bytes = 0
     const goesOn = endsTurn ? this.#goesOnInTurn : this.#goesOn
     const isTaken = this.events(part, goesOn) !== false
     if (isTaken && !endsTurn) return
