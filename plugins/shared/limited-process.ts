@@ -1,7 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { chown } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { behindCalls } from './behind-calls.ts'
+import { constants, tmpdir } from 'node:os'
 import { fencesFor, freshUser } from './fences.ts'
 
 /** A program that reads what callers sent, so a fault in it must harm nothing else. */
@@ -33,6 +32,12 @@ const mostProcesses = 64
 /** Shells call this limit by two names. A user who has other processes gets no such limit. */
 const fewProcesses = `ulimit -p ${mostProcesses} 2>/dev/null || ulimit -u ${mostProcesses}; `
 
+/**
+ * Gives a core to the processes that serve calls first. The shell itself sees to it: the program may start further ones before
+ * its parent could lower its priority.
+ */
+const behindCalls = `command -v nice >/dev/null && set -- nice -n ${constants.priority.PRIORITY_BELOW_NORMAL} "$@"; `
+
 /** Starts a program with limits on all that it may use, without a network and as another user where the system allows that. */
 export const startLimited = (
   { program, given, work, patience, writes = false, user = helperUser() }: LimitedProcess,
@@ -41,16 +46,15 @@ export const startLimited = (
 ): ChildProcess => {
   const files = writes ? '' : 'ulimit -f 0; '
   const processes = user === null ? '' : fewProcesses
-  const limits = `ulimit -c 0; ${files}${processes}ulimit -v ${memory}; ulimit -t ${work}; exec "$@"`
+  const limits = `ulimit -c 0; ${files}${processes}ulimit -v ${memory}; ulimit -t ${work}; ${behindCalls}exec "$@"`
   const words = fencesFor(tmpdir()).words(user)
-  const child = spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
+  return spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
     stdio,
     env: { PATH: process.env['PATH'] },
     signal,
     timeout: patience,
     killSignal: 'SIGKILL',
   })
-  return behindCalls(child)
 }
 
 /** How it ended, once all that it wrote is there. Rejects with the signal's reason when that fired. */
