@@ -336,9 +336,7 @@ const models = route({
     const all = await enclave.models(signal)
     // A turn of the loop makes one list: thousands of models take milliseconds.
     await freeTurn()
-    const entries = all.filter(
-      (entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name),
-    )
+    const entries = all.filter((entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name))
     return json({
       object: 'list',
       data: entries.map((entry) => catalogEntryOf(entry, 'confidential')),

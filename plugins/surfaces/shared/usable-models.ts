@@ -19,9 +19,7 @@ export const usable = async (
   )
   const entries = [...(await catalog.list(signal)), ...named.flatMap((entry) => entry ?? [])]
   await freeTurn()
-  return entries.filter(
-    ({ name, settings }) => settings.standard && mayUse(caller, name),
-  )
+  return entries.filter(({ name, settings }) => settings.standard && mayUse(caller, name))
 }
 
 interface Listed {
