@@ -1,4 +1,5 @@
 import type { Pace } from '../../../core/dialects/loop-time.ts'
+import { piecesOf } from '../../shared/guards/texts.ts'
 
 /** A part of a text and what takes its place. */
 export interface Span {
@@ -85,8 +86,7 @@ export const wholly = async (search: Search, text: string, pace: Pace, signal: A
   const pieces = piecewise(search)
   let next = ''
   let cost = textNs
-  for (let at = 0; at < text.length; at += atOnce) {
-    const piece = text.slice(at, at + atOnce)
+  for (const piece of piecesOf(text, atOnce)) {
     next += pieces.take(piece)
     const turn = pace.spend(cost + characterNs * piece.length)
     cost = 0

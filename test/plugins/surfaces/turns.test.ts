@@ -4,6 +4,7 @@ import { modelRoutes } from '../../../plugins/surfaces/chat/models.ts'
 import { healthRoutes } from '../../../plugins/surfaces/docs/health.ts'
 import { sealedRoutes } from '../../../plugins/surfaces/rvenc/sealed-inference.ts'
 import { usable } from '../../../plugins/surfaces/shared/usable-models.ts'
+import { turnsDuring } from '../../turns-during.ts'
 
 const catalog = { list: async () => [] }
 const enclave = { models: async () => [], keys: async () => ({}) }
@@ -29,13 +30,6 @@ const tellings: Readonly<Record<string, () => Promise<unknown>>> = {
 
 for (const [name, tell] of Object.entries(tellings))
   t.test(`a turn of the loop tells this once: ${name}`, async (t) => {
-    let [turns, goes] = [0, true]
-    const turn = (): void => {
-      turns++
-      if (goes) setImmediate(turn)
-    }
-    setImmediate(turn)
-    await Promise.all(Array.from({ length: 16 }, tell))
-    goes = false
+    const turns = await turnsDuring(() => Promise.all(Array.from({ length: 16 }, tell)))
     t.ok(turns >= 15, `${turns} turns`)
   })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { system } from '../../../../adapters/memory/platform.ts'
 import type { Answer } from '../../../../core/ports/platform.ts'
 import { itemsBy, unpackedEvents } from '../../../../plugins/providers/shared/event-items.ts'
+import { turnsDuring } from '../../../turns-during.ts'
 
 const event = `data: ${'a'.repeat(100)}\n\n`
 
@@ -17,14 +18,10 @@ const turnsFor = async (eventsInPart: number, parts: number) => {
     ({ data }, into) => into.push(data) > 0 && data === 'end',
     () => undefined,
   )
-  let [turns, items, goes] = [0, 0, true]
-  const turn = (): void => {
-    turns++
-    if (goes) setImmediate(turn)
-  }
-  setImmediate(turn)
-  for await (const _ of itemsBy(answer, system.clock, read)) items++
-  goes = false
+  let items = 0
+  const turns = await turnsDuring(async () => {
+    for await (const _ of itemsBy(answer, system.clock, read)) items++
+  })
   return { turns, items }
 }
 

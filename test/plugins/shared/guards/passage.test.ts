@@ -4,19 +4,7 @@ import type { Completion } from '../../../../core/ports/upstream.ts'
 import { namesOf } from '../../../../plugins/guards/shared/placeholders.ts'
 import { freePace } from '../../../../core/dialects/loop-time.ts'
 import { passageOf } from '../../../../plugins/shared/guards/passage.ts'
-
-/** The turns of the loop while this is done. */
-const turnsIn = async (work: () => Promise<unknown>): Promise<number> => {
-  let [turns, goes] = [0, true]
-  const turn = (): void => {
-    turns++
-    if (goes) setImmediate(turn)
-  }
-  setImmediate(turn)
-  await work()
-  goes = false
-  return turns
-}
+import { turnsDuring } from '../../../turns-during.ts'
 
 /** A guard that hides digits, and the pieces that it saw. */
 const watching = () => {
@@ -43,7 +31,7 @@ const completionOf = (contents: readonly string[]): Completion => ({
 const answered = async (contents: readonly string[]) => {
   const { pieces, passage } = watching()
   let texts: readonly unknown[] = []
-  const turns = await turnsIn(async () => {
+  const turns = await turnsDuring(async () => {
     const { completion } = await passage.answer({ kind: 'completion', completion: completionOf(contents) })
     texts = completion.choices.map(({ message }) => message.content)
   })
@@ -77,7 +65,7 @@ t.test('one short text waits for no turn', async (t) => {
 t.test('placeholders that the caller writes are remembered in turns of the loop', async (t) => {
   const names = namesOf()
   const text = Array.from({ length: 20_000 }, (_, at) => `[EMAIL_${at + 1}]`).join(' ')
-  const turns = await turnsIn(() => names.keepClear(text, freePace()))
+  const turns = await turnsDuring(() => names.keepClear(text, freePace()))
   t.ok(turns >= 8, `${turns} turns`)
   t.equal(names.of('email', 'a@b.co'), '[EMAIL_20001]')
 })
