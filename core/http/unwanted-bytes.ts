@@ -16,11 +16,10 @@ export const isInTinyChunks = (request: IncomingMessage): boolean => refused.has
 
 /**
  * Puts the short chunks of a turn of the loop together before anyone sees them. The parser makes an event of each chunk,
- * for which a reader would pay ten times what the parser does. From the end of the first 60 KiB in mostly tiny chunks on what
- * comes is thrown away unparsed, and the connection is good for nothing else.
+ * for which a reader would pay as much again or more. A message is refused once 60 KiB came in mostly tiny chunks; what
+ * comes then is thrown away, and the connection is good for nothing else.
  */
-export const joinChunks = (request: IncomingMessage, clock: Clock): void => {
-  const { socket } = request
+export const joinChunks = (request: IncomingMessage, refuse: () => void): void => {
   const push = request.push.bind(request)
   let [together, used] = [Buffer.alloc(0), 0]
   let [wire, chunks, tiny] = [0, 0, 0]
@@ -62,9 +61,7 @@ export const joinChunks = (request: IncomingMessage, clock: Clock): void => {
     }
     if (isTiny(chunk.length)) {
       refused.add(request)
-      // A reader that waits for the body would have the socket read on.
-      request._read = () => {}
-      letGo(socket, clock)
+      refuse()
       // The reader of the body sees the refusal with its next part.
       flush()
       return push(chunk)
@@ -79,7 +76,7 @@ export const joinChunks = (request: IncomingMessage, clock: Clock): void => {
 export const joined =
   (listener: RequestListener, clock: Clock): RequestListener =>
   (request, response) => {
-    if (request.headers['transfer-encoding'] !== undefined) joinChunks(request, clock)
+    if (request.headers['transfer-encoding'] !== undefined) joinChunks(request, () => letGo(request, clock))
     listener(request, response)
   }
 
@@ -87,7 +84,10 @@ export const joined =
 const restMs = 10
 
 /** No further read of this turn reaches the parser, which is let go when it stands still. */
-const letGo = (socket: Socket, clock: Clock): void => {
+const letGo = (request: IncomingMessage, clock: Clock): void => {
+  const { socket } = request
+  // A reader that waits for the body would have the socket read on.
+  request._read = () => {}
   const discard = discarding(socket)
   const rest = (part: Buffer) => {
     socket.pause()

@@ -1,9 +1,10 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Response } from 'node-fetch'
+import { joinChunks } from '../../../core/http/unwanted-bytes.ts'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 import { unlessAborted } from '../../../core/abort.ts'
@@ -34,6 +35,23 @@ const pin = (addresses: readonly string[]): LookupFunction => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) =>
     options.all ? done(null, answers) : done(null, answers[0]!.address, answers[0]!.family)
+}
+
+/** An answer in tiny chunks costs the parser a thousand times its bytes. */
+const refuseTiny = (answer: IncomingMessage): void =>
+  joinChunks(answer, () => {
+    answer.destroy(new UpstreamFailed('The answer comes in tiny chunks', { answered: answer.statusCode ?? null }))
+  })
+
+/** The library hands out an answer without its chunks, so the agent listens to each request that it is given. */
+const listening = <A extends HttpAgent>(agent: A): A => {
+  const { addRequest } = agent as unknown as { addRequest(request: ClientRequest, ...options: unknown[]): void }
+  return Object.assign(agent, {
+    addRequest(request: ClientRequest, ...options: unknown[]) {
+      request.prependOnceListener('response', refuseTiny)
+      addRequest.call(agent, request, ...options)
+    },
+  })
 }
 
 interface Step {
@@ -72,8 +90,9 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
     egress.check(host, addresses)
     const lookup = pin(addresses)
     // The explicit option overrides any environment variable that disables verification.
-    const agent =
-      url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup })
+    const agent = listening(
+      url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup }),
+    )
     const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     try {
       const { default: fetch } = await import('node-fetch')

@@ -1,4 +1,5 @@
 import { BadRequest, Expired, TooLarge, UpstreamFailed, NotFound } from '../../../core/errors.ts'
+import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { type Reply, bytes, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -52,14 +53,12 @@ const encapsulatedKey = (given: string | readonly string[] | undefined): Uint8Ar
 }
 
 const collected = async (from: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> => {
-  const parts: Uint8Array[] = []
-  let size = 0
+  const gathered = gatheredBytes()
   for await (const part of from) {
-    size += part.length
-    if (size > most) throw new TooLarge('The request is too large')
-    parts.push(part)
+    gathered.add(part)
+    if (gathered.length > most) throw new TooLarge('The request is too large')
   }
-  return concat(...parts)
+  return gathered.whole()
 }
 
 /** A client asks for the keys anew and seals again. */

@@ -1,3 +1,4 @@
+import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 
 /** An answer, read as far as its bounds allow. */
@@ -40,12 +41,12 @@ export const fetchBounded = async (
     answer.discard()
     throw fault
   }
-  const parts: Uint8Array[] = []
+  const gathered = gatheredBytes()
   let cut = false
   for await (const part of answer.body) {
     if ((cut = !fits(part.length))) break
-    parts.push(part)
+    gathered.add(part)
   }
   const { href } = new URL(answer.url ?? url)
-  return { url: href, status: answer.status, headers, bytes: Buffer.concat(parts), cut }
+  return { url: href, status: answer.status, headers, bytes: gathered.whole(), cut }
 }

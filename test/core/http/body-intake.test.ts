@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { bodyIntake } from '../../../core/http/body-intake.ts'
-import { joinChunks, leaveUnread } from '../../../core/http/unwanted-bytes.ts'
+import { joinChunks, joined, leaveUnread } from '../../../core/http/unwanted-bytes.ts'
 import { TooMany, TooSlow } from '../../../core/errors.ts'
 import { fakeClock, settled } from '../../fakes/clock.ts'
 
@@ -151,7 +151,8 @@ t.test('a request whose socket is gone before its body was read is aborted', asy
 
 t.test('tiny chunks of a body that nobody reads are parsed no further', async (t) => {
   const { clock, stream } = coming()
-  joinChunks(stream as unknown as IncomingMessage, clock)
+  stream.headers['transfer-encoding'] = 'chunked'
+  joined(() => {}, clock)(stream as unknown as IncomingMessage, {} as ServerResponse)
   leaveUnread(stream as unknown as IncomingMessage, clock)
   await settled()
   const parsing = () => {}
@@ -169,9 +170,9 @@ t.test('tiny chunks of a body that nobody reads are parsed no further', async (t
 })
 
 t.test('short chunks come together, in their order, and long ones as they are', async (t) => {
-  const { clock, stream } = coming()
+  const { stream } = coming()
   const parts: string[] = []
-  joinChunks(stream as unknown as IncomingMessage, clock)
+  joinChunks(stream as unknown as IncomingMessage, () => {})
   stream.on('data', (part: Buffer) => void parts.push(part.toString()))
   const text = Array.from({ length: 2_000 }, (_, at) => `${at} `.padStart(100))
   for (const part of text) stream.push(Buffer.from(part))
@@ -185,8 +186,8 @@ t.test('short chunks come together, in their order, and long ones as they are', 
 })
 
 t.test('whoever sends short chunks waits for a reader that takes none', async (t) => {
-  const { clock, stream } = coming()
-  joinChunks(stream as unknown as IncomingMessage, clock)
+  const { stream } = coming()
+  joinChunks(stream as unknown as IncomingMessage, () => {})
   const chunk = Buffer.alloc(100)
   let taken = 0
   while (taken < 1_000_000 && stream.push(chunk)) taken += chunk.length

@@ -224,6 +224,25 @@ t.test('is cut at its size, also when it comes compressed', async (t) => {
   t.equal(await text((await door(`${url}/small`, get())).body), 'here')
 })
 
+t.test('is refused in chunks that are mostly tiny, and read in many short ones', async (t) => {
+  const chunked = (bytes: number, chunk: string): string =>
+    `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(Math.ceil(bytes / chunk.length)) + '0\r\n\r\n'
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n'
+  const bodies = { '/tiny': chunked(500_000, 'a'), '/few': chunked(8_000, 'a'), '/short': chunked(500_000, 'a'.repeat(64)) }
+  const { port } = await serving(t, ({ url, socket }) => void socket.end(head + bodies[url as keyof typeof bodies]))
+  const door = outside({ ports: [port], allow: [open] }, itself)
+  const read = async (path: string): Promise<readonly [number, number]> => {
+    const parts: Uint8Array[] = []
+    for await (const part of (await door(`http://${open}:${port}${path}`, get())).body) parts.push(part)
+    return [Buffer.concat(parts).length, parts.length]
+  }
+  await t.rejects(read('/tiny'), new UpstreamFailed('The answer comes in tiny chunks', { answered: 200 }))
+  t.equal((await read('/few'))[0], 8_000)
+  const [bytes, parts] = await read('/short')
+  t.equal(bytes, 500_032)
+  t.ok(parts < 200, `${parts} parts`)
+})
+
 t.test('a call ends at its time limit in every phase', async (t) => {
   const { port, sockets } = await serving(t, ({ url }, response) => {
     if (url === '/silent') return
