@@ -17,6 +17,7 @@ import { Enclave, type EnclaveFiles } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
+import { indexer } from './fakes/indexer.ts'
 import { given } from './fitted.ts'
 
 /** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
@@ -161,12 +162,13 @@ t.test('indexes that were opened are held, but not for ever for one who asks by 
     },
   } as unknown as EnclaveFiles
   const catalog = { list: async () => [] } as unknown as Catalog
-  const { search } = retrieval({ catalog, inference: {} as Inference }, [], {
-    model: undefined,
+  const { searchFor } = retrieval({ catalog, inference: {} as Inference }, [], {
     cache: 1,
+    most: 1e6,
     mostFile: 1,
     queue: defaultQueue,
   })
+  const search = searchFor(indexer)
   const found = async (id: string) =>
     (await search(enclaveFiles, ragDek, { query: 'ferry', ids: [id] }, new AbortController().signal)).map(
       ({ fileId }) => fileId,

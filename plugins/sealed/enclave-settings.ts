@@ -18,6 +18,8 @@ export const InsideShape = v.strictObject({
       model: v.optional(v.string()),
       /** Bytes of opened indexes that are kept in memory. */
       cache: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 256 * 1024 * 1024),
+      /** Bytes of opened indexes that one search may hold; a search of more is refused as too large. */
+      most: v.optional(count, 1024 * 1024 * 1024),
     }),
     {},
   ),

@@ -82,7 +82,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'plugins/sealed': [...root, 'plugins/shared', 'plugins/sealed/wire'],
   'plugins/sealed/wire': [],
-  'plugins/sealed/retrieval': ['core/ports', 'core/errors.ts'],
+  'plugins/sealed/retrieval': ['core/ports', 'core/errors.ts', 'plugins/shared/work-in-turns.ts'],
   'plugins/sealed/enclave': [
     ...root,
     'plugins/shared',
@@ -159,6 +159,8 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'adapters/memory',
     ...root,
     'core/generations',
+    // Answers of foreign addresses are held to the chunks that bodies are.
+    'core/http/unwanted-bytes.ts',
     'plugins',
     'plugins/shared',
     'plugins/usage',

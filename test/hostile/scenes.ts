@@ -4,6 +4,7 @@ import { members, repeatedIn } from '../lab/hunt/bodies.ts'
 import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
 import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
 import { batches } from './batches.ts'
+import { indexes } from './indexes.ts'
 import { clientOf, lanes } from './lanes.ts'
 import type { Stage } from '../lab/hunt/stage.ts'
 import { type Scene, mebibyte } from './scene.ts'
@@ -380,6 +381,7 @@ export const scenes: readonly Scene[] = [
   ...chunks,
   ...webSockets,
   ...batches,
+  ...indexes,
   ...pipelines,
   ...largeJson,
   threeLong,

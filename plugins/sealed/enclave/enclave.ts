@@ -27,7 +27,7 @@ import { type ReceiptRequest, withReceipt } from './receipts.ts'
 import { sealedFailure } from './reply.ts'
 import { ehbpRoute } from '../ehbp/chunks.ts'
 import { indexRequest } from './index-request.ts'
-import { retrieval } from './retrieval.ts'
+import { type Indexer, retrieval } from './retrieval.ts'
 import type { ReserveMemory } from './open-stored-file.ts'
 import { outerOf, runTool } from './tool.ts'
 
@@ -45,7 +45,7 @@ export interface EnclaveSettings {
   /** Refuses sealed JSON that does not name its route. */
   readonly requireBinding: boolean
   /** The embedding model of search, and the bytes of opened indexes that stay in memory. */
-  readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
+  readonly retrieval: { readonly model?: string | undefined; readonly cache: number; readonly most: number }
   /** In bytes: the largest stored file that the enclave opens. */
   readonly file: number
   readonly queue: QueueLimits
@@ -190,10 +190,10 @@ const hearing = ({ settings, tools, forChat }: Inside, translate: boolean): Chap
 
 /** What the enclave does, by routes. */
 const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
-  const { settings, tools, readers, forChat, room } = inside
+  const { settings, tools, readers, forChat, room, pace } = inside
   const { queue, file: mostFile } = settings
-  const { model, cache } = settings.retrieval
-  const { index, search } = retrieval(forChat, readers, { model, cache, mostFile, queue })
+  const { index, searchFor } = retrieval(forChat, readers, { ...settings.retrieval, mostFile, queue })
+  const indexerOf = (grant: Grant): Indexer => ({ holder: grant, pace: pace(grant, usualTime) })
   const making =
     (grant: Grant): ReserveMemory =>
     (size, signal) =>
@@ -201,8 +201,10 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
   const chapterOf = (tool: Tool): Chapter => ({
     outer: outerOf(tool),
     errand: tool.takes === undefined ? 'free' : 'billed',
-    run: (opened, grant, signal, outer, enclaveFiles) =>
-      runTool(opened, outer, tool, { enclaveFiles, search, mostFile, makeRoom: making(grant) }, signal),
+    run: (opened, grant, signal, outer, enclaveFiles) => {
+      const bench = { enclaveFiles, search: searchFor(indexerOf(grant)), mostFile, makeRoom: making(grant) }
+      return runTool(opened, outer, tool, bench, signal)
+    },
   })
   return {
     'rvenc/chat/completions': {
@@ -225,7 +227,7 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
       errand: 'free',
       run: (opened, grant, signal, outer, enclaveFiles) => {
         const { tasks, listed } = indexRequest(outer)
-        return index(tasks(opened), listed, grant, { enclaveFiles, makeRoom: making(grant) }, signal)
+        return index(tasks(opened), listed, indexerOf(grant), { enclaveFiles, makeRoom: making(grant) }, signal)
       },
     },
     ...Object.fromEntries(tools.map((tool) => [`tools/${tool.name}`, chapterOf(tool)])),

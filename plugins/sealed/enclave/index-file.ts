@@ -1,3 +1,5 @@
+import { type Pace, freePace } from '../../../core/dialects/loop-time.ts'
+import type { Work } from '../../shared/work-in-turns.ts'
 import { concat, number, numberOf, padded, textOf, utf8 } from '../wire/bytes.ts'
 import { ragRowKey } from '../wire/schedule.ts'
 import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
@@ -15,6 +17,9 @@ export interface RagRow {
   readonly title?: string | null
 }
 
+/** Nanoseconds for a row and for each of its bytes, sealed or opened. */
+const [rowNs, byteNs] = [20_000, 40]
+
 /** In bytes: rows are padded to a multiple of this, so that their lengths tell little of the text. */
 const bucket = 512
 
@@ -26,17 +31,20 @@ export async function* sealRows(
   ragDek: Uint8Array,
   fileId: string,
   rows: readonly RagRow[],
+  pace: Pace = freePace(),
 ): AsyncGenerator<Uint8Array> {
   const key = ragRowKey(ragDek)
   yield number(rows.length, 4)
   for (const [at, row] of rows.entries()) {
     const sealed = sealWith(key, freshNonce(), padded(packed(row), bucket), place(fileId, at, rows.length))
+    const turn = pace.spend(rowNs + sealed.length * byteNs)
+    if (turn !== null) await turn
     yield concat(number(sealed.length, 4), sealed)
   }
 }
 
 /** Null when a row does not open, is missing or is surplus. */
-export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array): readonly RagRow[] | null => {
+export function* openRows(ragDek: Uint8Array, fileId: string, index: Uint8Array): Work<readonly RagRow[] | null> {
   const key = ragRowKey(ragDek)
   let at = 0
   const take = (length: number): Uint8Array | null => {
@@ -53,6 +61,7 @@ export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array):
     const plain = sealed && openWith(key, sealed, place(fileId, rows.length, total))
     if (!plain) return null
     rows.push(unpacked(plain))
+    yield rowNs + plain.length * byteNs
   }
   return at === index.length ? rows : null
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
+import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { readerOf } from '../../shared/find-reader.ts'
 import { Unconfigured } from '../../../core/errors.ts'
 import type { QueueLimits } from '../../shared/errand.ts'
 import { type ShareHolder, type Shares, fairShares } from '../../shared/fair-shares.ts'
+import { inTurns } from '../../shared/work-in-turns.ts'
 import { runForTool } from '../../shared/run-for-tool.ts'
 import type { workNeeds } from '../../shared/work-needs.ts'
 import type { Reader } from '../../../core/ports/reader.ts'
@@ -11,10 +14,10 @@ import type { SealedReply, EnclaveFiles, IndexedRecord } from '../../../core/por
 import type { Hits, OpenFile, SearchBounds } from '../../../core/ports/tool.ts'
 import { type SearchIndex, searchIndex } from '../retrieval/search-index.ts'
 import { embeddedTextOf, splitSections } from '../retrieval/split.ts'
-import { concat } from '../wire/bytes.ts'
 import { isTitled, titleOf } from './file-title.ts'
 import { openRows, sealRows } from './index-file.ts'
 import type { IndexTask } from './index-request.ts'
+import { Refusal } from './refusals.ts'
 import { refusalOf, emptyTrailer } from './reply.ts'
 import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 
@@ -33,11 +36,18 @@ export type Search = (
   signal: AbortSignal,
 ) => Promise<Hits>
 
+/** Who indexes or searches, and the time of the main loop that is theirs. */
+export interface Indexer {
+  readonly holder: ShareHolder
+  readonly pace: Pace
+}
+
 interface Settings {
   /** The embedding model; without one, search compares words only. */
-  readonly model: string | undefined
-  /** In bytes: the opened indexes kept in memory. */
+  readonly model?: string | undefined
+  /** In bytes: the opened indexes kept in memory, and those that one search may open. */
   readonly cache: number
+  readonly most: number
   readonly mostFile: number
   readonly queue: QueueLimits
 }
@@ -69,6 +79,8 @@ interface Retrieving {
   readonly settings: Settings
   /** One file at a time: the whole file is in memory, and its parser needs the other core. */
   readonly turns: Shares
+  /** Searches that open indexes: the indexes of a search are in memory until it ends. */
+  readonly opening: Shares
   /** The opened indexes by the hash of their key, the least recently used first. */
   readonly held: Map<string, Shelved>
 }
@@ -78,36 +90,43 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonl
   const retrieving: Retrieving = {
     ...{ supplied, readers, settings, held: new Map() },
     turns: fairShares({ all: 1, organization: 1, key: 1 }),
+    opening: fairShares({ all: 4, organization: 1, key: 1 }),
   }
-  const search: Search = async (enclaveFiles, ragDek, sought, signal) => {
-    const { query, name, characters } = sought
-    const [{ library, records }, { vectors, model }] = await Promise.all([
-      openIndexes(retrieving, enclaveFiles, ragDek, sought, signal),
-      vectorsOf(retrieving, [query], signal),
-    ])
-    const named = records.filter(({ id }) => name === undefined || isTitled(library.titleOf(id), name))
-    const question = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
-    const found = library.search({
-      ...question,
-      query,
-      most: mostHits,
-      ...(characters !== undefined && { characters }),
-    })
-    const created = new Map(named.map((record) => [record.id, record.created ?? null]))
-    const hits = found.map((hit) => ({ ...hit, created: created.get(hit.fileId) ?? null }))
-    return Object.assign(hits, { outdated: library.outdated(question) })
-  }
+  const searchFor =
+    (indexer: Indexer): Search =>
+    async (enclaveFiles, ragDek, sought, signal) => {
+      const { query, name, characters } = sought
+      const meaning = vectorsOf(retrieving, [query], signal)
+      const searching = withIndexes(
+        retrieving,
+        { ...indexer, enclaveFiles, ragDek },
+        sought,
+        signal,
+        async ({ library }, records) => {
+          const { vectors, model } = await meaning
+          const named = records.filter(({ id }) => name === undefined || isTitled(library.titleOf(id), name))
+          const question = { vector: vectors[0] ?? null, model, fileIds: named.map(({ id }) => id) }
+          const wanted = { ...question, query, most: mostHits, ...(characters !== undefined && { characters }) }
+          const found = await inTurns(library.search(wanted), indexer.pace, signal)
+          const created = new Map(named.map((record) => [record.id, record.created ?? null]))
+          const hits = found.map((hit) => ({ ...hit, created: created.get(hit.fileId) ?? null }))
+          return Object.assign(hits, { outdated: library.outdated(question) })
+        },
+      )
+      const [hits] = await Promise.all([searching, meaning])
+      return hits
+    }
   return {
     /** With one file, its failure is the request's failure. With several files, each has its own result. */
     async index(
       tasks: readonly IndexTask[],
       listed: boolean,
-      holder: ShareHolder,
+      indexer: Indexer,
       room: Room,
       signal: AbortSignal,
     ): Promise<SealedReply> {
       const completed = async (task: IndexTask) => {
-        await indexOne(retrieving, task, holder, room, signal)
+        await indexOne(retrieving, task, indexer, room, signal)
         return { file_id: task.id, code: 'completed' }
       }
       const [only] = tasks
@@ -118,7 +137,7 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonl
       }
       return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
     },
-    search,
+    searchFor,
   }
 }
 
@@ -162,7 +181,7 @@ const vectorsOf = async (retrieving: Retrieving, texts: readonly string[], signa
 const indexOne = async (
   retrieving: Retrieving,
   { id, dek: filePart, ragDek: ragPart }: IndexTask,
-  holder: ShareHolder,
+  { holder, pace }: Indexer,
   { enclaveFiles, makeRoom }: Room,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -174,51 +193,71 @@ const indexOne = async (
     const file = { enclaveFiles, makeRoom, id, record, dek, most: retrieving.settings.mostFile }
     const read = (opened: OpenFile) => readerOf(retrieving.readers, opened).read(opened, signal)
     const { passages, title } = await withStoredFile(file, signal, async (opened) => {
-      return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
+      const { sections } = await read(opened)
+      return { passages: await inTurns(splitSections(sections), pace, signal), title: titleOf(opened.name) }
     })
     const { model: maker, vectors } = await vectorsOf(retrieving, passages.map(embeddedTextOf), signal)
     const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
-    await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
+    await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows, pace), signal)
   } finally {
     release()
   }
 }
 
-/** The caller's current indexes of the time that is asked for. An unchanged index is not read again. */
-const openIndexes = async (
-  { held, settings }: Retrieving,
-  enclaveFiles: EnclaveFiles,
-  ragDek: Uint8Array,
+interface Searcher extends Indexer {
+  readonly enclaveFiles: EnclaveFiles
+  readonly ragDek: Uint8Array
+}
+
+/** Works with the caller's current indexes of the time that is asked for. An unchanged index is not read again. */
+const withIndexes = async <T>(
+  { held, opening, settings }: Retrieving,
+  searcher: Searcher,
   { ids, from, to }: Sought,
   signal: AbortSignal,
-) => {
-  const key = createHash('sha256').update(ragDek).digest('hex')
-  const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
-  const current = await enclaveFiles.indexes(ids)
-  if (ids === null) {
-    const known = new Set(current.map(({ id }) => id))
-    for (const id of mine.versions.keys()) if (!known.has(id)) forget(mine, id)
-  }
+  work: (mine: Shelved, records: readonly IndexedRecord[]) => Promise<T>,
+): Promise<T> => {
+  const key = createHash('sha256').update(searcher.ragDek).digest('hex')
+  const current = await searcher.enclaveFiles.indexes(ids)
   const there = current.filter(isOfTime(from, to))
-  for (const { id, version } of there) {
-    if (mine.versions.get(id) === version) continue
-    forget(mine, id)
-    const sealed = await enclaveFiles.index(id, signal)
-    const rows = sealed && openRows(ragDek, id, await whole(sealed))
-    if (rows)
-      mine.library.put(
-        id,
-        rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
-        { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null },
-      )
-    mine.versions.set(id, version)
+  const isOpen = there.every(({ id, version }) => held.get(key)?.versions.get(id) === version)
+  const release = isOpen ? () => {} : await opening.take(searcher.holder, 1, longer(settings.queue), signal)
+  try {
+    const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
+    if (ids === null) {
+      const known = new Set(current.map(({ id }) => id))
+      for (const id of mine.versions.keys()) if (!known.has(id)) forget(mine, id)
+    }
+    for (const record of there) {
+      if (mine.versions.get(record.id) !== record.version) await openIndex(mine, record, searcher, signal)
+      if (mine.library.size > settings.most) throw new Refusal('too_large', 'fileIds')
+    }
+    held.delete(key)
+    // Files outside this query are dropped only with the whole library, since other searches may use them.
+    const stale = mine.versions.size > there.length && mine.library.size > settings.cache
+    if (mine.versions.size > 0 && !stale) held.set(key, mine)
+    evict(held, settings.cache)
+    return await work(mine, there)
+  } finally {
+    release()
   }
-  held.delete(key)
-  // Files outside this query are dropped only with the whole library, since other searches may use them.
-  const stale = mine.versions.size > there.length && mine.library.size > settings.cache
-  if (mine.versions.size > 0 && !stale) held.set(key, mine)
-  evict(held, settings.cache)
-  return { library: mine.library, records: there }
+}
+
+const openIndex = async (
+  mine: Shelved,
+  { id, version }: IndexedRecord,
+  { enclaveFiles, ragDek, pace }: Searcher,
+  signal: AbortSignal,
+): Promise<void> => {
+  forget(mine, id)
+  const sealed = await enclaveFiles.index(id, signal)
+  const rows = sealed && (await inTurns(openRows(ragDek, id, await whole(sealed)), pace, signal))
+  if (rows) {
+    const placed = rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector }))
+    const about = { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null }
+    await inTurns(mine.library.put(id, placed, about), pace, signal)
+  }
+  mine.versions.set(id, version)
 }
 
 /** A file whose time is unknown is of no time that is asked for. */
@@ -243,7 +282,8 @@ const evict = (held: Map<string, Shelved>, most: number): void => {
 }
 
 const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
-  const all: Uint8Array[] = []
-  for await (const part of parts) all.push(part)
-  return concat(...all)
+  const bytes = gatheredBytes()
+  for await (const part of parts) bytes.add(part)
+  const { buffer, byteOffset, length } = bytes.whole()
+  return new Uint8Array(buffer, byteOffset, length)
 }

@@ -1,10 +1,11 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import type { Language } from './common-words.ts'
 import { formOf } from './words.ts'
 
 /** The words of an index, as they are compared. */
 export interface KnownWords {
-  /** The long words, with the number of files of each. */
-  readonly compounds: ReadonlyMap<string, number>
+  /** The long words, some of them more than once. */
+  readonly compounds: Iterable<string>
   knows(word: string): boolean
 }
 
@@ -29,30 +30,44 @@ export const isLong = (word: string): boolean => word.length >= long
  * Words of an index beside a word of a question, in groups of one meaning each: all that the word is a part of, and the
  * parts that the word is joined from.
  */
-export const relatedWords = (word: string, language: Language, known: KnownWords): readonly (readonly string[])[] => {
-  const around = joinedWith(word, language, known)
+export function* relatedWords(
+  word: string,
+  language: Language,
+  known: KnownWords,
+): Work<readonly (readonly string[])[]> {
+  const around = yield* joinedWith(word, language, known)
   const parts = partsOf(word, language, known).map((part) => [part])
   return [around, ...parts].filter((group) => group.length > 0)
 }
 
+/** Compounds between two looks at the time, and nanoseconds for each. */
+const [atOnce, compoundNs] = [4096, 100]
+
 /** Long words of the index that begin or end with the word; a shorter compound comes first. */
-const joinedWith = (word: string, language: Language, known: KnownWords): readonly string[] => {
+function* joinedWith(word: string, language: Language, known: KnownWords): Work<readonly string[]> {
   if (word.length < shortest) return []
   const isRest = (rest: string): boolean =>
     (word.length >= telling && (word.length + rest.length >= longer || rest === 'ung')) ||
     known.knows(formOf(rest, language))
-  const found: string[] = []
-  for (const compound of known.compounds.keys()) {
+  let found = new Set<string>()
+  let seen = 0
+  for (const compound of known.compounds) {
+    if (++seen % atOnce === 0) yield atOnce * compoundNs
     const length = compound.length - word.length
     if (length < shortest) continue
     const fits =
       (compound.endsWith(word) && isRest(compound.slice(0, length))) ||
       (compound.startsWith(word) && isRest(compound.slice(word.length)))
-    if (fits) found.push(compound)
+    if (fits) found.add(compound)
+    if (found.size === 10 * mostFound) found = new Set(shortestOf(found))
   }
-  // The order of the files has no say in what is left out.
-  return found.sort((one, other) => one.length - other.length || (one < other ? -1 : 1)).slice(0, mostFound)
+  yield (seen % atOnce) * compoundNs
+  return shortestOf(found)
 }
+
+/** The order of the files has no say in what is left out. */
+const shortestOf = (found: ReadonlySet<string>): readonly string[] =>
+  [...found].sort((one, other) => one.length - other.length || (one < other ? -1 : 1)).slice(0, mostFound)
 
 /** Endings that make a noun or an adjective of a shorter word. */
 const derived = /(?:ung|heit|keit|lich|isch|ing|heid|lijk)$/

@@ -1,9 +1,24 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import type { Language } from './common-words.ts'
 import { isLong, joinsWords } from './compounds.ts'
 import { eachWord } from './words.ts'
 
 /** The words of a file by passage. Words are stored as hashes; a collision affects only the rank. */
-export type Postings = Readonly<ReturnType<typeof postingsOf>>
+export interface Postings {
+  /** The number of words of each passage, and their sum. */
+  readonly lengths: Uint16Array
+  readonly length: number
+  /** In ascending order. The entries of word `at` go from `starts[at]` to `starts[at + 1]`. */
+  readonly words: Uint32Array
+  readonly starts: Uint32Array
+  /** Passages in ascending order within a word, and the count of the word in each. */
+  readonly rows: Uint16Array | Uint32Array
+  readonly counts: Uint8Array
+  /** The long words of languages that join words, as they are compared. */
+  readonly compounds: ReadonlySet<string>
+  /** Approximately, in bytes. */
+  readonly bytes: number
+}
 
 /** A part of a passage. Each of its words counts `times` times. */
 export interface Field {
@@ -17,71 +32,126 @@ export interface Worded {
   readonly language: Language
 }
 
+/** Nanoseconds for a character and a word that are read, and for one step of the order of an entry. */
+const [characterNs, wordNs, orderNs] = [100, 800, 20]
+/** Entries between two looks at the time. */
+const atOnce = 16_384
+
 /** Reads each passage once. Typed arrays take a fraction of the memory of objects. */
-export const postingsOf = (passages: readonly Worded[]) => {
+export function* postingsOf(passages: readonly Worded[]): Work<Postings> {
   const lengths = new Uint16Array(passages.length)
-  const found = new Map<number, number[]>()
   const compounds = new Set<string>()
+  const entries = entriesOf()
   for (const [row, { fields, language }] of passages.entries()) {
     const joins = joinsWords(language)
-    let length = 0
+    const found = new Map<number, number>()
+    let [length, ns] = [0, 0]
     for (const { text, times } of fields) {
+      ns += text.length * characterNs
       eachWord(
         text,
         (word, _, __, part) => {
+          ns += wordNs
           if (!part) length += times
           if (joins && !part && isLong(word)) compounds.add(word)
-          note(found, hashOf(word), row, times)
+          const hash = hashOf(word)
+          found.set(hash, (found.get(hash) ?? 0) + times)
         },
         language,
       )
     }
     lengths[row] = Math.min(length, 0xffff)
+    entries.add(row, found)
+    yield ns
   }
-  const words = Uint32Array.from(found.keys()).sort()
-  const starts = new Uint32Array(words.length + 1)
-  for (const [at, word] of words.entries()) starts[at + 1] = (starts[at] ?? 0) + (found.get(word)?.length ?? 0) / 2
-  const rows = new (passages.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length] ?? 0)
-  const counts = new Uint8Array(rows.length)
-  for (const [at, word] of words.entries()) {
-    const pairs = found.get(word) ?? []
-    for (let pair = 0, to = starts[at] ?? 0; pair < pairs.length; pair += 2, to++) {
-      rows[to] = pairs[pair] ?? 0
-      counts[to] = Math.min(pairs[pair + 1] ?? 0, 0xff)
-    }
-  }
-  const numbers = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const bytes = numbers + compounds.size * perCompound
+  const length = lengths.reduce((sum, length) => sum + length, 0)
+  const grouped = yield* entries.grouped(passages.length > 0xffff)
+  const bytes = lengths.byteLength + grouped.bytes + compounds.size * perCompound
+  return { lengths, length, compounds, ...grouped, bytes }
+}
+
+/** The words of passages as they come: a word beside the row of its passage and, in eight bits, its count there. */
+const entriesOf = () => {
+  let size = 0
+  let [words, places] = [new Uint32Array(64), new Uint32Array(64)]
   return {
-    /** The number of words of each passage, and their sum. */
-    lengths,
-    length: lengths.reduce((sum, length) => sum + length, 0),
-    /** In ascending order. The entries of word `at` go from `starts[at]` to `starts[at + 1]`. */
-    words,
-    starts,
-    /** Passages in ascending order within a word, and the count of the word in each. */
-    rows,
-    counts,
-    /** The long words of languages that join words, as they are compared. */
-    compounds,
-    bytes,
+    add(row: number, counts: ReadonlyMap<number, number>): void {
+      if (size + counts.size > words.length) {
+        const [olderWords, olderPlaces] = [words, places]
+        ;[words, places] = [new Uint32Array(2 * (size + counts.size)), new Uint32Array(2 * (size + counts.size))]
+        words.set(olderWords)
+        places.set(olderPlaces)
+      }
+      for (const [word, times] of counts) {
+        words[size] = word
+        places[size++] = row * 256 + Math.min(times, 0xff)
+      }
+    },
+    *grouped(isLarge: boolean) {
+      const order = yield* orderOf(words.subarray(0, size))
+      const rows = new (isLarge ? Uint32Array : Uint16Array)(size)
+      const counts = new Uint8Array(size)
+      const [distinct, starts] = [new Uint32Array(size), new Uint32Array(size + 1)]
+      let [many, last] = [0, -1]
+      for (const [to, at] of order.entries()) {
+        const [word, place] = [words[at] ?? 0, places[at] ?? 0]
+        if (word !== last) {
+          starts[many] = to
+          distinct[many++] = last = word
+        }
+        rows[to] = place >>> 8
+        counts[to] = place & 0xff
+        if (to % atOnce === atOnce - 1) yield atOnce * orderNs
+      }
+      starts[many] = size
+      const own = { words: distinct.slice(0, many), starts: starts.slice(0, many + 1), rows, counts }
+      return { ...own, bytes: Object.values(own).reduce((sum, { byteLength }) => sum + byteLength, 0) }
+    },
   }
 }
 
-/** In bytes: a string of some 15 letters, and its place in a set and in the vocabulary. */
-const perCompound = 110
+/** The places of words in ascending order, digit by digit. Equal words stay in the order in which they came. */
+function* orderOf(words: Uint32Array): Work<Uint32Array> {
+  let order = new Uint32Array(words.length)
+  for (let at = 0; at < order.length; at++) order[at] = at
+  for (let shift = 0; shift < 32; shift += 8) {
+    const starts = new Uint32Array(257)
+    const next = new Uint32Array(words.length)
+    for (const [at, word] of words.entries()) {
+      const digit = (word >>> shift) & 0xff
+      starts[digit + 1] = (starts[digit + 1] ?? 0) + 1
+      if (at % atOnce === atOnce - 1) yield atOnce * orderNs
+    }
+    for (let digit = 1; digit < 257; digit++) starts[digit] = (starts[digit] ?? 0) + (starts[digit - 1] ?? 0)
+    for (const [at, place] of order.entries()) {
+      const digit = ((words[place] ?? 0) >>> shift) & 0xff
+      const to = starts[digit] ?? 0
+      next[to] = place
+      starts[digit] = to + 1
+      if (at % atOnce === atOnce - 1) yield atOnce * orderNs
+    }
+    order = next
+  }
+  return order
+}
+
+/** The entries of a word in a file; null where the file does not have it. */
+export const entriesIn = ({ words, starts }: Postings, word: number): readonly [from: number, to: number] | null => {
+  let [low, high] = [0, words.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((words[middle] ?? 0) < word) low = middle + 1
+    else high = middle
+  }
+  return words[low] === word ? [starts[low] ?? 0, starts[low + 1] ?? 0] : null
+}
+
+/** In bytes: a string of some 15 letters, and its place in a set. */
+const perCompound = 70
 
 /** FNV-1a over UTF-16. */
 export const hashOf = (word: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
   return hash >>> 0
-}
-
-/** Pairs of passage and count. Passages come in order, so only the last pair can be of the same one. */
-const note = (found: Map<number, number[]>, word: number, row: number, times: number): void => {
-  const pairs = found.get(word)
-  if (pairs === undefined) found.set(word, [row, times])
-  else if (pairs.at(-2) === row) pairs.push((pairs.pop() ?? 0) + times)
-  else pairs.push(row, times)
 }

@@ -1,8 +1,8 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import { commonWords, type Language } from './common-words.ts'
-import { joinsWords, relatedWords } from './compounds.ts'
+import { joinsWords, type KnownWords, relatedWords } from './compounds.ts'
 import { folded } from './fold.ts'
 import { hashOf } from './postings.ts'
-import type { Vocabulary } from './vocabulary.ts'
 import { eachWord } from './words.ts'
 
 /** A word of the query in all its forms. */
@@ -23,18 +23,20 @@ const relatedWeight = 0.7
 /** The largest number of words of a query that are looked for in compounds. */
 const mostRelated = 20
 
+/** Nanoseconds for a word of a query. */
+const wordNs = 5_000
+
 /** The terms of a query in the languages of the searched passages. */
-export const termsOf = (query: string, languages: ReadonlySet<Language>, vocabulary: Vocabulary): readonly Term[] => {
+export function* termsOf(query: string, languages: ReadonlySet<Language>, known: KnownWords): Work<readonly Term[]> {
   const terms = new Map<string, Term>()
   const note = (words: readonly string[], weight: number) => {
     const hashes = [...new Set(words.map(hashOf))].sort((one, other) => one - other)
     const key = hashes.join()
     if ((terms.get(key)?.weight ?? 0) < weight) terms.set(key, { hashes, weight })
   }
-  const { compounds, standing } = vocabulary
-  const known = { compounds, knows: (word: string) => standing(hashOf(word)).length > 0 }
   let related = 0
   for (const { raw, part, forms } of heardIn(query, languages)) {
+    yield wordNs
     const words = [...forms.values()]
     // The pairs of a run stand for its characters.
     if (part && words.every((word) => [...word].length === 1)) continue
@@ -44,7 +46,7 @@ export const termsOf = (query: string, languages: ReadonlySet<Language>, vocabul
     if (common || part) continue
     for (const [language, word] of forms) {
       if (!joinsWords(language) || ++related > mostRelated) continue
-      for (const group of relatedWords(word, language, known)) note(group, relatedWeight)
+      for (const group of yield* relatedWords(word, language, known)) note(group, relatedWeight)
     }
   }
   return [...terms.values()]

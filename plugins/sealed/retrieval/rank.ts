@@ -1,15 +1,13 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import type { Language } from './common-words.ts'
-import type { Postings } from './postings.ts'
+import { entriesIn, type Postings } from './postings.ts'
 import type { Term } from './query.ts'
 import type { Passage } from './split.ts'
 import { cosines, type Vectors } from './vectors.ts'
-import type { Vocabulary } from './vocabulary.ts'
 
 /** One file's passages and their searchable forms. */
 export interface IndexedFile {
   readonly fileId: string
-  /** The file's number in the vocabulary. */
-  readonly number: number
   /** The name of the file; null when the index has no name. */
   readonly title: string | null
   readonly passages: readonly Passage[]
@@ -20,6 +18,8 @@ export interface IndexedFile {
   readonly vectors: Vectors | null
   /** The model that made the vectors; absent when the index names no model. */
   readonly model?: string
+  /** Approximately. */
+  readonly bytes: number
 }
 
 /** The outcome of a ranking, for the choice and the snippets of results. */
@@ -31,6 +31,9 @@ export interface Ranked {
   /** The weight of each word: a rare word has a high weight. */
   readonly worth: ReadonlyMap<number, number>
 }
+
+/** Nanoseconds to look for a word in a file, and for a passage that has it. */
+const [lookNs, entryNs] = [200, 20]
 
 // Tuned on the tuning half of the benchmark's questions.
 /** BM25: the saturation of repeated words, and the penalty for long texts. */
@@ -49,36 +52,36 @@ const outstanding = 3
  * Ranks passages by the words of the passage and its file (BM25). A vector adds its distance from the mean of all
  * vectors.
  */
-export const rank = (
+export function* rank(
   indexedFiles: readonly IndexedFile[],
-  vocabulary: Vocabulary,
   terms: readonly Term[],
   vector: Float32Array | null,
-): Ranked => {
+): Work<Ranked> {
   const starts: number[] = []
   let count = 0
   for (const { passages } of indexedFiles) {
     starts.push(count)
     count += passages.length
   }
-  const { scores, worth } = byWords(indexedFiles, vocabulary, terms, starts, count)
-  const near = vector && byVector(indexedFiles, vector, starts, count)
+  const { scores, worth } = yield* byWords(indexedFiles, terms, starts, count)
+  const near = vector && (yield* byVector(indexedFiles, vector, starts, count))
   return { scores: near ? joined(scores, near) : scores, starts, worth }
 }
 
 /** Null when no file has vectors of this size. */
-const byVector = (
+function* byVector(
   indexedFiles: readonly IndexedFile[],
   vector: Float32Array,
   starts: readonly number[],
   count: number,
-): Float32Array | null => {
+): Work<Float32Array | null> {
   const near = new Float32Array(count)
   let some = false
   for (const [at, { vectors }] of indexedFiles.entries()) {
     if (vectors?.size !== vector.length) continue
     cosines(vectors, vector, near, starts[at] ?? 0)
     some = true
+    yield vectors.values.length
   }
   return some ? near : null
 }
@@ -98,28 +101,27 @@ const joined = (words: Float32Array, near: Float32Array): Float32Array => {
 }
 
 /** BM25 over passages and files. The sum is divided by the most that these terms could give. */
-const byWords = (
+function* byWords(
   indexedFiles: readonly IndexedFile[],
-  vocabulary: Vocabulary,
   terms: readonly Term[],
   starts: readonly number[],
   count: number,
-) => {
+): Work<Pick<Ranked, 'scores' | 'worth'>> {
   const scores = new Float32Array(count)
   const ofFiles = new Float32Array(indexedFiles.length)
   const worth = new Map<number, number>()
   const length = indexedFiles.reduce((sum, { postings }) => sum + postings.length, 0)
   const mean = length / count || 1
   const meanOfFiles = length / indexedFiles.length || 1
-  const orders = ordersOf(indexedFiles)
   let most = 0
   for (const { hashes, weight } of terms) {
-    const found = occurrencesOf(hashes, vocabulary, indexedFiles, orders)
+    const found = occurrencesOf(hashes, indexedFiles)
     const passages = found.reduce((sum, { rows }) => sum + rows.length, 0)
     const value = weight * rarity(passages, count)
     const valueOfFile = fileWeight * weight * rarity(found.length, indexedFiles.length)
     for (const hash of hashes) worth.set(hash, Math.max(worth.get(hash) ?? 0, value))
     most += value + valueOfFile
+    yield indexedFiles.length * hashes.length * lookNs + passages * entryNs
     for (const { indexedFile, rows, counts } of found) {
       const postings = indexedFiles[indexedFile]?.postings
       if (postings === undefined) continue
@@ -161,19 +163,16 @@ interface Occurrences {
 }
 
 /** Where a word stands in any of its forms. A passage with two forms has it as often as both. */
-const occurrencesOf = (
-  hashes: readonly number[],
-  vocabulary: Vocabulary,
-  indexedFiles: readonly IndexedFile[],
-  orders: Int32Array,
-): readonly Occurrences[] => {
-  const all = hashes.flatMap((hash) => occurrencesIn(vocabulary.standing(hash), indexedFiles, orders))
-  if (hashes.length < 2) return all
-  const byFile = new Map<number, Occurrences[]>()
-  for (const occurrence of all)
-    byFile.set(occurrence.indexedFile, [...(byFile.get(occurrence.indexedFile) ?? []), occurrence])
-  return [...byFile.values()].map(joinedForms)
-}
+const occurrencesOf = (hashes: readonly number[], indexedFiles: readonly IndexedFile[]): readonly Occurrences[] =>
+  indexedFiles.flatMap(({ postings }, indexedFile) => {
+    const forms = hashes.flatMap((hash) => {
+      const entries = entriesIn(postings, hash)
+      if (entries === null) return []
+      const [rows, counts] = [postings.rows.subarray(...entries), postings.counts.subarray(...entries)]
+      return [{ indexedFile, rows, counts }]
+    })
+    return forms.length === 0 ? [] : [joinedForms(forms)]
+  })
 
 /** Adds up the forms of one word in a file. */
 const joinedForms = (forms: readonly Occurrences[]): Occurrences => {
@@ -183,51 +182,40 @@ const joinedForms = (forms: readonly Occurrences[]): Occurrences => {
   for (const { rows, counts } of forms)
     for (const [entry, row] of rows.entries()) times.set(row, (times.get(row) ?? 0) + (counts[entry] ?? 0))
   return {
-    indexedFile: first?.indexedFile ?? absent,
+    indexedFile: first?.indexedFile ?? -1,
     rows: Uint32Array.from(times.keys()),
     counts: Uint8Array.from(times.values(), (count) => Math.min(count, 0xff)),
   }
 }
 
-const occurrencesIn = (
-  places: readonly number[],
-  indexedFiles: readonly IndexedFile[],
-  orders: Int32Array,
-): readonly Occurrences[] => {
-  const found: Occurrences[] = []
-  for (let at = 0; at < places.length; at += 3) {
-    const [number = absent, from = 0, to = 0] = [places[at], places[at + 1], places[at + 2]]
-    const indexedFile = orders[number] ?? absent
-    const postings = indexedFiles[indexedFile]?.postings
-    if (postings === undefined) continue
-    found.push({ indexedFile, rows: postings.rows.subarray(from, to), counts: postings.counts.subarray(from, to) })
-  }
-  return found
-}
-
-/** Maps the number of a file to its place in the search. */
-const ordersOf = (indexedFiles: readonly IndexedFile[]): Int32Array => {
-  const orders = new Int32Array(indexedFiles.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
-  for (const [at, { number }] of indexedFiles.entries()) orders[number] = at
-  return orders
-}
-
-/** The place of a file outside of the search. */
-const absent = -1
-
 /** The inverse document frequency of BM25; never negative. */
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5))
 
-/** The places of the highest scores above 0, best first. Of equal scores, the earlier place comes first. */
-export const bestOf = (scores: Float32Array, most: number): readonly number[] => {
-  const best: number[] = []
-  const scoreOf = (rank: number): number => scores[best[rank] ?? absent] ?? 0
-  for (const [place, score] of scores.entries()) {
-    if (score <= 0 || (best.length === most && score <= scoreOf(most - 1))) continue
-    let at = best.length
-    while (at > 0 && scoreOf(at - 1) < score) at--
-    best.splice(at, 0, place)
-    if (best.length > most) best.pop()
+/** The places of scores above 0, best first. Of equal scores, the earlier place comes first. */
+export function* bestFirst(scores: Float32Array): Generator<number> {
+  const places = new Uint32Array(scores.length)
+  let many = 0
+  for (let place = 0; place < scores.length; place++) if ((scores[place] ?? 0) > 0) places[many++] = place
+  const heap = places.subarray(0, many)
+  const isBefore = (one: number, other: number): boolean => {
+    const lead = (scores[one] ?? 0) - (scores[other] ?? 0)
+    return lead > 0 || (lead === 0 && one < other)
   }
-  return best
+  const sink = (from: number, size: number): void => {
+    const place = heap[from] ?? 0
+    let at = from
+    for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
+      if (child + 1 < size && isBefore(heap[child + 1] ?? 0, heap[child] ?? 0)) child++
+      if (isBefore(place, heap[child] ?? 0)) break
+      heap[at] = heap[child] ?? 0
+      at = child
+    }
+    heap[at] = place
+  }
+  for (let at = (heap.length >> 1) - 1; at >= 0; at--) sink(at, heap.length)
+  for (let size = heap.length; size > 0; size--) {
+    yield heap[0] ?? 0
+    heap[0] = heap[size - 1] ?? 0
+    sink(0, size - 1)
+  }
 }

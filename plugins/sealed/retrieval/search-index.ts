@@ -1,13 +1,14 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import type { Hit } from '../../../core/ports/tool.ts'
 import { commonWords, type Language } from './common-words.ts'
+import type { KnownWords } from './compounds.ts'
 import { folded } from './fold.ts'
-import { hashOf, postingsOf } from './postings.ts'
+import { entriesIn, hashOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
-import { bestOf, rank, type Ranked, type IndexedFile } from './rank.ts'
+import { bestFirst, rank, type Ranked, type IndexedFile } from './rank.ts'
 import { longestSnippet, passageAround, snippetOf } from './snippet.ts'
 import type { Passage } from './split.ts'
 import { vectorsOf } from './vectors.ts'
-import { vocabulary } from './vocabulary.ts'
 
 /** A passage with its vector, as the index file holds both. */
 export interface Placed {
@@ -41,13 +42,13 @@ export interface Wanted {
 /** Passages in memory, searched by words and vectors. The order of insertion does not change the results. */
 export interface SearchIndex {
   /** Stores all passages of a file in order and replaces earlier ones. */
-  put(fileId: string, passages: readonly Placed[], about?: AboutFile): void
+  put(fileId: string, passages: readonly Placed[], about?: AboutFile): Work<void>
   remove(fileId: string): void
   has(fileId: string): boolean
   /** The name of a file; null when the index has no name. */
   titleOf(fileId: string): string | null
   /** Best first. No two results show the same part of a file. */
-  search(wanted: Wanted): readonly Found[]
+  search(wanted: Wanted): Work<readonly Found[]>
   /** The files searchable by words only, because another model made their vectors. */
   outdated(wanted: Pick<Wanted, 'vector' | 'model' | 'fileIds'>): readonly string[]
   /** Approximately, in bytes. */
@@ -57,37 +58,30 @@ export interface SearchIndex {
 /** An empty index. It holds plaintext, so it lives inside the enclave alone. */
 export const searchIndex = (): SearchIndex => {
   const indexedFiles = new Map<string, IndexedFile>()
-  const words = vocabulary()
-  let numbered = 0
+  let size = 0
   const remove = (fileId: string) => {
-    const indexedFile = indexedFiles.get(fileId)
-    if (indexedFile === undefined) return
+    size -= indexedFiles.get(fileId)?.bytes ?? 0
     indexedFiles.delete(fileId)
-    words.drop(indexedFile.number, indexedFile.postings)
   }
   const named = (fileIds: readonly string[] = [...indexedFiles.keys()]): readonly IndexedFile[] =>
     [...new Set(fileIds)].sort().flatMap((fileId) => indexedFiles.get(fileId) ?? [])
   return {
-    put(fileId, placed, about = {}) {
+    *put(fileId, placed, about = {}) {
+      const indexedFile = yield* indexedFileOf(fileId, placed, about)
       remove(fileId)
-      const indexedFile = shelfOf(fileId, numbered++, placed, about)
+      size += indexedFile.bytes
       indexedFiles.set(fileId, indexedFile)
-      words.add(indexedFile.number, indexedFile.postings)
     },
     remove,
     has: (fileId) => indexedFiles.has(fileId),
     titleOf: (fileId) => indexedFiles.get(fileId)?.title ?? null,
-    search({ query, vector, model, fileIds, most, characters = longestSnippet }) {
+    *search({ query, vector, model, fileIds, most, characters = longestSnippet }) {
       const meant = named(fileIds).map((indexedFile) =>
         vector && !isOf(indexedFile, vector, model) ? { ...indexedFile, vectors: null } : indexedFile,
       )
       const languages = languagesFor(query, new Set(meant.flatMap((indexedFile) => indexedFile.languages)))
-      const ranked = rank(meant, words, termsOf(query, languages, words), vector)
-      // Many good passages are shown together with a better neighbour, so more candidates are taken.
-      for (let count = most * 4; ; count *= 4) {
-        const found = shown(meant, ranked, bestOf(ranked.scores, count), { most, characters })
-        if (found.length === most || count >= ranked.scores.length) return found
-      }
+      const terms = yield* termsOf(query, languages, knownIn(meant))
+      return yield* shown(meant, yield* rank(meant, terms, vector), { most, characters })
     },
     outdated: ({ vector, model, fileIds }) =>
       vector === null
@@ -96,10 +90,23 @@ export const searchIndex = (): SearchIndex => {
             .filter((indexedFile) => indexedFile.passages.length > 0 && !isOf(indexedFile, vector, model))
             .map(({ fileId }) => fileId),
     get size() {
-      return [...indexedFiles.values()].reduce((sum, indexedFile) => sum + sizeOf(indexedFile), words.size)
+      return size
     },
   }
 }
+
+/** The words of some files. */
+const knownIn = (indexedFiles: readonly IndexedFile[]): KnownWords => ({
+  compounds: {
+    *[Symbol.iterator]() {
+      for (const { postings } of indexedFiles) yield* postings.compounds
+    },
+  },
+  knows(word) {
+    const hash = hashOf(word)
+    return indexedFiles.some(({ postings }) => entriesIn(postings, hash) !== null)
+  },
+})
 
 /** An index of version 1.0.0 names no model: only the length of its vectors is compared. */
 const isOf = ({ vectors, model: own }: IndexedFile, vector: Float32Array, model: string | null | undefined): boolean =>
@@ -108,14 +115,9 @@ const isOf = ({ vectors, model: own }: IndexedFile, vector: Float32Array, model:
 /** The weight of a word in the heading of a passage or in the name of its file. */
 const timesInHeading = 3
 
-const shelfOf = (
-  fileId: string,
-  number: number,
-  placed: readonly Placed[],
-  { model, title }: AboutFile,
-): IndexedFile => {
+function* indexedFileOf(fileId: string, placed: readonly Placed[], { model, title }: AboutFile): Work<IndexedFile> {
   const passages = placed.map(({ passage }) => passage)
-  const languages = languagesOf(passages.map(({ text }) => text))
+  const languages = yield* languagesOf(passages.map(({ text }) => text))
   // An index of version 1.0.0 has no file name: its first heading stands over the whole file.
   const over = title ?? passages[0]?.heading ?? ''
   const worded = passages.map(({ text, heading }, row) => ({
@@ -125,28 +127,24 @@ const shelfOf = (
     ],
     language: languages[row] ?? 'en',
   }))
-  return {
-    fileId,
-    number,
-    title: title ?? null,
-    passages,
-    languages,
-    postings: postingsOf(worded),
-    vectors: vectorsOf(placed.map(({ vector }) => vector)),
-    ...(model && { model }),
-  }
+  const postings = yield* postingsOf(worded)
+  const vectors = yield* vectorsOf(placed.map(({ vector }) => vector))
+  const held = { title: title ?? null, passages, languages, postings, vectors, ...(model && { model }) }
+  return { fileId, ...held, bytes: sizeOf(held) }
 }
 
+/** Nanoseconds for a hit: the longest snippet takes the longest. */
+const hitNs = 1_000_000
+
 /** Takes places best first, and shows a stretch of a file once. */
-const shown = (
+function* shown(
   indexedFiles: readonly IndexedFile[],
   { scores, starts, worth }: Ranked,
-  places: readonly number[],
   { most, characters }: { readonly most: number; readonly characters: number },
-): readonly Found[] => {
+): Work<readonly Found[]> {
   const taken = new Set<number>()
   const found: Found[] = []
-  for (const place of places) {
+  for (const place of bestFirst(scores)) {
     if (found.length === most) break
     if (taken.has(place)) continue
     const at = starts.findLastIndex((start) => start <= place)
@@ -160,12 +158,13 @@ const shown = (
     const snippet = snippetOf(stretch.text, worthOf, characters, languages[row])
     const { page, heading } = passages[row]!
     found.push({ fileId, title, heading, snippet, score: scores[place] ?? 0, page })
+    yield hitNs
   }
   return found
 }
 
 /** Approximately, in bytes. */
-const sizeOf = ({ passages, postings, vectors }: IndexedFile): number =>
+const sizeOf = ({ passages, postings, vectors }: Omit<IndexedFile, 'fileId' | 'bytes'>): number =>
   passages.reduce((sum, { text, heading }) => sum + textSize(text) + textSize(heading ?? '') + perPassage, 0) +
   postings.bytes +
   (vectors === null ? 0 : vectors.values.byteLength + vectors.scales.byteLength)
@@ -184,6 +183,9 @@ const fewest = 4
 const fewestOfAll = 2
 const leastShare = 0.12
 
+/** Nanoseconds to tell the language of a text. */
+const languageNs = 30_000
+
 /** The lead over the next language, as a factor. */
 const lead = 1.3
 
@@ -199,8 +201,12 @@ export const languageOf = (text: string, least = fewest): Language | null => {
 }
 
 /** The language of each text of a file. A text that leaves it open has the language of most others. */
-export const languagesOf = (texts: readonly string[]): readonly Language[] => {
-  const own = texts.map(languageOf)
+export function* languagesOf(texts: readonly string[]): Work<readonly Language[]> {
+  const own: (Language | null)[] = []
+  for (const text of texts) {
+    own.push(languageOf(text))
+    yield languageNs
+  }
   const counts = new Map<Language, number>()
   for (const language of own) if (language !== null) counts.set(language, (counts.get(language) ?? 0) + 1)
   const [most] = [...counts].sort(([, one], [, other]) => other - one)

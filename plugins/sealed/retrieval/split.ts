@@ -1,3 +1,4 @@
+import type { Work } from '../../shared/work-in-turns.ts'
 import { borderStrength, type Unit, unitsOf } from './text-units.ts'
 
 /** A part of a file as a reader gives it. */
@@ -26,6 +27,9 @@ export interface Splitting {
   readonly cut?: () => void
 }
 
+/** Nanoseconds for a section that is looked at. */
+const sectionNs = 500
+
 /** In characters: the used length of a heading, and of a table's first row. */
 const longestHeading = 120
 
@@ -34,16 +38,16 @@ const longestHeading = 120
  * a line. A passage after such a cut repeats the end of the previous one. Two sections share a passage only when each
  * has about one line.
  */
-export const splitSections = (
+export function* splitSections(
   sections: readonly Section[],
   { size = 1400, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
-): readonly Passage[] => {
+): Work<readonly Passage[]> {
   const passages: Passage[] = []
-  for (const section of gathered(sections, size)) {
+  for (const section of yield* gathered(sections, size)) {
     const heading = section.heading?.trim().slice(0, longestHeading) || null
     const room = size - (heading?.length ?? 0)
     const body = section.text.trim() === '' ? (heading ?? '') : section.text.replaceAll('\r\n', '\n')
-    for (const text of textsOf(body, room, overlap)) {
+    for (const text of yield* textsOf(body, room, overlap)) {
       if (passages.length === most) {
         cut()
         return passages
@@ -61,10 +65,11 @@ export const embeddedTextOf = ({ heading, text }: Passage): string => (heading =
  * Joins neighbouring sections on one page that have about one line each. The headings of the later ones go into the
  * text.
  */
-const gathered = (sections: readonly Section[], size: number): readonly Section[] => {
+function* gathered(sections: readonly Section[], size: number): Work<readonly Section[]> {
   const tiny = size / 5
   const all: Section[] = []
-  for (const section of sections) {
+  for (const [at, section] of sections.entries()) {
+    if (at % 100 === 0) yield 100 * sectionNs
     const last = all.at(-1)
     const lines = embeddedTextOf(section)
     const joins =
@@ -84,16 +89,26 @@ const gathered = (sections: readonly Section[], size: number): readonly Section[
 }
 
 /** The texts of one section, in order. Later parts of a table repeat its header row, where that is short. */
-function* textsOf(text: string, size: number, overlap: number): Generator<string> {
-  const units = [...unitsOf(text, size)]
-  for (let first = 0; first < units.length;) {
-    const unit = units[first]
-    if (unit === undefined) return
+function* textsOf(text: string, size: number, overlap: number): Work<readonly string[]> {
+  const found = unitsOf(text, size)
+  const texts: string[] = []
+  // One unit more than fits is looked at: its border tells where the passage ends.
+  const units: Unit[] = []
+  let isWhole = false
+  for (;;) {
+    while (!isWhole && (units.at(-1)?.end ?? 0) - (units[0]?.start ?? 0) <= size) {
+      const next = found.next()
+      isWhole = next.done === true
+      if (typeof next.value === 'number') yield next.value
+      else if (next.value !== undefined) units.push(next.value)
+    }
+    const [unit] = units
+    if (unit === undefined) return texts
     const { header } = unit
     const front = header !== null && header.length <= longestHeading ? `${header}\n` : ''
-    const end = endOf(units, first, size - front.length)
-    yield front + text.slice(unit.start, units[end - 1]?.end)
-    first = end === units.length ? end : restart(units, first, end, overlap)
+    const end = endOf(units, 0, size - front.length)
+    texts.push(front + text.slice(unit.start, units[end - 1]?.end))
+    units.splice(0, end === units.length ? end : restart(units, 0, end, overlap))
   }
 }
 

@@ -11,17 +11,31 @@ export interface Unit {
   readonly header: string | null
 }
 
+/** Nanoseconds for a character of a line and of a sentence, for a line or a unit, a block, and a call of the segmenter. */
+const [lineNs, sentenceNs, unitNs, blockNs, segmenterNs] = [2, 150, 300, 2_000, 8_000]
+/** Lines between two looks at the time. */
+const atOnce = 1000
+
+/** Hands out what it finds, and tells from time to time how many nanoseconds the search takes. */
+type Found<T> = Generator<T | number, void, undefined>
+
 /** Parts paragraphs into sentences, or into meaningful lines. No unit is longer than `most` characters. */
-export function* unitsOf(text: string, most: number): Generator<Unit> {
+export function* unitsOf(text: string, most: number): Found<Unit> {
   for (const block of blocksOf(text)) {
-    const lines = linesOf(text, block)
-    const table = lines.length > 1 && lines.every((line) => isRow(text, line))
-    const header = table ? text.slice(lines[0]?.start, lines[0]?.end) : null
-    const own = lined(text, lines) ? lines : sentencesOf(text, block)
-    for (const [at, range] of own.entries()) {
-      const before = at === 0 ? borderStrength.paragraph : own === lines ? borderStrength.line : borderStrength.sentence
-      for (const [piece, part] of cutIn(text, range, most).entries()) {
-        yield { ...part, border: piece === 0 ? before : borderStrength.word, header: at === 0 ? null : header }
+    const { isTable, isLined, first } = yield* formOf(text, block)
+    const inside = isLined ? borderStrength.line : borderStrength.sentence
+    let before: Unit['border'] = borderStrength.paragraph
+    let header: string | null = null
+    for (const range of isLined ? linesOf(text, block) : sentencesOf(text, block)) {
+      if (typeof range === 'number') yield range
+      else {
+        for (const part of cutIn(text, range, most)) {
+          yield { ...part, border: before, header }
+          before = borderStrength.word
+        }
+        before = inside
+        if (isTable) header = first
+        yield unitNs
       }
     }
   }
@@ -43,42 +57,67 @@ function* blocksOf(text: string): Generator<Range> {
   yield* trimmed(text, start, text.length)
 }
 
-const linesOf = (text: string, { start, end }: Range): readonly Range[] => {
-  const lines: Range[] = []
-  for (let from = start; from < end;) {
-    const next = text.indexOf('\n', from)
-    const to = next < 0 || next > end ? end : next
+/** Whether each line of a block is a row of a table, and whether line ends have a meaning. */
+interface Form {
+  readonly isTable: boolean
+  /** True in tables, lists and code, and not in prose of a narrow column. */
+  readonly isLined: boolean
+  readonly first: string | null
+}
+
+function* formOf(text: string, block: Range): Generator<number, Form> {
+  let [lines, rows, meant] = [0, 0, 0]
+  let first: string | null = null
+  for (const { start, end } of linesOf(text, block)) {
+    const line = text.slice(start, end)
+    first ??= line
+    const isRow = line.includes(between)
+    if (isRow) rows++
+    if (isRow || mark.test(line)) meant++
+    if (++lines % atOnce === 0) yield atOnce * unitNs
+  }
+  yield blockNs + (lines % atOnce) * unitNs + (block.end - block.start) * lineNs
+  return { isTable: lines > 1 && rows === lines, isLined: lines > 1 && meant * 2 >= lines, first }
+}
+
+/** The lines of a block that are not empty. */
+function* linesOf(text: string, { start, end }: Range): Generator<Range> {
+  const block = text.slice(start, end)
+  for (let from = 0; from < block.length;) {
+    const next = block.indexOf('\n', from)
+    const to = next < 0 ? block.length : next
     // Indented lines keep their blanks, which have a meaning in code.
-    if (text.slice(from, to).trim() !== '') lines.push({ start: from, end: to })
+    if (block.slice(from, to).trim() !== '') yield { start: start + from, end: start + to }
     from = to + 1
   }
-  return lines
 }
 
-/** Readers write the cells of a row with ` | ` between them. */
-const isRow = (text: string, { start, end }: Range): boolean => {
-  const bar = text.indexOf(' | ', start)
-  return bar >= 0 && bar < end
-}
-
-/** True when line ends have a meaning: in tables, lists and code, not in prose of a narrow column. */
-const lined = (text: string, lines: readonly Range[]): boolean => {
-  const meant = lines.filter((line) => isRow(text, line) || mark.test(text.slice(line.start, line.end)))
-  return lines.length > 1 && meant.length * 2 >= lines.length
-}
+/** Readers write the cells of a row with this between them. */
+const between = ' | '
 
 /** A line of a list or of code: by its first characters or by its last one. */
 const mark = /^(?:\s|[-*•–]\s|\d+[.)]\s)|[{};,:]\s*$/
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
+/** Characters that the segmenter sees: of fewer one sentence is made, and the time for more grows with their square. */
+const [leastSegmented, mostSegmented] = [80, 4096]
+
 /** Line ends inside a paragraph are blanks, so that a sentence goes on over them. */
-const sentencesOf = (text: string, { start, end }: Range): readonly Range[] => {
-  const found: Range[] = []
-  for (const { segment, index } of sentences.segment(text.slice(start, end).replaceAll('\n', ' '))) {
-    found.push(...trimmed(text, start + index, start + index + segment.length))
+function* sentencesOf(text: string, { start, end }: Range): Found<Range> {
+  if (end - start < leastSegmented) return yield* trimmed(text, start, end)
+  for (let from = start; from < end;) {
+    const to = end - from > mostSegmented ? cutOf(text, from, mostSegmented) : end
+    let next = to
+    for (const { segment, index } of sentences.segment(text.slice(from, to).replaceAll('\n', ' '))) {
+      const [first, last] = [from + index, from + index + segment.length]
+      // The last sentence may go on behind what the segmenter sees.
+      if (last === to && to < end && index > 0) next = first
+      else yield* trimmed(text, first, last)
+    }
+    yield segmenterNs + (to - from) * sentenceNs
+    from = next
   }
-  return found
 }
 
 /** Cuts at blanks where it can, so that a word is cut only when it is longer than a unit. */
@@ -86,12 +125,17 @@ const cutIn = (text: string, { start, end }: Range, most: number): readonly Rang
   const pieces: Range[] = []
   let from = start
   while (end - from > most) {
-    const gap = text.slice(from, from + most + 1).search(/\s\S*$/)
-    const to = gap > 0 ? from + gap : unbroken(text, from, from + most)
+    const to = cutOf(text, from, most)
     pieces.push(...trimmed(text, from, to))
     from = to
   }
   return [...pieces, ...trimmed(text, from, end)]
+}
+
+/** The last blank among so many characters; where there is none, their end. */
+const cutOf = (text: string, from: number, most: number): number => {
+  const gap = text.slice(from, from + most + 1).search(/\s\S*$/)
+  return gap > 0 ? from + gap : unbroken(text, from, from + most)
 }
 
 /** The last position up to `at` that does not split a character. */

@@ -1,3 +1,8 @@
+import type { Work } from '../../shared/work-in-turns.ts'
+
+/** Nanoseconds for a dimension that is packed. */
+const packNs = 5
+
 /** Unit vectors with one byte per dimension, in sequence: a quarter of the memory, with clear ranks. */
 export interface Vectors {
   readonly size: number
@@ -7,13 +12,14 @@ export interface Vectors {
 }
 
 /** Null when there is no vector, or when their sizes differ. */
-export const vectorsOf = (all: readonly (Float32Array | null)[]): Vectors | null => {
+export function* vectorsOf(all: readonly (Float32Array | null)[]): Work<Vectors | null> {
   const size = all.find((vector) => vector !== null)?.length ?? 0
   if (size === 0 || all.some((vector) => vector !== null && vector.length !== size)) return null
   const values = new Int8Array(all.length * size)
   const scales = new Float32Array(all.length)
   for (const [row, vector] of all.entries()) {
     if (vector !== null) scales[row] = pack(vector, values, row * size)
+    yield size * packNs
   }
   return { size, values, scales }
 }

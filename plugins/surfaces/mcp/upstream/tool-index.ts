@@ -1,10 +1,9 @@
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { freePace } from '../../../../core/dialects/loop-time.ts'
+import { inTurns } from '../../../shared/work-in-turns.ts'
 import { type SearchIndex, searchIndex } from '../../../sealed/retrieval/search-index.ts'
 import type { ServedTool } from '../served-tools.ts'
 
-/** Tools that one turn of the loop indexes. */
-const aTurn = 20
 /** Characters of a tool's words. */
 const mostWords = 4_000
 
@@ -29,7 +28,7 @@ export interface ToolIndex {
   /** Takes the place of the tools that the server had. */
   put(server: string, tools: readonly ServedTool[]): Promise<void>
   /** Best first, of these tools alone. */
-  find(tools: readonly ServedTool[], query: string, most: number): readonly ServedTool[]
+  find(tools: readonly ServedTool[], query: string, most: number): Promise<readonly ServedTool[]>
 }
 
 export const toolIndex = (): ToolIndex => {
@@ -39,17 +38,19 @@ export const toolIndex = (): ToolIndex => {
     async put(server, tools) {
       const [before, after] = [new Set(known.get(server)), new Set(tools)]
       for (const tool of before) if (!after.has(tool)) index.remove(tool.described.name)
-      for (const [at, tool] of tools.filter((tool) => !before.has(tool)).entries()) {
-        if (at % aTurn === aTurn - 1) await nextTurn()
+      const pace = freePace()
+      for (const tool of tools.filter((tool) => !before.has(tool))) {
         const heading = wordsOf(tool.own)
         const passage = { text: textOf(tool) || heading, heading, page: null }
-        index.put(tool.described.name, [{ passage, vector: null }], { title: wordsOf(tool.server) })
+        const about = { title: wordsOf(tool.server) }
+        await inTurns(index.put(tool.described.name, [{ passage, vector: null }], about), pace)
       }
       known.set(server, tools)
     },
-    find(tools, query, most) {
+    async find(tools, query, most) {
       const byName = new Map(tools.map((tool) => [tool.described.name, tool]))
-      const found = index.search({ query, vector: null, fileIds: [...byName.keys()], most, characters: 100 })
+      const wanted = { query, vector: null, fileIds: [...byName.keys()], most, characters: 100 }
+      const found = await inTurns(index.search(wanted), freePace())
       return found.flatMap(({ fileId, score }) => (score > 0 ? [byName.get(fileId)!] : []))
     },
   }

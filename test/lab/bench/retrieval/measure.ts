@@ -2,6 +2,7 @@ import { searchIndex, type SearchIndex } from '../../../../plugins/sealed/retrie
 import { embeddedTextOf, splitSections } from '../../../../plugins/sealed/retrieval/split.ts'
 import { corpusOf, type Plan } from './corpus.ts'
 import { overlapOf } from './overlap.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>
 
@@ -31,15 +32,16 @@ const mostShared = 0.3
 /** A corpus as it is once indexed, and what to ask of it. */
 export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<Stage> => {
   const { documents, known } = corpusOf(plan)
-  const files = documents.map(({ id, sections }) => ({ id, passages: splitSections(sections, size ? { size } : {}) }))
+  const files = documents.map(({ id, sections }) => ({
+    id,
+    passages: atOnce(splitSections(sections, size ? { size } : {})),
+  }))
   const readings = files.map(({ passages }) => passages.map(embeddedTextOf))
   const meant = (await embed(readings.flat())).values()
   const shelved = searchIndex()
   for (const { id, passages } of files) {
-    shelved.put(
-      id,
-      passages.map((passage) => ({ passage, vector: meant.next().value! })),
-    )
+    const placed = passages.map((passage) => ({ passage, vector: meant.next().value! }))
+    atOnce(shelved.put(id, placed))
   }
   const questions = known.flatMap(({ fileId, told, literal, paraphrase }) => {
     const passages = files.find(({ id }) => id === fileId)!.passages
@@ -73,9 +75,9 @@ export type Way = 'words' | 'meaning' | 'both'
 /** The share of questions for which one of the first snippets has the whole answer. */
 export const recall = ({ library }: Stage, questions: readonly Question[], way: Way = 'both', most = 5): number => {
   const found = questions.filter(({ query, vector, fileId, told }) =>
-    library
-      .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, most })
-      .some((hit) => hit.fileId === fileId && plain(hit.snippet).includes(plain(told))),
+    atOnce(
+      library.search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, most }),
+    ).some((hit) => hit.fileId === fileId && plain(hit.snippet).includes(plain(told))),
   )
   return found.length / questions.length
 }

@@ -5,6 +5,7 @@ import { type Way, recall, stageOf } from './measure.ts'
 import { wildQuestions } from './wild/questions.ts'
 import { reported } from './wild/report.ts'
 import { measured } from './wild/stage.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 
 /** Other texts and other questions than those that it was tuned on. */
 const plan: Plan = { seed: 20, half: 1, facts: 4, around: 4, asked: 5 }
@@ -25,13 +26,15 @@ try {
   }
   const large = searchIndex()
   for (let at = 0; at < many / 20; at++)
-    large.put(
-      `file_${at}`,
-      Array.from({ length: 20 }, (_, row) => filler(stage.texts, at * 20 + row)),
+    atOnce(
+      large.put(
+        `file_${at}`,
+        Array.from({ length: 20 }, (_, row) => filler(stage.texts, at * 20 + row)),
+      ),
     )
   const times = paraphrased.slice(0, 100).map(({ query, vector }) => {
     const began = performance.now()
-    large.search({ query, vector, most: 20 })
+    atOnce(large.search({ query, vector, most: 20 }))
     return performance.now() - began
   })
   times.sort((one, other) => one - other)

@@ -13,6 +13,7 @@ import { openJson } from '../../../../plugins/sealed/wire/seal.ts'
 import { NotFound, Unavailable, Unreadable, UpstreamFailed } from '../../../../core/errors.ts'
 import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
 import type { Tool } from '../../../../core/ports/tool.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 
 const never = new AbortController().signal
 const secret = new Uint8Array(32).fill(5)
@@ -183,15 +184,15 @@ t.test('a failure has only words of the catalogue', async (t) => {
 t.test('an index opens under its key, whole, and for its file alone', async (t) => {
   const rows = [0, 1, 2].map((page) => ({ text: `row ${page}`, heading: null, page, vector: null }))
   const index = await gathered(sealRows(dek, 'file_1', rows))
-  t.same(openRows(dek, 'file_1', index), rows)
-  t.equal(openRows(dek, 'file_2', index), null)
-  t.equal(openRows(secret, 'file_1', index), null)
-  t.equal(openRows(dek, 'file_1', concat(index, new Uint8Array(1))), null)
-  t.equal(openRows(dek, 'file_1', index.subarray(0, -1)), null)
+  t.same(atOnce(openRows(dek, 'file_1', index)), rows)
+  t.equal(atOnce(openRows(dek, 'file_2', index)), null)
+  t.equal(atOnce(openRows(secret, 'file_1', index)), null)
+  t.equal(atOnce(openRows(dek, 'file_1', concat(index, new Uint8Array(1)))), null)
+  t.equal(atOnce(openRows(dek, 'file_1', index.subarray(0, -1))), null)
   const each = (index.length - 4) / 3
   const [head, first, second, third] = [0, 4, 4 + each, 4 + 2 * each].map((at, nth) =>
     index.subarray(at, nth === 0 ? 4 : at + each),
   ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
-  t.equal(openRows(dek, 'file_1', concat(head, second, first, third)), null, 'in its order')
-  t.equal(openRows(dek, 'file_1', concat(Uint8Array.of(0, 0, 0, 2), first, second)), null, 'with all its rows')
+  t.equal(atOnce(openRows(dek, 'file_1', concat(head, second, first, third))), null, 'in its order')
+  t.equal(atOnce(openRows(dek, 'file_1', concat(Uint8Array.of(0, 0, 0, 2), first, second))), null, 'with all its rows')
 })

@@ -15,7 +15,9 @@ import { concat } from '../../../../plugins/sealed/wire/bytes.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
 import { use } from '../../../../core/plugin.ts'
 import rehearsal from '../../../../plugins/providers/rehearsal.ts'
+import { indexer } from '../../../fakes/indexer.ts'
 import { fitted } from '../../../fitted.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 
 const signal = new AbortController().signal
 const pretender = fitted(use(rehearsal), use(clock)).supply({ upstreams: Upstream }).upstreams[0]!
@@ -87,9 +89,9 @@ const searchedWith = async (model: string | undefined, rows: readonly object[], 
     indexes: async () => [{ id: 'file_1', version: '1' }],
     index: async () => sealRows(ragDek, 'file_1', rows as Parameters<typeof sealRows>[2]),
   } as unknown as EnclaveFiles
-  const settings = { model, cache: 1, mostFile: 1, queue: defaultQueue }
-  const { search } = retrieval(withModels(...entries).supplied, [], settings)
-  const hits = await search(enclaveFiles, ragDek, { query: 'ferry', ids: null }, signal)
+  const settings = { model, cache: 1, most: 1e6, mostFile: 1, queue: defaultQueue }
+  const { searchFor } = retrieval(withModels(...entries).supplied, [], settings)
+  const hits = await searchFor(indexer)(enclaveFiles, ragDek, { query: 'ferry', ids: null }, signal)
   return { found: hits.map(({ fileId }) => fileId), score: hits[0]?.score ?? 0, outdated: hits.outdated }
 }
 
@@ -108,7 +110,7 @@ t.test('a search says of which files the vectors are of another model, and searc
 t.test('an index names its model', async (t) => {
   const parts: Uint8Array[] = []
   for await (const part of sealRows(ragDek, 'file_1', [{ ...row, model: 'one' }])) parts.push(part)
-  t.match(openRows(ragDek, 'file_1', concat(...parts)), [{ text: row.text, model: 'one' }])
+  t.match(atOnce(openRows(ragDek, 'file_1', concat(...parts))), [{ text: row.text, model: 'one' }])
 })
 
 t.test('search goes by words alone where no model is named', async (t) => {

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import type { Language } from '../../../../plugins/sealed/retrieval/common-words.ts'
-import { postingsOf } from '../../../../plugins/sealed/retrieval/postings.ts'
 import { searchIndex, languageOf, languagesOf } from '../../../../plugins/sealed/retrieval/search-index.ts'
-import { vocabulary } from '../../../../plugins/sealed/retrieval/vocabulary.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 import { formOf } from '../../../../plugins/sealed/retrieval/words.ts'
 
 /** Article 1 of the Universal Declaration of Human Rights, and forms of words with one stem. */
@@ -24,9 +23,13 @@ t.test('a text is heard in its language', async (t) => {
   for (const [language, { text }] of Object.entries(spoken)) t.equal(languageOf(text), language)
   t.equal(languageOf('const a = 12; // 4711'), null)
   t.equal(languageOf('Der Rok 2026'), null, 'few words leave it open')
-  t.same(languagesOf([spoken.de.text, 'B17 | 12,50', spoken.en.text, spoken.de.text]), ['de', 'de', 'en', 'de'])
-  t.same(languagesOf(['B17']), ['en'])
-  t.same(languagesOf(['Die Todesstrafe ist abgeschafft.']), ['de'], 'fewer words are enough where there are no others')
+  t.same(atOnce(languagesOf([spoken.de.text, 'B17 | 12,50', spoken.en.text, spoken.de.text])), ['de', 'de', 'en', 'de'])
+  t.same(atOnce(languagesOf(['B17'])), ['en'])
+  t.same(
+    atOnce(languagesOf(['Die Todesstrafe ist abgeschafft.'])),
+    ['de'],
+    'fewer words are enough where there are no others',
+  )
 })
 
 t.test('the forms of a word have one stem in its language', async (t) => {
@@ -42,12 +45,12 @@ const placed = (text: string) => [{ passage: { text, heading: null, page: null }
 
 const indexOf = (texts: Readonly<Record<string, string>>) => {
   const index = searchIndex()
-  for (const [id, text] of Object.entries(texts)) index.put(id, placed(text))
+  for (const [id, text] of Object.entries(texts)) atOnce(index.put(id, placed(text)))
   return index
 }
 
 const firstIn = (index: ReturnType<typeof searchIndex>, query: string): string | undefined =>
-  index.search({ query, vector: null, most: 1 })[0]?.fileId
+  atOnce(index.search({ query, vector: null, most: 1 }))[0]?.fileId
 
 t.test('German questions find their article by other forms, and by parts and wholes of joined words', async (t) => {
   const law = indexOf(articles)
@@ -64,21 +67,11 @@ t.test(
   },
 )
 
-t.test('a joined word is forgotten with the last file that has it', async (t) => {
-  const words = vocabulary()
-  const own = postingsOf([{ fields: [{ text: 'Die Bundesflagge', times: 1 }], language: 'de' }])
-  for (const file of [1, 2]) words.add(file, own)
-  words.drop(1, own)
-  t.same([...words.compounds.keys()], ['bundesflagg'])
-  words.drop(2, own)
-  t.same([...words.compounds.keys()], [])
-})
-
 t.test('questions in a language find files in it among files in others', async (t) => {
   const all = indexOf(Object.fromEntries(Object.entries(spoken).map(([language, { text }]) => [language, text])))
-  all.put('th', placed('มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ'))
-  all.put('ja', placed('猫は魚を食べる。すべての人間は自由である。'))
-  all.put('year', placed('في عام ٢٠٢٦ كان كل شيء على ما يرام من أن إلى'))
+  atOnce(all.put('th', placed('มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ')))
+  atOnce(all.put('ja', placed('猫は魚を食べる。すべての人間は自由である。')))
+  atOnce(all.put('year', placed('في عام ٢٠٢٦ كان كل شيء على ما يرام من أن إلى')))
   const asked = {
     ...{
       de: 'Würden eines Menschens',

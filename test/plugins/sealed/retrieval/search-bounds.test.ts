@@ -7,6 +7,8 @@ import { isTitled, titleOf } from '../../../../plugins/sealed/enclave/file-title
 import { sealRows } from '../../../../plugins/sealed/enclave/index-file.ts'
 import { retrieval } from '../../../../plugins/sealed/enclave/retrieval.ts'
 import { searchIndex } from '../../../../plugins/sealed/retrieval/search-index.ts'
+import { indexer } from '../../../fakes/indexer.ts'
+import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
 
 const ragDek = new Uint8Array(32).fill(7)
 const signal = new AbortController().signal
@@ -27,9 +29,11 @@ const enclaveFiles = {
   },
 } as unknown as EnclaveFiles
 
+const supplied = { catalog: {} as Catalog, inference: {} as Inference }
+
 t.test('a search keeps to files by their name and time', async (t) => {
-  const supplied = { catalog: {} as Catalog, inference: {} as Inference }
-  const { search } = retrieval(supplied, [], { model: undefined, cache: 1, mostFile: 1, queue: defaultQueue })
+  const settings = { cache: 1, most: 1e6, mostFile: 1, queue: defaultQueue }
+  const search = retrieval(supplied, [], settings).searchFor(indexer)
   const found = async (bounds: object) => {
     const hits = await search(enclaveFiles, ragDek, { query: 'ferry', ids: null, ...bounds }, signal)
     return hits.map(({ fileId }) => fileId).sort()
@@ -59,9 +63,10 @@ t.test('a long snippet shows what stands around a hit, and a short one the words
     passage: { text: at === 4 ? `${body(4)} The lantern is copper.` : body(at), heading: `Part ${at}`, page: at },
     vector: null,
   }))
-  index.put('a', passages)
+  atOnce(index.put('a', passages))
   const shown = (characters?: number) =>
-    index.search({ query: 'lantern', vector: null, most: 1, ...(characters && { characters }) })[0]?.snippet ?? ''
+    atOnce(index.search({ query: 'lantern', vector: null, most: 1, ...(characters && { characters }) }))[0]?.snippet ??
+    ''
   const parts = (snippet: string) => [...new Set(snippet.match(/(?<=Sentence )\d/g))].join()
   t.equal(parts(shown()), '4', 'the usual one stays under its heading')
   t.equal(parts(shown(1_600)), '3,4,5', 'neighbours on both sides')
@@ -70,4 +75,40 @@ t.test('a long snippet shows what stands around a hit, and a short one the words
   t.equal(parts(shown(10_000)), '0,1,2,3,4,5,6,7,8')
   t.match(shown(100), /The lantern is copper\./)
   t.ok(shown(100).length <= 100)
+})
+
+/** Two files that are read when they are told to, and who reads them. */
+const slowFiles = () => {
+  const read: string[] = []
+  const rows = [{ text: 'The ferry leaves at noon.', heading: null, page: null, vector: null }]
+  const enclaveFiles = {
+    indexes: async () => ['one', 'two'].map((id) => ({ id, version: '1' })),
+    async index(id: string) {
+      read.push(id)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return sealRows(ragDek, id, rows)
+    },
+  } as unknown as EnclaveFiles
+  return { read, enclaveFiles }
+}
+const ferry = { query: 'ferry', ids: null }
+
+t.test('searches at the same time open an index once', async (t) => {
+  const { read, enclaveFiles } = slowFiles()
+  const { searchFor } = retrieval(supplied, [], { cache: 1e6, most: 1e6, mostFile: 1, queue: defaultQueue })
+  const searches = Array.from({ length: 5 }, () => searchFor(indexer)(enclaveFiles, ragDek, ferry, signal))
+  for (const hits of await Promise.all(searches)) t.equal(hits.length, 2)
+  t.same(read, ['one', 'two'])
+})
+
+t.test('a search that would open more than fits is refused, and holds up no other', async (t) => {
+  const { read, enclaveFiles } = slowFiles()
+  const { searchFor } = retrieval(supplied, [], { cache: 1e6, most: 200, mostFile: 1, queue: defaultQueue })
+  const search = searchFor(indexer)
+  for (let turn = 1; turn < 3; turn++) {
+    await t.rejects(search(enclaveFiles, ragDek, ferry, signal), { code: 'too_large', field: 'fileIds' })
+    t.equal(read.length, 2 * turn, 'nothing of it is held')
+  }
+  const one = { ...enclaveFiles, indexes: async () => [{ id: 'one', version: '1' }] }
+  t.equal((await search(one, ragDek, ferry, signal)).length, 1)
 })

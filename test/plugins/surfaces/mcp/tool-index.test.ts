@@ -32,16 +32,17 @@ for (const server of servers)
     tools.filter((tool) => tool.server === server),
   )
 
-t.test('of fifty tools the one that is meant is among the first', (t) => {
+t.test('of fifty tools the one that is meant is among the first', async (t) => {
   const asked = offered.map(({ server, name, query }) => ({ query, name: `${server}__${name}` }))
-  const places = asked.map(({ query, name }) =>
-    index.find(tools, query, 5).findIndex(({ described }) => described.name === name),
+  const places = await Promise.all(
+    asked.map(async ({ query, name }) =>
+      (await index.find(tools, query, 5)).findIndex(({ described }) => described.name === name),
+    ),
   )
   const within = (most: number) => places.filter((place) => place >= 0 && place < most).length
   t.equal(asked.length, 50)
   t.ok(within(1) >= 45, `${within(1)} of 50 stand first`)
   t.ok(within(5) >= 49, `${within(5)} of 50 are among five`)
-  t.end()
 })
 
 t.test('a server that changes changes what is found', async (t) => {
@@ -49,12 +50,12 @@ t.test('a server that changes changes what is found', async (t) => {
   const changed = toolIndex()
   await changed.put('world', own)
   await changed.put('world', own.slice(1))
-  const names = (query: string) => changed.find(own, query, 5).map((tool) => tool.own)
-  t.notOk(names('book a hotel room').includes('book_hotel'))
-  t.equal(names('weather for a city')[0], 'forecast')
+  const names = async (query: string) => (await changed.find(own, query, 5)).map((tool) => tool.own)
+  t.notOk((await names('book a hotel room')).includes('book_hotel'))
+  t.equal((await names('weather for a city'))[0], 'forecast')
   const others = own.filter((tool) => tool.own !== 'forecast')
   t.notOk(
-    changed.find(others, 'weather for a city', 5).some((tool) => tool.own === 'forecast'),
+    (await changed.find(others, 'weather for a city', 5)).some((tool) => tool.own === 'forecast'),
     'of these alone',
   )
 })
@@ -73,6 +74,6 @@ t.test('many tools are indexed in turns of the loop', async (t) => {
   clearInterval(tick)
   t.ok(turns >= 10, `others had ${turns} turns`)
   const began = performance.now()
-  t.equal(large.find(many, 'number 77', 5)[0]?.own, 'tool_77')
+  t.equal((await large.find(many, 'number 77', 5))[0]?.own, 'tool_77')
   t.ok(performance.now() - began < 500)
 })

@@ -5,6 +5,7 @@ import { wildDocuments } from './fetched.ts'
 import { type Shown, reciprocalRanks } from './judge.ts'
 import { peersOf } from './peers.ts'
 import type { WildQuestion } from './questions.ts'
+import { atOnce } from '../../../../../plugins/shared/work-in-turns.ts'
 
 export interface Measured {
   readonly documents: number
@@ -26,7 +27,11 @@ const most = 10
 /** All engines get the same passages; ours are judged by the snippets that they show. */
 export const measured = async (questions: readonly WildQuestion[], embed: Embed): Promise<Measured> => {
   const documents = await wildDocuments()
-  const files = documents.map(({ id, sections }) => ({ id, title: titleOf(id), passages: splitSections(sections) }))
+  const files = documents.map(({ id, sections }) => ({
+    id,
+    title: titleOf(id),
+    passages: atOnce(splitSections(sections)),
+  }))
   const rows = files.flatMap(({ id, title, passages }) => passages.map((passage) => ({ id, title, passage })))
   const given = rows.map(({ title, passage }) => ({ heading: `${title} ${passage.heading ?? ''}`, text: passage.text }))
   const begun = process.cpuUsage()
@@ -37,16 +42,13 @@ export const measured = async (questions: readonly WildQuestion[], embed: Embed)
   const searched = searchIndex()
   let row = 0
   for (const { id, title, passages } of files) {
-    searched.put(
-      id,
-      passages.map((passage) => ({ passage, vector: vectors[row++]! })),
-      { title },
-    )
+    const placed = passages.map((passage) => ({ passage, vector: vectors[row++]! }))
+    atOnce(searched.put(id, placed, { title }))
   }
   const wordSeconds = seconds(begunWords)
   const peers = peersOf(given)
   const ours = (query: string, vector: Float32Array | null): Shown =>
-    searched.search({ query, vector, most }).map(({ fileId, snippet }) => ({ file: fileId, text: snippet }))
+    atOnce(searched.search({ query, vector, most })).map(({ fileId, snippet }) => ({ file: fileId, text: snippet }))
   const theirs = (places: readonly number[]): Shown =>
     places.map((place) => ({ file: rows[place]!.id, text: rows[place]!.passage.text }))
   const ask: Readonly<Record<Engine, (at: number) => Shown>> = {
