@@ -135,15 +135,15 @@ function* orderOf(words: Uint32Array): Work<Uint32Array> {
   return order
 }
 
-/** The entries of a word in a file; null where the file does not have it. */
-export const entriesIn = ({ words, starts }: Postings, word: number): readonly [from: number, to: number] | null => {
+/** The place of a word among those of a file; -1 where the file does not have it. */
+export const placeOf = ({ words }: Postings, word: number): number => {
   let [low, high] = [0, words.length]
   while (low < high) {
     const middle = (low + high) >>> 1
     if ((words[middle] ?? 0) < word) low = middle + 1
     else high = middle
   }
-  return words[low] === word ? [starts[low] ?? 0, starts[low + 1] ?? 0] : null
+  return words[low] === word ? low : -1
 }
 
 /** In bytes: a string of some 15 letters, and its place in a set. */

@@ -1,6 +1,6 @@
 import type { Work } from '../../shared/work-in-turns.ts'
 import type { Language } from './common-words.ts'
-import { entriesIn, type Postings } from './postings.ts'
+import { type Postings, placeOf } from './postings.ts'
 import type { Term } from './query.ts'
 import type { Passage } from './split.ts'
 import { cosines, type Vectors } from './vectors.ts'
@@ -163,16 +163,22 @@ interface Occurrences {
 }
 
 /** Where a word stands in any of its forms. A passage with two forms has it as often as both. */
-const occurrencesOf = (hashes: readonly number[], indexedFiles: readonly IndexedFile[]): readonly Occurrences[] =>
-  indexedFiles.flatMap(({ postings }, indexedFile) => {
-    const forms = hashes.flatMap((hash) => {
-      const entries = entriesIn(postings, hash)
-      if (entries === null) return []
-      const [rows, counts] = [postings.rows.subarray(...entries), postings.counts.subarray(...entries)]
-      return [{ indexedFile, rows, counts }]
-    })
-    return forms.length === 0 ? [] : [joinedForms(forms)]
-  })
+const occurrencesOf = (hashes: readonly number[], indexedFiles: readonly IndexedFile[]): readonly Occurrences[] => {
+  const found: Occurrences[] = []
+  for (const [indexedFile, { postings }] of indexedFiles.entries()) {
+    let forms: Occurrences[] | null = null
+    for (const hash of hashes) {
+      const place = placeOf(postings, hash)
+      if (place < 0) continue
+      const [from, to] = [postings.starts[place], postings.starts[place + 1]]
+      const form = { indexedFile, rows: postings.rows.subarray(from, to), counts: postings.counts.subarray(from, to) }
+      if (forms === null) forms = [form]
+      else forms.push(form)
+    }
+    if (forms !== null) found.push(joinedForms(forms))
+  }
+  return found
+}
 
 /** Adds up the forms of one word in a file. */
 const joinedForms = (forms: readonly Occurrences[]): Occurrences => {

@@ -3,7 +3,7 @@ import type { Hit } from '../../../core/ports/tool.ts'
 import { commonWords, type Language } from './common-words.ts'
 import type { KnownWords } from './compounds.ts'
 import { folded } from './fold.ts'
-import { entriesIn, hashOf, postingsOf } from './postings.ts'
+import { hashOf, placeOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
 import { bestFirst, rank, type Ranked, type IndexedFile } from './rank.ts'
 import { longestSnippet, passageAround, snippetOf } from './snippet.ts'
@@ -104,7 +104,7 @@ const knownIn = (indexedFiles: readonly IndexedFile[]): KnownWords => ({
   },
   knows(word) {
     const hash = hashOf(word)
-    return indexedFiles.some(({ postings }) => entriesIn(postings, hash) !== null)
+    return indexedFiles.some(({ postings }) => placeOf(postings, hash) >= 0)
   },
 })
 
