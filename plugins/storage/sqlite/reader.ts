@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'libsql'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Row } from '../../../core/ports/metadata-store.ts'
 import { type Clause, type Stored, type Value, columns, idOf, rowOf } from './statement.ts'
@@ -22,8 +22,8 @@ export interface Reader {
   close(): void
 }
 
-/** The rows that are examined before other work gets a turn. */
-const rowsPerTurn = 500
+/** The rows that are examined before other work, and other searches, get a turn. */
+const rowsPerTurn = 100
 
 /** The reader keeps its statements for later calls; a report thread prepares each listing anew. */
 export type Prepare = (sql: string) => Database.Statement
@@ -60,7 +60,7 @@ const searched = async <T>(
   for (const stored of all) {
     const row = rowOf<T>(stored)
     if (fits(row) && ++total > from && total <= to) rows.push({ id: idOf(stored), row })
-    if (++seen % rowsPerTurn === 0) await turn()
+    if (++seen % rowsPerTurn === 0) await freeTurn()
   }
   return { rows, total }
 }
@@ -108,6 +108,7 @@ export const openReader = (db: Database.Database, file: string, patience: number
       }),
     // A separate connection: a connection inside a listing does not see new commits.
     async search<T>({ sql, values }: Clause, fits: (row: T) => boolean, from: number, to: number) {
+      await freeTurn()
       const own = read(() => new Database(file, { timeout: patience }))
       try {
         return await searched(own.prepare(sql).iterate([...values]) as Iterable<Stored>, fits, from, to)

@@ -3,6 +3,7 @@ import { UploadFields } from '../../sealed/files/upload.ts'
 import { FileStore } from '../../sealed/files/file-store.ts'
 import { Indexing } from '../../sealed/files/indexing.ts'
 import { type FileRow, fileTypes, printed } from '../../sealed/files/record.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { enveloped } from '../../../core/http/envelope.ts'
 import { bytes, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
@@ -101,6 +102,7 @@ const list = route({
       limit,
       offset,
     })
+    await freeTurn()
     const files = rows.map(({ id, row }) => printed(id, row, clock.now()))
     return data({ files, pagination: placeOf(query, files.length, total) })
   },

@@ -17,6 +17,7 @@ import { metadataStore } from '../../contracts/metadata-store.ts'
 import { made } from '../../fitted.ts'
 import { isWhole } from '../../whole.ts'
 import { keepsNamesOut, type Note, readsPages, unavailable } from './shared-rows.ts'
+import { turnsDuring } from '../../turns-during.ts'
 import { failed } from '../../helpers.ts'
 
 const notes = kind<Note>('notes', [['organization', 'user', 'created']])
@@ -368,4 +369,12 @@ t.test('a wrong setting fails at boot', async (t) => {
   const other = beside(t, join(folder, 'held.db'))
   other.exec('create table x (y); begin exclusive')
   cannot('held.db', /locked/)
+})
+
+t.test('of searches at the same time one has a turn of the loop', async (t) => {
+  const { store } = at(t)
+  await Promise.all(Array.from({ length: 1_000 }, (_, nth) => store.create(notes, `note_${nth}`, note(nth))))
+  const search = () => store.list(notes, { contains: { text: 'nowhere', fields: ['name'] } })
+  const turns = await turnsDuring(() => Promise.all(Array.from({ length: 8 }, search)))
+  t.ok(turns >= 80, `${turns} turns`)
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { liveRoutes } from '../../../plugins/surfaces/admin/live.ts'
 import { modelRoutes } from '../../../plugins/surfaces/chat/models.ts'
+import { fileRoutes } from '../../../plugins/surfaces/files/files.ts'
 import { healthRoutes } from '../../../plugins/surfaces/docs/health.ts'
 import { sealedRoutes } from '../../../plugins/surfaces/rvenc/sealed-inference.ts'
 import { usable } from '../../../plugins/surfaces/shared/usable-models.ts'
@@ -16,6 +17,9 @@ const wanted = { caller: { organization: 'o' }, query: {}, signal: new AbortCont
 const [clear] = modelRoutes
 const sealed = sealedRoutes.find(({ path }) => path === '/rvenc/models')!
 
+const listed = fileRoutes.find(({ method, path }) => method === 'GET' && path === '/files/encrypted')!
+const fileStore = { list: async () => ({ rows: [], total: 0 }) }
+
 const measured = healthRoutes.find(({ path }) => path === '/metrics')!
 const [, told] = liveRoutes
 
@@ -24,6 +28,7 @@ const tellings: Readonly<Record<string, () => Promise<unknown>>> = {
   'models of the interface': async () => clear.handle(wanted, { catalog } as never),
   'models of all dialects': () => usable(wanted, { catalog, rules: [] } as never),
   'models of sealed calls': async () => sealed.handle(wanted, { enclave } as never),
+  'stored files': async () => listed.handle(wanted, { fileStore, clock: Date } as never),
   metrics: async () => measured.handle(wanted, { metrics } as never),
   traffic: async () => told.handle(wanted, { traffic, settings: { operators: ['o'] } } as never),
 }
