@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { freeTurn } from '../../core/dialects/loop-time.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
@@ -67,7 +68,7 @@ export default plugin({
 const storedAs = async (mime: string, content: string, isMade: boolean): Promise<Uint8Array | null> => {
   if (isText(mime)) return Buffer.from(content, 'utf8')
   const { beginsAs, isBinary } = await fileHeads()
-  const bytes = decoded(content)
+  const bytes = await decoded(content)
   if (bytes !== null && beginsAs(mime, bytes)) return bytes
   if (isMade && bytes === null) return null
   if (isBinary(mime)) throw unfit(`Expected the bytes of such a file in base64${isMade ? ', or text' : ''}`)
@@ -76,7 +77,7 @@ const storedAs = async (mime: string, content: string, isMade: boolean): Promise
 
 /** A workbook is made of rows, unless the text has headings or a table of Markdown. */
 const writtenIn = (format: Format, content: string): 'markdown' | 'csv' =>
-  format === 'xlsx' && !/^\s*(\||#{1,6} )/m.test(content) ? 'csv' : 'markdown'
+  format === 'xlsx' && !/^[ \t]*(\||#{1,6} )/m.test(content) ? 'csv' : 'markdown'
 
 /** Throws BadRequest. The bound holds for the made file and not for the text, since formats grow. */
 const bounded = (bytes: Uint8Array): Uint8Array => {
@@ -124,13 +125,23 @@ const textual = [
 
 const isText = (mime: string): boolean => textual.some((kind) => kind.test(mime))
 
+/** Characters of base64 that one turn of the loop reads. */
+const atOnce = 256 * 1024
+
 /** The bytes of base64 or of a data URL; null for any other text. */
-const decoded = (content: string): Uint8Array | null => {
-  const data = content
-    .replace(/^\s*data:[^,]{0,200};base64,/i, '')
-    .trim()
-    .replace(/\r?\n/g, '')
-  if (data === '' || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return null
+const decoded = async (content: string): Promise<Uint8Array | null> => {
+  const letters = content.replace(/^\s*data:[^,]{0,200};base64,/i, '').trim()
+  let data = ''
+  for (let at = 0; at < letters.length;) {
+    const end = letters[at + atOnce] === '\n' ? at + atOnce + 1 : at + atOnce
+    const part = letters.slice(at, end).replace(/\r?\n/g, '')
+    if (!/^[A-Za-z0-9+/=]*$/.test(part)) return null
+    data += part
+    at = end
+    if (at < letters.length) await freeTurn()
+  }
+  const padding = data.indexOf('=')
+  if (data === '' || data.length % 4 !== 0 || (padding >= 0 && !/^={1,2}$/.test(data.slice(padding)))) return null
   return Buffer.from(data, 'base64')
 }
 

@@ -56,6 +56,8 @@ export const adversaries = (source: string, flags: string): readonly Adversary[]
   const sequence = (parts: readonly Part[]): string => parts.map(sampleOf).join('')
   const heads = new Set([''])
   const pumps = new Set(representatives(atoms.map(({ source: text }) => taking(text, flags))))
+  // Each line is a beginning.
+  if (flags.includes('m')) for (const end of ['\n', '\r', '\u2028']) pumps.add(end)
   const visit = (parts: readonly Part[], before: string): void => {
     parts.forEach((part, at) => {
       const head = before + sequence(parts.slice(0, at))

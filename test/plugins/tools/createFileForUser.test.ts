@@ -12,6 +12,7 @@ import { mimes } from '../../../plugins/tools/createFileForUser/formats.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
+import { turnsDuring } from '../../turns-during.ts'
 
 const maker = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
 const note = { fileName: 'note', fileExtension: 'txt', fileContent: 'Grüße 🎉\n', mimeType: 'text/plain' }
@@ -56,6 +57,27 @@ t.test('base64 of a binary type is decoded', async (t) => {
   const fault = await make({ mimeType: 'application/x-tar', fileContent: more }).catch((error: unknown) => error)
   t.ok(fault instanceof BadRequest, 'a byte more is too much')
   t.match(fault, { validator: { fileContent: 'Expected at most 10 MiB' } })
+})
+
+t.test('long base64 is read in turns of the loop, with a line end at each of their borders', async (t) => {
+  const bytes = Buffer.alloc(3 * mebibyte, 'a line of bytes')
+  const base64 = bytes.toString('base64')
+  for (const end of ['\n', '\r\n']) {
+    const fileContent = base64.slice(0, 256 * 1024 - 1) + end + base64.slice(256 * 1024 - 1)
+    const turns = await turnsDuring(async () => {
+      t.ok(bytes.equals((await make({ mimeType: 'application/x-tar', fileContent })).bytes))
+    })
+    t.ok(turns >= 15, `${turns} turns`)
+  }
+  for (const wrong of ['=', 'AB==CD==', 'A===', 'AAAA\rAAAA'])
+    await t.rejects(make({ mimeType: 'application/zip', fileExtension: 'zip', fileContent: wrong }), BadRequest)
+})
+
+t.test('blank lines of a text cost a line of time', async (t) => {
+  const fileContent = `a${'\n'.repeat(60_000)}b`
+  const begun = process.cpuUsage().user
+  await make({ fileExtension: 'xlsx', mimeType: mimes.xlsx, fileContent }).catch(() => undefined)
+  t.ok(process.cpuUsage().user - begun < 1_500_000)
 })
 
 t.test('text becomes a file that its readers open, or none', async (t) => {
