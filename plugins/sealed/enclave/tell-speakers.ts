@@ -1,5 +1,6 @@
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import type { Tool } from '../../../core/ports/tool.ts'
+import { timelineOf, wordsDuring } from '../../shared/sounds/timeline.ts'
 import type { MediaFile, Spoken, Transcript } from '../../../core/ports/upstream.ts'
 
 /** Adds speakers to a transcript. Null when the enclave cannot read the sound. */
@@ -38,10 +39,12 @@ const turnsOf = (result: unknown): readonly Turn[] => {
 
 /** Each word gets the speaker who is heard at its time. A segment with several speakers is split between words. */
 const attributed = (transcript: Transcript, turns: readonly Turn[]): Transcript => {
-  const by = ({ start, end }: Spoken) => nearest(turns, start, end)
+  const { nearest } = timelineOf(turns)
+  const by = (spoken: Spoken) => nearest(spoken)?.speaker ?? 0
   const words = transcript.words.map((word) => ({ ...word, speaker: by(word) }))
+  const during = wordsDuring(words)
   const segments = transcript.segments.flatMap((segment) => {
-    const inside = words.filter(({ start, end }) => isDuring(segment, (start + end) / 2))
+    const inside = during(segment)
     const [first] = inside
     if (inside.every(({ speaker }) => speaker === first?.speaker))
       return [{ ...segment, speaker: first?.speaker ?? by(segment) }]
@@ -50,25 +53,18 @@ const attributed = (transcript: Transcript, turns: readonly Turn[]): Transcript 
   return { ...transcript, segments, words }
 }
 
-const isDuring = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end
+type Told = Spoken & { readonly speaker: number }
 
 /** Joins neighbouring words of one speaker. */
-const runs = (words: readonly (Spoken & { readonly speaker: number })[]): readonly Spoken[] => {
-  const found: (Spoken & { readonly speaker: number })[] = []
+const runs = (words: readonly Told[]): readonly Told[] => {
+  const found: Told[][] = []
   for (const word of words) {
     const last = found.at(-1)
-    if (last?.speaker !== word.speaker) found.push(word)
-    else found[found.length - 1] = { ...last, end: word.end, text: `${last.text.trim()} ${word.text.trim()}` }
+    if (last?.[0]?.speaker === word.speaker) last.push(word)
+    else found.push([word])
   }
-  return found
-}
-
-/** The speaker whose turn overlaps most with the time. The nearest turn when no turn overlaps. */
-const nearest = (turns: readonly Turn[], start: number, end: number): number => {
-  let [speaker, most] = [0, -Infinity]
-  for (const turn of turns) {
-    const shared = Math.min(end, turn.end) - Math.max(start, turn.start)
-    if (shared > most) [speaker, most] = [turn.speaker, shared]
-  }
-  return speaker
+  return found.map((run) => {
+    const [first, last] = [run[0]!, run.at(-1)!]
+    return run.length === 1 ? first : { ...first, end: last.end, text: run.map(({ text }) => text.trim()).join(' ') }
+  })
 }

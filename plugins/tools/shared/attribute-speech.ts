@@ -1,4 +1,5 @@
 import type { Spoken } from '../../../core/ports/upstream.ts'
+import { timelineOf, wordsDuring } from '../../shared/sounds/timeline.ts'
 import type { Part } from './audio-transcript.ts'
 import type { Turn } from './speakers-turns.ts'
 
@@ -36,12 +37,10 @@ interface Attributed extends Spoken {
 }
 
 /** A word belongs to the segment in which its middle lies. */
-const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =>
-  part.segments.flatMap((segment) => {
-    const inside = part.words.filter(({ start, end }) => {
-      const middle = (start + end) / 2
-      return middle >= segment.start && middle < segment.end
-    })
+const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] => {
+  const during = wordsDuring(part.words)
+  return part.segments.flatMap((segment) => {
+    const inside = during(segment)
     const speakers = inside.map((word) => speakerOf(word, part))
     const [by = speakerOf(segment, part)] = speakers
     if (speakers.every((speaker) => speaker === by)) return [{ ...segment, by }]
@@ -50,6 +49,7 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
     const texts = written.length === inside.length ? written : inside.map(({ text }) => text)
     return inside.map((word, at) => ({ ...word, text: texts[at] ?? word.text, by: speakers[at] ?? null }))
   })
+}
 
 /** False for a backend that told only words: voices then tell the speakers apart. */
 export const tellsSpeakers = ({ segments, words }: Part): boolean =>
@@ -66,46 +66,31 @@ export const attributeByBackend = (parts: readonly Part[], turns: readonly Turn[
 const strangers = 1_000
 
 /** Uses the voice heard at that time; the nearest turn when no voice was heard. */
-export const attributeByVoice =
-  (turns: readonly Turn[]): Attribution =>
-  (spoken) => {
-    let found: Turn | null = null
-    let most = -Infinity
-    for (const turn of turns) {
-      const seconds = shared(spoken, turn)
-      if (seconds > most) [found, most] = [turn, seconds]
-    }
-    return found?.speaker ?? null
-  }
-
-/** In seconds: the overlap of two spans. Negative without overlap: the distance between them. */
-const shared = (one: Pick<Turn, 'start' | 'end'>, other: Pick<Turn, 'start' | 'end'>): number =>
-  Math.min(one.end, other.end) - Math.max(one.start, other.start)
+export const attributeByVoice = (turns: readonly Turn[]): Attribution => {
+  const { nearest } = timelineOf(turns)
+  return (spoken) => nearest(spoken)?.speaker ?? null
+}
 
 /** Matches each speaker of the part to the speaker with the longest common time. Each match is used once. */
 const identified = (part: Part, turns: readonly Turn[], strangers: number): ReadonlyMap<number, number> => {
-  const spoken = [...part.words, ...part.segments]
-  const theirs = [...new Set(spoken.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))]
-  const pairs = theirs.flatMap((theirVoice) => {
-    const theirs = spoken.filter(({ speaker }) => speaker === theirVoice)
-    return [...new Set(turns.map(({ speaker }) => speaker))].map((ours) => {
-      const heard = turns.filter(({ speaker }) => speaker === ours)
-      return {
-        theirVoice,
-        ours,
-        seconds: sum(theirs.flatMap((one) => heard.map((other) => Math.max(0, shared(one, other))))),
-      }
-    })
-  })
+  const { common } = timelineOf(turns)
+  const times = new Map<number, Map<number, number>>()
+  for (const one of [...part.words, ...part.segments]) {
+    if (one.speaker === undefined) continue
+    const ours = times.get(one.speaker) ?? new Map<number, number>()
+    times.set(one.speaker, ours)
+    for (const [{ speaker }, seconds] of common(one)) ours.set(speaker, (ours.get(speaker) ?? 0) + seconds)
+  }
+  const pairs = [...times].flatMap(([theirVoice, ours]) =>
+    Array.from(ours, ([speaker, seconds]) => ({ theirVoice, ours: speaker, seconds })),
+  )
   const found = new Map<number, number>()
   const taken = new Set<number>()
-  for (const { theirVoice, ours, seconds } of pairs.toSorted((one, other) => other.seconds - one.seconds)) {
-    if (seconds === 0 || found.has(theirVoice) || taken.has(ours)) continue
+  for (const { theirVoice, ours } of pairs.toSorted((one, other) => other.seconds - one.seconds)) {
+    if (found.has(theirVoice) || taken.has(ours)) continue
     found.set(theirVoice, ours)
     taken.add(ours)
   }
-  for (const voice of theirs) if (!found.has(voice)) found.set(voice, strangers + voice)
+  for (const voice of times.keys()) if (!found.has(voice)) found.set(voice, strangers + voice)
   return found
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0)
