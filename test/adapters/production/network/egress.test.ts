@@ -228,7 +228,11 @@ t.test('is refused in chunks that are mostly tiny, and read in many short ones',
   const chunked = (bytes: number, chunk: string): string =>
     `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(Math.ceil(bytes / chunk.length)) + '0\r\n\r\n'
   const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n'
-  const bodies = { '/tiny': chunked(500_000, 'a'), '/few': chunked(8_000, 'a'), '/short': chunked(500_000, 'a'.repeat(64)) }
+  const bodies = {
+    '/tiny': chunked(500_000, 'a'),
+    '/few': chunked(8_000, 'a'),
+    '/short': chunked(500_000, 'a'.repeat(64)),
+  }
   const { port } = await serving(t, ({ url, socket }) => void socket.end(head + bodies[url as keyof typeof bodies]))
   const door = outside({ ports: [port], allow: [open] }, itself)
   const read = async (path: string): Promise<readonly [number, number]> => {
