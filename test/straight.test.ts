@@ -131,6 +131,10 @@ const straightOf = async ({ call }: Running, why = 'all', way = 'straight'): Pro
   return Number(new RegExp(`sealgate_straight_total\\{way="${way}",why="${why}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
 }
 
+/** Why chats went which way, as the metrics count them. */
+const waysOf = async ({ call }: Running): Promise<string> =>
+  Array.from((await (await call('GET', '/metrics')).text()).matchAll(/^sealgate_straight_total\{.*/gm)).join(', ')
+
 /** What the log tells of a request: the call in its own line, and the line of a backend that failed. */
 const loggedOf = async ({ logged }: Running, id: string | null) => {
   const lines = () => logged.filter(({ facts }) => facts['request'] === id)
@@ -185,7 +189,10 @@ t.test(
             if (here.logged.some(({ tokens, backend }) => backend === provider && Number(tokens) > 0)) toldTokens++
           }
       const share = ((await straightOf(straight)) - before.straight) / (chats - before.chats)
-      t.ok(share > 0.8, `and most chats of ${provider} by ${folder} went straight: ${share}`)
+      t.ok(
+        share > 0.8,
+        `and most chats of ${provider} by ${folder} went straight: ${share} (${await waysOf(straight)})`,
+      )
     }
     t.ok(toldTokens > 0.5 * chats, 'and the log tells backend and tokens of each that was answered')
     t.equal(await straightOf(long), 0, 'and none where the way is shut')
@@ -230,7 +237,7 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
   const byKey = (await keysOf()) - before.keys
   t.ok(
     went <= chats && went + byKey >= chats,
-    `${went} of ${chats} that were answered went straight, ${byKey} by the key`,
+    `${went} of ${chats} that were answered went straight, ${byKey} by the key (${await waysOf(straight)})`,
   )
   const due = 2 * Object.keys(doors).length
   for (const running of [straight, long]) {

@@ -45,7 +45,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/shared': 3595,
   'plugins/surfaces/tools': 241,
   'plugins/surfaces/v1': 1129,
-  'plugins/tools': 6808,
+  'plugins/tools': 6823,
   'plugins/usage': 2860,
 }
 

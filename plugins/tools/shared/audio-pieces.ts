@@ -1,3 +1,4 @@
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { Unreadable } from '../../../core/errors.ts'
 import { decodeAudio, probeAudio, sampleRate } from './audio.ts'
 import { wavOf } from '../../shared/sounds/wav.ts'
@@ -56,7 +57,7 @@ export const cutAudio = (bytes: Uint8Array): Cut => {
     }
     const decoded = decodeAudio(bytes)
     for await (const { start, samples } of atPauses(decoded.blocks(signal))) {
-      yield { start, seconds: samples.length / sampleRate, audio: { ...known['wav']!, bytes: packed(samples) } }
+      yield { start, seconds: samples.length / sampleRate, audio: { ...known['wav']!, bytes: await packed(samples) } }
     }
     if (decoded.seconds < leastSeconds) throw new Unreadable()
     cut.seconds = decoded.seconds
@@ -114,9 +115,15 @@ const quietest = (samples: Float32Array): number => {
   return from + Math.round((best - width / 2) * hop)
 }
 
+/** Samples that one turn of the loop packs. */
+const atOnce = 1_000_000
+
 /** Packs samples with 16 bits each. */
-const packed = (samples: Float32Array): Uint8Array => {
+const packed = async (samples: Float32Array): Promise<Uint8Array> => {
   const whole = new Int16Array(samples.length)
-  for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at] ?? 0)) * 32_767
+  for (let at = 0; at < whole.length; at++) {
+    if (at % atOnce === atOnce - 1) await freeTurn()
+    whole[at] = Math.max(-1, Math.min(1, samples[at] ?? 0)) * 32_767
+  }
   return wavOf({ rate: sampleRate, channels: 1, bits: 16, samples: new Uint8Array(whole.buffer) })
 }

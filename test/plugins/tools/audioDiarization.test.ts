@@ -87,6 +87,17 @@ t.test('a file that claims ten hours is refused before decoding', { skip }, asyn
   }
 })
 
+t.test('a file with a million empty chunks before its sound is refused before decoding', { skip }, async (t) => {
+  const chunk = Buffer.from('junk\0\0\0\0', 'latin1')
+  const chunked = (count: number) =>
+    Buffer.concat([silence.subarray(0, 12), Buffer.alloc(count * chunk.length, chunk), silence.subarray(12)])
+  t.match(await listen(chunked(1_000)), { speakers: 0 })
+  await t.rejects(listen(chunked(1_000_000)), Unreadable)
+  const begun = process.cpuUsage().user
+  for (let nth = 0; nth < 5; nth++) await t.rejects(listen(chunked(1_000_000)), Unreadable)
+  t.ok(process.cpuUsage().user - begun < 400_000, `${process.cpuUsage().user - begun} µs`)
+})
+
 t.test('reads so much and no more, from a file of its own that it removes', { skip }, async (t) => {
   const folder = t.testdir({})
   const before = process.env['TMPDIR']
