@@ -145,6 +145,8 @@ const alone: readonly string[] = [
   'lab/suites/openai',
   'lab/suites/wycheproof',
   'model',
+  'observed-canary',
+  'plugins/observers/opentelemetry',
   'production-example',
   'sdk-retries',
   'seal-canary',
