@@ -91,8 +91,14 @@ const entriesOf = () => {
       const order = yield* orderOf(words.subarray(0, size))
       const rows = new (isLarge ? Uint32Array : Uint16Array)(size)
       const counts = new Uint8Array(size)
-      const [distinct, starts] = [new Uint32Array(size), new Uint32Array(size + 1)]
       let [many, last] = [0, -1]
+      for (const [to, at] of order.entries()) {
+        if (words[at] !== last) many++
+        last = words[at] ?? 0
+        if (to % atOnce === atOnce - 1) yield atOnce * orderNs
+      }
+      const [distinct, starts] = [new Uint32Array(many), new Uint32Array(many + 1)]
+      ;[many, last] = [0, -1]
       for (const [to, at] of order.entries()) {
         const [word, place] = [words[at] ?? 0, places[at] ?? 0]
         if (word !== last) {
@@ -104,7 +110,7 @@ const entriesOf = () => {
         if (to % atOnce === atOnce - 1) yield atOnce * orderNs
       }
       starts[many] = size
-      const own = { words: distinct.slice(0, many), starts: starts.slice(0, many + 1), rows, counts }
+      const own = { words: distinct, starts, rows, counts }
       return { ...own, bytes: Object.values(own).reduce((sum, { byteLength }) => sum + byteLength, 0) }
     },
   }
