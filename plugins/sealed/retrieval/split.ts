@@ -106,9 +106,9 @@ function* textsOf(text: string, size: number, overlap: number): Work<readonly st
     if (unit === undefined) return texts
     const { header } = unit
     const front = header !== null && header.length <= longestHeading ? `${header}\n` : ''
-    const end = endOf(units, 0, size - front.length)
+    const end = endOf(units, size - front.length)
     texts.push(front + text.slice(unit.start, units[end - 1]?.end))
-    units.splice(0, end === units.length ? end : restart(units, 0, end, overlap))
+    units.splice(0, end === units.length ? end : restart(units, end, overlap))
   }
 }
 
@@ -116,24 +116,24 @@ function* textsOf(text: string, size: number, overlap: number): Work<readonly st
 const borderOf = (units: readonly Unit[], at: number): number => units[at]?.border ?? 0
 
 /** Ends after the last unit that fits. A stronger border wins when it leaves at least half of a passage. */
-const endOf = (units: readonly Unit[], first: number, size: number): number => {
-  const start = units[first]?.start ?? 0
-  let end = first + 1
+const endOf = (units: readonly Unit[], size: number): number => {
+  const start = units[0]?.start ?? 0
+  let end = 1
   while (end < units.length && (units[end]?.end ?? Infinity) - start <= size) end++
   if (end === units.length) return end
   let best = end
-  for (let at = end - 1; at > first && (units[at]?.start ?? 0) - start > size / 2; at--) {
+  for (let at = end - 1; at > 0 && (units[at]?.start ?? 0) - start > size / 2; at--) {
     if (borderOf(units, at) > borderOf(units, best)) best = at
   }
   return best
 }
 
 /** The start of the next passage. It overlaps the previous passage, unless that one ended with a paragraph or a row. */
-const restart = (units: readonly Unit[], first: number, end: number, overlap: number): number => {
+const restart = (units: readonly Unit[], end: number, overlap: number): number => {
   if (borderOf(units, end) >= borderStrength.line) return end
   let from = end
   while (
-    from - 1 > first &&
+    from > 1 &&
     borderOf(units, from - 1) >= borderStrength.sentence &&
     (units[end - 1]?.end ?? 0) - (units[from - 1]?.start ?? 0) <= overlap
   ) {

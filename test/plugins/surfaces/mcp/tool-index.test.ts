@@ -32,7 +32,7 @@ for (const server of servers)
     tools.filter((tool) => tool.server === server),
   )
 
-t.test('of fifty tools the one that is meant is among the first', async (t) => {
+t.test('the tool that is meant is among the first of fifty', async (t) => {
   const asked = offered.map(({ server, name, query }) => ({ query, name: `${server}__${name}` }))
   const places = await Promise.all(
     asked.map(async ({ query, name }) =>
