@@ -135,9 +135,9 @@ const straightOf = async ({ call }: Running, why = 'all', way = 'straight'): Pro
 const waysOf = async ({ call }: Running): Promise<string> =>
   Array.from((await (await call('GET', '/metrics')).text()).matchAll(/^sealgate_straight_total\{.*/gm)).join(', ')
 
-/** What the log tells of a request: the call in its own line, and the line of a backend that failed. */
-const loggedOf = async ({ logged }: Running, id: string | null) => {
-  const lines = () => logged.filter(({ facts }) => facts['request'] === id)
+/** What the log tells of a request since a line: the call in its own line, and the line of a backend that failed. */
+const loggedOf = async ({ logged }: Running, id: string | null, since: number) => {
+  const lines = () => logged.slice(since).filter(({ facts }) => facts['request'] === id)
   if (!(await until(() => lines().some(({ event }) => event === 'request')))) throw new Error('No line of the request')
   return lines()
     .map(({ event, facts: { model, backend, tokens, provider, team } }) => ({
@@ -150,7 +150,7 @@ const loggedOf = async ({ logged }: Running, id: string | null) => {
 const asking =
   (backend: Recorded) =>
   async (running: Running, path: string, body: Json, headers: Record<string, string> = {}) => {
-    const from = backend.asked.length
+    const [from, since] = [backend.asked.length, running.logged.length]
     const answer = await running.call('POST', path, body, headers)
     const text = await answer.text()
     return {
@@ -158,7 +158,7 @@ const asking =
       headers: headersOf(answer.headers),
       text: settled(text),
       asked: askedOf(backend, from),
-      logged: await loggedOf(running, answer.headers.get('x-request-id')),
+      logged: await loggedOf(running, answer.headers.get('x-request-id'), since),
     }
   }
 

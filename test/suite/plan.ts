@@ -8,7 +8,9 @@ export type Turn = readonly string[]
 /** The files that take longest begin first, so that none of them runs alone at the end. */
 const longest: readonly string[] = [
   'outages',
+  'budgets',
   'interface',
+  'straight',
   'faults/drill',
   'faults/ways',
   'commands',
@@ -19,6 +21,7 @@ const longest: readonly string[] = [
   'plugins/storage/s3',
   'rolling',
   'console-sealed',
+  'recordings',
   'serve',
   'console-live',
   'console-decisions',
