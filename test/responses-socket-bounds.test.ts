@@ -103,6 +103,39 @@ t.test('frames', async (t) => {
   t.equal(doors.backend.asked.length, 0)
 })
 
+t.test('bytes that connections hold count for their key', async (t) => {
+  const inMemory = { key: 1_048_576, organization: 4_194_304, process: 8_388_608 }
+  const doors = await opened(t, hello, {}, { bodies: { inMemory } })
+  const [one, other] = [connected(t, doors), connected(t, doors)]
+  const warm = async (peer: typeof one, bytes: number) =>
+    (await peer.turn({ model: 'chat', input: 'x'.repeat(bytes), generate: false })).at(-1)
+  for (let at = 0; at < 20; at++)
+    t.equal((await warm(one, 200_000)).type, 'response.completed', 'a turn gives the bytes of its message back')
+  t.equal((await warm(other, 200_000)).type, 'response.completed')
+  const { response } = await warm(one, 300_000)
+  t.match((await warm(other, 300_000)).error?.message, 'Too many bytes under way', 'a body beside what is remembered')
+  t.equal(other.closed(), null)
+  t.equal(
+    (await one.turn({ model: 'chat', input: 'Hi', previous_response_id: response.id })).at(-1).type,
+    'response.completed',
+  )
+
+  // A frame of 900,000 bytes, of which few come.
+  const part = rawPeer(t, doors)
+  t.equal(await part.status(), 101)
+  const head = Buffer.alloc(14)
+  head.writeUInt16BE(0x81ff, 0)
+  head.writeBigUInt64BE(900_000n, 2)
+  part.socket.write(Buffer.concat([head, Buffer.alloc(100, 0x20)]))
+  t.ok(await until(() => part.isClosed()))
+  t.equal(part.closeCode(), 1013, 'a message on its way counts, and its peer may come again')
+  one.socket.close({ code: 1000, reason: 'OK' })
+  t.ok(
+    await until(async () => (await warm(other, 400_000)).type === 'response.completed'),
+    'a connection that ends gives all back',
+  )
+})
+
 t.test('a flood behind a turn ends the connection and its turn', async (t) => {
   const doors = await opened(t, stalling, {}, { timeouts: { idle: 60_000 } })
   const peer = rawPeer(t, doors)

@@ -37,13 +37,27 @@ export const objectsIn = (fields: JsonObject, name: string, path: string): reado
   return value as readonly JsonObject[]
 }
 
-/** Whether a member of this name stands anywhere in the value, except under a name in `free`. */
-export const holdsMember = (value: unknown, name: string, free: ReadonlySet<string>): boolean => {
-  if (Array.isArray(value)) return value.some((item) => holdsMember(item, name, free))
-  if (!isJsonObject(value)) return false
-  return Object.entries(value).some(
-    ([key, inner]) => key === name || (!free.has(key) && holdsMember(inner, name, free)),
-  )
+/** The first of these names that a member anywhere in the value has, except under a name in `free`. */
+export const memberNamed = (
+  value: unknown,
+  names: readonly string[],
+  free: ReadonlySet<string> = new Set(),
+): string | undefined => {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const found = memberNamed(item, names, free)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  // No list of members is made: a request may have a hundred thousand.
+  for (const name in value) {
+    if (names.includes(name)) return name
+    const found = free.has(name) ? undefined : memberNamed(value[name as keyof typeof value], names, free)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** Refuses a reference to a vendor's store: all callers of one provider key would share it. */

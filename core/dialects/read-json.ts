@@ -77,13 +77,17 @@ const readNow = (scan: JsonScan, form: Form | 'relayed'): unknown => {
   return { value, members: memberTexts(scan, value, membersIn(value), twice) } satisfies Relayed
 }
 
-const readInTurns = async (scan: JsonScan, form: Form | 'relayed', pace: Pace): Promise<unknown> => {
-  const { length } = scan.bytes
-  while (scan.at < length) {
+/** Looks over the rest of a text, in turns of the loop. */
+export const scanInTurns = async (scan: JsonScan, pace: Pace): Promise<void> => {
+  while (scan.at < scan.bytes.length) {
     const { at, elements, members } = scan
     scan.read(at + scanBytes)
     await pace.spend(2 * (scan.at - at) + 100 * (scan.elements - elements) + 100 * (scan.members - members))
   }
+}
+
+const readInTurns = async (scan: JsonScan, form: Form | 'relayed', pace: Pace): Promise<unknown> => {
+  await scanInTurns(scan, pace)
   await pace.spend(costOf(scan))
   return readScanned(scan, form, pace)
 }

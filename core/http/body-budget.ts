@@ -1,13 +1,7 @@
 import type { Caller } from '../access/caller.ts'
-import { TooMany, Unavailable } from '../errors.ts'
+import { Aborted, TooMany, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-
-/** Bytes that one request holds in memory. */
-export interface HeldBytes {
-  /** Throws TooMany or Unavailable when there is no room for so many bytes more. */
-  grow(bytes: number): void
-  release(): void
-}
+import type { HeldBytes } from './route.ts'
 
 type Room = Settings['bodies']['inMemory']
 
@@ -26,8 +20,18 @@ export const bodyBudget = () => {
 
   return ({ key, organization }: Pick<Caller, 'key' | 'organization'>, room: Room): HeldBytes => {
     let own = 0
+    let isOver = false
+    const shrink = (bytes: number): void => {
+      const back = Math.min(bytes, own)
+      own -= back
+      all -= back
+      add(keys, key, -back)
+      add(organizations, organization, -back)
+    }
     return {
+      shrink,
       grow(bytes) {
+        if (isOver) throw new Aborted()
         const ofKey = keys.get(key) ?? 0
         const others = ofKey - own
         const ofOrganization = organizations.get(organization) ?? 0
@@ -40,10 +44,8 @@ export const bodyBudget = () => {
         add(organizations, organization, bytes)
       },
       release() {
-        all -= own
-        add(keys, key, -own)
-        add(organizations, organization, -own)
-        own = 0
+        isOver = true
+        shrink(own)
       },
     }
   }

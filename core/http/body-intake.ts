@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gatheredBytes } from '../gathered-bytes.ts'
 import { Aborted, BadRequest, BodyTaken, TooSlow } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
-import type { HeldBytes } from './body-budget.ts'
 import { isInTinyChunks } from './unwanted-bytes.ts'
 
 /** A body on its way in: who pays for its bytes, and how slowly they may come. */
@@ -16,7 +15,7 @@ export interface Intake {
 /** What the caller and the settings allow one body. */
 export interface IntakeTerms {
   readonly clock: Clock
-  readonly held: HeldBytes
+  readonly held: { grow(bytes: number): void }
   /** Takes bytes from the allowances of the caller; rejects when they are used up. */
   charge(bytes: number): Promise<void>
   /** Bytes in a second that a body needs on average. */

@@ -1,4 +1,5 @@
 import type { BegunRequest } from '../ports/observer.ts'
+import type { Clock } from '../ports/platform.ts'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
@@ -8,7 +9,6 @@ import { checked } from '../validate.ts'
 import { credentialOf } from './access.ts'
 import { RouteRequest } from './request.ts'
 import { inputOf } from './body.ts'
-import type { HeldBytes } from './body-budget.ts'
 import { type Intake, bodyIntake } from './body-intake.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
@@ -16,7 +16,7 @@ import { type RequestContext, isListened, labelOf } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack, reach, strangers } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import { render } from './render.ts'
-import type { AnyRoute } from './route.ts'
+import type { AnyRoute, HeldBytes } from './route.ts'
 import type { straightWay } from './straight-way.ts'
 
 const ways = lazy(() => import('./straight-way.ts'))
@@ -70,20 +70,18 @@ const longWay = (
       }
       const payer = caller ?? strangers
       const tagged = caller && taggedCaller(caller, ctx.req.headers[tagHeader])
-      let intake: Intake | null = null
       // A body without a key is read where attempts are counted.
-      if (route.body !== undefined && (caller !== null || attempt !== null)) {
-        room = hold(payer, settings.bodies.inMemory)
-        const charge = caller === null ? unpaid : async (bytes: number) => limits.bytes(caller, bytes)
-        intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
-      }
+      const isRead = route.body !== undefined && (caller !== null || attempt !== null)
+      const time = isRead || route.lasts === true ? paceOf(payer, settings.bodies.time) : null
+      room = time && hold(payer, settings.bodies.inMemory)
+      const intake = isRead && room !== null ? intakeOf(ctx, clock, room, caller) : null
       const input =
-        intake === null
+        intake === null || time === null
           ? undefined
-          : await inputOf(ctx, route.body, settings, intake, paceOf(payer, settings.bodies.time), known?.body ?? null)
+          : await inputOf(ctx, route.body, settings, intake, time, known?.body ?? null)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
-      const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake)
+      const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake, room, time)
       const reply = await route.handle(request, supplied)
       await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {
@@ -105,14 +103,18 @@ const begunOf = (
 
 const nothing = {}
 
+const intakeOf = ({ req, res, state }: Koa.Context, clock: Clock, held: HeldBytes, caller: Caller | null): Intake => {
+  const { limits, settings } = (state as RequestContext).routeGeneration
+  // Bytes of callers without a key are bounded by the route alone.
+  const charge = async (bytes: number) => (caller === null ? undefined : limits.bytes(caller, bytes))
+  return bodyIntake(req, res, { clock, held, charge, leastRate: settings.bodies.leastRate })
+}
+
 /** Bytes of a body as its head tells; a body above the limit is refused unread and costs nothing. */
 const lengthOf = ({ headers }: IncomingMessage, most: number): number => {
   const length = Number(headers['content-length'] ?? 0)
   return length > most ? 0 : length
 }
-
-/** Bytes of callers without a key are bounded by the route alone. */
-const unpaid = async (): Promise<void> => {}
 
 /** A field without a value stands for an absent one. */
 const queryOf = (query: Koa.Context['query']): Readonly<Record<string, unknown>> =>

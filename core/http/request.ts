@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Caller } from '../access/caller.ts'
 import { Aborted } from '../errors.ts'
 import { returnController, lendController } from '../abort.ts'
+import type { Pace } from '../dialects/loop-time.ts'
 import type { RequestRecord } from '../ports/observer.ts'
 import type { Intake } from './body-intake.ts'
-import type { Request } from './route.ts'
+import type { HeldBytes, Request } from './route.ts'
 
 /**
  * What a handler is given. A class, since a literal with a getter would be given a shape of its own on every request, and
@@ -17,6 +18,8 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   readonly query: unknown
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | null
+  readonly held: HeldBytes | null
+  readonly pace: Pace | null
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #intake: Intake | null
@@ -31,6 +34,8 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
     incoming: IncomingMessage,
     response: ServerResponse,
     intake: Intake | null,
+    held: HeldBytes | null,
+    pace: Pace | null,
   ) {
     this.id = record.id
     this.record = record
@@ -38,6 +43,8 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
     this.query = query
     this.params = params
     this.caller = caller
+    this.held = held
+    this.pace = pace
     this.#incoming = incoming
     this.#response = response
     this.#intake = intake

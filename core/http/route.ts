@@ -3,6 +3,7 @@ import type { StraightCall, StraightEntry } from './straight-call.ts'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Caller, Scope } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
+import type { Pace } from '../dialects/loop-time.ts'
 import type { GatewayError } from '../errors.ts'
 import type { RequestRecord } from '../ports/observer.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
@@ -62,6 +63,16 @@ export type Params<P extends string> = string extends P
   ? Readonly<Record<string, string>>
   : { readonly [Name in NamesIn<P>]: string }
 
+/** Bytes that one request holds in memory. */
+export interface HeldBytes {
+  /** Throws TooMany or Unavailable when there is no room for so many bytes more. */
+  grow(bytes: number): void
+  /** Gives so many of them back. */
+  shrink(bytes: number): void
+  /** Gives all of them back; there are no more to come. */
+  release(): void
+}
+
 /** What a handler gets of a request: everything is checked, and nothing leads to the HTTP library. */
 export interface Request<Input, Query, Who, Path extends string = string> {
   readonly id: string
@@ -78,6 +89,10 @@ export interface Request<Input, Query, Who, Path extends string = string> {
   readonly bytes: AsyncIterable<Uint8Array>
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
+  /** Bytes in memory that the caller pays for until the request ends; null for a route that neither reads a body nor lasts. */
+  readonly held: HeldBytes | null
+  /** The time of the main loop that the caller pays for; null as above. */
+  readonly pace: Pace | null
 }
 
 /** How a family of routes renders errors, where the envelope is not the rule. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../core/access/caller.ts'
 import {
-  holdsMember,
   isJsonObject,
+  memberNamed,
   type JsonObject,
   refuseMember,
   refuseStoredState,
@@ -23,8 +23,6 @@ const endpoints: Readonly<Record<string, Ability>> = {
 
 /** In characters. */
 const longestId = 512
-
-const none: ReadonlySet<string> = new Set()
 
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= longestId
@@ -67,7 +65,7 @@ export const openaiWording = (
       const ability = typeof url === 'string' && Object.hasOwn(endpoints, url) ? endpoints[url] : undefined
       if (ability === undefined) return refuseMember('url', `Expected ${Object.keys(endpoints).join(' or ')}`)
       const body = bodyOf(value)
-      if (url !== '/v1/responses' && holdsMember(body, 'file_id', none)) refuseStoredState('body')
+      if (url !== '/v1/responses' && memberNamed(body, ['file_id']) !== undefined) refuseStoredState('body')
       const printed: Printed = url === '/v1/responses' ? ofResponses(value) : () => body
       return {
         ...{ model: body.model, ability, endpoint: url as string },

@@ -65,7 +65,7 @@ const socket = route({
     ...{ fetch: OwnFetch, lifecycle: Lifecycle, settings: Settings },
     ...{ clock: Clock, random: Random, log: Log },
   },
-  handle: async ({ headers }, given) => (await opening()).openSocket(headers, given),
+  handle: async (request, given) => (await opening()).openSocket(request, given),
 })
 
 /** The first two take the same items, so that a count and its answer agree. */

@@ -21,7 +21,7 @@ const coming = (held: number[] = [], grow: (bytes: number) => void = (bytes) => 
       resume: () => {},
     }),
   })
-  const terms = { clock, held: { grow, release: () => {} }, charge: async () => {}, leastRate }
+  const terms = { clock, held: { grow, shrink: () => {}, release: () => {} }, charge: async () => {}, leastRate }
   const intake = () => bodyIntake(stream as unknown as IncomingMessage, {} as ServerResponse, terms)
   return { clock, stream, intake }
 }

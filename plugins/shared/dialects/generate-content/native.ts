@@ -1,6 +1,6 @@
 import type { Native } from '../../../../core/ports/upstream.ts'
 import {
-  holdsMember,
+  memberNamed,
   isJsonObject,
   sameOr,
   refuseStoredState,
@@ -61,8 +61,7 @@ const partOf = (part: JsonObject, path: string, drop: Drop): readonly JsonObject
   if (isJsonObject(rest['fileData']) && isStored(camel(rest['fileData'])['fileUri']))
     refuseStoredState(`${path}.fileData.fileUri`)
   const { fileData: _, ...others } = rest
-  if (holdsMember(others, 'fileUri', free) || holdsMember(others, 'file_uri', free))
-    refuseStoredState(`${path}.fileUri`)
+  if (memberNamed(others, ['fileUri', 'file_uri'], free) !== undefined) refuseStoredState(`${path}.fileUri`)
   if (!isKeepsake(thoughtSignature)) return [part]
   drop('contents.parts.thoughtSignature')
   return rest['text'] === '' || rest['thought'] === true ? [] : [rest]

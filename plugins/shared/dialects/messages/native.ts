@@ -1,5 +1,5 @@
 import type { Native } from '../../../../core/ports/upstream.ts'
-import { holdsMember, sameOr, refuseStoredState, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { memberNamed, sameOr, refuseStoredState, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { isKeepsake } from '../keepsake.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
 import { droppedMembers, type Drop } from '../translated-request.ts'
@@ -100,7 +100,7 @@ const free: ReadonlySet<string> = new Set(['input'])
 /** All but thoughts of other vendors, whose signatures the backend would refuse. The same list when nothing is left out. */
 const blocksOf = <B extends JsonObject>(blocks: readonly B[], path: string, drop: Drop): readonly B[] => {
   const kept = blocks.filter((block, at) => {
-    if (holdsMember(block, 'file_id', free)) refuseStoredState(`${path}.${at}.file_id`)
+    if (memberNamed(block, ['file_id'], free) !== undefined) refuseStoredState(`${path}.${at}.file_id`)
     if (!isKeepsake(block['signature']) && !isKeepsake(block['data'])) return true
     drop(`messages.content.${block['type']}`)
     return false

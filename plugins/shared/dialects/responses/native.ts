@@ -1,7 +1,7 @@
 import type { Native } from '../../../../core/ports/upstream.ts'
 import {
-  holdsMember,
   isJsonObject,
+  memberNamed,
   refuseStoredState,
   sameOr,
   type JsonObject,
@@ -126,7 +126,7 @@ const itemsOf = (input: readonly InputItem[], seal: Seal, drop: Drop): readonly 
 }
 
 const refuseStores = (value: JsonObject, path: string): void => {
-  const found = stored.find((name) => holdsMember(value, name, free))
+  const found = memberNamed(value, stored, free)
   if (found !== undefined) refuseStoredState(`${path}.${found}`)
   if (typeof value['container'] === 'string') refuseStoredState(`${path}.container`)
 }

@@ -1,59 +1,84 @@
-import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { GatewayError } from '../../../../core/errors.ts'
+import type { HeldBytes } from '../../../../core/http/route.ts'
+import { type Member, shortValue } from './words.ts'
 
-/** A turn as its frame words it. */
-export interface TurnWords {
-  /** The members of the request, without those that only a WebSocket knows. */
-  readonly members: JsonObject
-  /** The items of the whole conversation, as JSON without brackets; null where the input is none. */
-  readonly items: string | null
-  /** The response on which the turn rests, where the connection remembers it no more. */
-  readonly lost: string | null
+/** JSON in parts. */
+export type Parts = readonly Buffer[]
+
+export const lengthOf = (parts: Parts): number => parts.reduce((sum, part) => sum + part.length, 0)
+
+const between = Buffer.from(',')
+
+/** Items behind one another. */
+export const joined = (before: Parts, after: Parts): Parts =>
+  before.length > 0 && after.length > 0 ? [...before, between, ...after] : [...before, ...after]
+
+/** Bytes from which on a part stays by itself. */
+const longPart = 64 * 1024
+
+const copied = (parts: Parts): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(lengthOf(parts))
+  let at = 0
+  for (const part of parts) {
+    copy.set(part, at)
+    at += part.length
+  }
+  return copy
 }
 
-const itemsOf = (input: unknown): readonly unknown[] | null =>
-  typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input : null
+/** The same bytes in few parts, none of which keeps a message that is twice as long. */
+const compact = (parts: Parts): Parts => {
+  const kept: Buffer[] = []
+  let short: Buffer[] = []
+  const endRun = (): void => {
+    if (short.length > 0) kept.push(copied(short))
+    short = []
+  }
+  for (const part of parts) {
+    if (part.length < longPart) {
+      short.push(part)
+      continue
+    }
+    endRun()
+    kept.push(part.buffer.byteLength > 2 * part.length ? copied([part]) : part)
+  }
+  endRun()
+  return kept
+}
 
-const textOf = (items: readonly unknown[]): string => items.map((item) => JSON.stringify(item)).join(',')
+const memoryOf = (parts: Parts): number => parts.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)
 
-const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(',')
-
-/** Remembers the conversation of the last response of one connection, up to so many characters, and nothing beyond the connection. */
-export const chain = (most: number) => {
+/** Remembers the conversation of the last response of one connection, up to so many bytes, and nothing beyond the connection. */
+export const chain = (most: number, held: HeldBytes) => {
   let id: string | null = null
-  let items = ''
+  let items: Parts = []
   const forget = (): void => {
+    held.shrink(memoryOf(items))
     id = null
-    items = ''
+    items = []
   }
   return {
-    words({ type: _, stream: __, generate: ___, previous_response_id: previous, ...members }: JsonObject): TurnWords {
-      const input = itemsOf(members['input'] ?? [])
-      if (previous === undefined || previous === null) return { members, items: input && textOf(input), lost: null }
-      if (previous !== id) return { members, items: null, lost: String(previous) }
-      return { members, items: input && joined(items, textOf(input)), lost: null }
+    /** The items up to a response; null where the connection remembers no such response. */
+    until(previous: Member | null): Parts | null {
+      if (previous === null) return []
+      return id === null || shortValue(previous) !== id ? null : items
     },
-    remember(response: JsonObject, before: string): void {
-      const output = Array.isArray(response['output']) ? response['output'] : []
-      const whole = joined(before, textOf(output))
-      if (typeof response['id'] !== 'string' || whole.length > most) return forget()
-      id = response['id']
-      items = whole
+    /** Where the caller has no room for the items, they are forgotten. */
+    remember(response: string, parts: Parts): void {
+      if (lengthOf(parts) > most) return forget()
+      const kept = compact(parts)
+      try {
+        held.grow(memoryOf(kept))
+      } catch (fault) {
+        if (!(fault instanceof GatewayError)) throw fault
+        return forget()
+      }
+      forget()
+      id = response
+      items = kept
     },
     forget,
   }
 }
 
 export type Chain = ReturnType<typeof chain>
-
-/** The body of the turn's request. */
-export const bodyOf = ({ members, items, lost }: TurnWords): string => {
-  const { input, ...others } = members
-  const rest = JSON.stringify(
-    Object.assign(others, { stream: true, ...(lost !== null && { previous_response_id: lost }) }),
-  )
-  return `${rest.slice(0, -1)},"input":${items === null ? (JSON.stringify(input) ?? '[]') : `[${items}]`}}`
-}
-
-/** The response that an event holds. */
-export const responseIn = (event: unknown): JsonObject | null =>
-  isJsonObject(event) && isJsonObject(event['response']) ? event['response'] : null

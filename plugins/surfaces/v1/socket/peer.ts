@@ -14,7 +14,7 @@ const mostUnread = 256 * 1024
 const mostControls = 64
 
 /** Codes that end a connection. */
-export const codes = { normal: 1000, leaving: 1001, unsupported: 1003, refused: 1008 } as const
+export const codes = { normal: 1000, leaving: 1001, unsupported: 1003, refused: 1008, later: 1013 } as const
 
 /** The other end of a connection: how fast it reads, and whether it still lives. */
 export interface Peer {
@@ -35,7 +35,7 @@ export const watchedPeer = (socket: WebSocket, clock: Clock, bounds: PeerBounds)
     gone.abort()
     socket.close(code, reason)
     // What a peer sends that breaks the rules costs no more time.
-    if (code === codes.refused) socket.pause()
+    if (code === codes.refused || code === codes.later) socket.pause()
   }
   const heard = pulse(socket, clock, bounds.ping, end)
   // The package closes the connection with the code of the fault by itself.
@@ -48,7 +48,7 @@ export const watchedPeer = (socket: WebSocket, clock: Clock, bounds: PeerBounds)
         if (!isOpen()) return resolve()
         const isFull = socket.bufferedAmount > mostUnread
         const slow = isFull ? clock.alarm(bounds.stalled, () => end(codes.refused, 'The peer reads too slowly')) : null
-        socket.send(text, () => {
+        socket.send(text, { binary: false }, () => {
           slow?.off()
           resolve()
         })

@@ -9,7 +9,7 @@ declare module 'ws' {
     readonly readyState: number
     /** Bytes that the peer has not taken yet. */
     readonly bufferedAmount: number
-    send(data: string | Uint8Array, done?: (error?: Error) => void): void
+    send(data: string | Uint8Array, options: { readonly binary: boolean }, done?: (error?: Error) => void): void
     ping(): void
     pong(data: Uint8Array): void
     close(code?: number, reason?: string): void
