@@ -5,6 +5,8 @@ import { gatheredBytes } from '../../core/gathered-bytes.ts'
 export type FlatPart =
   { readonly name: string; readonly value: unknown } | { readonly name: string; readonly piece: Buffer }
 
+/** Fields of an object; no reader knows a tenth as many, and each takes many promises. */
+const mostFields = 256
 /** Levels of a nested value. */
 const deepestNesting = 64
 const quote = 0x22
@@ -42,6 +44,7 @@ async function* fieldsOf(bytes: Bytes, big: string): AsyncGenerator<FlatPart> {
     const name = String(parsed(`"${await stringIn(bytes)}"`))
     if (seen.has(name)) throw new BadRequest('Malformed JSON', { validator: { [name.slice(0, 100)]: 'Expected once' } })
     seen.add(name)
+    if (seen.size > mostFields) throw new BadRequest('A JSON object has too many members')
     if ((await markIn(bytes)) !== 0x3a) throw malformed()
     mark = await markIn(bytes)
     if (name === big && mark === quote) {
