@@ -40,17 +40,12 @@ const completed = (peer: RawPeer): number =>
   peer.all().toString('latin1').split('"type":"response.completed"').length - 1
 
 export const webSockets: readonly Scene[] = [
-  onPeers(
-    'messages of 20 MB on each of four WebSockets',
-    4,
-    4,
-    async (peer) => {
-      const message = remembered('x'.repeat(20 * mebibyte))
-      peer.send(opcodes.text, message)
-      await until(() => completed(peer) > 0 || peer.isClosed(), 20_000)
-      return message.length
-    },
-  ),
+  onPeers('messages of 20 MB on each of four WebSockets', 4, 4, async (peer) => {
+    const message = remembered('x'.repeat(20 * mebibyte))
+    peer.send(opcodes.text, message)
+    await until(() => completed(peer) > 0 || peer.isClosed(), 20_000)
+    return message.length
+  }),
   onPeers(
     'short turns on a WebSocket with a conversation of 20 MB',
     1,
