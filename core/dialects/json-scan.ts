@@ -8,7 +8,7 @@ export const mostElements = 100_000
 export const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause })
 export const tooDeep = () => new BadRequest('JSON is nested too deeply')
 export const tooMany = () => new BadRequest('JSON has too many elements')
-const tooWide = () => new BadRequest('A JSON object has too many members')
+export const tooWide = () => new BadRequest('A JSON object has too many members')
 
 /** What one JSON text may hold. */
 export interface JsonBounds {

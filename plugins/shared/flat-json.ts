@@ -1,3 +1,5 @@
+import { parsed } from '../../core/dialects/json-pieces.ts'
+import { isSpace, malformed, tooWide } from '../../core/dialects/json-scan.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { gatheredBytes } from '../../core/gathered-bytes.ts'
 
@@ -11,7 +13,6 @@ const mostFields = 256
 const deepestNesting = 64
 const quote = 0x22
 const backslash = 0x5c
-const spaces = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
  * Reads one JSON object as it comes in. The string of the field `big` is given piece by piece and never held; it may
@@ -44,7 +45,7 @@ async function* fieldsOf(bytes: Bytes, big: string): AsyncGenerator<FlatPart> {
     const name = String(parsed(`"${await stringIn(bytes)}"`))
     if (seen.has(name)) throw new BadRequest('Malformed JSON', { validator: { [name.slice(0, 100)]: 'Expected once' } })
     seen.add(name)
-    if (seen.size > mostFields) throw new BadRequest('A JSON object has too many members')
+    if (seen.size > mostFields) throw tooWide()
     if ((await markIn(bytes)) !== 0x3a) throw malformed()
     mark = await markIn(bytes)
     if (name === big && mark === quote) {
@@ -60,16 +61,6 @@ async function* fieldsOf(bytes: Bytes, big: string): AsyncGenerator<FlatPart> {
     }
   }
   await finish(bytes)
-}
-
-const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause })
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch (cause) {
-    throw malformed(cause)
-  }
 }
 
 /** Bytes of a source, one after the other. */
@@ -115,7 +106,7 @@ const markIn = async (bytes: Bytes): Promise<number> => {
   for (;;) {
     const next = byte(bytes)
     const found = typeof next === 'number' ? next : await next
-    if (!spaces.has(found)) return found
+    if (!isSpace(found)) return found
   }
 }
 
@@ -183,7 +174,7 @@ const plainIn = async (bytes: Bytes, first: number): Promise<Plain> => {
     const next = byte(bytes)
     const found = typeof next === 'number' ? next : await next
     if (found === 0x2c || found === 0x7d) return { text, end: found }
-    if (spaces.has(found)) return { text, end: await endOf(bytes) }
+    if (isSpace(found)) return { text, end: await endOf(bytes) }
     text += String.fromCharCode(found)
   }
 }
@@ -204,7 +195,7 @@ async function* piecesIn(bytes: Bytes): AsyncGenerator<Buffer> {
 /** Nothing but space may follow. */
 const finish = async (bytes: Bytes): Promise<void> => {
   for (;;) {
-    for (; bytes.at < bytes.held.length; bytes.at++) if (!spaces.has(bytes.held[bytes.at] ?? 0)) throw malformed()
+    for (; bytes.at < bytes.held.length; bytes.at++) if (!isSpace(bytes.held[bytes.at])) throw malformed()
     if (!(await more(bytes))) return
   }
 }

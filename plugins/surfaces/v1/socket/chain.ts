@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../../core/errors.ts'
+import { gatheredBytes } from '../../../../core/gathered-bytes.ts'
 import type { HeldBytes } from '../../../../core/http/route.ts'
 import { type Member, shortValue } from './words.ts'
 
@@ -7,23 +8,20 @@ export type Parts = readonly Buffer[]
 
 export const lengthOf = (parts: Parts): number => parts.reduce((sum, part) => sum + part.length, 0)
 
-const between = Buffer.from(',')
+/** What stands between members and between items. */
+export const comma = Buffer.from(',')
 
 /** Items behind one another. */
 export const joined = (before: Parts, after: Parts): Parts =>
-  before.length > 0 && after.length > 0 ? [...before, between, ...after] : [...before, ...after]
+  before.length > 0 && after.length > 0 ? [...before, comma, ...after] : [...before, ...after]
 
 /** Bytes from which on a part stays by itself. */
 const longPart = 64 * 1024
 
 const copied = (parts: Parts): Buffer => {
-  const copy = Buffer.allocUnsafeSlow(lengthOf(parts))
-  let at = 0
-  for (const part of parts) {
-    copy.set(part, at)
-    at += part.length
-  }
-  return copy
+  const copy = gatheredBytes(lengthOf(parts))
+  for (const part of parts) copy.add(part)
+  return copy.whole()
 }
 
 /** The same bytes in few parts, none of which keeps a message that is twice as long. */

@@ -7,7 +7,7 @@ import { headOf, usageOf } from '../../../shared/dialects/responses/resource.ts'
 import type { ResponsesRequest } from '../../../shared/dialects/responses/shape.ts'
 import { printJson } from '../../../shared/print-json.ts'
 import { sseEvents } from '../../../shared/sse.ts'
-import { type Chain, joined, type Parts } from './chain.ts'
+import { type Chain, comma, joined, type Parts } from './chain.ts'
 import { itemsIn, membersOf, shortValue, type Words } from './words.ts'
 
 /** Sends a request to the gateway's own interface, with the key and the address of the connection. */
@@ -63,7 +63,7 @@ const bodyOf = ({ members, previous, input }: Words, items: Parts | null, isLost
   Buffer.from('}'),
 ]
 
-const [comma, none] = [Buffer.from(','), Buffer.from('[]')]
+const none = Buffer.from('[]')
 
 const refusalOf = async (answer: Response, isLost: boolean): Promise<JsonObject> => {
   const { error } = parseObject(await answer.text()) ?? {}
@@ -110,13 +110,9 @@ const responseIn = async (
 }
 
 /** A turn without a call of a model: its items are remembered, and its answer is empty. */
-const sayWarm = async ({ members }: Words, items: Parts, given: Given): Promise<void> => {
+const sayWarm = async (words: Words, items: Parts, given: Given): Promise<void> => {
   const { chain, say, id, now, bounds, pace } = given
-  const text = Buffer.concat([
-    Buffer.from('{'),
-    ...members.flatMap((member) => [member, comma]),
-    Buffer.from('"input":[]}'),
-  ])
+  const text = Buffer.concat(bodyOf(words, [], false))
   const request = (await readJson(text, 'plain', bounds, pace)) as ResponsesRequest
   const name = id()
   const response = headOf(request, request.model, name, now())
