@@ -1,6 +1,7 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
+import { stopWith } from '../../../plugins/shared/stop-with.ts'
 import { through } from '../../../plugins/shared/through.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type LogSigner, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
@@ -75,17 +76,13 @@ const handled = async (
   signal: AbortSignal,
 ): Promise<SealedReply> => {
   signal.throwIfAborted()
-  const call = new AbortController()
-  const end = under(health, member, (fault) => call.abort(fault))
+  const call = stopWith(signal)
+  const end = under(health, member, call.stop)
   const over = () => {
-    signal.removeEventListener('abort', left)
+    call.off()
     end()
   }
-  const left = () => {
-    over()
-    call.abort(signal.reason)
-  }
-  signal.addEventListener('abort', left)
+  call.signal.addEventListener('abort', over, { once: true })
   try {
     const reply = await ask(call.signal)
     if (reply.kind === 'frames') return { ...reply, frames: ending(reply.frames, over) }

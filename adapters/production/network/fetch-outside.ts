@@ -8,6 +8,7 @@ import { joinChunks } from '../../../core/http/unwanted-bytes.ts'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 import { unlessAborted } from '../../../core/abort.ts'
+import { stopWith } from '../../../plugins/shared/stop-with.ts'
 import { bare, makeEgress } from './egress.ts'
 
 /** The bounds of one fetch, with all redirects. */
@@ -129,19 +130,17 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
 
 /** Aborts when the caller leaves, or when the time for the answer or the whole call is over. */
 const deadline = (ask: Ask, time: number) => {
-  const stop = new AbortController()
-  const left = () => stop.abort(ask.signal.reason)
-  const late = () => stop.abort(new UpstreamFailed('The address took too long', { again: true }))
+  const { signal, stop, off } = stopWith(ask.signal)
+  const late = () => stop(new UpstreamFailed('The address took too long', { again: true }))
   const limit = setTimeout(late, time)
   const patience = ask.patience === undefined ? undefined : setTimeout(late, ask.patience)
-  ask.signal.addEventListener('abort', left, { once: true })
   return {
-    stop,
+    ...{ signal, stop },
     answered: () => clearTimeout(patience),
     rest() {
       clearTimeout(limit)
       clearTimeout(patience)
-      ask.signal.removeEventListener('abort', left)
+      off()
     },
   }
 }
@@ -154,15 +153,15 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
   return async (url, ask) => {
     ask.signal.throwIfAborted()
     const first = start(egress.target(url), ask)
-    const { stop, answered, rest } = deadline(ask, settings.time)
+    const { signal, stop, answered, rest } = deadline(ask, settings.time)
     const told = (cause: unknown, answered: number | null): unknown => {
-      if (stop.signal.aborted) return stop.signal.reason
+      if (signal.aborted) return signal.reason
       return cause instanceof GatewayError ? cause : new UpstreamFailed(undefined, { again: true, cause, answered })
     }
 
     let way: Awaited<ReturnType<typeof walk>>
     try {
-      way = await walk(first, stop.signal)
+      way = await walk(first, signal)
     } catch (fault) {
       rest()
       throw told(fault, null)
@@ -175,7 +174,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       close()
     }
     // node-fetch ignores the signal after the last received byte, when decompression may still run.
-    stop.signal.addEventListener('abort', shut, { once: true })
+    signal.addEventListener('abort', shut, { once: true })
 
     async function* read(): AsyncGenerator<Uint8Array> {
       let size = 0
@@ -191,7 +190,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
         shut()
       }
       // A destroyed stream may end as if it were complete.
-      if (stop.signal.aborted) throw stop.signal.reason
+      if (signal.aborted) throw signal.reason
     }
 
     return {
@@ -199,7 +198,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       url: way.url,
       header: (name) => response.headers.get(name),
       body: read(),
-      discard: () => stop.abort(new UpstreamFailed('The answer was discarded', { answered: response.status })),
+      discard: () => stop(new UpstreamFailed('The answer was discarded', { answered: response.status })),
     }
   }
 }

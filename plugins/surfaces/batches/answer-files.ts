@@ -22,14 +22,15 @@ const mostFieldBytes = 8 * 1024
 const isFile = ({ role, dialect }: KeptThing): boolean => dialect === 'openai' && role === 'file'
 
 /** Checks the lines of a file on their way to the vendor, and keeps whose file it is. */
-export const uploadFile = async ({ caller, headers, bytes, signal }: Asked, given: Given): Promise<Reply> => {
+export const uploadFile = async (request: Asked, given: Given): Promise<Reply> => {
+  const { caller, headers, bytes, signal } = request
   const { store, settings, clock, random } = given
   const type = headers['content-type'] ?? ''
   if (!type.startsWith('multipart/')) throw new BadRequest('The body must be multipart/form-data')
   const told = new Map<string, string>()
   const file = fileIn(multipart(bounded(bytes, settings.bodies.file), type, 'file', mostFieldBytes, false), told)
   const wording = openaiWording(given, caller)
-  const worded = wordedRequests(given, caller, wording, signal)
+  const worded = wordedRequests(given, request, wording)
   const texts = worded.texts(linesOf(file, mostEntryBytes, tooLong))
   const first = await texts.next()
   const chosen = worded.chosen()

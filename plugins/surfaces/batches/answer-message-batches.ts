@@ -58,7 +58,7 @@ export const createMessageBatch = async (request: Asked, given: Given): Promise<
   refuseBetas(headers, betas.of(settings).refused)
   await refuseUnread(store, caller)
   const wording = messagesWording(given, caller, headers)
-  const worded = wordedRequests(given, caller, wording, signal)
+  const worded = wordedRequests(given, request, wording)
   const texts = worded.texts(requestsOf(bounded(bytes, settings.bodies.file), mostEntryBytes, tooLong))
   const first = await texts.next()
   const chosen = worded.chosen()

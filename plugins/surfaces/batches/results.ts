@@ -1,7 +1,9 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { freePace } from '../../../core/dialects/loop-time.ts'
+import { noBounds } from '../../../core/dialects/json-scan.ts'
+import { freePace, type Pace } from '../../../core/dialects/loop-time.ts'
+import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { BilledModel, Reservation } from '../../../core/inference/metering/meter.ts'
@@ -15,7 +17,6 @@ import { garbled } from '../../shared/backend.ts'
 import { linesOf } from './entries.ts'
 import type { Given } from './needs.ts'
 import { type KeptThing, things } from './rows.ts'
-import { readLine } from './worded.ts'
 
 /** Bytes of one line of results. */
 const mostLineBytes = 16 * 1024 * 1024
@@ -46,12 +47,9 @@ export const usedInResults = async (
 }
 
 /** Null for a request that failed. A call without counts is marked as a guess. */
-const usageIn = async (
-  line: Buffer,
-  used: Batches['used'],
-  pace: ReturnType<typeof freePace>,
-): Promise<Usage | null> => {
-  const value = await readLine(line, pace).catch((error: unknown) => {
+const usageIn = async (line: Buffer, used: Batches['used'], pace: Pace): Promise<Usage | null> => {
+  const read = async (): Promise<unknown> => readJson(line, 'plain', noBounds, pace)
+  const value = await read().catch((error: unknown) => {
     throw error instanceof BadRequest ? garbled('A line of results is no JSON', null, error) : error
   })
   const wire = isJsonObject(value) ? used(value) : null

@@ -1,9 +1,8 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import { refuseMember } from '../../../core/dialects/json-object.ts'
-import { noBounds } from '../../../core/dialects/json-scan.ts'
-import { freePace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
+import type { Request } from '../../../core/http/route.ts'
 import type { Ability, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { passageThrough } from '../../../core/ports/chat-filter.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
@@ -76,12 +75,15 @@ const placed = (error: unknown, place: string): unknown => {
   return Object.assign(error, { validator })
 }
 
+/** Who sends the requests, and the time of the main loop that the sender pays for. */
+type Sender = Pick<Request<unknown, unknown, Caller>, 'caller' | 'pace' | 'signal'>
+
 /** The requests of a batch in the vendor's words, one after the other, and the backend that the first one chose. */
-export const wordedRequests = (given: Given, caller: Caller, wording: Wording, signal: AbortSignal) => {
+export const wordedRequests = (given: Given, { caller, pace, signal }: Sender, wording: Wording) => {
+  if (pace === null) throw new Error('A batch has nobody who pays for its reading')
   let chosen: Chosen | null = null
-  const { elements, members } = given.settings.bodies
-  const bounds = { elements, members, outermost: members }
-  const pace = freePace()
+  const { bodies } = given.settings
+  const bounds = { ...bodies, outermost: bodies.members }
   const worded = async (bytes: Buffer): Promise<string> => {
     const wish = wording.read(await readJson(bytes, 'plain', bounds, pace))
     chosen ??= await choose(given, caller, wish, wording, signal)
@@ -114,7 +116,3 @@ const tooMany = (most = mostEntries): BadRequest => new BadRequest(`A batch may 
 /** What is thrown for a request that is too long. */
 export const tooLong = (most = mostEntryBytes): BadRequest =>
   new BadRequest(`A request of a batch may have ${most} bytes at most`, { code: 'request_too_large' })
-
-/** Reads the lines of results, which the backend's own bounds hold. */
-export const readLine = async (line: Buffer, pace: ReturnType<typeof freePace>): Promise<unknown> =>
-  readJson(line, 'plain', noBounds, pace)

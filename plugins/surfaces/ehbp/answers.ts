@@ -1,5 +1,4 @@
 import { BadRequest, Expired, TooLarge, UpstreamFailed, NotFound } from '../../../core/errors.ts'
-import { gatheredBytes } from '../../../core/gathered-bytes.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { type Reply, bytes, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -18,6 +17,7 @@ import { kems } from '../../sealed/wire/kem-names.ts'
 import { callEnclave, type enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
 import { sealedUser } from '../../shared/sealed-user.ts'
+import { boundedBytes } from '../../shared/bounded-body.ts'
 import { stopWith } from '../../shared/stop-with.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 
@@ -50,15 +50,6 @@ const encapsulatedKey = (given: string | readonly string[] | undefined): Uint8Ar
   if (key === null || key.length === 0)
     throw new BadRequest('Validation failed', { validator: { [keyHeader]: 'Expected the encapsulated key as hex' } })
   return key
-}
-
-const collected = async (from: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> => {
-  const gathered = gatheredBytes()
-  for await (const part of from) {
-    gathered.add(part)
-    if (gathered.length > most) throw new TooLarge('The request is too large')
-  }
-  return gathered.whole()
 }
 
 /** A client asks for the keys anew and seals again. */
@@ -114,7 +105,7 @@ export const answeredChat = async (
 ): Promise<Reply> => {
   const { enclave, meter, streams, clock, settings } = supplied
   const key = encapsulatedKey(headers[keyHeader])
-  const chunks = await collected(body, settings.bodies.chat)
+  const chunks = await boundedBytes(body, settings.bodies.chat, () => new TooLarge('The request is too large'))
   const guess = { input: Math.ceil(chunks.length / 4), output: 1024, user: sealedUser(headers) }
   const reservation = await meter.reserve(caller, sealedModels(enclave), guess, record)
   const stopped = stopWith(signal)
