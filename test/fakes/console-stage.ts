@@ -150,8 +150,14 @@ export const tabOf = async (page: Page, base: string): Promise<Tab> => {
     )
   })
   // A locator looks by itself: a function in the page would wait for frames, which stand still where a test holds the clock.
-  const settled = (heading: string) =>
-    page.locator('main:not([aria-busy])').getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  const settled = async (heading: string): Promise<void> => {
+    const main = page.locator('main:not([aria-busy])')
+    const shown = main.getByRole('heading', { level: 1, name: heading, exact: true })
+    await shown.waitFor().catch(async (cause: unknown) => {
+      const instead = await page.evaluate("document.querySelector('main')?.outerHTML.slice(0, 500)")
+      throw new Error(`No page ${heading}, but ${String(instead)}`, { cause })
+    })
+  }
   return {
     page,
     faults,
