@@ -206,7 +206,7 @@ const tagsAt = async ({ call }: Running): Promise<Readonly<Record<string, number
   return Object.fromEntries(data.sums.map(({ name, requests }) => [name, requests]))
 }
 
-t.test('tagged and pinned chats go straight, with the same answers', { timeout: 60_000 }, async (t) => {
+t.test('tagged and pinned chats go straight, with the same answers', { timeout: 120_000 }, async (t) => {
   const backend = await recorded(wireAnswer)
   t.teardown(() => backend.close())
   const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
@@ -242,7 +242,9 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
   const due = 2 * Object.keys(doors).length
   for (const running of [straight, long]) {
     const all = { 'env=test': due, 'feature=search': due }
-    t.ok(await until(async () => (await tagsAt(running))['env=test'] === due), 'the calls are counted under their tags')
+    const areCounted = async () => (await tagsAt(running))['env=test'] === due
+    // Sums that a busy machine took long to add up are given again for up to half a minute.
+    t.ok(await until(areCounted, 40_000), 'the calls are counted under their tags')
     t.same(await tagsAt(running), all)
   }
 })
