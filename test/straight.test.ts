@@ -11,7 +11,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import redact from '../plugins/guards/redact.ts'
 import words from '../plugins/guards/words.ts'
 import { type Running, running, unhurried } from './environments.ts'
-import { until } from './until.ts'
+import { sumsMs, until } from './until.ts'
 import { type Recorded, recorded } from './fakes/recorded.ts'
 import { settled } from './fakes/settled.ts'
 import { vendorsAt } from './fakes/vendor-answers.ts'
@@ -243,8 +243,7 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
   for (const running of [straight, long]) {
     const all = { 'env=test': due, 'feature=search': due }
     const areCounted = async () => (await tagsAt(running))['env=test'] === due
-    // Sums that a busy machine took long to add up are given again for up to half a minute.
-    t.ok(await until(areCounted, 40_000), 'the calls are counted under their tags')
+    t.ok(await until(areCounted, sumsMs), 'the calls are counted under their tags')
     t.same(await tagsAt(running), all)
   }
 })

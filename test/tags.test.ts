@@ -4,10 +4,7 @@ import { memory } from '../adapters/memory/index.ts'
 import { tagsOf } from '../core/access/tags.ts'
 import { running, unhurried } from './environments.ts'
 import { sealing } from './fakes/proxied.ts'
-import { until } from './until.ts'
-
-/** Ms in which sums are anew: those that a busy machine took long to add up are given again for up to half a minute. */
-const slow = 40_000
+import { sumsMs, until } from './until.ts'
 
 const chat = { model: 'rehearsal', messages: [{ role: 'user', content: 'Canary7319' }] }
 
@@ -67,7 +64,7 @@ t.test('calls of every door are counted under their tags', { timeout: 120_000 },
     'env=test': 5,
   }
   // The call without tags is written last.
-  t.ok(await until(async () => (await sums('by=organization'))['default'] === 7, slow))
+  t.ok(await until(async () => (await sums('by=organization'))['default'] === 7, sumsMs))
   t.same(await sums('by=tag'), due)
   const metrics = await (await gateway.call('GET', '/metrics')).text()
   t.notMatch(metrics, /door=|env=test|door="/, 'no tag is a label')
@@ -106,7 +103,10 @@ t.test('an organisation has a hundred tags a day, and the rest are counted as ot
   const sums = async () =>
     ((await (await gateway.call('GET', '/admin/usage/sums?by=tag&limit=1000')).json()) as any).data.sums
   t.ok(
-    await until(async () => (await sums()).reduce((all: number, { requests }: any) => all + requests, 0) === 208, slow),
+    await until(
+      async () => (await sums()).reduce((all: number, { requests }: any) => all + requests, 0) === 208,
+      sumsMs,
+    ),
   )
   t.equal((await sums()).length, 101)
   t.match(
