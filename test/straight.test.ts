@@ -242,7 +242,8 @@ t.test('tagged and pinned chats go straight, with the same answers', { timeout: 
   const due = 2 * Object.keys(doors).length
   for (const running of [straight, long]) {
     const all = { 'env=test': due, 'feature=search': due }
-    const areCounted = async () => (await tagsAt(running))['env=test'] === due
+    // Each tag has a row of its own, which is written by itself.
+    const areCounted = async () => Object.values(await tagsAt(running)).filter((count) => count === due).length === 2
     t.ok(await until(areCounted, sumsMs), 'the calls are counted under their tags')
     t.same(await tagsAt(running), all)
   }
