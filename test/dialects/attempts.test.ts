@@ -35,33 +35,38 @@ const asking = (stream: boolean): Readonly<Record<string, readonly [path: string
   ],
 })
 
-t.test('a header names who was asked, where the first one did not answer', async (t) => {
-  let fails = true
-  const doors = await gateway(t, () => (fails ? failing : null))
-  for (const stream of [false, true]) {
-    for (const [door, [path, body]] of Object.entries(asking(stream))) {
-      const told = async () => {
-        const response = await doors.call('POST', path, { model: 'talk', stream, ...body })
-        await response.text()
-        const { headers } = response
-        return [response.status, headers.get('x-sealgate-attempts'), headers.get('x-sealgate-answered-by')]
-      }
-      fails = true
-      t.same(await told(), [200, 'messages, chat', 'chat/talk'], `${door}, ${stream ? 'streamed' : 'whole'}`)
-      fails = false
-      t.same(await told(), [200, null, 'messages/claude-opus-4-8'], `${door}: the first one answered`)
-    }
-  }
-})
+for (const straight of [true, false]) {
+  const way = straight ? 'on the straight way' : 'on the long way'
+  const routing = { straight, retries: 0, breaker: { faults: 1_000, ratio: 1 } }
 
-t.test('a stream that begins with a sign of life has the attempts before it', async (t) => {
-  const silent: Take = { body: '', pace: 'silent' }
-  const doors = await gateway(t, () => silent, { timeouts: { heartbeat: 20, firstToken: 200 } })
-  const [path, body] = asking(true)['messages']!
-  const response = await doors.call('POST', path, { model: 'talk', stream: true, ...body })
-  t.equal(response.headers.get('x-sealgate-attempts'), null, 'the second was not asked yet')
-  t.match(await response.text(), /: waiting\n[^]*: attempt 2 by chat\n/, 'which a comment tells')
-})
+  t.test(`a header names who was asked, where the first one did not answer, ${way}`, async (t) => {
+    let fails = true
+    const doors = await gateway(t, () => (fails ? failing : null), { routing })
+    for (const stream of [false, true]) {
+      for (const [door, [path, body]] of Object.entries(asking(stream))) {
+        const told = async () => {
+          const response = await doors.call('POST', path, { model: 'talk', stream, ...body })
+          await response.text()
+          const { headers } = response
+          return [response.status, headers.get('x-sealgate-attempts'), headers.get('x-sealgate-answered-by')]
+        }
+        fails = true
+        t.same(await told(), [200, 'messages, chat', 'chat/talk'], `${door}, ${stream ? 'streamed' : 'whole'}`)
+        fails = false
+        t.same(await told(), [200, null, 'messages/claude-opus-4-8'], `${door}: the first one answered`)
+      }
+    }
+  })
+
+  t.test(`a stream that begins with a sign of life has the attempts before it, ${way}`, async (t) => {
+    const silent: Take = { body: '', pace: 'silent' }
+    const doors = await gateway(t, () => silent, { routing, timeouts: { heartbeat: 20, firstToken: 200 } })
+    const [path, body] = asking(true)['messages']!
+    const response = await doors.call('POST', path, { model: 'talk', stream: true, ...body })
+    t.equal(response.headers.get('x-sealgate-attempts'), null, 'the second was not asked yet')
+    t.match(await response.text(), /: waiting\n[^]*: attempt 2 by chat\n/, 'which a comment tells')
+  })
+}
 
 t.test('signed reasoning that failover leaves out is told', async (t) => {
   const doors = await gateway(t, () => failing)
