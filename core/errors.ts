@@ -100,7 +100,7 @@ export class WrongMethod extends GatewayError {
   override readonly status = 405
 }
 
-/** The body came too slowly, status 408. The same request may well come through another time. */
+/** The head or the body came too slowly, status 408. The same request may well come through another time. */
 export class TooSlow extends GatewayError {
   override readonly status = 408
 }

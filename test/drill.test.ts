@@ -146,9 +146,14 @@ t.test('a drill is for operators, and for what there is', async (t) => {
 
 /** Threads of this process that have not ended. */
 const threads = new Set<Worker>()
+/** How those before them ended: 0 stands for a thread that ended itself, 1 for one that was terminated. */
+const ends: number[] = []
 process.on('worker', (thread: Worker) => {
   threads.add(thread)
-  thread.once('exit', () => threads.delete(thread))
+  thread.once('exit', (code) => {
+    threads.delete(thread)
+    ends.push(code)
+  })
 })
 
 t.test('one drill plays at a time, and ends with its reader', async (t) => {
@@ -172,6 +177,7 @@ t.test('one drill plays at a time, and ends with its reader', async (t) => {
   t.equal(third.status, 200, 'the place is free')
   t.match(eventsIn(await third.text()).at(-1), { event: 'ended' })
   t.ok(await until(() => threads.size === 0), 'the thread of a whole drill is gone')
+  t.same(ends.slice(-2), [0, 0], 'neither was terminated, which may end the process of the gateway')
 })
 
 t.test('a gateway that drains ends its drill at once', async (t) => {

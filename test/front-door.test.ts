@@ -92,7 +92,8 @@ t.test('connections', async (t) => {
   for (const { socket } of half) socket.write('GET /health/live HTTP/1.1\r\nhost: ')
   t.ok(await until(() => half.every(({ closed }) => closed()), 5000), 'a head that does not come ends its connection')
   t.ok(await until(() => silent.closed(), 5000), 'so does silence')
-  t.match(half[0]!.said(), /^HTTP\/1\.1 400 .*The request took too long/s)
+  t.match(half[0]!.said(), /^HTTP\/1\.1 408 Request Timeout\r\n.*The request took too long/s)
+  t.equal(silent.said(), '', 'which a browser would take for the answer to its next request on that connection')
 
   const keyless = Array.from({ length: 9 }, () => lineTo(server))
   t.ok(await until(() => keyless.filter(({ closed }) => closed()).length === 3), 'an address has a bound without a key')

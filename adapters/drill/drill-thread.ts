@@ -12,6 +12,8 @@ const { plan, scenes } = workerData as DrillOrder
 // Linux has a priority for each thread: calls of the gateway that serves go first where the cores are few.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
+parentPort?.once('message', () => process.exit())
+
 /** A gateway that serves needs cores too, so a drill beside it takes longer than on a quiet machine. */
 const busy = 2
 /** Ms that a signal of life may be late for the first token. */

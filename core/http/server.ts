@@ -1,9 +1,9 @@
-import { type RequestListener, type Server, createServer } from 'node:http'
+import { type RequestListener, STATUS_CODES, type Server, createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Settings } from '../settings.ts'
 import { capped } from './connections.ts'
 import { awaitsContinue } from './body-intake.ts'
-import { BadRequest } from '../errors.ts'
+import { BadRequest, type GatewayError, TooSlow } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import { errorEnvelope } from './envelope.ts'
@@ -35,14 +35,16 @@ export const serverFor = (
   // What is expected beyond 100-continue is nothing that we know: it is answered as if it were not there.
   server.on('checkExpectation', listener)
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: Socket) => {
-    if (fault.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const error = new BadRequest(reasons[fault.code ?? ''] ?? 'Malformed request')
+    // Browsers keep spare connections, and take an answer on one of them for that to their next request.
+    if (fault.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) return void socket.destroy()
+    const error = refusalOf(fault.code)
     const about = { env, id: uuid7(clock, random) }
     const body = JSON.stringify(errorEnvelope(about, error).body)
     // A peer that never closes its half would keep the socket.
     clock.alarm(patienceMs, () => socket.destroy())
     socket.end(
-      `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+        `content-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     )
   })
@@ -52,7 +54,7 @@ export const serverFor = (
 /** Ms in which a refused connection may take its answer. */
 const patienceMs = 1_000
 
-const reasons: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The headers are too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long',
+const refusalOf = (code: string | undefined): GatewayError => {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new TooSlow('The request took too long')
+  return new BadRequest(code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large' : 'Malformed request')
 }
