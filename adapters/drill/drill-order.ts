@@ -8,6 +8,3 @@ export interface DrillOrder {
 
 /** A result from the thread; null behind the last one. */
 export type DrillWord = SceneResult | null
-
-/** The word to a thread that ends it. */
-export const theEnd = 'end'

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Drill, type SceneResult } from '../../plugins/surfaces/admin/drill.ts'
-import { type DrillOrder, type DrillWord, theEnd } from './drill-order.ts'
+import type { DrillOrder, DrillWord } from './drill-order.ts'
 import { sceneList } from './scene-list.ts'
 
 /** Ms after which a thread that still plays is ended. */
@@ -68,14 +68,14 @@ async function* played(order: DrillOrder, signal: AbortSignal): AsyncGenerator<S
 }
 
 /**
- * A thread that is terminated while Node parses HTTP in it takes the whole process along, so it ends itself between two
- * turns of its loop.
+ * A thread that is terminated while Node parses HTTP in it takes the whole process along. So the thread ends itself between
+ * two turns of its loop, at any word.
  */
 const ended = async (thread: Worker): Promise<void> => {
   // A thread that is gone has no id.
   if (thread.threadId === -1) return
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
-  thread.postMessage(theEnd)
+  thread.postMessage('end')
   const patience = setTimeout(() => void thread.terminate(), longestEnd)
   await gone
   clearTimeout(patience)

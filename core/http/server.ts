@@ -40,18 +40,16 @@ export const serverFor = (
     const error = refusalOf(fault.code)
     const about = { env, id: uuid7(clock, random) }
     const body = JSON.stringify(errorEnvelope(about, error).body)
-    // A peer that never closes its half would keep the socket.
     clock.alarm(patienceMs, () => socket.destroy())
     socket.end(
-      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
-        `content-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+        `x-request-id: ${about.id}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     )
   })
   return server
 }
 
-/** Ms in which a refused connection may take its answer. */
+/** Ms in which a refused connection may take its answer: a peer that never closes its half would keep the socket. */
 const patienceMs = 1_000
 
 const refusalOf = (code: string | undefined): GatewayError => {
