@@ -89,7 +89,21 @@ const clients: Readonly<Record<string, Client>> = {
 const answered = 'Paid by [EMAIL_1] ([PROJECTS_1]): [CARD_1].'
 const given = { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q" [PROJECTS_1]' }
 const play = scripted(() => [{ say: answered }, { call: 'pay', args: given }])
+/** Calls by whether the guards may book their work to somebody. */
+const booked = { paid: 0, free: 0 }
+const booking = plugin({
+  port: Guard,
+  name: 'booking',
+  create: (): Guard => ({
+    ...{ name: 'booking', marks: [] },
+    begin({ pace }) {
+      booked[pace == null ? 'free' : 'paid']++
+      return {}
+    },
+  }),
+})
 const hiding = () => [
+  use(booking),
   use(redact, { restore: true }),
   use(words, { lists: { projects: { words: ['Blue Heron'], then: 'replace' } }, restore: true }),
 ]
@@ -125,6 +139,13 @@ for (const [plane, open] of Object.entries(planes))
     }
     t.notMatch(withoutIds(scene.logged), own)
   })
+
+t.test('what guards do is booked to the caller, on every way of every door', (t) => {
+  t.equal(booked.free, 0)
+  // Chats of four clients at five backends, whole and streamed, in the clear and sealed.
+  t.ok(booked.paid >= 80, `${booked.paid} chats`)
+  t.end()
+})
 
 /** A gateway before a backend that plays these steps. */
 const guarded = async (

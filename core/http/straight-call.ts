@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import type { JsonScan } from '../dialects/json-scan.ts'
+import type { Pace } from '../dialects/loop-time.ts'
 import type { ServerEvent } from '../dialects/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { RequestRecord } from '../ports/observer.ts'
@@ -56,6 +57,7 @@ export interface StraightEntry {
   /** As it stands behind the path. */
   readonly query: string
   readonly caller: Caller
+  readonly pace: Pace
   readonly clock: Clock
   readonly beats: CallClock
   readonly answer: StraightAnswer

@@ -143,8 +143,7 @@ class StraightWay implements BeatenCall {
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
   #begins(body: Buffer): boolean {
     const { gate } = this.#road
-    const { settings, jsonBounds } = this.#generation
-    const scan = scanAtOnce(body, jsonBounds, gate.pace(this.#caller, settings.bodies.time))
+    const scan = scanAtOnce(body, this.#generation.jsonBounds, this.#entry.pace)
     if (scan === null || !this.#call.begin(scan)) return false
     gate.observed.went('straight', this.#call.first)
     return true
@@ -206,22 +205,23 @@ export const straightWay = (
     return null
   }
   return (ctx: Koa.Context): Promise<void> | null => {
-    const { req, res } = ctx
+    const { req, res, querystring: query } = ctx
     const visit = ctx.state as RequestContext
-    const { pace, given } = visit.routeGeneration
+    const { pace: patience, given, settings } = visit.routeGeneration
     const own = given[at]
     if (own === undefined || visit.isWatched) return goesLong('listened')
     const length = isUsual(req) ? Number(req.headers['content-length'] ?? 0) : 0
     if (length === 0 || length >= mostStraightBytes || length > own.bodyBytes) return goesLong('head')
     const caller = recall(req, route)
     if (caller === null) return goesLong('key')
-    const answer = new ResponseAnswer(res, visit.headers, pace, (error) => report(visit, error))
+    const answer = new ResponseAnswer(res, visit.headers, patience, (error) => report(visit, error))
     const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
     const { record } = visit
     const tagged = tagsOn(caller, req)
     if (tagged === null) return goesLong('head')
     const { headers: asked } = req
-    const entry = { record, headers: asked, params, query: ctx.querystring, caller: tagged, clock, beats, answer }
+    const pace = gate.pace(caller, settings.bodies.time)
+    const entry = { record, headers: asked, params, query, caller: tagged, pace, clock, beats, answer }
     const call = route.straight?.(entry, own.supplied) ?? null
     if (call === null) return goesLong('settings')
     reach(visit, route, label, headers)

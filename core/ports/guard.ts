@@ -6,6 +6,8 @@ export interface GuardedCall {
   readonly model: string
   /** Null on the caller's own machine. */
   readonly organization: string | null
+  /** Where long work is booked to the caller; the next work may begin when the promise resolves. Null where nobody pays. */
+  readonly pace?: { spend(ns: number): Promise<void> | null } | null
 }
 
 /** A text of a request: what a turn says, a value in the arguments of a tool, a description. */

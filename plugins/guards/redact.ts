@@ -23,7 +23,8 @@ export default plugin({
   create: (_, settings): Guard => ({
     name: 'redact',
     marks: settings.kinds,
-    begin() {
+    begin(call) {
+      const pace = call.pace ?? freePace()
       const wanted: ReadonlySet<Kind> = new Set(settings.kinds)
       const names = namesOf()
       const fresh = new Set<Kind>()
@@ -55,7 +56,6 @@ export default plugin({
       return {
         async request(texts, signal) {
           signal.throwIfAborted()
-          const pace = freePace()
           if (settings.restore) for (const { text } of texts) await names.keepClear(text, pace)
           const next: string[] = []
           for (const { text } of texts) next.push(await wholly(hidden, text, pace, signal))

@@ -73,7 +73,8 @@ export default plugin({
     return {
       name: 'words',
       marks: Object.keys(lists),
-      begin: () => {
+      begin: (call) => {
+        const pace = call.pace ?? freePace()
         const names = asking.map(namesOf)
         /** The last list hides last, so its words come back first. */
         const restored = () =>
@@ -81,7 +82,6 @@ export default plugin({
         return {
           async request(texts, signal) {
             signal.throwIfAborted()
-            const pace = freePace()
             if (restore) for (const { text } of texts) for (const { keepClear } of names) await keepClear(text, pace)
             const lists = asking.map((list, at) =>
               restore ? begun(list, (word) => names[at]!.of(list.name, word)) : begun(list),

@@ -1,4 +1,5 @@
 import { ChatRequest, asksUsage, split, usageOf } from '../../../core/dialects/chat-completions.ts'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import { passageOf } from '../../shared/guards/passage.ts'
 import { rulesSettings } from '../../shared/rules/settings.ts'
@@ -39,6 +40,7 @@ export type ChatResult =
 export const answeredChat = async (
   params: Readonly<Record<string, unknown>>,
   grant: Grant,
+  pace: Pace,
   { catalog, inference, clock, settings, guards }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
 ): Promise<ChatResult> => {
@@ -47,7 +49,7 @@ export const answeredChat = async (
   const entry = await confidentialModel(catalog, grant, model, 'chat', signal)
   const unseen = unseenPart(entry, given)
   if (unseen !== null) throw new Refusal('invalid_parameters', unseen.path)
-  const passage = passageOf(guards, { model: entry.name, organization: grant.organization })
+  const passage = passageOf(guards, { model: entry.name, organization: grant.organization, pace })
   const body = passage === null ? given : await passage.request(given, signal)
   const wanted = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
   const { organization } = grant
@@ -73,11 +75,12 @@ export const answeredChat = async (
 export const chatSealed = async (
   opened: OpenedRequest,
   grant: Grant,
+  pace: Pace,
   needs: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
   wish: ReceiptRequest | null,
 ): Promise<SealedReply> => {
-  const result = await answeredChat(opened.params, grant, needs, signal)
+  const result = await answeredChat(opened.params, grant, pace, needs, signal)
   if (result.kind === 'whole') return sealedReply(opened, result.value, result.trailer)
   if (result.kind === 'refused') return sealedFailure(opened, result.error, result.trailer)
   const { chunks, counted } = result

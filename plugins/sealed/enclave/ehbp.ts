@@ -39,7 +39,7 @@ export const chatByEhbp = async (
   const { plain, answer } = await opened(epochs, sealed)
   const seal = await sealerOf(answer)
   try {
-    const result = await answeredChat(await paramsOf(plain, pace), grant, forChat, signal)
+    const result = await answeredChat(await paramsOf(plain, pace), grant, pace, forChat, signal)
     if (result.kind === 'stream') return streamed(seal, result)
     if (result.kind === 'refused') return refused(seal, result.error, result.trailer)
     return { kind: 'body', status: 200, body: await seal.whole(result.value), failure: null, trailer: result.trailer }

@@ -209,7 +209,8 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
   return {
     'rvenc/chat/completions': {
       outer: inferenceOuter,
-      run: (opened, grant, signal, _, __, wish) => chatSealed(opened, grant, forChat, signal, wish),
+      run: (opened, grant, signal, _, __, wish) =>
+        chatSealed(opened, grant, pace(grant, usualTime), forChat, signal, wish),
     },
     'rvenc/decision': {
       outer: { ...inferenceOuter, ordered: true },

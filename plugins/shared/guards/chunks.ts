@@ -1,4 +1,4 @@
-import { type Pace, freePace } from '../../../core/dialects/loop-time.ts'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
@@ -10,7 +10,13 @@ import { type Wording, answerWording, jsonWording, piecesOf } from './texts.ts'
 type Delta = ChunkChoice['delta']
 
 /** Gives a watch for one text; null when no guard watches it. */
-export type Watching = () => TextWatch | null
+type Watching = () => TextWatch | null
+
+/** How the texts of one answer are watched, and the time of the loop that this takes. */
+export interface Watched {
+  readonly watching: Watching
+  readonly pace: Pace
+}
 
 /** Members of a delta whose texts grow piece by piece. Every other text of a delta is whole. */
 const growing = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const
@@ -39,9 +45,8 @@ export const done = <T>(steps: Steps<T>): Soon<T> => {
 }
 
 /** All texts of something whole through a watch each. */
-export function* passed<T>({ texts, with: worded }: Wording<T>, watching: Watching): Steps<T> {
+export function* passed<T>({ texts, with: worded }: Wording<T>, { watching, pace }: Watched): Steps<T> {
   const next: string[] = []
-  const pace = freePace()
   for (const { text } of texts) {
     const watch = watching()
     next.push(watch === null ? text : (yield* wholeText(text, watch, pace)) + (yield* waited(watch.end())).text)
@@ -68,8 +73,7 @@ function* wholeText(text: string, watch: TextWatch, pace: Pace): Steps<string> {
 /** Texts that grow, by the name of their member or `tool_calls` with an index. */
 type Channels = Map<string, TextWatch>
 
-interface Guarding {
-  readonly watching: Watching
+interface Guarding extends Watched {
   /** Of each choice. */
   readonly choices: Map<number, Channels>
   last: Chunk | null
@@ -79,8 +83,8 @@ interface Guarding {
  * Chunks whose texts go through a watch each. What is held back comes with a later chunk of the same text, and at the
  * latest before another text begins, before the finish reason, or at the end.
  */
-export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching): Flow<Chunk> => {
-  const guarding: Guarding = { watching, choices: new Map(), last: null }
+export const chunksThrough = (chunks: AsyncIterable<Chunk>, watched: Watched): Flow<Chunk> => {
+  const guarding: Guarding = { ...watched, choices: new Map(), last: null }
   return through<Chunk, Chunk>(chunks, {
     take: (chunk, into) => done(orNothing(into, take(guarding, chunk, into))),
     end(into, fault) {
@@ -129,7 +133,7 @@ function* choiceThrough(
   guarding.choices.set(index, channels)
   const names = namesIn(delta)
   yield* flush(guarding, head, index, names, into)
-  const passed = yield* deltaThrough(delta, channels, guarding.watching, finish_reason != null)
+  const passed = yield* deltaThrough(delta, channels, guarding, finish_reason != null)
   const isSilent = names.size > 0 && finish_reason == null && saysNothing(passed)
   return isSilent ? null : { ...rest, index, delta: passed, finish_reason }
 }
@@ -163,34 +167,33 @@ function* textThrough(
   text: string,
   name: string,
   channels: Channels,
-  watching: Watching,
+  watched: Watched,
   isLast: boolean,
 ): Steps<string> {
   let watch = channels.get(name)
-  if (watch === undefined) channels.set(name, (watch = watchOf(name, watching)))
+  if (watch === undefined) channels.set(name, (watch = watchOf(name, watched)))
   const next = (yield* waited(watch.take(text))).text
   if (!isLast) return next
   channels.delete(name)
   return next + (yield* waited(watch.end())).text
 }
 
-function* deltaThrough(delta: Delta, channels: Channels, watching: Watching, isLast: boolean): Steps<Delta> {
+function* deltaThrough(delta: Delta, channels: Channels, watched: Watched, isLast: boolean): Steps<Delta> {
   const texts: Record<string, string> = {}
   for (const name of growing) {
     const text = delta[name]
-    if (typeof text === 'string' && text !== '')
-      texts[name] = yield* textThrough(text, name, channels, watching, isLast)
+    if (typeof text === 'string' && text !== '') texts[name] = yield* textThrough(text, name, channels, watched, isLast)
   }
   const { tool_calls: calls, ...others } = delta
   const whole = Object.fromEntries(Object.entries(others).filter(([name]) => !(name in texts)))
-  const rest = yield* passed(answerWording(whole), watching)
+  const rest = yield* passed(answerWording(whole), watched)
   if (calls == null) return { ...delta, ...rest, ...texts }
   const made: ToolCallPart[] = []
   for (const call of calls) {
     const { arguments: json } = call.function ?? {}
     if (!json) made.push(call)
     else {
-      const own = yield* textThrough(json, callName(call), channels, watching, isLast)
+      const own = yield* textThrough(json, callName(call), channels, watched, isLast)
       made.push({ ...call, function: { ...call.function, arguments: own } })
     }
   }
@@ -198,13 +201,13 @@ function* deltaThrough(delta: Delta, channels: Channels, watching: Watching, isL
 }
 
 /** A text without a guard goes on as it comes. */
-const watchOf = (name: string, watching: Watching): TextWatch =>
+const watchOf = (name: string, watched: Watched): TextWatch =>
   name.startsWith('tool_calls')
-    ? argumentsWatch(watching)
-    : (watching() ?? { take: (text) => ({ text }), end: () => ({ text: '' }) })
+    ? argumentsWatch(watched)
+    : (watched.watching() ?? { take: (text) => ({ text }), end: () => ({ text: '' }) })
 
 /** Arguments come whole: a value in them may be cut by an escape of JSON. */
-const argumentsWatch = (watching: Watching): TextWatch => {
+const argumentsWatch = (watched: Watched): TextWatch => {
   let json = ''
   return {
     take(piece) {
@@ -212,7 +215,7 @@ const argumentsWatch = (watching: Watching): TextWatch => {
       if (json.length > mostArguments) throw new UpstreamFailed(undefined, { cause: new Error('Endless arguments') })
       return { text: '' }
     },
-    end: () => soon(done(passed(jsonWording(json), watching)), (text) => ({ text })),
+    end: () => soon(done(passed(jsonWording(json), watched)), (text) => ({ text })),
   }
 }
 

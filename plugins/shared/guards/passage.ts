@@ -1,3 +1,4 @@
+import { freePace } from '../../../core/dialects/loop-time.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
@@ -20,6 +21,7 @@ export const passageOf = (guards: readonly Guard[], call: GuardedCall): Passage 
 const passageBy = (guards: readonly Guard[], call: GuardedCall): Passage => {
   const all: readonly Begun[] = guards.map((guard) => ({ guard, watch: guard.begin(call) }))
   const marks = new Set<string>()
+  const pace = call.pace ?? freePace()
 
   const heed = <V extends Verdict>({ name, marks: known }: Guard, verdict: V, sentence: string): V => {
     if (verdict.refuses) throw new BadRequest(sentence, { code: guardRefused })
@@ -40,6 +42,7 @@ const passageBy = (guards: readonly Guard[], call: GuardedCall): Passage => {
     return watches.length === 0 ? null : inRow(watches, heed)
   }
 
+  const watched = { watching: watchText, pace }
   return {
     async request(body, signal) {
       let current = body
@@ -55,13 +58,13 @@ const passageBy = (guards: readonly Guard[], call: GuardedCall): Passage => {
     async answer(answer) {
       if (watchText() === null) return answer
       const { completion, text, native } = answer
-      const next = await done(passed(answerWording(withoutOdds(completion)), watchText))
+      const next = await done(passed(answerWording(withoutOdds(completion)), watched))
       const own = native &&
-        !spells(native) && { ...native, body: await done(passed(answerWording(native.body), watchText)) }
+        !spells(native) && { ...native, body: await done(passed(answerWording(native.body), watched)) }
       const same = next === completion && text !== undefined
       return { kind: 'completion', completion: next, ...(same && { text }), ...(own && { native: own }) }
     },
-    chunks: (chunks) => (watchText() === null ? chunks : chunksThrough(chunks, watchText)),
+    chunks: (chunks) => (watchText() === null ? chunks : chunksThrough(chunks, watched)),
     marks: () => [...marks],
   }
 }

@@ -28,12 +28,16 @@ interface OfDialect {
 /** Contents, and the printers of their answer. The model comes from the path, since the dialect's body names none. */
 export const contentsTalk =
   (streams: boolean) =>
-  ({ input, params, record, caller, headers }: Omit<Asked<GenerateRequest>, 'id'>, { keepsakes }: OfDialect): Talk => {
+  (
+    { input, params, record, caller, headers, pace }: Omit<Asked<GenerateRequest>, 'id'>,
+    { keepsakes }: OfDialect,
+  ): Talk => {
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
     return {
       caller,
       record,
+      pace,
       model: params['model'] ?? '',
       provider: null,
       session: sessionOf(headers),
@@ -72,8 +76,8 @@ export const countContents = async (
   contents: GenerateRequest,
   { keepsakes, ...given }: OfDialect & Supplied<typeof countNeeds>,
 ): Promise<Reply> => {
-  const { id, params, record, caller, headers, signal } = request
-  const talk = contentsTalk(false)({ input: contents, params, record, caller, headers }, { keepsakes })
+  const { id, params, record, caller, headers, pace, signal } = request
+  const talk = contentsTalk(false)({ input: contents, params, record, caller, headers, pace }, { keepsakes })
   const counted = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
   return counted.native === undefined
     ? json({ totalTokens: counted.tokens }, 200, counted.headers)

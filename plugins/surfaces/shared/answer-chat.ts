@@ -50,9 +50,8 @@ const beginNamed = async (
   const { caller, record } = talk
   const { organization } = caller
   const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
-  const { filters } = given
   const wordings = wordingsOf((to) => talk.understand(to, entry.settings))
-  const { passage, fit } = await filteredWordings(entry, wordings, { filters, organization }, signal)
+  const { passage, fit } = await filteredWordings(entry, wordings, given.filters, talk, signal)
   const worded = wordedRequest(organization, entry, talk, fit)
   const estimate = estimateOf(worded.body, worded.user)
   const beside = besideOf(talk)

@@ -19,11 +19,11 @@ import type { Asked, Talk } from './talk.ts'
 /** A chat in the common format, whose chunks `shown` words. */
 export const commonTalk =
   (shown: Shown) =>
-  ({ id, record, input, caller, headers }: Asked<ChatRequest>): Talk => {
+  ({ id, record, input, caller, headers, pace }: Asked<ChatRequest>): Talk => {
     const { model, provider, stream, body } = split(input)
     const understood = { body, dropped: [] }
     return {
-      ...{ caller, record, model, provider, streams: stream },
+      ...{ caller, record, pace, model, provider, streams: stream },
       session: sessionOf(headers, body['prompt_cache_key']),
       tries: triesOf(headers),
       understand: () => understood,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../core/access/caller.ts'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 import type { Tries } from '../../../core/inference/routing/tries.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
 import type { ChatCall, Dialect } from '../../../core/ports/upstream.ts'
@@ -9,6 +10,8 @@ import type { TranslatedRequest } from '../../shared/dialects/translated-request
 /** A chat request in any dialect, as its route asks for it. */
 export interface DialectChat {
   readonly caller: Caller
+  /** The time of the loop that the caller pays for; absent or null where nobody pays. */
+  readonly pace?: Pace | null
   readonly model: string
   /** The backend that the caller pins; null for none. */
   readonly provider: string | null

@@ -60,10 +60,9 @@ const choiceOf = async (
   signal: AbortSignal,
 ): Promise<RuledModel> => {
   const { caller, session, record, model } = talk
-  const { organization } = caller
   const entry = await servedModel(catalog, caller, otherwise, 'chat', signal)
   const worded = wordingsOf((to) => talk.understand(to, entry.settings))
-  const { fit } = await filteredWordings(entry, worded, { filters, organization }, signal)
+  const { fit } = await filteredWordings(entry, worded, filters, talk, signal)
   const { body } = firstWording(entry, fit)
   return rule.choose(model, { caller, session, body, ...(record !== undefined && { record }) }, signal)
 }

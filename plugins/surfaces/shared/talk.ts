@@ -13,7 +13,7 @@ import { waitingComment } from './dialect-route.ts'
 /** What a talk is made of. */
 export type Asked<Input> = Pick<
   Request<Input, unknown, Caller>,
-  'id' | 'record' | 'input' | 'caller' | 'headers' | 'params'
+  'id' | 'record' | 'input' | 'caller' | 'headers' | 'params' | 'pace'
 >
 
 /** A chat in the words of one dialect: the request as backends get it, and the printers of its answer. */

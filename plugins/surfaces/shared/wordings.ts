@@ -1,6 +1,7 @@
 import { fieldsBeyondContent as unheardByGemini } from '../../shared/dialects/generate-content/unsupported-fields.ts'
 import { fieldsBeyondMessages as unheardByMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
 import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
+import type { DialectChat } from './dialect-chat.ts'
 import { type ChatFilter, type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { ChatBody, Dialect } from '../../../core/ports/upstream.ts'
@@ -26,10 +27,11 @@ export interface FilteredWordings {
 export const filteredWordings = async (
   entry: Entry,
   worded: Wordings,
-  { filters, organization }: { readonly filters: readonly ChatFilter[]; readonly organization: string },
+  filters: readonly ChatFilter[],
+  { caller: { organization }, pace = null }: Pick<DialectChat, 'caller' | 'pace'>,
   signal: AbortSignal,
 ): Promise<FilteredWordings> => {
-  const passage = passageThrough(filters, { model: entry.name, organization })
+  const passage = passageThrough(filters, { model: entry.name, organization, pace })
   return { passage, fit: passage === null ? worded : await guardedWordings(entry, worded, passage, signal) }
 }
 

@@ -28,7 +28,7 @@ interface OfDialect {
 
 /** A conversation, and the printers of its answer. Headers belong to the dialect: betas change how a request is read. */
 export const messagesTalk = (
-  { id, input, record, caller, headers }: Omit<Asked<MessagesRequest | CountRequest>, 'params'>,
+  { id, input, record, caller, headers, pace }: Omit<Asked<MessagesRequest | CountRequest>, 'params'>,
   { keepsakes, settings }: OfDialect,
 ): Talk => {
   refuseBetas(headers, betas.of(settings).refused)
@@ -36,6 +36,7 @@ export const messagesTalk = (
   return {
     caller,
     record,
+    pace,
     model: input.model,
     provider: null,
     session: sessionOf(headers),

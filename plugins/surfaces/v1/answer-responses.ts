@@ -24,7 +24,7 @@ interface OfDialect {
 
 /** A list of items, and the printers of its answer. */
 export const responsesTalk = (
-  { input, record, caller, headers }: Asked<ResponsesRequest>,
+  { input, record, caller, headers, pace }: Asked<ResponsesRequest>,
   { keepsakes, clock, random }: OfDialect,
 ): Talk => {
   const seal = keepsakes.for(caller.organization)
@@ -36,6 +36,7 @@ export const responsesTalk = (
   return {
     caller,
     record,
+    pace,
     model: input.model,
     provider: null,
     session: sessionOf(headers, input.prompt_cache_key),

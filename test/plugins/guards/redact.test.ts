@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Container } from '../../../core/container.ts'
+import { loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
 import { use } from '../../../core/plugin.ts'
 import { Guard } from '../../../core/ports/guard.ts'
 import redact from '../../../plugins/guards/redact.ts'
@@ -9,6 +10,7 @@ import { guard as contract } from '../../contracts/guard.ts'
 import { chance } from '../../lab/hunt/damage.ts'
 import { slowness } from '../../slowness.ts'
 import { turnsDuring } from '../../turns-during.ts'
+import { bookedWork } from './booked-work.ts'
 
 const guardOf = (settings: Parameters<typeof use<Guard, {}, NonNullable<typeof redact.settings>>>[1] = {}): Guard => {
   const container = new Container()
@@ -191,6 +193,28 @@ t.test('many short texts take turns of the loop, and few take none', async (t) =
   const [few, many] = [await turnsDuring(guarding(20)), await turnsDuring(guarding(5_000))]
   t.ok(few <= 1, `${few} turns of few`)
   t.ok(many > 20, `${many} turns of many`)
+})
+
+t.test('the work on a text is booked to the caller, by its length', async (t) => {
+  const { pace, ns } = bookedWork()
+  await guardOf({ restore: true }).begin({ ...call, pace }).request!(said('a'.repeat(1_000_000)), soon())
+  t.ok(ns() >= 50e6, `${ns()} ns`)
+})
+
+t.test('a text waits for few turns of the loop beside many long texts of another organisation', async (t) => {
+  const paces = loopTime({ now: Date.now })
+  const searched = (organization: string, text: string, signal: AbortSignal) =>
+    guardOf().begin({ ...call, pace: paces({ organization, key: organization }, usualTime) }).request!(
+      said(text),
+      signal,
+    )
+  const leaving = new AbortController()
+  const others = Array.from({ length: 16 }, () => searched('loud', 'a'.repeat(1_000_000), leaving.signal))
+  const ended = Promise.allSettled(others)
+  const turns = await turnsDuring(() => searched('quiet', 'a'.repeat(64 * 1024), soon()))
+  t.ok(turns <= 16, `${turns} turns`)
+  leaving.abort()
+  await ended
 })
 
 t.test('a request that was given up is searched no further', async (t) => {

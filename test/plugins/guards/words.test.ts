@@ -6,6 +6,7 @@ import words from '../../../plugins/guards/words.ts'
 import { conform } from '../../contracts/contract.ts'
 import { guard as contract } from '../../contracts/guard.ts'
 import { chance } from '../../lab/hunt/damage.ts'
+import { bookedWork } from './booked-work.ts'
 
 const guardOf = (settings: object): Guard => {
   const container = new Container()
@@ -118,4 +119,11 @@ t.test('many words take no more time than few, and give the same whole and cut',
 t.test('settings that say nothing are refused', async (t) => {
   t.throws(() => use(words, { lists: { empty: { words: [] } } }), /lists\.empty\.words/)
   t.throws(() => use(words, { lists: { 'A B': { words: ['x'] } } }))
+})
+
+t.test('the work on a text is booked to the caller, by its length', async (t) => {
+  const { pace, ns } = bookedWork()
+  const guard = guardOf({ lists: { birds: { words: ['heron'] } } })
+  await guard.begin({ ...call, pace }).request!([{ role: 'user', text: 'a'.repeat(1_000_000) }], soon())
+  t.ok(ns() >= 50e6, `${ns()} ns`)
 })

@@ -43,11 +43,11 @@ export interface Ground {
 export const groundOf = <Input, Own>(at: StraightEntry, given: Given & Own, door: Door<Input, Own>): Ground | null => {
   const calls = given.inference.now()
   if (calls === null || !calls.shared.routing.straight) return null
-  const { record, caller, headers, params } = at
+  const { record, caller, headers, params, pace } = at
   const talk = (read: ReadAround): Talk => {
     const input = checked(door.schema, read.value)
     keepTexts(input, memberTexts(read.scan, read.value, membersIn(read.value), twice))
-    return door.talk({ id: record.id, record, input, caller, headers, params }, given)
+    return door.talk({ id: record.id, record, input, caller, headers, params, pace }, given)
   }
   return { at, given, calls, shown: door.shown ?? null, talk }
 }
@@ -189,9 +189,9 @@ interface ServedModel {
 }
 
 /** Null where the long way has to look for the model, or to refuse it. */
-const served = ({ at: { caller }, given }: Ground, model: string): ServedModel | null => {
+const served = ({ at: { caller, pace }, given }: Ground, model: string): ServedModel | null => {
   const entry = given.catalog.recall(model)
   if (entry === null || !mayUse(caller, entry.name) || !entry.settings.standard || !entry.does.has('chat')) return null
   const { organization } = caller
-  return { entry, passage: passageThrough(given.filters, { model: entry.name, organization }) }
+  return { entry, passage: passageThrough(given.filters, { model: entry.name, organization, pace }) }
 }

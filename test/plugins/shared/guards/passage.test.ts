@@ -1,13 +1,14 @@
 import t from 'tap'
-import type { Guard } from '../../../../core/ports/guard.ts'
+import type { Guard, GuardedCall } from '../../../../core/ports/guard.ts'
 import type { Completion } from '../../../../core/ports/upstream.ts'
 import { namesOf } from '../../../../plugins/guards/shared/placeholders.ts'
 import { freePace } from '../../../../core/dialects/loop-time.ts'
 import { passageOf } from '../../../../plugins/shared/guards/passage.ts'
 import { turnsDuring } from '../../../turns-during.ts'
+import { bookedWork } from '../../guards/booked-work.ts'
 
 /** A guard that hides digits, and the pieces that it saw. */
-const watching = () => {
+const watching = (more: Partial<GuardedCall> = {}) => {
   const pieces: string[] = []
   const take = (piece: string) => {
     pieces.push(piece)
@@ -17,7 +18,7 @@ const watching = () => {
     ...{ name: 'digits', marks: [] },
     begin: () => ({ answer: () => ({ take, end: () => ({ text: '' }) }) }),
   }
-  return { pieces, passage: passageOf([guard], { model: 'm', organization: 'o' })! }
+  return { pieces, passage: passageOf([guard], { model: 'm', organization: 'o', ...more })! }
 }
 
 const completionOf = (contents: readonly string[]): Completion => ({
@@ -55,6 +56,13 @@ t.test('many short texts of one answer take turns too', async (t) => {
   const { pieces, turns } = await answered(Array.from({ length: 1_000 }, () => 'a 1'))
   t.equal(pieces.length, 1_000)
   t.ok(turns >= 8, `${turns} turns`)
+})
+
+t.test('the work on an answer is booked to the caller, by its length', async (t) => {
+  const { pace, ns } = bookedWork()
+  const { passage } = watching({ pace })
+  await passage.answer({ kind: 'completion', completion: completionOf(['a'.repeat(1_000_000)]) })
+  t.ok(ns() >= 50e6, `${ns()} ns`)
 })
 
 t.test('one short text waits for no turn', async (t) => {
