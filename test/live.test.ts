@@ -174,12 +174,16 @@ t.test('who may listen, and to what', async (t) => {
   t.notMatch(all.text(), '/admin/', 'administration is not shown')
 })
 
-t.test('a key that is revoked, or loses its gateway, hears no more', async (t) => {
+t.test('a key that is revoked, or loses its scope or its gateway, hears no more', async (t) => {
   const scene = await stage(t)
   const { credential, row } = await scene.gateway.keys.create({})
   const heard = await scene.listen(credential, '')
   await scene.gateway.keys.revoke(row.id, null)
   await heard.until(() => heard.isOver(), 60_000)
+  const narrowed = await scene.gateway.keys.create({ scopes: ['api_key.read', 'models.read'] })
+  const third = await scene.listen(narrowed.credential, '')
+  await scene.gateway.keys.change(narrowed.row.id, null, { scopes: ['models.read'] })
+  await third.until(() => third.isOver(), 60_000)
   const second = await scene.listen(scene.key, '?seconds=1')
   await second.until(() => second.isOver(), 60_000)
   const last = await scene.listen()
