@@ -7,12 +7,13 @@ import type { SettingsInput } from '../../core/settings.ts'
 import words from '../../plugins/guards/words.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
 import gemini from '../../plugins/providers/gemini.ts'
+import groq from '../../plugins/providers/groq.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { running, unhurried } from '../environments.ts'
 import type { Take } from '../fakes/recorded.ts'
 import { backend, vector } from '../contracts/stage.ts'
 
-type Name = 'first' | 'second' | 'google' | 'plain'
+type Name = 'first' | 'second' | 'google' | 'plain' | 'groq'
 
 const json = { 'content-type': 'application/json' }
 const counts = await vector('anthropic/count.json')
@@ -26,12 +27,13 @@ const refusal = (status: number, error: object = { message: 'secret-of-the-backe
   body: JSON.stringify({ type: 'error', error }),
 })
 
-/** Models by their chains: two of one dialect, one of another, and one whose backend does not count. */
+/** Models by their chains: two of one dialect, one of another, one whose backend gives no count, and one that can't count. */
 const chains: Readonly<Record<string, readonly Name[]>> = {
   claude: ['first', 'second'],
   gemini: ['google'],
   plain: ['plain'],
   'plain-first': ['plain', 'first'],
+  'groq-first': ['groq', 'first'],
   'plain-last': ['first', 'plain'],
 }
 
@@ -41,18 +43,21 @@ const opened = async (t: Test, settings: SettingsInput = {}, more: Partial<Adapt
     second: { headers: json, body: '{"input_tokens":22}' },
     google: { headers: json, body: contents },
     plain: refusal(500),
+    groq: refusal(500),
   }
   const backends = {
     first: await backend(t, () => plays.first),
     second: await backend(t, () => plays.second),
     google: await backend(t, () => plays.google),
     plain: await backend(t, () => plays.plain),
+    groq: await backend(t, () => plays.groq),
   }
   const upstreams = [
     use(anthropic, { apiKey: 'k', baseUrl: backends.first.url }, 'first'),
     use(anthropic, { apiKey: 'k', baseUrl: backends.second.url }, 'second'),
     use(gemini, { apiKey: 'k', baseUrl: `${backends.google.url}/v1beta` }, 'google'),
     use(openai, { baseUrl: `${backends.plain.url}/v1` }, 'plain'),
+    use(groq, { apiKey: 'k', baseUrl: `${backends.groq.url}/v1` }, 'groq'),
   ]
   const models = Object.fromEntries(
     Object.entries(chains).map(([name, chain]) => [
@@ -119,6 +124,7 @@ t.test('a count takes the way of a chat, and an estimate stands where that way h
   t.match(await doors.messages('plain'), { text: '{"input_tokens":105}', estimated: 'true' })
   t.match(await doors.google('plain'), { text: '{"totalTokens":105}', estimated: 'true' })
   t.match(await doors.messages('plain-first'), { text: '{"input_tokens":105}', estimated: 'true' }, 'other tokens')
+  t.match(await doors.messages('groq-first'), { text: '{"input_tokens":105}', estimated: 'true' }, 'and so here')
   t.equal(doors.asked('first').length, 1)
   t.match(await doors.messages('plain-last'), { text: '{"input_tokens":105}', estimated: 'true' })
   t.equal(doors.asked('first').length, 2, 'each backend is asked once')
