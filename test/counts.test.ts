@@ -79,7 +79,7 @@ const bounds: Readonly<Record<string, Bounds>> = {
   'the interface': boundsOf(52, 3.9),
   'chat completions': boundsOf(51, 3.8),
   Messages: boundsOf(62, 3.9),
-  Responses: boundsOf(89, 8.2),
+  Responses: boundsOf(89, 4.7),
   generateContent: boundsOf(67, 3.8),
 }
 

@@ -24,8 +24,8 @@ export interface EventSink {
 /** Writes chunks as events of one dialect. */
 export interface EventWriter {
   take(chunk: Chunk, into: EventSink): void
-  /** Counts an event that differs from the last one by its text alone; false where it is not written as the last one was. */
-  readonly again?: 'always' | (() => boolean)
+  /** Takes an event that differs from the last one by its text alone, and gives its number, if any; false to write it anew. */
+  readonly again?: 'always' | ((words: string) => boolean | number)
   /** Writes the events behind the last chunk of a stream that ended well. */
   end(into: EventSink): void
 }

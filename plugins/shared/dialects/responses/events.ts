@@ -116,10 +116,13 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
         Object.assign(writing, { begun: true, sequence: relaying.sequence, places: relaying.places })
       took(writing, into, chunk)
     },
-    again(): boolean {
-      const relays = relaying.sequence > writing.sequence
-      if (relays) relaying.sequence++
-      return relays
+    again(words: string): boolean | number {
+      if (relaying.sequence > writing.sequence) {
+        relaying.sequence++
+        return true
+      }
+      const growing = writing.thoughts ?? writing.spoken
+      return growing !== null && !writing.hasOdds && growing.again(words) && writing.sequence++
     },
     end: (into: EventSink): void => (relaying.ended ? undefined : void ended(writing, into)),
     /** The event that ends a broken stream. */

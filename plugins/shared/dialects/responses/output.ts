@@ -83,6 +83,12 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
       if (logprobs.length > 0) odds.add(logprobs, into !== null)
       tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs })
     },
+    /** Takes a piece whose event is written elsewhere; false where the piece is no part of the text that grows. */
+    again(delta: string): boolean {
+      if (kind !== 'output_text') return false
+      text += delta
+      return true
+    },
     refuse(into: EventReceiver, delta: string): void {
       begin(into, 'refusal')
       text += delta
@@ -127,6 +133,12 @@ export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
       }
       text = (text ?? '') + delta
       tell.event(into, 'response.reasoning_summary_text.delta', { ...place, delta })
+    },
+    /** As of a message. */
+    again(delta: string): boolean {
+      if (text === null) return false
+      text += delta
+      return true
     },
     sign(blocks: readonly unknown[]): void {
       for (const block of blocks) thoughts.push(block)

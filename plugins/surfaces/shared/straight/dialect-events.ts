@@ -58,10 +58,11 @@ export class DialectEvents implements CallEvents, EventSink {
         continue
       }
       const end = repeated.next(bytes, at)
-      if (end > 0 && (again === 'always' || again?.() === true)) {
+      const number = end > 0 && (again === 'always' || again!(repeated.words))
+      if (number !== false) {
         this.characters += repeated.words.length
         if (this.soFar !== null) this.#remember(this.soFar, repeated.words)
-        out += repeated.out
+        out += repeated.out(number)
         at = end
       } else {
         const next = behind(bytes.indexOf(eventEnd, at))

@@ -20,7 +20,7 @@ interface Shape {
 
 interface Written {
   readonly around: readonly string[]
-  /** By hole: the place of what fills it among the holes of the event that came. */
+  /** By hole: the place of what fills it among the holes of the event that came; -1 for a number of the writer's own. */
   readonly places: readonly number[]
 }
 
@@ -32,11 +32,12 @@ const mostStrange = 4
  * and then put together for all that follow: reading and writing them anew costs many times as much.
  */
 export class RepeatedEvents {
-  /** The words of the event that matched last, and what goes out for it. */
+  /** The words of the event that matched last. */
   words = ''
-  out = ''
   /** Nothing was learned of many events in a row. */
   isHopeless = false
+  /** That event. */
+  #came = ''
   #shape: Shape | null = null
   #isTried = false
   #strange = 0
@@ -45,6 +46,12 @@ export class RepeatedEvents {
   /** Where the event that begins at this place of the bytes ends, if it repeats the last one; else -1. */
   next(bytes: string, at: number): number {
     return this.#isTried ? this.#match(bytes, at) : -1
+  }
+
+  /** What goes out for the event that matched last; the writer may number its events. */
+  out(number: number | true): string {
+    const goes = this.#shape?.goes
+    return goes == null ? this.#came : filled(goes, this.#filling, String(number))
   }
 
   #match(bytes: string, at: number): number {
@@ -57,14 +64,13 @@ export class RepeatedEvents {
     const words = plainText.test(inside) ? inside : goes === null || !inside.includes('\\') ? wordsOf(inside) : null
     if (words === null || words === '') return -1
     this.words = words
-    if (goes !== null) this.out = filled(goes, filling)
-    else this.out = at === 0 && end === bytes.length ? bytes : bytes.slice(at, end)
+    if (goes === null) this.#came = at === 0 && end === bytes.length ? bytes : bytes.slice(at, end)
     return end
   }
 
   /** Learns from an event that was read and written; `words` is the one text that the event says, null where it says more. */
   learn(event: string, words: string | null, out: string): void {
-    if (this.#match(event, 0) === event.length && this.out === out) {
+    if (this.#match(event, 0) === event.length && this.out(numberIn(out)) === out) {
       this.#isTried = true
       this.#strange = 0
     } else if (words === null || plainText.test(words) || !this.#resembles(event)) {
@@ -93,8 +99,10 @@ const shapeOf = (event: string, words: string, out: string): Shape | null => {
   const text = came.holes.indexOf('text')
   if (out === event) return { came, text, goes: null }
   const written = piecesOf(out, words)
-  // The caller's dialect may leave out what the backend's has, but has nothing of its own that differs.
-  if (written === null || !written.holes.every((hole) => hole !== 'number' && came.holes.includes(hole))) return null
+  // The caller's dialect may leave out what the backend's has, and has nothing of its own that differs but a number.
+  const isOwn = (hole: Hole): boolean => hole === 'number' && !came.holes.includes(hole)
+  const isKnown = (hole: Hole): boolean => hole !== 'number' && came.holes.includes(hole)
+  if (written === null || !written.holes.every((hole) => isOwn(hole) || isKnown(hole))) return null
   return { came, text, goes: { around: written.around, places: written.holes.map((hole) => came.holes.indexOf(hole)) } }
 }
 
@@ -103,6 +111,12 @@ const varied = [
   ['number', /"sequence_number":\s*(\d+)/dg],
   ['padding', /"obfuscation":\s*"([\w+/=]*)"/dg],
 ] as const
+
+/** The number that an event bears; true where it bears none. */
+const numberIn = (event: string): number | true => {
+  const digits = /"sequence_number":\s*(\d+)/.exec(event)?.[1]
+  return digits === undefined || Number(digits)
+}
 
 /** The event around its text and its varied members; null where the place of one of them is not certain. */
 const piecesOf = (event: string, words: string): Pieces | null => {
@@ -139,9 +153,12 @@ const fill = (filling: string[], { around, holes }: Pieces, bytes: string, from:
   return bytes.startsWith(last, at) ? at + last.length : -1
 }
 
-const filled = ({ around, places }: Written, filling: readonly string[]): string => {
+const filled = ({ around, places }: Written, filling: readonly string[], number: string): string => {
   let out = around[0]!
-  for (let hole = 0; hole < places.length; hole++) out += filling[places[hole]!]! + around[hole + 1]!
+  for (let hole = 0; hole < places.length; hole++) {
+    const place = places[hole]!
+    out += (place < 0 ? number : filling[place]!) + around[hole + 1]!
+  }
   return out
 }
 

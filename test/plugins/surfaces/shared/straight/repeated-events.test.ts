@@ -74,6 +74,16 @@ const streams: Readonly<Record<string, (words: () => string) => readonly string[
     chunk({}, { finish_reason: 'stop' }),
     'data: [DONE]\n\n',
   ],
+  odds: (words) => [
+    ...Array.from({ length: count }, () =>
+      chunk(
+        { content: words() },
+        { logprobs: { content: [{ token: '#', logprob: -1, bytes: [35], top_logprobs: [] }] } },
+      ),
+    ),
+    chunk({}, { finish_reason: 'stop' }),
+    'data: [DONE]\n\n',
+  ],
   Messages: (words) => [
     named({
       type: 'message_start',
@@ -115,6 +125,7 @@ const asked = { model: 'theirs', tool: null, overlap: '' } as const
 const readers: Readonly<Record<string, (native: boolean) => WireEvents>> = {
   chat: () => chunkEvents(200, true),
   padded: () => chunkEvents(200, true),
+  odds: () => chunkEvents(200, true),
   Messages: (native) => messagesEvents(native ? { ...asked, native } : asked, clock, 200),
   Responses: (native) => responsesEvents('theirs', native, clock, 200),
 }
@@ -199,9 +210,12 @@ const few: readonly (readonly [dialect: string, door: string])[] = [
   ['chat', 'chat'],
   ['chat', 'Messages'],
   ['chat', 'generateContent'],
+  ['chat', 'Responses'],
   ['padded', 'chat'],
+  ['padded', 'Responses'],
   ['Messages', 'Messages'],
   ['Messages', 'chat'],
+  ['Messages', 'Responses'],
   ['Responses', 'Responses'],
 ]
 
