@@ -42,22 +42,24 @@ const oddsToTell = () => {
   }
 }
 
+/** A part of a message before its first piece. */
+const emptyPart = () => ({ text: '', odds: oddsToTell(), annotations: [] as unknown[] })
+
 /** A message that grows: a text and a refusal are parts of their own, one after the other. */
 export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const item_id = tell.id('msg')
   const output_index = tell.add(into, messageOf(item_id, 'in_progress', []))
   const parts: JsonObject[] = []
   let kind: 'output_text' | 'refusal' | null = null
-  let text = ''
-  let odds = oddsToTell()
-  let annotations: unknown[] = []
+  let grown = emptyPart()
 
   const place = () => ({ item_id, output_index, content_index: parts.length })
-  const part = () =>
+  const part = ({ text, annotations, odds } = grown) =>
     kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs: odds.list }
 
   const end = (into: EventReceiver): void => {
     if (kind === null) return
+    const { text, odds } = grown
     if (kind === 'refusal') tell.event(into, 'response.refusal.done', { ...place(), refusal: text })
     else tell.event(into, 'response.output_text.done', { ...place(), text, logprobs: odds.list })
     const done = part()
@@ -70,33 +72,31 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
     if (kind === wanted) return
     end(into)
     kind = wanted
-    text = ''
-    odds = oddsToTell()
-    annotations = []
+    grown = emptyPart()
     tell.event(into, 'response.content_part.added', { ...place(), part: part() })
   }
 
   return {
     say(into: EventReceiver, delta: string, logprobs: readonly unknown[] = []): void {
       begin(into, 'output_text')
-      text += delta
-      if (logprobs.length > 0) odds.add(logprobs, into !== null)
+      grown.text += delta
+      if (logprobs.length > 0) grown.odds.add(logprobs, into !== null)
       tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs })
     },
     /** Takes a piece whose event is written elsewhere; false where the piece is no part of the text that grows. */
     again(delta: string): boolean {
       if (kind !== 'output_text') return false
-      text += delta
+      grown.text += delta
       return true
     },
     refuse(into: EventReceiver, delta: string): void {
       begin(into, 'refusal')
-      text += delta
+      grown.text += delta
       tell.event(into, 'response.refusal.delta', { ...place(), delta })
     },
     annotate(into: EventReceiver, annotation: unknown): void {
       begin(into, 'output_text')
-      const annotation_index = annotations.push(annotation) - 1
+      const annotation_index = grown.annotations.push(annotation) - 1
       tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
     },
     close(into: EventReceiver): void {
