@@ -146,7 +146,7 @@ t.test('a drill is for operators, and for what there is', async (t) => {
 
 /** Threads of this process that have not ended. */
 const threads = new Set<Worker>()
-/** How those before them ended: 0 stands for a thread that ended itself, 1 for one that was terminated. */
+/** Exit codes of ended threads: a thread that ends itself has 0, and a terminated thread has 1. */
 const ends: number[] = []
 process.on('worker', (thread: Worker) => {
   threads.add(thread)

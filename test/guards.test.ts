@@ -89,7 +89,7 @@ const clients: Readonly<Record<string, Client>> = {
 const answered = 'Paid by [EMAIL_1] ([PROJECTS_1]): [CARD_1].'
 const given = { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q" [PROJECTS_1]' }
 const play = scripted(() => [{ say: answered }, { call: 'pay', args: given }])
-/** Calls by whether the guards may book their work to somebody. */
+/** Chats whose guards have a caller to book their work to, and chats without one. */
 const booked = { paid: 0, free: 0 }
 const booking = plugin({
   port: Guard,

@@ -8,7 +8,7 @@ import { type GatheredBytes, gatheredBytes } from '../gathered-bytes.ts'
 import { patient } from './body-intake.ts'
 import type { HeldPlace } from './concurrency.ts'
 import { showsKey } from './connections.ts'
-import { type RequestContext, type RouteGeneration, labelOf } from './context.ts'
+import { type RequestContext, labelOf } from './context.ts'
 import { type Gate, type Headers, type Known, giveBack, reach } from './gate.ts'
 import type { KeyedRequest } from './key-watch.ts'
 import type { AnyRoute, HeldBytes } from './route.ts'
@@ -59,7 +59,7 @@ class StraightWay implements BeatenCall {
     this.#call = call
     this.#length = length
     const { hold, watched } = road.gate
-    const { settings } = this.#generation
+    const { settings } = this.#visit.routeGeneration
     this.#room = hold(caller, settings.bodies.inMemory)
     this.#keyed = watched.began(caller, ctx.res, settings.timeouts.revoked)
   }
@@ -68,17 +68,13 @@ class StraightWay implements BeatenCall {
     return this.#ctx.state as RequestContext
   }
 
-  get #generation(): RouteGeneration {
-    return this.#visit.routeGeneration
-  }
-
   run(): Promise<void> {
     const call = this.#call
     this.#visit.closed = (whole) => this.#closed(whole)
     return new Promise<void>((resolve, reject) => {
       call.resolve = resolve
       call.reject = reject
-      const { limits } = this.#generation
+      const { limits } = this.#visit.routeGeneration
       const ready = limits.enter(this.#caller, this.#length, this.#visit.headers, this.#held)
       if (ready instanceof Promise) ready.then(() => this.#read()).catch(reject)
       else this.#read()
@@ -99,7 +95,7 @@ class StraightWay implements BeatenCall {
   /** A body that has not come with its head has a clock of its own. */
   beat(): number {
     this.#entry.beats.delete(this)
-    const { leastRate } = this.#generation.settings.bodies
+    const { leastRate } = this.#visit.routeGeneration.settings.bodies
     this.#patience = patient(this.#ctx.req, this.#entry.clock, leastRate, (late) => {
       this.#isRead = true
       this.#call.reject(late)
@@ -143,7 +139,7 @@ class StraightWay implements BeatenCall {
   /** False for a body that takes turns of the loop, or whose fault the long way words. */
   #begins(body: Buffer): boolean {
     const { gate } = this.#road
-    const scan = scanAtOnce(body, this.#generation.jsonBounds, this.#entry.pace)
+    const scan = scanAtOnce(body, this.#visit.routeGeneration.jsonBounds, this.#entry.pace)
     if (scan === null || !this.#call.begin(scan)) return false
     gate.observed.went('straight', this.#call.first)
     return true
@@ -205,7 +201,7 @@ export const straightWay = (
     return null
   }
   return (ctx: Koa.Context): Promise<void> | null => {
-    const { req, res, querystring: query } = ctx
+    const { req, res, headers: asked, querystring: query } = ctx
     const visit = ctx.state as RequestContext
     const { pace: patience, given, settings } = visit.routeGeneration
     const own = given[at]
@@ -216,12 +212,10 @@ export const straightWay = (
     if (caller === null) return goesLong('key')
     const answer = new ResponseAnswer(res, visit.headers, patience, (error) => report(visit, error))
     const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
-    const { record } = visit
     const tagged = tagsOn(caller, req)
     if (tagged === null) return goesLong('head')
-    const { headers: asked } = req
     const pace = gate.pace(caller, settings.bodies.time)
-    const entry = { record, headers: asked, params, query, caller: tagged, pace, clock, beats, answer }
+    const entry = { record: visit.record, headers: asked, params, query, caller: tagged, pace, clock, beats, answer }
     const call = route.straight?.(entry, own.supplied) ?? null
     if (call === null) return goesLong('settings')
     reach(visit, route, label, headers)

@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_992
+export const mostOfCore = 11_988
 
 /** Files at the root of core. */
 export const mostRootFiles = 15

@@ -27,7 +27,7 @@ const refusal = (status: number, error: object = { message: 'secret-of-the-backe
   body: JSON.stringify({ type: 'error', error }),
 })
 
-/** Models by their chains: two of one dialect, one of another, one whose backend gives no count, and one that can't count. */
+/** Models by their chains. The backend `plain` gives no count of a chat, and `groq` cannot count. */
 const chains: Readonly<Record<string, readonly Name[]>> = {
   claude: ['first', 'second'],
   gemini: ['google'],

@@ -134,7 +134,7 @@ export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
       text = (text ?? '') + delta
       tell.event(into, 'response.reasoning_summary_text.delta', { ...place, delta })
     },
-    /** As of a message. */
+    /** Takes a piece whose event is written elsewhere; false where no thought has begun. */
     again(delta: string): boolean {
       if (text === null) return false
       text += delta

@@ -36,7 +36,7 @@ export class RepeatedEvents {
   words = ''
   /** Nothing was learned of many events in a row. */
   isHopeless = false
-  /** That event. */
+  /** The event that matched last, where it goes on as it came. */
   #came = ''
   #shape: Shape | null = null
   #isTried = false
@@ -100,9 +100,8 @@ const shapeOf = (event: string, words: string, out: string): Shape | null => {
   if (out === event) return { came, text, goes: null }
   const written = piecesOf(out, words)
   // The caller's dialect may leave out what the backend's has, and has nothing of its own that differs but a number.
-  const isOwn = (hole: Hole): boolean => hole === 'number' && !came.holes.includes(hole)
-  const isKnown = (hole: Hole): boolean => hole !== 'number' && came.holes.includes(hole)
-  if (written === null || !written.holes.every((hole) => isOwn(hole) || isKnown(hole))) return null
+  const isKnown = (hole: Hole): boolean => came.holes.includes(hole) !== (hole === 'number')
+  if (written === null || !written.holes.every(isKnown)) return null
   return { came, text, goes: { around: written.around, places: written.holes.map((hole) => came.holes.indexOf(hole)) } }
 }
 
