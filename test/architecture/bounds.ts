@@ -8,7 +8,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'core/access': 703,
   'core/dialects': 1211,
   'core/generations': 363,
-  'core/http': 3641,
+  'core/http': 3635,
   'core/inference': 2224,
   'core/ports': 2438,
   'plugins/backend-evidence': 372,
@@ -42,7 +42,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/index': 112,
   'plugins/surfaces/mcp': 1449,
   'plugins/surfaces/rvenc': 460,
-  'plugins/surfaces/shared': 3616,
+  'plugins/surfaces/shared': 3615,
   'plugins/surfaces/tools': 241,
   'plugins/surfaces/v1': 1488,
   'plugins/tools': 6823,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_988
+export const mostOfCore = 11_986
 
 /** Files at the root of core. */
 export const mostRootFiles = 15

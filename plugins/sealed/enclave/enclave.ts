@@ -1,7 +1,7 @@
 import type { Container, Supplied } from '../../../core/container.ts'
 import { NotFound, Unavailable } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
+import { type Pace, loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { Enclave, Evidence, Grant, SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
@@ -106,14 +106,15 @@ interface Inside {
   readonly readers: readonly Reader[]
   /** Bytes of all files and long bodies. */
   readonly room: Shares
-  /** The time of the main loop. */
-  readonly pace: ReturnType<typeof loopTime>
+  /** The time of the main loop, for work of this caller. */
+  readonly pace: (grant: Grant) => Pace
 }
 
 /** An organisation may fill half of the room, and a key a quarter, so that none locks out the others. */
 const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
   const { epoch, kems, releaseDigest, requireBinding, openBytes } = settings
   const supplied = container.supply({ clock: Clock, prover: Prover, tools: Tool, readers: Reader })
+  const pace = loopTime(supplied.clock)
   const epochs = new Epochs(supplied.clock, { length: epoch, kems, releaseDigest })
   return {
     ...supplied,
@@ -122,7 +123,7 @@ const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
     open: requestOpener(epochs, requireBinding),
     forChat: container.supply(chatNeeds),
     room: fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 }),
-    pace: loopTime(supplied.clock),
+    pace: (grant) => pace(grant, usualTime),
   }
 }
 
@@ -165,7 +166,7 @@ const chatIn = async (inside: Inside, sealed: Measured, grant: Grant, signal: Ab
   const leave = await inside.room.take(grant, sealed.length, inside.settings.queue, signal)
   try {
     const bytes = sealed instanceof Uint8Array ? sealed : await gathered(sealed)
-    return await (await byEhbp()).chatByEhbp(inside, bytes, grant, inside.pace(grant, usualTime), signal)
+    return await (await byEhbp()).chatByEhbp(inside, bytes, grant, inside.pace(grant), signal)
   } finally {
     leave()
   }
@@ -193,7 +194,7 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
   const { settings, tools, readers, forChat, room, pace } = inside
   const { queue, file: mostFile } = settings
   const { index, searchFor } = retrieval(forChat, readers, { ...settings.retrieval, mostFile, queue })
-  const indexerOf = (grant: Grant): Indexer => ({ holder: grant, pace: pace(grant, usualTime) })
+  const indexerOf = (grant: Grant): Indexer => ({ holder: grant, pace: pace(grant) })
   const making =
     (grant: Grant): ReserveMemory =>
     (size, signal) =>
@@ -209,8 +210,7 @@ const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
   return {
     'rvenc/chat/completions': {
       outer: inferenceOuter,
-      run: (opened, grant, signal, _, __, wish) =>
-        chatSealed(opened, grant, pace(grant, usualTime), forChat, signal, wish),
+      run: (opened, grant, signal, _, __, wish) => chatSealed(opened, grant, pace(grant), forChat, signal, wish),
     },
     'rvenc/decision': {
       outer: { ...inferenceOuter, ordered: true },
@@ -282,7 +282,7 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
   const form = formOf(chapter, outer)
   let opened: OpenedRequest
   try {
-    opened = await open(route, form.outer, form.fields, inside.pace(grant, usualTime))
+    opened = await open(route, form.outer, form.fields, inside.pace(grant))
   } catch (error) {
     if (error instanceof SealedRefusal) return sealedFailure(error.asker, error)
     throw error
