@@ -122,7 +122,7 @@ try {
   run('node', ['test/merged.mjs', tree], process.cwd())
   const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, tree]
   const [{ filename, size, entryCount }] = JSON.parse(run('npm', packing, process.cwd()))
-  console.log(`packed: ${entryCount} files, ${(size / 1e6).toFixed(2)} MB`)
+  console.log(`packed: ${entryCount} files, ${Math.ceil(size / 1e3)} kB`)
   if (size > most.tarball || entryCount > most.files) throw new Error('the package is too large')
   const tarball = join(folder, filename)
   run('npm', ['install', '--silent', tarball], folder)
