@@ -16,6 +16,7 @@ import { sealing } from './fakes/proxied.ts'
 import { scripted } from './fakes/scripted.ts'
 import { sealedDoors } from './fakes/sealed-doors.ts'
 import { withoutIds } from './fakes/without-ids.ts'
+import { bookingGuard } from './plugins/guards/booking-guard.ts'
 
 const asked = 'I am ann@example.org of Blue Heron, pay 4111 1111 1111 1111.'
 const told = 'Paid by ann@example.org (Blue Heron): 4111 1111 1111 1111.'
@@ -89,21 +90,9 @@ const clients: Readonly<Record<string, Client>> = {
 const answered = 'Paid by [EMAIL_1] ([PROJECTS_1]): [CARD_1].'
 const given = { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q" [PROJECTS_1]' }
 const play = scripted(() => [{ say: answered }, { call: 'pay', args: given }])
-/** Chats whose guards have a caller to book their work to, and chats without one. */
-const booked = { paid: 0, free: 0 }
-const booking = plugin({
-  port: Guard,
-  name: 'booking',
-  create: (): Guard => ({
-    ...{ name: 'booking', marks: [] },
-    begin({ pace }) {
-      booked[pace == null ? 'free' : 'paid']++
-      return {}
-    },
-  }),
-})
+const { guard: booking, booked } = bookingGuard()
 const hiding = () => [
-  use(booking),
+  booking,
   use(redact, { restore: true }),
   use(words, { lists: { projects: { words: ['Blue Heron'], then: 'replace' } }, restore: true }),
 ]

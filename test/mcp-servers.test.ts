@@ -20,6 +20,7 @@ import { listening } from './fakes/listening.ts'
 import { type PlayedTool, mcpServer, oddServer } from './fakes/mcp-servers.ts'
 import { until } from './until.ts'
 import { given } from './fitted.ts'
+import { bookingGuard } from './plugins/guards/booking-guard.ts'
 
 const withText = (properties: object) => ({ type: 'object', properties })
 
@@ -215,7 +216,8 @@ t.test('guards see arguments and results', async (t) => {
     { name: 'heron', run: () => 'A blue heron' },
   ]
   const lists = { birds: { words: ['blue heron'] } }
-  const guards = [use(redact, { restore: true }), use(words, { lists })]
+  const { guard: booking, booked } = bookingGuard()
+  const guards = [booking, use(redact, { restore: true }), use(words, { lists })]
   const gateway = await house(t, { servers: { post: { url: (await mcpServer(t, tools)).url } }, guards })
   const agent = await agentOf(t, gateway, gateway.key)
   const call = (name: string, args: object = {}) => agent.call('callTool', { name, arguments: args })
@@ -230,6 +232,7 @@ t.test('guards see arguments and results', async (t) => {
   t.equal(seen.length, 1)
   t.match(await call('post__heron'), { isError: true, content: [{ text: /A guard refuses the answer/ }] })
   t.notMatch(JSON.stringify(gateway.logged), /ann@|heron/)
+  t.same(booked, { paid: 3, free: 0 }, 'work of guards is booked to the caller')
 })
 
 t.test('no caller works in the session of another, and a session that is over is opened anew', async (t) => {

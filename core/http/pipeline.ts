@@ -72,13 +72,11 @@ const longWay = (
       const tagged = caller && taggedCaller(caller, ctx.req.headers[tagHeader])
       // A body without a key is read where attempts are counted.
       const isRead = route.body !== undefined && (caller !== null || attempt !== null)
-      const time = isRead || route.lasts === true ? paceOf(payer, settings.bodies.time) : null
-      room = time && hold(payer, settings.bodies.inMemory)
+      const time = paceOf(payer, settings.bodies.time)
+      room = isRead || route.lasts === true ? hold(payer, settings.bodies.inMemory) : null
       const intake = isRead && room !== null ? intakeOf(ctx, clock, room, caller) : null
       const input =
-        intake === null || time === null
-          ? undefined
-          : await inputOf(ctx, route.body, settings, intake, time, known?.body ?? null)
+        intake === null ? undefined : await inputOf(ctx, route.body, settings, intake, time, known?.body ?? null)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
       const request = new RouteRequest(visit.record, input, query, params, tagged, ctx.req, ctx.res, intake, room, time)

@@ -19,7 +19,7 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | null
   readonly held: HeldBytes | null
-  readonly pace: Pace | null
+  readonly pace: Pace
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #intake: Intake | null
@@ -35,7 +35,7 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
     response: ServerResponse,
     intake: Intake | null,
     held: HeldBytes | null,
-    pace: Pace | null,
+    pace: Pace,
   ) {
     this.id = record.id
     this.record = record

@@ -91,8 +91,8 @@ export interface Request<Input, Query, Who, Path extends string = string> {
   readonly signal: AbortSignal
   /** Bytes in memory that the caller pays for until the request ends; null for a route that neither reads a body nor lasts. */
   readonly held: HeldBytes | null
-  /** The time of the main loop that the caller pays for; null as above. */
-  readonly pace: Pace | null
+  /** The time of the main loop that the caller pays for. */
+  readonly pace: Pace
 }
 
 /** How a family of routes renders errors, where the envelope is not the rule. */

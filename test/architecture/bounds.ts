@@ -8,7 +8,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'core/access': 703,
   'core/dialects': 1211,
   'core/generations': 363,
-  'core/http': 3635,
+  'core/http': 3633,
   'core/inference': 2224,
   'core/ports': 2438,
   'plugins/backend-evidence': 372,
@@ -31,7 +31,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/storage': 2653,
   'plugins/surfaces': 316,
   'plugins/surfaces/admin': 2636,
-  'plugins/surfaces/batches': 1485,
+  'plugins/surfaces/batches': 1480,
   'plugins/surfaces/chat': 68,
   'plugins/surfaces/console': 11039,
   'plugins/surfaces/decision': 770,
@@ -40,7 +40,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/files': 272,
   'plugins/surfaces/gemini': 412,
   'plugins/surfaces/index': 112,
-  'plugins/surfaces/mcp': 1449,
+  'plugins/surfaces/mcp': 1454,
   'plugins/surfaces/rvenc': 460,
   'plugins/surfaces/shared': 3615,
   'plugins/surfaces/tools': 241,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_986
+export const mostOfCore = 11_984
 
 /** Files at the root of core. */
 export const mostRootFiles = 15

@@ -8,7 +8,7 @@ import { linesOf } from './entries.ts'
 import type { Given } from './needs.ts'
 import { openaiWording } from './openai-wording.ts'
 import { batchesOf, sent, toldObject } from './relay.ts'
-import { bookResults, usedInResults } from './results.ts'
+import { type Booking, bookResults, usedInResults } from './results.ts'
 import { type KeptThing, keepThing, ownThing, ownThings, things } from './rows.ts'
 import { behind, bounded, fileIn, gathered, vendorForm } from './upload.ts'
 import { mostEntryBytes, tooLong, wordedRequests } from './worded.ts'
@@ -92,9 +92,12 @@ export const oneFile = async ({ caller, params, signal }: OfFile, given: Given):
 }
 
 /** Removes the file at its vendor, and then who owned it. Results that nobody has read are booked before. */
-export const removeFile = async ({ caller, params: { id }, record, signal }: OfFile, given: Given): Promise<Reply> => {
+export const removeFile = async (
+  { caller, params: { id }, record, pace, signal }: OfFile,
+  given: Given,
+): Promise<Reply> => {
   const row = await ownThing(given.store, caller, id, isFile)
-  await bookUnread(given, { caller, id, row, record }, `/files/${id}/content`, signal).catch(missingAsNull)
+  await bookUnread(given, { caller, id, row, record, pace }, `/files/${id}/content`, signal).catch(missingAsNull)
   const ask = { method: 'DELETE', path: `/files/${id}` } as const
   const removed = await toldObject(given, batchesOf(given, row), ask, signal).catch(missingAsNull)
   await given.store.remove(things, id)
@@ -103,32 +106,22 @@ export const removeFile = async ({ caller, params: { id }, record, signal }: OfF
 
 /** The bytes of a file. The first reader of results has them counted before a byte goes out. */
 export const fileContent = async (request: OfFile, given: Given): Promise<Reply> => {
-  const { caller, params, record, signal } = request
+  const { caller, params, record, pace, signal } = request
   const { id } = params
   const row = await ownThing(given.store, caller, id, isFile)
-  return contentOf(given, { caller, id, row, record }, `/files/${id}/content`, signal)
+  return contentOf(given, { caller, id, row, record, pace }, `/files/${id}/content`, signal)
 }
 
 /** Counts the results at the path and books them, where nobody has read them. */
-export const bookUnread = async (
-  given: Given,
-  booking: Parameters<typeof bookResults>[1],
-  path: string,
-  signal: AbortSignal,
-): Promise<void> => {
+export const bookUnread = async (given: Given, booking: Booking, path: string, signal: AbortSignal): Promise<void> => {
   if (booking.row.booked !== 0) return
   const batches = batchesOf(given, booking.row)
   const { body } = await sent(given, batches, { method: 'GET', path }, signal)
-  await bookResults(given, booking, await usedInResults(body, batches), signal)
+  await bookResults(given, booking, await usedInResults(body, batches, booking.pace), signal)
 }
 
 /** What lies at the path, booked before where nobody has read it. */
-export const contentOf = async (
-  given: Given,
-  booking: Parameters<typeof bookResults>[1],
-  path: string,
-  signal: AbortSignal,
-): Promise<Reply> => {
+export const contentOf = async (given: Given, booking: Booking, path: string, signal: AbortSignal): Promise<Reply> => {
   await bookUnread(given, booking, path, signal)
   const { body } = await sent(given, batchesOf(given, booking.row), { method: 'GET', path }, signal)
   return bytes(body, 'application/octet-stream', null, 200, { 'cache-control': 'private, no-store' })

@@ -104,8 +104,8 @@ export const cancelMessageBatch = async (request: OfBatch, given: Given): Promis
 export const removeMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
   const found = await own(request, given)
   const [id, row] = found
-  const { caller, record, signal } = request
-  await bookUnread(given, { caller, id, row, record }, `${at}/${id}/results`, signal).catch(missingAsNull)
+  const { caller, record, pace, signal } = request
+  await bookUnread(given, { caller, id, row, record, pace }, `${at}/${id}/results`, signal).catch(missingAsNull)
   const ask = { method: 'DELETE', path: `${at}/${id}` } as const
   const removed = await relayed(given, found, signal, ask).catch(missingAsNull)
   await given.store.remove(things, id)
@@ -115,6 +115,6 @@ export const removeMessageBatch = async (request: OfBatch, given: Given): Promis
 /** The lines of results. The first reader has them counted before a byte goes out. */
 export const messageBatchResults = async (request: OfBatch, given: Given): Promise<Reply> => {
   const [id, row] = await own(request, given)
-  const { caller, record, signal } = request
-  return contentOf(given, { caller, id, row, record }, `${at}/${id}/results`, signal)
+  const { caller, record, pace, signal } = request
+  return contentOf(given, { caller, id, row, record, pace }, `${at}/${id}/results`, signal)
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../../core/access/caller.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { noBounds } from '../../../core/dialects/json-scan.ts'
-import { freePace, type Pace } from '../../../core/dialects/loop-time.ts'
+import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Consumption } from '../../../core/inference/metering/consumption.ts'
@@ -30,8 +30,8 @@ const nothing: Usage = { input: 0, output: 0 }
 export const usedInResults = async (
   body: AsyncIterable<Uint8Array>,
   { used }: Pick<Batches, 'used'>,
+  pace: Pace,
 ): Promise<readonly Consumption[]> => {
-  const pace = freePace()
   const long: Consumption[] = []
   let [short, calls] = [nothing, 0]
   for await (const line of linesOf(body, mostLineBytes, () => garbled('A line of results is too long'))) {
@@ -75,12 +75,13 @@ export const refuseUnpaid = async ({ meter }: Given, caller: Caller, billed: Bil
   await (await meter.book(caller, billed, { input: 1, output: 1 })).cancel()
 }
 
-/** Whose results are booked, and for whose row. */
-interface Booking {
+/** Whose results are booked, for whose row, and the time of the main loop that their reading takes. */
+export interface Booking {
   readonly caller: Caller
   readonly id: string
   readonly row: KeptThing
   readonly record: RequestRecord
+  readonly pace: Pace
 }
 
 /**
@@ -89,7 +90,7 @@ interface Booking {
  */
 export const bookResults = async (
   given: Given,
-  { caller, id, row, record }: Booking,
+  { caller, id, row, record }: Omit<Booking, 'pace'>,
   all: readonly Consumption[],
   signal: AbortSignal,
 ): Promise<void> => {

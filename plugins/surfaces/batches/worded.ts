@@ -80,7 +80,6 @@ type Sender = Pick<Request<unknown, unknown, Caller>, 'caller' | 'pace' | 'signa
 
 /** The requests of a batch in the vendor's words, one after the other, and the backend that the first one chose. */
 export const wordedRequests = (given: Given, { caller, pace, signal }: Sender, wording: Wording) => {
-  if (pace === null) throw new Error('A batch has nobody who pays for its reading')
   let chosen: Chosen | null = null
   const { bodies } = given.settings
   const bounds = { ...bodies, outermost: bodies.members }

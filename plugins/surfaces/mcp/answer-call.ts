@@ -28,7 +28,7 @@ const refusal = (error: unknown, headers: IncomingHttpHeaders, id: ClientMessage
 
 /** The answer to one message of an agent. */
 export const answerCall = async (
-  { input, headers, caller, signal }: Request<OrderedJson, unknown, Caller>,
+  { input, headers, caller, pace, signal }: Request<OrderedJson, unknown, Caller>,
   given: ClearNeeds,
 ): Promise<Reply> => {
   admitPlace(headers, given.settings)
@@ -43,7 +43,7 @@ export const answerCall = async (
       instructions,
       lasting: listLifeMs,
       tools: () => listFor(caller, given, signal),
-      call: (name, args, told) => callFor(caller, given, name, args, told.signal),
+      call: (name, args, told) => callFor(caller, given, name, args, { signal: told.signal, pace }),
     })
     const result = await answering({ ...message, signal, notify: () => undefined })
     return json({ jsonrpc: '2.0', id, result })

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { hasScope, type Caller } from '../../../core/access/caller.ts'
 import { print } from '../../../core/dialects/json.ts'
-import { readPlain } from '../../../core/dialects/read-json.ts'
 import { decideTool } from '../../shared/dialects/mcp/decide-tool.ts'
 import { RpcError, rpcErrorCodes } from '../../shared/dialects/mcp/rpc.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
@@ -17,7 +16,7 @@ import { checked } from '../../../core/validate.ts'
 import { decisionFor, anyDecisionModel } from '../../shared/decisions/decide-for-caller.ts'
 import { parametersOf } from '../shared/tool-schema.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { type Arguments, type ClearNeeds, type Offer, usualParams } from './offer.ts'
+import { type Arguments, type ClearNeeds, type Offer, type Running, plainArguments, usualParams } from './offer.ts'
 import { mcpSettings } from './settings.ts'
 
 type Clear = Extract<Tool, { kind: 'simple' }>
@@ -36,10 +35,8 @@ const offerOf = (tool: Clear, { organization, key }: Caller): Offer => ({
     name: tool.name,
     ...{ description: tool.description, inputSchema: parametersOf(tool), annotations: hints },
   },
-  async run(args, signal) {
-    const text = print(args)
-    if (Buffer.byteLength(text) > (tool.mostParams ?? usualParams)) throw new BadRequest('The arguments are too long')
-    const { told, odd } = toldParams(tool.params, readPlain(text) as Readonly<Record<string, unknown>>)
+  async run(args, { signal }) {
+    const { told, odd } = toldParams(tool.params, plainArguments(args, tool.mostParams ?? usualParams))
     if (odd !== null) throw new BadRequest('Validation failed', { validator: { [odd]: 'Unknown field' } })
     const params = checked(tool.params, told)
     // No model works for a tool in the clear.
@@ -66,7 +63,7 @@ const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
     name: decideTool.name,
     ...{ description: decideTool.about, inputSchema: decideSchema, annotations: { ...hints, openWorldHint: false } },
   },
-  async run(args, signal) {
+  async run(args, { signal }) {
     const known = ['state', 'questions', 'model']
     const odd = [...args.keys()].find((name) => !known.includes(name))
     if (odd !== undefined)
@@ -107,8 +104,9 @@ export const callFor = async (
   given: ClearNeeds,
   name: string,
   args: unknown,
-  signal: AbortSignal,
+  running: Running,
 ): Promise<object> => {
+  const { signal } = running
   const offer =
     (await offersFor(caller, given, signal)).find(({ described }) => described.name === name) ??
     (hasServers(given) ? await (await serverOffers()).offerOfServers(caller, given, name, signal) : undefined)
@@ -116,7 +114,7 @@ export const callFor = async (
   if (offer === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
   const told = argumentsOf(args)
   try {
-    const result = await offer.run(told, signal)
+    const result = await offer.run(told, running)
     const [made, size] =
       typeof result === 'string'
         ? [{ content: content(result) }, Buffer.byteLength(result)]

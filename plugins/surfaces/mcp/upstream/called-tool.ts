@@ -6,7 +6,7 @@ import type { Completion } from '../../../../core/ports/upstream.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
 import { pricedAt } from '../../../shared/prices.ts'
 import { settled } from '../../shared/settle.ts'
-import type { ClearNeeds } from '../offer.ts'
+import type { ClearNeeds, Running } from '../offer.ts'
 import type { ServedTool, ToolResult } from '../served-tools.ts'
 import { mcpSettings } from '../settings.ts'
 
@@ -37,10 +37,10 @@ export const calledTool = async (
   args: Readonly<Record<string, unknown>>,
   caller: Caller,
   { servers, filters, meter, settings }: ClearNeeds,
-  signal: AbortSignal,
+  { signal, pace }: Running,
 ): Promise<ToolResult> => {
   const billed = billedOf(tool.server, mcpSettings.of(settings).servers[tool.server]!.price)
-  const passage = passageThrough(filters, { model: billed.name, organization: caller.organization })
+  const passage = passageThrough(filters, { model: billed.name, organization: caller.organization, pace })
   const { input } = passage === null ? { input: args } : await passage.request({ input: args }, signal)
   const reservation = await meter.reserve(caller, billed, { input: 0, output: 0 })
   const answer = servers.call(caller, tool, input, signal)

@@ -1,12 +1,10 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../../core/access/caller.ts'
 import { hasScope } from '../../../../core/access/caller.ts'
-import { print } from '../../../../core/dialects/json.ts'
-import { readPlain } from '../../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import { checked } from '../../../../core/validate.ts'
 import { schemaOf } from '../../shared/json-schema.ts'
-import { type Arguments, type ClearNeeds, type Offer, usualParams } from '../offer.ts'
+import { type ClearNeeds, type Offer, plainArguments, usualParams } from '../offer.ts'
 import type { ServedTool } from '../served-tools.ts'
 import { mcpSettings } from '../settings.ts'
 import { calledTool } from './called-tool.ts'
@@ -26,15 +24,9 @@ const callParams = v.strictObject({
   arguments: v.optional(v.pipe(v.looseObject({}), v.description('As the inputSchema of the tool wants them')), {}),
 })
 
-const plainArguments = (args: Arguments, most: number): Record<string, unknown> => {
-  const text = print(args)
-  if (Buffer.byteLength(text) > most) throw new BadRequest('The arguments are too long')
-  return readPlain(text) as Record<string, unknown>
-}
-
 const offerOf = (tool: ServedTool, caller: Caller, given: ClearNeeds): Offer => ({
   described: tool.described,
-  run: async (args, signal) => calledTool(tool, plainArguments(args, mostArguments), caller, given, signal),
+  run: async (args, running) => calledTool(tool, plainArguments(args, mostArguments), caller, given, running),
 })
 
 const finding = (caller: Caller, { servers }: ClearNeeds): Offer => ({
@@ -46,7 +38,7 @@ const finding = (caller: Caller, { servers }: ClearNeeds): Offer => ({
       annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
     },
   },
-  async run(args, signal) {
+  async run(args, { signal }) {
     const { query, most } = checked(findParams, plainArguments(args, usualParams))
     const tools = await servers.find(caller, query, most, signal)
     return JSON.stringify({ tools: tools.map(({ described }) => described) })
@@ -62,12 +54,12 @@ const calling = (caller: Caller, given: ClearNeeds): Offer => ({
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     },
   },
-  async run(args, signal) {
+  async run(args, running) {
     const params = checked(callParams, plainArguments(args, mostArguments))
-    const tool = await toolNamed(caller, given, params.name, signal)
+    const tool = await toolNamed(caller, given, params.name, running.signal)
     if (tool === undefined)
       throw new BadRequest('There is no such tool', { validator: { name: 'Expected one that findTools tells' } })
-    return calledTool(tool, params.arguments, caller, given, signal)
+    return calledTool(tool, params.arguments, caller, given, running)
   },
 })
 

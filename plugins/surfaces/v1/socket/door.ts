@@ -44,7 +44,7 @@ export const openSocket = (
 ): Reply => {
   if (!/\bwebsocket\b/i.test(headers.upgrade ?? ''))
     throw new WrongMethod('This path takes POST, or a WebSocket by GET')
-  if (held === null || pace === null) throw new Error('A connection has nobody who pays for it')
+  if (held === null) throw new Error('A connection has nobody who pays for it')
   const { settings } = given
   const most = settings.bodies.chat
   const server = new WebSocketServer({
