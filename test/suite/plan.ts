@@ -134,6 +134,10 @@ const long: readonly string[] = [
   'receipt-log',
   'visited',
   'adapters/production/enclave/harden',
+  'straight',
+  'plugins/shared/decoder-fences',
+  'bench',
+  'packed-pages',
 ]
 
 /** Files beside the longest that have a process to themselves: they read its arguments, change it, or measure it. */
