@@ -26,5 +26,16 @@ export const droppedMembers = () => {
   }
 }
 
+/** The members that a backend of the same dialect gets. All others are dropped; those that the gateway takes for itself bear no path. */
+export const passedMembers = (request: object, passed: ReadonlySet<string>, taken: ReadonlySet<string> = new Set()) => {
+  const { drop, paths } = droppedMembers()
+  const body: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(request)) {
+    if (passed.has(name)) body[name] = value
+    else if (value != null && !taken.has(name)) drop(name)
+  }
+  return { body, drop, paths }
+}
+
 /** Notes the path of a member that is left out, once. Beyond 32 paths `others` stands for the rest. */
 export type Drop = ReturnType<typeof droppedMembers>['drop']

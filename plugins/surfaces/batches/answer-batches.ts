@@ -3,11 +3,11 @@ import { type Reply, json } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import { refuseMember } from '../../../core/dialects/json-object.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
-import { missingAsNull, toldAll } from './answer-files.ts'
+import { listThings } from './answer-files.ts'
 import type { Given } from './needs.ts'
 import { batchesOf, toldObject } from './relay.ts'
 import { billedBatch, modelOf, refuseUnpaid } from './results.ts'
-import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
+import { type KeptThing, keepThing, ownThing, refuseUnread, things } from './rows.ts'
 
 type Asked<Input = unknown, Query = unknown, Path extends string = string> = Request<Input, Query, Caller, Path>
 
@@ -58,20 +58,8 @@ export const createBatch = async ({ input, caller, signal }: Asked<CreateBatch>,
 }
 
 /** The batches of the caller, the newest first. */
-export const listBatches = async (
-  { caller, query, signal }: Asked<unknown, { readonly limit: number; readonly after?: string | undefined }>,
-  given: Given,
-): Promise<Reply> => {
-  const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'openai', role: 'batch' }, query)
-  const data = await toldAll(rows, (id, row) => toldBatch(given, id, row, signal).catch(missingAsNull))
-  return json({
-    object: 'list',
-    data,
-    has_more: hasMore,
-    first_id: rows[0]?.id ?? null,
-    last_id: rows.at(-1)?.id ?? null,
-  })
-}
+export const listBatches = (request: Parameters<typeof listThings>[0], given: Given): Promise<Reply> =>
+  listThings(request, given, 'batch', (id, row) => toldBatch(given, id, row, request.signal))
 
 type OfBatch = Asked<unknown, unknown, '/v1/batches/{id}'>
 

@@ -56,29 +56,34 @@ export const toldAll = async (
   tell: (id: string, row: KeptThing) => Promise<unknown>,
 ): Promise<readonly unknown[]> => {
   const told: unknown[] = []
-  for (let at = 0; at < rows.length; at += atOnce)
-    told.push(...(await Promise.all(rows.slice(at, at + atOnce).map(({ id, row }) => tell(id, row)))))
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const part = rows.slice(at, at + atOnce).map(({ id, row }) => tell(id, row).catch(missingAsNull))
+    told.push(...(await Promise.all(part)))
+  }
   return told.filter((file) => file !== null)
 }
 
 const fileOf = (given: Given, id: string, row: KeptThing, signal: AbortSignal) =>
   toldObject(given, batchesOf(given, row), { method: 'GET', path: `/files/${id}` }, signal)
 
-/** The files of the caller, the newest first. */
-export const listFiles = async (
-  { caller, query, signal }: Asked<{ readonly limit: number; readonly after?: string | undefined }>,
-  given: Given,
+type OfPage = Asked<{ readonly limit: number; readonly after?: string | undefined }>
+
+/** The caller's things of a role as OpenAI lists them, the newest first. */
+export const listThings = async (
+  { caller, query }: OfPage,
+  { store }: Given,
+  role: 'file' | 'batch',
+  tell: (id: string, row: KeptThing) => Promise<object>,
 ): Promise<Reply> => {
-  const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'openai', role: 'file' }, query)
-  const data = await toldAll(rows, (id, row) => fileOf(given, id, row, signal).catch(missingAsNull))
-  return json({
-    object: 'list',
-    data,
-    has_more: hasMore,
-    first_id: rows[0]?.id ?? null,
-    last_id: rows.at(-1)?.id ?? null,
-  })
+  const { rows, hasMore } = await ownThings(store, caller, { dialect: 'openai', role }, query)
+  const data = await toldAll(rows, tell)
+  const [first_id, last_id] = [rows[0]?.id ?? null, rows.at(-1)?.id ?? null]
+  return json({ object: 'list', data, has_more: hasMore, first_id, last_id })
 }
+
+/** The files of the caller, the newest first. */
+export const listFiles = (request: OfPage, given: Given): Promise<Reply> =>
+  listThings(request, given, 'file', (id, row) => fileOf(given, id, row, request.signal))
 
 /** Null for what is not found. */
 export const missingAsNull = (error: unknown): null => {

@@ -85,7 +85,7 @@ export const listMessageBatches = async (
 ): Promise<Reply> => {
   const page = { limit: query.limit, after: query.after_id }
   const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'messages' }, page)
-  const data = await toldAll(rows, (id, row) => relayed(given, [id, row], signal).catch(missingAsNull))
+  const data = await toldAll(rows, (id, row) => relayed(given, [id, row], signal))
   return json({ data, has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null })
 }
 

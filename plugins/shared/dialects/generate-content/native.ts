@@ -8,7 +8,7 @@ import {
 } from '../../../../core/dialects/json-object.ts'
 import { isKeepsake } from '../keepsake.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
-import { droppedMembers, type Drop } from '../translated-request.ts'
+import { passedMembers, type Drop } from '../translated-request.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
 import { isStored } from './turns.ts'
@@ -20,12 +20,7 @@ export const nativeOf = (
   request: GenerateRequest,
   serverTools: ServerTools,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
-  const { drop, paths } = droppedMembers()
-  const body: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(camel(request))) {
-    if (passed.has(name)) body[name] = value
-    else if (value != null) drop(name)
-  }
+  const { body, drop, paths } = passedMembers(camel(request), passed)
   body['contents'] = sameOr(request.contents, (content, at) => {
     const parts = content.parts.flatMap((part, index) => partOf(part, `contents.${at}.parts.${index}`, drop))
     const isSame = parts.length === content.parts.length && parts.every((part, index) => part === content.parts[index])

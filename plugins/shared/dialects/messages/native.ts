@@ -2,7 +2,7 @@ import type { Native } from '../../../../core/ports/upstream.ts'
 import { memberNamed, sameOr, refuseStoredState, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { isKeepsake } from '../keepsake.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
-import { droppedMembers, type Drop } from '../translated-request.ts'
+import { passedMembers, type Drop } from '../translated-request.ts'
 import type { CountRequest, Tool } from './shape.ts'
 
 /** Members that a backend of the same dialect is given as they came. */
@@ -37,12 +37,7 @@ export const nativeOf = (
   headers: JsonObject,
   serverTools: ServerTools,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
-  const { drop, paths } = droppedMembers()
-  const body: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(request)) {
-    if (passed.has(name)) body[name] = value
-    else if (value != null && !routed.has(name)) drop(name)
-  }
+  const { body, drop, paths } = passedMembers(request, passed, routed)
   body['messages'] = sameOr(request.messages, (turn, at) => {
     if (typeof turn.content === 'string') return turn
     const content = blocksOf(turn.content, `messages.${at}.content`, drop)

@@ -7,7 +7,7 @@ import {
   type JsonObject,
 } from '../../../../core/dialects/json-object.ts'
 import { isKeepsake, readKeepsake, type Seal } from '../keepsake.ts'
-import { droppedMembers, type Drop } from '../translated-request.ts'
+import { passedMembers, type Drop } from '../translated-request.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
 import { withMemory } from './memory.ts'
 import { offersTools } from './namespaces.ts'
@@ -58,12 +58,7 @@ export const nativeOf = (
   serverTools: ServerTools,
   seal: Seal,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
-  const { drop, paths } = droppedMembers()
-  const body: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(request)) {
-    if (passed.has(name)) body[name] = value
-    else if (value != null && !routed.has(name)) drop(name)
-  }
+  const { body, drop, paths } = passedMembers(request, passed, routed)
   const { input } = request
   const ownIn = (tools: readonly ResponsesTool[], path: string): readonly ResponsesTool[] => {
     for (const [at, tool] of tools.entries()) refuseStores(tool, `${path}.${at}`)
