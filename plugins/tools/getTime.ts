@@ -58,12 +58,13 @@ const formatted = (timeZone: string, time: Date) => {
   }
 }
 
-/** The minutes of an offset such as `+05:30` ahead of UTC, at most fourteen hours. Null when the text is no offset. */
+/** The minutes of an offset such as `+05:30` ahead of UTC. Null when the text is no offset. Throws beyond fourteen hours, where no zone is. */
 const offsetOf = (timeZone: string): number | null => {
   const [, sign, hours, minutes] = /^(?:UTC|GMT)?([+-])(\d{2}):?([0-5]\d)$/.exec(timeZone) ?? []
   if (hours === undefined) return null
   const ahead = Number(hours) * 60 + Number(minutes)
-  return ahead > 14 * 60 ? null : sign === '-' ? -ahead : ahead
+  if (ahead > 14 * 60) throw new RangeError('No zone has such an offset')
+  return sign === '-' ? -ahead : ahead
 }
 
 /** As ISO 8601 has it: `+05:30`. */

@@ -38,11 +38,12 @@ export const leavingHttp = (take: (handed: Handed) => void): Reply => ({
 })
 
 /**
- * Node takes every request with an upgrade out of HTTP once a server listens for one. A WebSocket goes through the
- * listener with a response of its own; any other request goes on as if it had asked for no upgrade.
+ * Once a server listens for upgrades, Node 20 and 22 take each request with one out of HTTP; newer ones ask first. A WebSocket goes
+ * through the listener with a response of its own; any other request goes on as if it had asked for no upgrade.
  */
-export const handUpgrades = (server: Server, listener: RequestListener): void =>
-  void server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+export const handUpgrades = (server: Server, listener: RequestListener): void => {
+  Object.assign(server, { shouldUpgradeCallback: asksWebSocket })
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // The answer to an earlier request of the connection is not written yet.
     if ((socket as { readonly _httpMessage?: object | null })._httpMessage) return void socket.destroy()
     if (!asksWebSocket(request)) return backToHttp(server, request, socket, head)
@@ -54,6 +55,7 @@ export const handUpgrades = (server: Server, listener: RequestListener): void =>
     socket.on('error', () => socket.destroy())
     listener(request, response)
   })
+}
 
 const backToHttp = (server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void => {
   const { rawHeaders, method, url, httpVersion } = request
