@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer'
 import type { Pace } from './loop-time.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
 import { type JsonScan, type Piece, backslash, comma, isSpace, longValue, malformed } from './json-scan.ts'
-import { readOrdered, twice } from './json.ts'
+import { control, membersIn, parsed, readOrdered, twice } from './json.ts'
 
 /** Objects of a `plain` value are objects; of an `ordered` one Maps, whose keys keep their order and stand once. */
 export type Form = 'plain' | 'ordered'
@@ -11,29 +11,6 @@ export type Form = 'plain' | 'ordered'
 const pieceBytes = 64 * 1024
 /** Nanoseconds for a byte of a long string, and for a byte of a run, where the keys may all be new. */
 const [stringNs, runNs] = [4, 60]
-
-export const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch (cause) {
-    throw malformed(cause)
-  }
-}
-
-const holds = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** Members of all objects in a value. */
-export const membersIn = (value: unknown): number => {
-  if (!holds(value)) return 0
-  let count = 0
-  if (Array.isArray(value)) for (const item of value) count += holds(item) ? membersIn(item) : 0
-  else
-    for (const name in value) {
-      const member: unknown = value[name as keyof typeof value]
-      count += 1 + (holds(member) ? membersIn(member) : 0)
-    }
-  return count
-}
 
 /** A long text on its way to a value. */
 interface Reading {
@@ -122,7 +99,7 @@ const longObject = async (reading: Reading, pieces: readonly Piece[]): Promise<o
     const from = contentOf(reading, piece, at === 0)
     if (from < 0) continue
     if (piece.value >= 0) {
-      const name = nameOf(reading, from, piece.value)
+      const [name = ''] = Object.keys(parsed(`{${reading.scan.bytes.toString('utf8', from, piece.value)}0}`) as object)
       put(whole, name, await longAt(reading, piece.value))
       reading.members++
       continue
@@ -138,12 +115,6 @@ const longObject = async (reading: Reading, pieces: readonly Piece[]): Promise<o
 const onlySpace = ({ scan: { bytes } }: Reading, from: number, to: number): boolean =>
   bytes.subarray(from, to).every(isSpace)
 
-/** The key before a long value. */
-const nameOf = ({ scan: { bytes } }: Reading, from: number, value: number): string => {
-  const [[name] = ['']] = Object.entries(parsed(`{${bytes.toString('utf8', from, value)}0}`) as object)
-  return name
-}
-
 const put = (whole: object, name: string, value: unknown): void => {
   if (whole instanceof Map) {
     if (whole.has(name)) twice(name)
@@ -153,15 +124,12 @@ const put = (whole: object, name: string, value: unknown): void => {
   } else (whole as Record<string, unknown>)[name] = value
 }
 
-const control = /[\u0000-\u001f]/
-
 const longString = async (reading: Reading, begin: number, end: number): Promise<string> => {
-  const { pace, scan } = reading
-  const { bytes } = scan
+  const { bytes } = reading.scan
   const content = bytes.subarray(begin, end)
   if (isAscii(content) && !content.includes(backslash)) {
     for (let from = begin; from < end; from += pieceBytes) {
-      await pace.spend(stringNs * pieceBytes)
+      await reading.pace.spend(stringNs * pieceBytes)
       if (control.test(bytes.toString('latin1', from, Math.min(end, from + pieceBytes)))) throw malformed()
     }
     // One copy: pieces and their sum would stand in memory beside each other.
@@ -170,7 +138,7 @@ const longString = async (reading: Reading, begin: number, end: number): Promise
   const parts: string[] = []
   for (let from = begin; from < end;) {
     const to = pieceEnd(bytes, from, Math.min(end, from + pieceBytes), end)
-    await pace.spend(stringNs * (to - from))
+    await reading.pace.spend(stringNs * (to - from))
     parts.push(parsed(`"${bytes.toString('utf8', from, to)}"`) as string)
     from = to
   }

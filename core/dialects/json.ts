@@ -3,7 +3,7 @@ import type { OrderedJson } from '../ports/upstream.ts'
 import { deepestNesting, malformed, mostElements, tooDeep, tooMany } from './json-scan.ts'
 
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const control = /[\u0000-\u001f]/
+export const control = /[\u0000-\u001f]/
 
 /** A text that is being read. */
 interface Reading {
@@ -14,6 +14,8 @@ interface Reading {
    * again and again.
    */
   slash: number
+  /** Whether a key that stands twice is refused; else its last value counts. */
+  readonly isStrict: boolean
 }
 
 /** Goes to the next character that is no space, and gives its code; NaN at the end. */
@@ -55,7 +57,7 @@ const string = (reading: Reading): string => {
 const key = (reading: Reading, into: Map<string, OrderedJson>): string => {
   if (space(reading) !== 34) throw malformed()
   const name = string(reading)
-  if (into.has(name)) twice(name)
+  if (reading.isStrict && into.has(name)) twice(name)
   if (space(reading) !== 58) throw malformed()
   reading.at++
   return name
@@ -85,9 +87,9 @@ interface Open {
   key: string
 }
 
-/** JSON of RFC 8259 whose objects become Maps in the order sent. Throws BadRequest, also for a key that stands twice in one object. */
-export const readOrdered = (text: string, most = mostElements): OrderedJson => {
-  const reading: Reading = { text, at: 0, slash: -1 }
+/** JSON of RFC 8259 whose objects become Maps in the order sent. Throws BadRequest; where it is strict, for a key that stands twice too. */
+export const readOrdered = (text: string, most = mostElements, isStrict = true): OrderedJson => {
+  const reading: Reading = { text, at: 0, slash: -1, isStrict }
   const open: Open[] = []
   let elements = 0
   for (;;) {
@@ -137,7 +139,24 @@ const placed = (reading: Reading, open: Open[], whole: OrderedJson): OrderedJson
   }
 }
 
-const parsed = (text: string): unknown => {
+/** Node 24 and 26 take a name with an escape for another one that they read before (nodejs/node#63785). */
+const [, reread] = ['{"misread":0,"\\\\":0}', '{"misread":0,"\\"":0}'].map((text) => JSON.parse(text) as object)
+const misreads = !('"' in reread!)
+
+/** Whether a JSON writes a name with an escape: a string has one, and a colon is behind it. */
+export const hasEscapedName = (text: string): boolean =>
+  text.includes('\\') &&
+  Array.from(text.matchAll(/"[^"\\]*"|"[^"\\]*(?:\\.[^"\\]*)+"\s*(:?)/gs), ([, colon]) => colon).includes(':')
+
+/** Maps, however deep, as objects. */
+export const plainOf = (value: OrderedJson): unknown => {
+  if (Array.isArray(value)) return value.map(plainOf)
+  return value instanceof Map ? Object.fromEntries([...value].map(([name, member]) => [name, plainOf(member)])) : value
+}
+
+/** The value of a JSON text. Throws BadRequest for what is none. */
+export const parsed = (text: string): unknown => {
+  if (misreads && hasEscapedName(text)) return plainOf(readOrdered(text, Infinity, false))
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -153,6 +172,19 @@ export const twice = (name: string): never => {
 }
 
 const holds = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Members of all objects in a value. */
+export const membersIn = (value: unknown): number => {
+  if (!holds(value)) return 0
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += holds(item) ? membersIn(item) : 0
+  else
+    for (const name in value) {
+      const member: unknown = value[name as keyof typeof value]
+      count += 1 + (holds(member) ? membersIn(member) : 0)
+    }
+  return count
+}
 
 /** JSON text; Maps, however deep, become objects in their own order, and numbers keep every digit. */
 export const print = (value: unknown): string => (holdsMap(value) ? write(value) : (JSON.stringify(value) ?? 'null'))

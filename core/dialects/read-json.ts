@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { BadRequest } from '../errors.ts'
 import { type Pace, freePace } from './loop-time.ts'
 import { type JsonBounds, JsonScan, usualBounds } from './json-scan.ts'
-import { type Form, membersIn, parsed, readInPieces } from './json-pieces.ts'
+import { type Form, readInPieces } from './json-pieces.ts'
 import { type MemberTexts, memberTexts } from './json-text.ts'
-import { readOrdered, twice } from './json.ts'
+import { membersIn, parsed, readOrdered, twice } from './json.ts'
 
 /** What a `relayed` text is read to. */
 export interface Relayed {

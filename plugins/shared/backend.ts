@@ -4,7 +4,7 @@ import type { Answer, Clock } from '../../core/ports/platform.ts'
 import { type GatheredBytes, gatheredBytes } from '../../core/gathered-bytes.ts'
 import { flowOf, takeAll } from '../../core/ports/flow.ts'
 import type { Soon } from '../../core/ports/soon.ts'
-import { membersIn } from '../../core/dialects/json-pieces.ts'
+import { membersIn, parsed } from '../../core/dialects/json.ts'
 import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
 import { isJsonObject } from '../../core/dialects/json-object.ts'
 import { readJson } from '../../core/dialects/read-json.ts'
@@ -186,7 +186,7 @@ const opens = /^\s*\{/
 export const parseObject = (text: string): Record<string, unknown> | null => {
   if (!opens.test(text)) return null
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return parsed(text) as Record<string, unknown>
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { parsed } from '../../core/dialects/json-pieces.ts'
+import { parsed } from '../../core/dialects/json.ts'
 import { isSpace, malformed, tooWide } from '../../core/dialects/json-scan.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { gatheredBytes } from '../../core/gathered-bytes.ts'

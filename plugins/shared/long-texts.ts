@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { backslash, malformed, type JsonScan } from '../../core/dialects/json-scan.ts'
-import { parsed } from '../../core/dialects/json-pieces.ts'
+import { parsed } from '../../core/dialects/json.ts'
 import { keptText } from '../../core/dialects/json-text.ts'
 
 /** Long texts of a JSON as it writes them, with their quotes, by what they mean. */

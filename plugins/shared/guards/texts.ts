@@ -1,3 +1,4 @@
+import { parsed } from '../../../core/dialects/json.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { GuardedText } from '../../../core/ports/guard.ts'
 
@@ -63,7 +64,7 @@ const mapped = (value: unknown, name: string, role: string | null, open: boolean
 const mappedJson = (text: string, role: string | null, replace: Replace): string => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parsed(text)
   } catch {
     return replace(text, role)
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { membersIn } from '../../../core/dialects/json-pieces.ts'
+import { membersIn } from '../../../core/dialects/json.ts'
 import { JsonScan, usualBounds } from '../../../core/dialects/json-scan.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { longTexts, noTexts, printAround, readAround } from '../../../plugins/shared/long-texts.ts'

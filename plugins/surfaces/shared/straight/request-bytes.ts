@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
-import { membersIn } from '../../../../core/dialects/json-pieces.ts'
+import { membersIn } from '../../../../core/dialects/json.ts'
 import type { ReadAround } from '../../../shared/long-texts.ts'
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
