@@ -143,10 +143,9 @@ const placed = (reading: Reading, open: Open[], whole: OrderedJson): OrderedJson
 const [, reread] = ['{"misread":0,"\\\\":0}', '{"misread":0,"\\"":0}'].map((text) => JSON.parse(text) as object)
 const misreads = !('"' in reread!)
 
-/** Whether a JSON writes a name with an escape: a string has one, and a colon is behind it. */
+/** Whether a JSON writes a name with an escape: a colon stands behind the rest of the string, from its first backslash on. */
 export const hasEscapedName = (text: string): boolean =>
-  text.includes('\\') &&
-  Array.from(text.matchAll(/"[^"\\]*"|"[^"\\]*(?:\\.[^"\\]*)+"\s*(:?)/gs), ([, colon]) => colon).includes(':')
+  text.includes('\\') && Array.from(text.matchAll(/(?:\\.[^"\\]*)+(?:"\s*(:?))?/gs), ([, colon]) => colon).includes(':')
 
 /** Maps, however deep, as objects. */
 export const plainOf = (value: OrderedJson): unknown => {
