@@ -139,7 +139,7 @@ const placed = (reading: Reading, open: Open[], whole: OrderedJson): OrderedJson
   }
 }
 
-/** Node 24 and 26 take a name with an escape for another one that they read before (nodejs/node#63785). */
+/** The JSON parser of Node 24 and 26 takes a name with an escape for another name that it read before (nodejs/node#63785). */
 const [, reread] = ['{"misread":0,"\\\\":0}', '{"misread":0,"\\"":0}'].map((text) => JSON.parse(text) as object)
 const misreads = !('"' in reread!)
 

@@ -186,7 +186,7 @@ const opens = /^\s*\{/
 export const parseObject = (text: string): Record<string, unknown> | null => {
   if (!opens.test(text)) return null
   try {
-    return (text.includes('\\') ? parsed(text) : JSON.parse(text)) as Record<string, unknown>
+    return parsed(text) as Record<string, unknown>
   } catch {
     return null
   }

@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 724,
   'plugins/observers': 1787,
-  'plugins/providers': 8884,
+  'plugins/providers': 8876,
   'plugins/readers': 6762,
   'plugins/sealed': 150,
   'plugins/sealed/client': 3036,

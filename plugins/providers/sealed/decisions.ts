@@ -1,5 +1,6 @@
+import { plainOf } from '../../../core/dialects/json.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import type { Decided, DecideCall, Distribution, OrderedJson, Question } from '../../../core/ports/upstream.ts'
+import type { Decided, DecideCall, Distribution, Question } from '../../../core/ports/upstream.ts'
 import { normalised, badAnswer } from '../../shared/decisions/probabilities.ts'
 import type {
   Decision,
@@ -30,7 +31,7 @@ const sealedParts = (call: DecideCall): readonly DecisionParams[] => {
     parts.push(call.questions.slice(at, at + mostQuestions))
   const { model, images, samples, steps } = call
   const shared = {
-    ...{ model, state: plain(call.state), ...(images.length > 0 && { images }) },
+    ...{ model, state: plainOf(call.state), ...(images.length > 0 && { images }) },
     ...(samples !== null && { samples }),
     ...(steps !== null && { steps }),
   }
@@ -57,29 +58,20 @@ const refuseUnfit = (question: Question, at: number): void => {
 
 const printed = (question: Question): SealedQuestion => {
   const { type } = question
-  const instructions = plain(question.instructions)
+  const instructions = plainOf(question.instructions)
   switch (question.type) {
     case 'choice':
       return {
         ...{ type, instructions },
-        criteria: Object.fromEntries(question.options.map(({ label, description }) => [label, plain(description)])),
+        criteria: Object.fromEntries(question.options.map(({ label, description }) => [label, plainOf(description)])),
       }
     case 'score':
-      return { type, instructions, criteria: question.levels.map(plain) }
+      return { type, instructions, criteria: question.levels.map(plainOf) }
     case 'noul': {
-      const told = { true: plain(question.yes), false: plain(question.no) }
+      const told = { true: plainOf(question.yes), false: plainOf(question.no) }
       return { type, instructions, ...((question.yes !== null || question.no !== null) && { criteria: told }) }
     }
   }
-}
-
-/** The same as objects of JavaScript. */
-const plain = (value: OrderedJson): unknown => {
-  if (Array.isArray(value)) return (value as readonly OrderedJson[]).map(plain)
-  if (!(value instanceof Map)) return value
-  return Object.fromEntries(
-    [...(value as ReadonlyMap<string, OrderedJson>)].map(([name, inner]) => [name, plain(inner)]),
-  )
 }
 
 /** The answers of all parts together. Throws UpstreamFailed for what is no answer to its question. */

@@ -21,7 +21,7 @@ export interface ClearNeeds extends CallerDecisionNeeds {
 /** The arguments of a call in the order of the caller. */
 export type Arguments = ReadonlyMap<string, OrderedJson>
 
-/** Throws BadRequest where they have more bytes. */
+/** The arguments as objects of JavaScript. Throws BadRequest for arguments of more bytes. */
 export const plainArguments = (args: Arguments, most: number): Record<string, unknown> => {
   const text = print(args)
   if (Buffer.byteLength(text) > most) throw new BadRequest('The arguments are too long')

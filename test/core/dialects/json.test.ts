@@ -185,7 +185,7 @@ t.test('the names of one caller change no name of another', async (t) => {
   }
 })
 
-t.test('a name with an escape is told from a text with one', (t) => {
+t.test('JSON is searched for escapes in its names, and not in its texts', (t) => {
   for (const text of Object.values(alike)) t.ok(hasEscapedName(text), text)
   for (const text of ['{"a" :1,"b\\n"\n: 2}', '["\\"",{"\\u0041":"b"}]', '{"\\\\":{}}'])
     t.ok(hasEscapedName(text), text)
