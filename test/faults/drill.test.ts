@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { StartGateway } from '../../adapters/drill/play-acts.ts'
 import { scenes } from '../../adapters/drill/scenes.ts'
-import { drill, responsesWordings, startOurs, startResponses } from './drill.ts'
+import { drill, mostSlow, patienceFor, responsesWordings, settingsFor, startOurs, startResponses } from './drill.ts'
 import { isExpected, sealedScenes, startSealed } from './sealed.ts'
 import { responses, sealedTongues, tongues } from './tongues.ts'
 import { isWhole, sampled, seed } from '../whole.ts'
@@ -34,6 +34,14 @@ for (const [at, tongue] of tongues.entries()) {
     },
   )
 }
+
+t.test('a caller waits longer than the gateway waits for a silent backend, however slow the machine is', (t) => {
+  for (const slow of [1, 2, mostSlow]) {
+    const { firstToken } = settingsFor(pace, slow).timeouts!
+    t.ok(patienceFor(pace, slow) >= Number(firstToken) + 5_000, `${slow} times as slow`)
+  }
+  t.end()
+})
 
 t.test('every scene is known', (t) => {
   t.equal(scenes.length, 21)

@@ -13,13 +13,16 @@ import { responsesWording } from './responses-wording.ts'
 const spare = 3_000
 
 /** More spare time would keep the drill for minutes. */
-const mostSlow = 3
+export const mostSlow = 3
 
 /** Ms that no scene reaches whose backend is not silent. */
 const ages = 600_000
 
 /** Ms beyond its time that a late first token waits for the signs of life before it. */
 export const late = 2_000
+
+/** Ms of a quiet machine after which a call counts as hung: later than its first token may come. */
+export const patienceFor = (pace: number, slow: number): number => 5_000 + 85_000 * pace + spare * (slow - 1)
 
 /** A scene counts as endless after so many ms of a quiet machine. */
 const longest = 90_000
@@ -82,7 +85,7 @@ export const drill = async (
     pace,
     late,
     stalled: 30_000 * pace,
-    most: 5_000 + 85_000 * pace,
+    most: patienceFor(pace, slow),
     longest,
   }
   const results = new Map<Scene, Result>()

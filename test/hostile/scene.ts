@@ -1,5 +1,4 @@
 import type { Stage } from '../lab/hunt/stage.ts'
-import { slowness } from '../slowness.ts'
 
 /** Something that was measured, and what it may be at most. */
 export interface Figure {
@@ -35,25 +34,23 @@ export const mebibyte = 1024 * 1024
 /** Bytes that each process may take whatever was sent. */
 const room = 32 * mebibyte
 
-/** Plays it. Silences by the clock on the wall are judged on a quiet machine alone; stalls by how busy the machine is. */
+/** Plays it. Silences by the clock on the wall are judged on a quiet machine alone; stalls are the work of one process. */
 export const played = async (
   { play, stall = 200, memory }: Scene,
   stage: Stage,
   twin: Twin,
   quiet: boolean,
 ): Promise<readonly Figure[]> => {
-  const before = slowness()
   await stage.watch.begin()
   const { sent, figures = [] } = await play(stage, twin, quiet)
   const fallen = stage.fallen()
   // A process that ended answers no probe any more.
   if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]
   const seen = await stage.watch.end()
-  const longest = stall * (quiet ? 1 : Math.max(before, slowness()))
   const most = (memory ?? Math.max(4 * sent, room)) / mebibyte
   const sides = (['gateway', 'enclave'] as const).flatMap((side) => [
-    { name: `${side} stall, ms`, value: seen[side].stall, most: longest },
-    ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: longest }] : []),
+    { name: `${side} stall, ms`, value: seen[side].stall, most: stall },
+    ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: stall }] : []),
     { name: `${side} memory, MiB`, value: seen[side].peak / mebibyte, most },
   ])
   return [...sides, { name: 'processes ended', value: stage.fallen() === null ? 0 : 1, most: 0 }, ...figures]

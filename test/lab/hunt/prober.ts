@@ -62,11 +62,11 @@ const lane = ({ pid, options, body }: Probed) => {
     const silence = performance.now() - asked
     // A connection that is cut at once says nothing of the loop; the next probe makes another.
     if (well || silence > 1_000) {
-      const stall = Math.min(silence, spentBy(pid) - before)
-      seen.stall = Math.max(seen.stall, stall)
-      seen.silence = Math.max(seen.silence, silence)
       // While this thread has no core, an answer may lie here, and the process works for others.
-      seen.works.push(Math.max(0, stall - (corelessHere() - coreless)))
+      const work = Math.max(0, Math.min(silence, spentBy(pid) - before) - (corelessHere() - coreless))
+      seen.stall = Math.max(seen.stall, work)
+      seen.silence = Math.max(seen.silence, silence)
+      seen.works.push(work)
       seen.waits.push(silence)
     }
     answered()

@@ -69,7 +69,10 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
   })
   const list = el('ul', { class: 'places' })
   const dialog = el('dialog', { 'aria-label': 'Go to', on: { close: () => dialog.remove() } }, input, list)
+  const links = (): readonly HTMLElement[] => [...list.querySelectorAll('a')]
+  /** A place that has the focus keeps the focus when an answer of the gateway comes later. */
   const draw = (): void => {
+    const chosen = links().find((stop) => stop === document.activeElement)?.getAttribute('href')
     const named = placesFor(input.value, places)
     const shown = [...named, ...keys.filter(({ hash }) => !named.some((place) => place.hash === hash))].slice(0, most)
     list.replaceChildren(
@@ -77,6 +80,7 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
         ? [el('li', { class: 'note' }, 'Nothing is called so.')]
         : shown.map(({ words, hash }) => el('li', {}, link(words, hash)))),
     )
+    if (chosen != null) (links().find((stop) => stop.getAttribute('href') === chosen) ?? input).focus()
   }
   /** One question at a time, about the words of now. */
   const find = async (): Promise<void> => {
@@ -89,14 +93,14 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
     latest = ''
   }
   const step = (by: 1 | -1): void => {
-    const stops: readonly HTMLElement[] = [input, ...list.querySelectorAll('a')]
+    const stops = [input, ...links()]
     const at = stops.findIndex((stop) => stop === document.activeElement)
     stops[(at + by + stops.length) % stops.length]?.focus()
   }
   dialog.addEventListener('keydown', ({ key, target }) => {
     if (key === 'ArrowDown') step(1)
     if (key === 'ArrowUp') step(-1)
-    if (key === 'Enter' && target === input) list.querySelector('a')?.click()
+    if (key === 'Enter' && target === input) links()[0]?.click()
   })
   list.addEventListener('click', ({ target }) => {
     if (target instanceof Element && target.closest('a') !== null) dialog.close()
