@@ -23,14 +23,25 @@ export const post = async ({ base, key }: Door, path: string, body: Buffer, type
   }
 }
 
+/** The type of a body, and what comes in one chunk before the tiny ones. */
+export interface Beginning {
+  readonly type: string
+  readonly head: string
+}
+
 /** Sends a body in chunks of one byte until it is refused or there were so many; gives back the bytes that were sent. */
-export const inTinyChunks = async (door: Door, path: string, chunks: number): Promise<number> => {
+export const inTinyChunks = async (
+  door: Door,
+  path: string,
+  chunks: number,
+  { type, head }: Beginning = { type: json, head: ' ' },
+): Promise<number> => {
   const socket = await connected(door)
   let answered = false
   socket.once('data', () => (answered = true)).once('close', () => (answered = true))
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${door.key}\r\n` +
-      `content-type: ${json}\r\ntransfer-encoding: chunked\r\n\r\n`,
+      `content-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n${head.length.toString(16)}\r\n${head}\r\n`,
   )
   const many = Buffer.from('1\r\n \r\n'.repeat(5_000))
   let sent = 0

@@ -2,7 +2,16 @@ import { createTransport } from 'ehbp'
 import type { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { members, repeatedIn } from '../lab/hunt/bodies.ts'
 import { type Envelope, keyAt, sealedFor } from '../lab/hunt/sealing.ts'
-import { connected, inTinyChunks, leftOpen, pipelined, post, postSealed, unfinished } from './attacks.ts'
+import {
+  type Beginning,
+  connected,
+  inTinyChunks,
+  leftOpen,
+  pipelined,
+  post,
+  postSealed,
+  unfinished,
+} from './attacks.ts'
 import { batches } from './batches.ts'
 import { indexes } from './indexes.ts'
 import { clientOf, lanes } from './lanes.ts'
@@ -305,16 +314,19 @@ const lineBreaks = (bytes: number): Scene => ({
 const longForm: Scene = { ...lineBreaks(24_000_000), only: 'bench', memory: 112 * mebibyte }
 const forms: readonly Scene[] = [lineBreaks(2_000_000), longForm]
 
-const chunked = (name: string, path: string, chunks: number): Scene => ({
+const chunked = (name: string, path: string, chunks: number, beginning?: Beginning): Scene => ({
   name,
-  play: async (stage) => ({ sent: Math.min(4 * mebibyte, await inTinyChunks(stage, path, chunks)) }),
+  play: async (stage) => ({ sent: Math.min(4 * mebibyte, await inTinyChunks(stage, path, chunks, beginning)) }),
 })
 
 const chunks: readonly Scene[] = [
   chunked('a chat in 500,000 chunks of one byte', chat, 500_000),
   chunked('a chat in 12 million chunks of one byte', chat, 12_000_000),
   chunked('an upload in 500,000 chunks of one byte', '/files/encrypted/upload', 500_000),
-  chunked('a form in 500,000 chunks of one byte', '/v1/audio/transcriptions', 500_000),
+  chunked('a form in 500,000 chunks of one byte', '/v1/audio/transcriptions', 500_000, {
+    type: 'multipart/form-data; boundary=b',
+    head: '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n',
+  }),
 ]
 
 /** So many bytes of one request on each connection, which reads nothing. */

@@ -96,6 +96,7 @@ const long: readonly string[] = [
   'plugins/shared/pictures/images',
   'plugins/tools/transcribeAudioWithDiarization',
   'plugins/providers/flite',
+  'console-late',
   'console-settings',
   'two-files',
   'soak',

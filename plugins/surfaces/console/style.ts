@@ -40,7 +40,7 @@ small{display:block}
 .tile b .unpriced{font-size:1.1rem;letter-spacing:0}
 button,.button{font:inherit;font-weight:550;color:var(--text);background:var(--card);border:1px solid var(--line);border-radius:7px;padding:.36rem .8rem;min-height:2.15rem;cursor:pointer;text-decoration:none;display:inline-flex;align-items:center}
 button:hover,.button:hover{border-color:var(--dim)}
-button:disabled{opacity:.55;cursor:default}
+button:disabled,[aria-disabled=true]{opacity:.55;cursor:default}
 .main.main{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
 .danger{color:var(--bad)}
 .quiet,summary{font-size:.86rem}

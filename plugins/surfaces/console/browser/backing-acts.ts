@@ -38,8 +38,8 @@ export const backingActs = (
     place.replaceChildren(el('p', { role: 'status' }, words))
     await again()
   }
-  const tried = (work: Promise<void>): void =>
-    void work.catch((error: unknown) => {
+  const tried = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
       if (!signal.aborted) place.replaceChildren(refusal(error))
     })
   const choice = select({ 'aria-label': 'How long the backend rests' }, rests)

@@ -47,7 +47,7 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
           'p',
           { class: 'fine', role: 'status' },
           words,
-          undo !== null && [' ', button('Undo', () => void send(undo, 'The change is undone.', null), 'quiet')],
+          undo !== null && [' ', button('Undo', () => send(undo, 'The change is undone.', null), 'quiet')],
         ),
       )
     } catch (error) {
@@ -55,7 +55,7 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     }
   }
   const words = `The ${what} is changed. Every process takes the change within five seconds.`
-  const save = (): void => void send(changing.changeOf(own, current), words, changing.earlier(current))
+  const save = (): Promise<void> => send(changing.changeOf(own, current), words, changing.earlier(current))
   const own = form(save, changing.inputs(current), sending('Save'))
   return el('section', { class: 'card' }, told, folded(`Change this ${what}`, own))
 }

@@ -108,7 +108,7 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
   const region = stack()
   let stopping = new AbortController()
   const stop = button('Stop', () => stopping.abort())
-  const begin = button('Ask the cases', () => void askCases(), 'main')
+  const begin = button('Ask the cases', () => askCases(), 'main')
   stop.disabled = true
   const progress = (done: number, all: number): void => {
     bar.max = all
@@ -130,7 +130,6 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
   const askCases = async (): Promise<void> => {
     stopping = new AbortController()
     region.replaceChildren()
-    begin.disabled = true
     stop.disabled = false
     bar.hidden = false
     await play(AbortSignal.any([bench.signal, stopping.signal])).catch((error: unknown) => {
@@ -139,7 +138,6 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
       region.replaceChildren(faultOf(error))
     })
     if (stopping.signal.aborted) told.textContent = `Stopped after ${count(bar.value)} of ${count(bar.max)}`
-    begin.disabled = false
     stop.disabled = true
     bar.hidden = true
   }

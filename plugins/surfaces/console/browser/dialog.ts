@@ -13,18 +13,6 @@ export interface Question {
 export const ask = ({ title, words, yes, act }: Question): void => {
   const id = freshId('question')
   const told = el('div')
-  const dialog = el(
-    'dialog',
-    { 'aria-labelledby': id, on: { close: () => dialog.remove() } },
-    el('h2', { id }, title),
-    el('div', {}, words),
-    told,
-    div(
-      'actions',
-      button('Cancel', () => dialog.close()),
-      button(yes, () => void done(), 'danger'),
-    ),
-  )
   const done = async (): Promise<void> => {
     try {
       await act()
@@ -33,6 +21,18 @@ export const ask = ({ title, words, yes, act }: Question): void => {
       told.replaceChildren(refusal(error))
     }
   }
+  const dialog: HTMLDialogElement = el(
+    'dialog',
+    { 'aria-labelledby': id, on: { close: () => dialog.remove() } },
+    el('h2', { id }, title),
+    el('div', {}, words),
+    told,
+    div(
+      'actions',
+      button('Cancel', () => dialog.close()),
+      button(yes, done, 'danger'),
+    ),
+  )
   document.body.append(dialog)
   dialog.showModal()
 }

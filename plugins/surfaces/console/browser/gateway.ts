@@ -87,6 +87,8 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal,
     const answer = await fetch(base + path, {
       method,
       signal: until,
+      // What the reader ends is ended, too, where the tab closes at once.
+      keepalive: method === 'DELETE',
       ...bare,
       ...(ofCookie.test(path) && { credentials: 'same-origin' }),
       headers: {

@@ -72,7 +72,9 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
   const links = (): readonly HTMLElement[] => [...list.querySelectorAll('a')]
   /** A place that has the focus keeps the focus when an answer of the gateway comes later. */
   const draw = (): void => {
-    const chosen = links().find((stop) => stop === document.activeElement)?.getAttribute('href')
+    const chosen = links()
+      .find((stop) => stop === document.activeElement)
+      ?.getAttribute('href')
     const named = placesFor(input.value, places)
     const shown = [...named, ...keys.filter(({ hash }) => !named.some((place) => place.hash === hash))].slice(0, most)
     list.replaceChildren(

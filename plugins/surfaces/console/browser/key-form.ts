@@ -87,8 +87,6 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
   const told = el('div')
   const place = stack()
   const make = async (): Promise<void> => {
-    const submit = own.querySelector('button')
-    submit?.setAttribute('disabled', '')
     try {
       const shown = await secretOf(view, await createKey(view.gateway, wantedOf(own)))
       if (view.signal.aborted) return
@@ -96,10 +94,9 @@ export const keyForm = async (view: View): Promise<readonly HTMLElement[]> => {
       shown.querySelector<HTMLElement>('pre')?.focus()
     } catch (error) {
       told.replaceChildren(refusal(error))
-      submit?.removeAttribute('disabled')
     }
   }
-  const own = form(() => void make(), inputs(view, self), told, sending('Make the key'))
+  const own = form(make, inputs(view, self), told, sending('Make the key'))
   place.append(section('New key', own))
   return [heading('New key', link('All keys', '#/keys')), place]
 }

@@ -122,7 +122,7 @@ export const linesForm = (view: View): readonly Child[] => {
     found.replaceChildren(await tried(view, lines, call, secrets))
   }
   const own = form(
-    () => void check(),
+    check,
     fieldset('Backend', div('pair', backendFields())),
     fieldset('Model', div('pair', modelFields())),
     fieldset('Guards', div('pair', guardFields())),

@@ -25,28 +25,40 @@ const fetchLater = (): void => {
   for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="later"]')) link.rel = 'modulepreload'
 }
 
-const leave = (why: Error | null): void => {
-  const pass = session.pass()
+const forget = (): void => {
   inside?.end()
   inside = null
   clearTimeout(ending)
   session.close()
   document.title = 'Sign in · sealgate'
+}
+
+const waiting = (words: string): void =>
+  document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, words)))
+
+const showSignIn = (why: Error | null): void => {
+  forget()
   const openHeld = async (given: Pass): Promise<void> => open(await held(given), true)
   document.body.replaceChildren(signIn({ base, gateway: outside, why, open: openHeld }))
   document.getElementById('key')?.focus()
   // The form is painted before the browser is busy with the rest.
   requestAnimationFrame(() => setTimeout(fetchLater))
-  if (why === null && pass !== null && isSession(pass)) void revoke(pass)
 }
 
-/** Signing out ends the session at the gateway too. */
-const revoke = async ({ credential }: Pass): Promise<void> => {
-  try {
-    await gatewayAt(base, credential, new AbortController().signal).ask('DELETE', '/console/session')
-  } catch (error) {
-    if (inside === null) leave(asError(error))
-  }
+/** Ends the session at the gateway, too. The form comes when the gateway has ended the session, or says that it has not. */
+const signOut = async ({ credential }: Pass): Promise<void> => {
+  forget()
+  waiting('Signing out')
+  const gateway = gatewayAt(base, credential, new AbortController().signal)
+  const why = await gateway.ask('DELETE', '/console/session').then(() => null, asError)
+  if (inside === null) showSignIn(why)
+}
+
+/** The reader leaves, or `why` says what has ended. */
+const leave = (why: Error | null): void => {
+  const pass = session.pass()
+  if (why === null && pass !== null && isSession(pass)) void signOut(pass)
+  else showSignIn(why)
 }
 
 const asError = (error: unknown): Error | null => (error instanceof Error ? error : null)
@@ -109,7 +121,7 @@ const givenPass = async (): Promise<Pass | null> => {
 
 const begin = async (): Promise<void> => {
   const arrival = arrivalAt(location, history)
-  document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, 'Signing in')))
+  waiting('Signing in')
   try {
     if (arrival !== null) return await admit(arrival)
     const pass = await givenPass()

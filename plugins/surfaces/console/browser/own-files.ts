@@ -4,7 +4,7 @@ import { type Child, el, freshId, div } from './element.ts'
 import { count, percent, counted } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
-import { button, note, refusal, section, stack, toldPlace, form } from './parts.ts'
+import { button, note, refusal, section, sending, stack, toldPlace, form } from './parts.ts'
 import { scrolled } from './table.ts'
 
 interface Opened {
@@ -56,8 +56,8 @@ interface Place {
   again(): Promise<void>
 }
 
-const tried = ({ told, view }: Place, work: Promise<void>): void =>
-  void work.catch((error: unknown) => {
+const tried = ({ told, view }: Place, work: Promise<void>): Promise<void> =>
+  work.catch((error: unknown) => {
     if (!view.signal.aborted) told.replaceChildren(refusal(error))
   })
 
@@ -132,7 +132,6 @@ const uploading = (place: Place): HTMLElement => {
   const indexed = el('input', { type: 'checkbox' })
   const bar = el('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'Sealed and sent' })
   const state = toldPlace()
-  const submit = el('button', { type: 'submit', class: 'main' }, 'Seal and store')
   const send = async (file: File): Promise<void> => {
     bar.hidden = false
     const address = pathOf(path, { name: file.name, index: indexed.checked ? 'true' : null })
@@ -145,17 +144,10 @@ const uploading = (place: Place): HTMLElement => {
     input.value = ''
     await again()
   }
-  const begin = (): void => {
+  const begin = async (): Promise<void> => {
     const file = input.files?.item(0)
-    if (!file) return
-    submit.disabled = true
-    tried(
-      place,
-      send(file).finally(() => {
-        bar.hidden = true
-        submit.disabled = false
-      }),
-    )
+    if (file) await tried(place, send(file))
+    bar.hidden = true
   }
   return section(
     'Store a file',
@@ -163,7 +155,7 @@ const uploading = (place: Place): HTMLElement => {
       begin,
       div('field', el('label', { for: id }, 'File of this machine'), input),
       el('label', { class: 'check' }, indexed, 'Index it inside the enclave, so that its text is found'),
-      div('actions', submit, bar, state),
+      sending('Seal and store', bar, state),
     ),
   )
 }

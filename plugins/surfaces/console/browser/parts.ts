@@ -18,8 +18,30 @@ export const note = (...words: readonly Child[]): HTMLElement => el('p', { class
 export const badge = (kind: string, words: string): HTMLElement =>
   el('span', { class: `badge ${kind}` }, el('span', { class: 'lamp', 'aria-hidden': 'true' }), words)
 
-export const button = (words: string, act: () => void, kind = ''): HTMLButtonElement =>
-  el('button', { type: 'button', class: kind, on: { click: act } }, words)
+/** What a press begins; a promise lasts as long as the work. */
+type Act = () => void | Promise<void>
+
+/** Work that a control does once at a time: a second press does nothing, and the control keeps the focus. */
+const onceAtATime = (control: () => Element | null, act: Act): (() => Promise<void>) => {
+  let isBusy = false
+  return async () => {
+    if (isBusy) return
+    const work = act()
+    if (!(work instanceof Promise)) return
+    isBusy = true
+    control()?.setAttribute('aria-disabled', 'true')
+    await work.finally(() => {
+      isBusy = false
+      control()?.removeAttribute('aria-disabled')
+    })
+  }
+}
+
+export const button = (words: string, act: Act, kind = ''): HTMLButtonElement => {
+  const press = onceAtATime(() => own, act)
+  const own: HTMLButtonElement = el('button', { type: 'button', class: kind, on: { click: () => void press() } }, words)
+  return own
+}
 
 export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
   el('a', { href: hash, class: kind }, words)
@@ -60,8 +82,15 @@ export const select = (
   )
 
 /** A form that stays on its page; `send` begins with a click on its button. */
-export const form = (send: () => void, ...content: readonly Child[]): HTMLFormElement =>
-  el('form', { on: { submit: (event) => (event.preventDefault(), send()) } }, content)
+export const form = (send: Act, ...content: readonly Child[]): HTMLFormElement => {
+  const press = onceAtATime(() => own.querySelector('button[type=submit]'), send)
+  const own: HTMLFormElement = el(
+    'form',
+    { on: { submit: (event) => (event.preventDefault(), void press()) } },
+    content,
+  )
+  return own
+}
 
 /** The button that sends a form, with what stands beside it. */
 export const sending = (words: string, ...beside: readonly Child[]): HTMLElement =>

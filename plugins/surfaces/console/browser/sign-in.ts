@@ -48,16 +48,13 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
     ...{ placeholder: 'sk_live_…', 'aria-describedby': 'key-hint' },
   })
   const keep = el('input', { id: 'keep', type: 'checkbox' })
-  const submit = el('button', { type: 'submit', class: 'main' }, 'Sign in')
   const begin = async (): Promise<void> => {
     const credential = input.value.trim()
-    submit.disabled = true
     try {
       if (!isKey(credential) && !isOwnToken(credential)) throw noKey
       await open({ credential, until: null })
     } catch (error) {
       told.replaceChildren(error === noKey ? warning(shapeWords(credential)) : refusal(error))
-      submit.disabled = false
     }
   }
   const depart = (offer: Offer): void =>
@@ -77,12 +74,12 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
     el('h1', { tabindex: -1 }, 'Sign in'),
     logins,
     form(
-      () => void begin(),
+      begin,
       el('label', { for: 'key' }, 'Key of this gateway'),
       input,
       el('small', { id: 'key-hint' }, 'It opens a session of this gateway, and is kept nowhere.'),
       told,
-      submit,
+      el('button', { type: 'submit', class: 'main' }, 'Sign in'),
     ),
     el('p', { class: 'note' }, el('code', {}, 'sealgate keys create'), ' makes a key.'),
   )

@@ -54,15 +54,13 @@ const csvOfTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
 /** Saves the rows that are shown, or all rows once they are read. */
 const saving = <Row>({ file, columns, rows, saved = rows }: Table<Row>): HTMLElement => {
   const save = async (): Promise<void> => {
-    own.disabled = true
     try {
       download(file, csvOfTable(columns, typeof saved === 'function' ? await saved() : saved))
     } catch {
       own.textContent = 'CSV failed: again'
     }
-    own.disabled = false
   }
-  const own = button('CSV', () => void save(), 'quiet')
+  const own = button('CSV', save, 'quiet')
   return own
 }
 

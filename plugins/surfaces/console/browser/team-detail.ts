@@ -92,7 +92,7 @@ const openOrClose = ({ gateway, again }: View, team: Team, place: HTMLElement): 
       place.replaceChildren(refusal(error))
     })
   }
-  return button('Open team again', () => void open())
+  return button('Open team again', open)
 }
 
 const acts = (view: View, team: Team, draw: (team: Team) => void): Child =>

@@ -19,7 +19,7 @@ export const teamForm = ({ gateway, go }: View): readonly Child[] => {
     }
   }
   const own = form(
-    () => void make(),
+    make,
     field(
       'Name',
       'Letters, digits and . _ @ -; a team keeps its name.',

@@ -43,14 +43,7 @@ export const weightsForm = (view: View, chained: Chained): readonly Child[] => {
     found.replaceChildren()
     place.replaceChildren(
       isSound ? copied(change, 'The change of the configuration') : warning('A weight is a number from 0.'),
-      ...(view.sight.steers && isSound
-        ? [
-            div(
-              'actions',
-              button('Check and call', () => void check()),
-            ),
-          ]
-        : []),
+      ...(view.sight.steers && isSound ? [div('actions', button('Check and call', check))] : []),
     )
   }
   draw()

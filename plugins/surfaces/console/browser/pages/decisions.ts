@@ -127,14 +127,13 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
     const flaw = chosen.length === 0 ? 'No model is chosen.' : flawOf(draft)
     if (flaw !== null) return results.replaceChildren(warning(flaw))
     told.textContent = 'Asking'
-    begin.disabled = true
-    const models = await askedOf(view, path, draft, chosen).finally(() => (begin.disabled = false))
+    const models = await askedOf(view, path, draft, chosen)
     if (signal.aborted) return
     const curl = curlOf(gateway.base, path, 'POST', bodyOf(draft, chosen[0]?.model ?? ''))
     results.replaceChildren(...decisionResults(draft, models, curl))
     told.textContent = `Answered by ${models.filter(({ decided }) => decided !== null).length} of ${models.length}`
   }
-  const begin = button('Ask', () => void ask().catch(failed), 'main')
+  const begin = button('Ask', () => ask().catch(failed), 'main')
   const failed = (error: unknown): void => {
     if (signal.aborted) return
     if (error instanceof Refused && error.status === 401) return view.leave(error)

@@ -234,11 +234,7 @@ export const home: Page = {
     draw(await look(view, choice))
     every(pace, view.signal, again)
     return [
-      heading(
-        'Home',
-        told,
-        button('Refresh', () => void again(), 'quiet'),
-      ),
+      heading('Home', told, button('Refresh', again, 'quiet')),
       now,
       rest,
       note(`Times are those of ${zone()}. Days of usage are days of UTC.`),

@@ -61,7 +61,7 @@ const steering = (
       yes: 'Reload',
       act: reload,
     })
-  const checked = () => void check().catch((error: unknown) => tell('', refusal(error)))
+  const checked = () => check().catch((error: unknown) => tell('', refusal(error)))
   return [div('actions', hasFile && button('Check', checked), button('Reload', question), told), place]
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../../../sealed/client/client.ts'
 import { el, freshId, div } from '../element.ts'
-import { note, section } from '../parts.ts'
-import { type Witness, doing, labelled, workForm } from './doing.ts'
+import { form, note, section } from '../parts.ts'
+import { type Witness, doing, labelled } from './doing.ts'
 
 type Spoken = Readonly<Record<'role' | 'content', string>>
 
@@ -32,8 +32,7 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
   const turns: Spoken[] = []
   const log = el('ol', { class: 'said', 'aria-live': 'polite' })
   const prompt = el('textarea', { id, rows: 3, required: true, autocomplete: 'off' })
-  const submit = el('button', { type: 'submit', class: 'main', disabled: model() === '' }, 'Send sealed')
-  const { told, run } = doing(submit, signal)
+  const { told, run } = doing(signal)
   const shows = ({ role, content }: Spoken): { readonly line: HTMLElement; readonly words: HTMLElement } => {
     const words = el('p', {}, content)
     const line = el('li', { class: role }, el('b', {}, role === 'user' ? 'You' : 'Model'), words)
@@ -61,13 +60,12 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
   return section(
     'Chat',
     log,
-    workForm(
-      submit,
+    form(
       () => run(send),
       labelled('Message', id, prompt),
       ...(model() === '' ? [note('No model of this gateway is served sealed.')] : []),
       told,
-      div('actions', submit),
+      div('actions', el('button', { type: 'submit', class: 'main', disabled: model() === '' }, 'Send sealed')),
     ),
   )
 }

@@ -2,9 +2,9 @@ import type { Client } from '../../../../sealed/client/client.ts'
 import type { SealedFile } from '../../../../sealed/client/file-shapes.ts'
 import { el, freshId, div } from '../element.ts'
 import { count } from '../format.ts'
-import { button, facts, note, section, stack } from '../parts.ts'
+import { button, facts, form, note, section, sending, stack } from '../parts.ts'
 import { hexHead } from './attestations.ts'
-import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'
+import { RefusedHere, type Witness, doing, labelled } from './doing.ts'
 import { holdsKek } from './playground-client.ts'
 
 const mostBytes = 2_000_000
@@ -49,8 +49,7 @@ export interface Filing {
 export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement => {
   const id = freshId('file')
   const input = el('input', { id, type: 'file' })
-  const submit = el('button', { type: 'submit', class: 'main' }, 'Store sealed')
-  const { told, run } = doing(submit, signal)
+  const { told, run } = doing(signal)
   const place = stack()
   let stored: { readonly id: string; readonly by: Client } | null = null
   const forget = async (): Promise<void> => {
@@ -78,12 +77,11 @@ export const filePane = ({ client, witness, signal, kept }: Filing): HTMLElement
   }
   return section(
     'File',
-    workForm(
-      submit,
+    form(
       () => run(store),
       labelled('A file of at most 2 MB; without one, a sample', id, input),
       told,
-      div('actions', submit),
+      sending('Store sealed'),
     ),
     place,
     note('Its key is made in this tab and ends with it. Your own files take ', el('code', {}, 'sealgate console'), '.'),

@@ -1,8 +1,8 @@
 import type { Client } from '../../../../sealed/client/client.ts'
 import type { ToolDescriptor } from '../../../../sealed/client/tools.ts'
-import { append, el, freshId, div } from '../element.ts'
-import { note, prose, section, select } from '../parts.ts'
-import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'
+import { append, el, freshId } from '../element.ts'
+import { form, note, prose, section, select, sending } from '../parts.ts'
+import { RefusedHere, type Witness, doing, labelled } from './doing.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -49,8 +49,7 @@ export const toolPane = (
   )
   const params = el('textarea', { id: paramsId, rows: 4, spellcheck: 'false', autocomplete: 'off' })
   const about = el('small', {})
-  const submit = el('button', { type: 'submit', class: 'main' }, 'Run sealed')
-  const { told, run } = doing(submit, signal)
+  const { told, run } = doing(signal)
   const result = el('pre', { tabindex: 0, role: 'region', 'aria-label': 'Result of the tool' })
   const chosen = (): void => {
     const tool = usable.find(({ name }) => name === choice.value)
@@ -70,14 +69,13 @@ export const toolPane = (
   }
   return section(
     'Tool',
-    workForm(
-      submit,
+    form(
       () => run(call),
       labelled('Tool', nameId, choice),
       about,
       labelled('Parameters, in JSON', paramsId, params),
       told,
-      div('actions', submit),
+      sending('Run sealed'),
     ),
     result,
   )

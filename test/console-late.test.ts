@@ -1,0 +1,125 @@
+import './fakes/unwatched.ts'
+import type { Page, Request } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { withoutChromium } from './fakes/chromium.ts'
+import { type ConsoleStage, type Tab, consoleStage } from './fakes/console-stage.ts'
+
+/** Requests of a tab that reach the gateway when the test lets them go. */
+interface Held {
+  readonly requests: readonly Request[]
+  letGo(): Promise<void>
+}
+
+const holding = async (page: Page, method: string, path: RegExp): Promise<Held> => {
+  let letGo = () => {}
+  const free = new Promise<void>((resolve) => (letGo = resolve))
+  const requests: Request[] = []
+  await page.route(path, async (route, request) => {
+    if (request.method() !== method) return route.fallback()
+    requests.push(request)
+    await free
+    return route.continue()
+  })
+  return {
+    requests,
+    async letGo() {
+      letGo()
+      await Promise.all(requests.map(async (request) => (await request.response())?.finished()))
+      await page.unrouteAll({ behavior: 'wait' })
+    },
+  }
+}
+
+const jumping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await stage.gateway.keys.create({ name: 'of a team', scopes: ['models.read'], team: 'blue' })
+  await tab.go('#/models', 'Models and backends')
+  const search = await holding(page, 'GET', /\/admin\/keys\?search=/)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').getByRole('textbox').waitFor()
+  await page.keyboard.type('team blue')
+  const place = page.getByRole('link', { name: 'Team blue' })
+  await place.waitFor()
+  await page.keyboard.press('ArrowDown')
+  await search.letGo()
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Team blue', 'the place has the focus still')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'blue', level: 1 }).waitFor()
+}
+
+/** A question that is answered twice, and a form that is sent twice, before the gateway has answered once. */
+const pressing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const { row } = await stage.gateway.keys.create({ name: 'to rotate', scopes: ['models.read'] })
+  await tab.go(`#/keys/${row.id}`, 'to rotate')
+  const making = await holding(page, 'POST', /\/admin\/keys$/)
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  const yes = page.getByRole('dialog').getByRole('button', { name: 'Rotate' })
+  await yes.click()
+  t.equal(await yes.getAttribute('aria-disabled'), 'true', 'the button says that work goes on')
+  t.ok(await yes.evaluate((own) => own === document.activeElement), 'the button keeps the focus')
+  await page.keyboard.press('Enter')
+  await making.letGo()
+  await page.waitForSelector('.secret')
+  t.equal(making.requests.length, 1, 'one key is made')
+
+  await tab.go('#/teams/@new', 'New team')
+  await page.getByLabel('Name').fill('green')
+  const founding = await holding(page, 'POST', /\/admin\/teams$/)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await founding.letGo()
+  await page.getByRole('heading', { name: 'green', level: 1 }).waitFor()
+  t.equal(founding.requests.length, 1, 'one team is made')
+}
+
+const refusing = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/teams/@new', 'New team')
+  for (const name of ['green', 'yellow']) {
+    await page.getByLabel('Name').fill(name)
+    await page.keyboard.press('Enter')
+    if (name === 'green') await page.getByRole('alert').waitFor()
+  }
+  await page.getByRole('heading', { name: 'yellow', level: 1 }).waitFor()
+  t.match(page.url(), /#\/teams\/yellow$/)
+}
+
+const signingOut = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const ending = await holding(page, 'DELETE', /\/console\/session$/)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('status').getByText('Signing out').waitFor()
+  t.equal(await page.locator('nav, #key').count(), 0, 'the page shows neither the console nor the form')
+  await ending.letGo()
+  await page.waitForSelector('#key')
+  await page.reload()
+  await page.waitForSelector('#key')
+
+  await tab.signIn(stage.key)
+  await page.route(/\/console\/session$/, (route) => route.abort())
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  t.match(await page.innerText('[role=alert]'), 'The gateway cannot be reached', 'a session that goes on is told')
+}
+
+t.test('the console before a gateway that answers late', { skip: withoutChromium }, async (t) => {
+  const stage = await consoleStage(t)
+  const tab = await stage.browse()
+  const ended: (boolean | undefined)[] = []
+  await tab.page.exposeFunction('ended', (keepalive: boolean | undefined) => ended.push(keepalive))
+  await tab.page.addInitScript(() => {
+    const own = fetch
+    globalThis.fetch = (target, init) => {
+      if (init?.method === 'DELETE') (globalThis as unknown as { ended(is?: boolean): void }).ended(init.keepalive)
+      return own(target, init)
+    }
+  })
+  await tab.signIn(stage.key)
+  await t.test('a place that is chosen keeps the focus while keys are looked for', (t) => jumping(t, stage, tab))
+  await t.test('a second press does nothing while the first one is not answered', (t) => pressing(t, stage, tab))
+  await t.test('a form that was refused is sent again', (t) => refusing(t, tab))
+  await t.test('the form to sign in comes when the gateway has ended the session', async (t) => {
+    await signingOut(t, stage, tab)
+    t.same([...new Set(ended)], [true], 'a session ends also where the tab closes at once')
+  })
+})
