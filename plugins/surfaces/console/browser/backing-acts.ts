@@ -3,7 +3,7 @@ import { faultWords } from './backing.ts'
 import { ask } from './dialog.ts'
 import { el } from './element.ts'
 import type { View } from './page.ts'
-import { button, refusal, select } from './parts.ts'
+import { button, select, refusedIn } from './parts.ts'
 import { timeOf } from './running.ts'
 
 interface Asked {
@@ -27,7 +27,7 @@ const processWords = (processes: number): string => (processes === 1 ? '' : ` in
 
 /** What an operator may do with a backend; `place` shows how it ended. */
 export const backingActs = (
-  { gateway, signal }: View,
+  { gateway }: View,
   backend: string,
   place: HTMLElement,
   again: () => Promise<void>,
@@ -38,10 +38,7 @@ export const backingActs = (
     place.replaceChildren(el('p', { role: 'status' }, words))
     await again()
   }
-  const tried = (work: Promise<void>): Promise<void> =>
-    work.catch((error: unknown) => {
-      if (!signal.aborted) place.replaceChildren(refusal(error))
-    })
+  const refused = refusedIn(place)
   const choice = select({ 'aria-label': 'How long the backend rests' }, rests)
   const rest = async (): Promise<void> => {
     const { processes } = await act<{ processes: number }>('rest', { seconds: Number(choice.value) })
@@ -63,8 +60,8 @@ export const backingActs = (
       act: rest,
     })
   return [
-    button('Ask now', () => tried(askNow())),
-    button('Wake', () => tried(wake())),
+    button('Ask now', () => askNow().catch(refused)),
+    button('Wake', () => wake().catch(refused)),
     button('Rest', question, 'danger'),
   ]
 }

@@ -1,5 +1,5 @@
 import { type Child, el, freshId, div } from './element.ts'
-import { button, refusal } from './parts.ts'
+import { button, refusedIn } from './parts.ts'
 
 export interface Question {
   readonly title: string
@@ -13,14 +13,7 @@ export interface Question {
 export const ask = ({ title, words, yes, act }: Question): void => {
   const id = freshId('question')
   const told = el('div')
-  const done = async (): Promise<void> => {
-    try {
-      await act()
-      dialog.close()
-    } catch (error) {
-      told.replaceChildren(refusal(error))
-    }
-  }
+  const done = (): Promise<void> => act().then(() => dialog.close(), refusedIn(told))
   const dialog: HTMLDialogElement = el(
     'dialog',
     { 'aria-labelledby': id, on: { close: () => dialog.remove() } },

@@ -57,6 +57,19 @@ const keyPlaces = async (gateway: Gateway, words: string): Promise<readonly Plac
   }))
 }
 
+const linksIn = (list: HTMLElement): readonly HTMLElement[] => [...list.querySelectorAll('a')]
+
+/** A place that has the focus keeps the focus when an answer of the gateway comes later. */
+const redraw = (list: HTMLElement, input: HTMLElement, shown: readonly Place[]): void => {
+  const chosen = document.activeElement?.closest('.places a')?.getAttribute('href')
+  list.replaceChildren(
+    ...(shown.length === 0
+      ? [el('li', { class: 'note' }, 'Nothing is called so.')]
+      : shown.map(({ words, hash }) => el('li', {}, link(words, hash)))),
+  )
+  if (chosen != null) (linksIn(list).find((place) => place.getAttribute('href') === chosen) ?? input).focus()
+}
+
 /** Asks where to go: a page, a team, a model, a key, or the id of a request. Escape goes nowhere. */
 export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): void => {
   const own = pages.map(({ name, title }) => ({ words: title, hash: `#/${name}` }))
@@ -69,20 +82,10 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
   })
   const list = el('ul', { class: 'places' })
   const dialog = el('dialog', { 'aria-label': 'Go to', on: { close: () => dialog.remove() } }, input, list)
-  const links = (): readonly HTMLElement[] => [...list.querySelectorAll('a')]
-  /** A place that has the focus keeps the focus when an answer of the gateway comes later. */
   const draw = (): void => {
-    const chosen = links()
-      .find((stop) => stop === document.activeElement)
-      ?.getAttribute('href')
     const named = placesFor(input.value, places)
-    const shown = [...named, ...keys.filter(({ hash }) => !named.some((place) => place.hash === hash))].slice(0, most)
-    list.replaceChildren(
-      ...(shown.length === 0
-        ? [el('li', { class: 'note' }, 'Nothing is called so.')]
-        : shown.map(({ words, hash }) => el('li', {}, link(words, hash)))),
-    )
-    if (chosen != null) (links().find((stop) => stop.getAttribute('href') === chosen) ?? input).focus()
+    const others = keys.filter(({ hash }) => !named.some((place) => place.hash === hash))
+    redraw(list, input, [...named, ...others].slice(0, most))
   }
   /** One question at a time, about the words of now. */
   const find = async (): Promise<void> => {
@@ -95,14 +98,14 @@ export const jump = (gateway: Gateway, sight: Sight, pages: readonly Page[]): vo
     latest = ''
   }
   const step = (by: 1 | -1): void => {
-    const stops = [input, ...links()]
+    const stops = [input, ...linksIn(list)]
     const at = stops.findIndex((stop) => stop === document.activeElement)
     stops[(at + by + stops.length) % stops.length]?.focus()
   }
   dialog.addEventListener('keydown', ({ key, target }) => {
     if (key === 'ArrowDown') step(1)
     if (key === 'ArrowUp') step(-1)
-    if (key === 'Enter' && target === input) links()[0]?.click()
+    if (key === 'Enter' && target === input) linksIn(list)[0]?.click()
   })
   list.addEventListener('click', ({ target }) => {
     if (target instanceof Element && target.closest('a') !== null) dialog.close()

@@ -9,7 +9,7 @@ import { expiryOf, stateOf } from './key-state.ts'
 import { turning, filterSelect } from './list-view.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { badge, heading, link, refusal, stack } from './parts.ts'
+import { badge, heading, link, stack, refusedIn } from './parts.ts'
 import { teamChoice } from './team-field.ts'
 import { type Sum, nothing } from './sums.ts'
 import { type Column, table } from './table.ts'
@@ -193,7 +193,7 @@ export const keyList = async (view: View): Promise<readonly Child[]> => {
     region.setAttribute('aria-busy', 'true')
     while (isStale && !view.signal.aborted) {
       isStale = false
-      await read(gateway, choice).then(show, (error: unknown) => region.replaceChildren(refusal(error)))
+      await read(gateway, choice).then(show, refusedIn(region))
     }
     isBusy = false
     region.removeAttribute('aria-busy')

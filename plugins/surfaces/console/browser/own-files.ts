@@ -4,7 +4,7 @@ import { type Child, el, freshId, div } from './element.ts'
 import { count, percent, counted } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
-import { button, note, refusal, section, sending, stack, toldPlace, form } from './parts.ts'
+import { button, note, section, sending, stack, toldPlace, form, refusedIn } from './parts.ts'
 import { scrolled } from './table.ts'
 
 interface Opened {
@@ -56,10 +56,7 @@ interface Place {
   again(): Promise<void>
 }
 
-const tried = ({ told, view }: Place, work: Promise<void>): Promise<void> =>
-  work.catch((error: unknown) => {
-    if (!view.signal.aborted) told.replaceChildren(refusal(error))
-  })
+const tried = ({ told }: Place, work: Promise<void>): Promise<void> => work.catch(refusedIn(told))
 
 const acts = (place: Place, { id, name, mime }: OpenedFile): Child => {
   if (name === null) return null

@@ -138,6 +138,12 @@ export const refusal = (error: unknown): HTMLElement =>
       : null,
   )
 
+/** Shows in a place why work was refused. */
+export const refusedIn =
+  (place: HTMLElement) =>
+  (error: unknown): void =>
+    place.replaceChildren(refusal(error))
+
 /** Copies, or marks the text where the browser lets a page copy nothing. */
 const copy = async (source: HTMLElement, told: HTMLElement): Promise<void> => {
   try {

@@ -1,7 +1,7 @@
 import { el } from './element.ts'
 import type { Gateway } from './gateway.ts'
 import { type Offer, departureTo, offersOf } from './login.ts'
-import { button, note, refusal, stack, warning, form } from './parts.ts'
+import { button, note, refusal, stack, warning, form, refusedIn } from './parts.ts'
 import { isOwnToken } from './own-machine.ts'
 import { type Pass, isKey } from './session.ts'
 
@@ -60,7 +60,7 @@ export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
   const depart = (offer: Offer): void =>
     void departureTo(offer, keep.checked, location.hash, sessionStorage).then(
       (address) => location.assign(address),
-      (error: unknown) => told.replaceChildren(refusal(error)),
+      refusedIn(told),
     )
   // A key signs in without them.
   void offersOf(gateway).then(

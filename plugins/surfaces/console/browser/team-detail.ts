@@ -10,7 +10,7 @@ import { budgetWords, budgets, limitFields, limitsOf } from './key-limits.ts'
 import { stateOf } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { badge, button, facts, heading, link, note, refusal, section, stack } from './parts.ts'
+import { badge, button, facts, heading, link, note, section, stack, refusedIn } from './parts.ts'
 import { type Spending, beginningOf, forecastOf, leftOf, spendingOf, standBar, standsOf } from './spending.ts'
 import { nothing, sumsBy } from './sums.ts'
 import { table } from './table.ts'
@@ -88,9 +88,7 @@ const openOrClose = ({ gateway, again }: View, team: Team, place: HTMLElement): 
     )
   const open = async (): Promise<void> => {
     const { budgets, version } = team
-    await gateway.ask('PATCH', path, { budgets, version }).then(again, (error: unknown) => {
-      place.replaceChildren(refusal(error))
-    })
+    await gateway.ask('PATCH', path, { budgets, version }).then(again, refusedIn(place))
   }
   return button('Open team again', open)
 }

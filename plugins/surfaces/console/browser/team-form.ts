@@ -2,7 +2,7 @@ import type { Team } from './answers.ts'
 import { type Child, el, div } from './element.ts'
 import { budgets, limitFields, limitsOf } from './key-limits.ts'
 import type { View } from './page.ts'
-import { field, heading, link, note, refusal, section, form, sending } from './parts.ts'
+import { field, heading, link, note, section, form, sending, refusedIn } from './parts.ts'
 import { teamHash } from './team-words.ts'
 
 /** Makes a team in the store of the gateway. */
@@ -11,12 +11,8 @@ export const teamForm = ({ gateway, go }: View): readonly Child[] => {
   const make = async (): Promise<void> => {
     const fields = new FormData(own)
     const name = String(fields.get('name') ?? '').trim()
-    try {
-      await gateway.ask<Team>('POST', '/admin/teams', { name, budgets: limitsOf(fields) })
-      go(teamHash(name))
-    } catch (error) {
-      told.replaceChildren(refusal(error))
-    }
+    const made = gateway.ask<Team>('POST', '/admin/teams', { name, budgets: limitsOf(fields) })
+    await made.then(() => go(teamHash(name)), refusedIn(told))
   }
   const own = form(
     make,
