@@ -7,22 +7,26 @@ import { type ConsoleStage, type Tab, consoleStage } from './fakes/console-stage
 /** Requests of a tab that reach the gateway when the test lets them go. */
 interface Held {
   readonly requests: readonly Request[]
+  /** Waits for the first request, and for the answers. */
   letGo(): Promise<void>
 }
 
 const holding = async (page: Page, method: string, path: RegExp): Promise<Held> => {
-  let letGo = () => {}
+  let [letGo, came] = [() => {}, () => {}]
   const free = new Promise<void>((resolve) => (letGo = resolve))
+  const first = new Promise<void>((resolve) => (came = resolve))
   const requests: Request[] = []
   await page.route(path, async (route, request) => {
     if (request.method() !== method) return route.fallback()
     requests.push(request)
+    came()
     await free
     return route.continue()
   })
   return {
     requests,
     async letGo() {
+      await first
       letGo()
       await Promise.all(requests.map(async (request) => (await request.response())?.finished()))
       await page.unrouteAll({ behavior: 'wait' })
@@ -76,11 +80,11 @@ const pressing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
 const refusing = async (t: Test, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/teams/@new', 'New team')
-  for (const name of ['green', 'yellow']) {
-    await page.getByLabel('Name').fill(name)
-    await page.keyboard.press('Enter')
-    if (name === 'green') await page.getByRole('alert').waitFor()
-  }
+  await page.getByLabel('Name').fill('green')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Name').fill('yellow')
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'yellow', level: 1 }).waitFor()
   t.match(page.url(), /#\/teams\/yellow$/)
 }

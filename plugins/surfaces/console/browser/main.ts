@@ -25,19 +25,10 @@ const fetchLater = (): void => {
   for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="later"]')) link.rel = 'modulepreload'
 }
 
-const forget = (): void => {
-  inside?.end()
-  inside = null
-  clearTimeout(ending)
-  session.close()
-  document.title = 'Sign in · sealgate'
-}
-
 const waiting = (words: string): void =>
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, words)))
 
 const showSignIn = (why: Error | null): void => {
-  forget()
   const openHeld = async (given: Pass): Promise<void> => open(await held(given), true)
   document.body.replaceChildren(signIn({ base, gateway: outside, why, open: openHeld }))
   document.getElementById('key')?.focus()
@@ -47,7 +38,6 @@ const showSignIn = (why: Error | null): void => {
 
 /** Ends the session at the gateway, too. The form comes when the gateway has ended the session, or says that it has not. */
 const signOut = async ({ credential }: Pass): Promise<void> => {
-  forget()
   waiting('Signing out')
   const gateway = gatewayAt(base, credential, new AbortController().signal)
   const why = await gateway.ask('DELETE', '/console/session').then(() => null, asError)
@@ -57,6 +47,11 @@ const signOut = async ({ credential }: Pass): Promise<void> => {
 /** The reader leaves, or `why` says what has ended. */
 const leave = (why: Error | null): void => {
   const pass = session.pass()
+  inside?.end()
+  inside = null
+  clearTimeout(ending)
+  session.close()
+  document.title = 'Sign in · sealgate'
   if (why === null && pass !== null && isSession(pass)) void signOut(pass)
   else showSignIn(why)
 }
