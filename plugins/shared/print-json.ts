@@ -101,12 +101,15 @@ const isShort = (printing: Printing, value: unknown): boolean => {
   return cost <= atOnceCost
 }
 
+/** Whether a value has its own wording, as dates have. No JSON of a caller holds a function. */
+const printsItself = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function'
+
 /** The value's JSON in pieces. */
 function* printed(printing: Printing, value: unknown): Generator<string> {
   if (isLongText(value)) yield* printedText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (keptText(value) !== undefined) yield keptText(value)!
-  else if (isShort(printing, value)) yield printKept(value)
+  else if (printsItself(value) || isShort(printing, value)) yield printKept(value)
   else if (Array.isArray(value)) yield* printedList(printing, value)
   else yield* printedMembers(printing, value)
 }
@@ -116,7 +119,7 @@ function* printedMembers(printing: Printing, value: object): Generator<string> {
   let [text, mark] = ['', '{']
   for (const name of Object.keys(value)) {
     const member: unknown = value[name as keyof typeof value]
-    if (member === undefined) continue
+    if (member === undefined || typeof member === 'function') continue
     text += `${mark}${JSON.stringify(name)}:`
     mark = ','
     printing.cost += memberCost

@@ -3,13 +3,12 @@ import { BadRequest, NotFound, Unconfigured, Unreadable } from '../../../core/er
 import type { SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'
 import type { MadeFile, SearchBounds, Tool } from '../../../core/ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
-import type { Soon } from '../../../core/ports/soon.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel } from '../wire/file.ts'
 import { toHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 import type { OpenedRequest, OuterFields, Sealed } from './open.ts'
-import { printedReply, sealedJson, emptyTrailer } from './reply.ts'
+import { emptyTrailer, jsonBytes, printedReply, sealedJson } from './reply.ts'
 import type { Search } from './retrieval.ts'
 import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 import { toolParams } from './tool-params.ts'
@@ -62,26 +61,26 @@ export const runTool = async (
 ): Promise<SealedReply> => {
   const { parts } = opened
   const params = toolParams(tool.params, opened.params)
-  const sealed = (result: unknown): Soon<SealedReply> => {
-    const json = utf8(JSON.stringify(result ?? null))
+  const sealed = async (result: unknown): Promise<SealedReply> => {
+    const json = await jsonBytes(result ?? null)
     if (json.length > mostResult) throw new Refusal('too_large')
     return printedReply(opened, json, emptyTrailer)
   }
   try {
     switch (tool.kind) {
       case 'simple':
-        return sealed(await tool.run(params, signal))
+        return await sealed(await tool.run(params, signal))
       case 'reads-file': {
         const id = String((params as { fileId?: unknown }).fileId)
         const dek = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', id)
         const file = { enclaveFiles, makeRoom, id, record: await recordOf(enclaveFiles, id), dek, most }
-        return sealed(await withStoredFile(file, signal, (opened) => tool.run(params, signal, opened)))
+        return await sealed(await withStoredFile(file, signal, (opened) => tool.run(params, signal, opened)))
       }
       case 'retrieval': {
         const { key: ragDek } = keyOf(parts['encryptedRagDek'], 'encryptedRagDek', null)
         const searched = (query: string, ids?: readonly string[], bounds?: SearchBounds) =>
           search(enclaveFiles, ragDek, { ...bounds, query, ids: ids ?? null }, signal)
-        return sealed(await tool.run(params, signal, searched))
+        return await sealed(await tool.run(params, signal, searched))
       }
       case 'makes-file': {
         const { key } = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', null)

@@ -18,6 +18,11 @@ t.test('a long value has the same JSON as a short one', async (t) => {
   )
 })
 
+t.test('what is no data prints as V8 prints it, in a long value too', async (t) => {
+  const whole = { long, day: new Date(0), made: () => 1, list: [Buffer.alloc(2_000), () => 1], toJSON: 'a text' }
+  t.equal((await printed(whole)) === JSON.stringify(whole), true)
+})
+
 t.test('a pair of surrogates is never torn, wherever it stands', async (t) => {
   for (const before of [0, 1, 65_535, 65_536]) {
     const text = `${'é'.repeat(before)}${'😀'.repeat(600_000)}`

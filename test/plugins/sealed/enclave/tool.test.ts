@@ -14,6 +14,7 @@ import { NotFound, Unavailable, Unreadable, UpstreamFailed } from '../../../../c
 import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
 import type { Tool } from '../../../../core/ports/tool.ts'
 import { atOnce } from '../../../../plugins/shared/work-in-turns.ts'
+import { turnsDuring } from '../../../turns-during.ts'
 
 const never = new AbortController().signal
 const secret = new Uint8Array(32).fill(5)
@@ -106,6 +107,12 @@ t.test('a result is measured in bytes', async (t) => {
   await t.rejects(runTool(openedWith(), {}, simple(euros), bench(), never), { code: 'too_large' })
   t.ok(await runTool(openedWith(), {}, simple('x'.repeat(most - 2)), bench(), never), 'a result of the limit')
   await t.rejects(runTool(openedWith(), {}, simple('x'.repeat(most - 1)), bench(), never), { code: 'too_large' })
+})
+
+t.test('others have their turns while the JSON of a long result is made', async (t) => {
+  const cells = Array.from({ length: 200_000 }, (_, at) => at)
+  const turns = await turnsDuring(() => runTool(openedWith(), {}, simple(cells), bench(), never))
+  t.ok(turns >= 100, `${turns} turns`)
 })
 
 const read = (t: Test, key: Uint8Array, enclaveFiles: Partial<EnclaveFiles> = {}, most = 1000, id = 'file_1') => {
