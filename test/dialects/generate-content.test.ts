@@ -83,6 +83,15 @@ t.test('a request in the words of the common format, in either spelling', async 
   }
 })
 
+t.test('bounds that the vendor writes as texts become numbers, and an empty list of stops stays away', async (t) => {
+  const doors = await opened(t, hello)
+  const responseSchema = { type: 'ARRAY', minItems: '1', maxItems: '3', items: { type: 'STRING', maxLength: '9' } }
+  await post(doors, { generationConfig: { stopSequences: [], responseMimeType: 'application/json', responseSchema } })
+  const schema = { type: 'array', minItems: 1, maxItems: 3, items: { type: 'string', maxLength: 9 } }
+  t.strictSame(doors.asked().response_format.json_schema.schema, schema)
+  t.notOk('stop' in doors.asked())
+})
+
 t.test('contents without a part are refused before a backend is asked', async (t) => {
   const doors = await opened(t, hello)
   const answer = await post(doors, { contents: [{}] }, 'chat')

@@ -127,6 +127,18 @@ t.test('choices, limits, budgets and formats in the words of the common format',
       { output_config: { format: { type: 'json_schema', schema } } },
       { response_format: { type: 'json_schema', json_schema: { schema, strict: true } } },
     ],
+    [
+      { output_config: { format: { type: 'json_schema', schema: { ...schema, properties: { a: {} } } } } },
+      { response_format: { type: 'json_schema', json_schema: { strict: false } } },
+    ],
+    [
+      { tools: [{ ...tools[0], strict: true, input_schema: { ...schema, properties: { a: {} }, required: ['a'] } }] },
+      { tools: [{ function: { strict: true } }] },
+    ],
+    [
+      { tools: [{ ...tools[0], strict: true, input_schema: { ...schema, properties: { a: {} }, required: ['b'] } }] },
+      { tools: [{ function: { strict: undefined } }] },
+    ],
     [{ service_tier: 'standard_only' }, { service_tier: 'default' }],
   ]
   for (const [asks, asked] of rows) {

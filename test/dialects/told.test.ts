@@ -68,12 +68,13 @@ t.test('an image before a sealed model of text alone is refused by its enclave',
 })
 
 t.test('fields of sampling that a model refuses are left out and told', async (t) => {
-  const old = { upstreams: [{ provider: 'messages', model: 'claude-opus-4-6' }] }
+  const old = { upstreams: [{ provider: 'messages', model: 'claude-sonnet-4-20250514' }] }
+  const newer = { upstreams: [{ provider: 'messages', model: 'claude-opus-4-6' }] }
   const doors = await opened(
     t,
     hello,
     {},
-    { models: { old, messages: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }] } } },
+    { models: { old, newer, messages: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }] } } },
   )
   const ask = async (path: string, body: object) =>
     (await doors.call('POST', path, body)).headers.get('x-sealgate-dropped')
@@ -82,6 +83,10 @@ t.test('fields of sampling that a model refuses are left out and told', async (t
   t.notOk('temperature' in doors.asked())
   t.equal(await ask('/v1/chat/completions', { ...sampled, model: 'old' }), null)
   t.match(doors.asked(), { temperature: 0.2, top_p: 0.9 })
+  t.equal(await ask('/v1/chat/completions', { ...sampled, model: 'newer' }), 'top_p', 'one of both alone')
+  t.match(doors.asked(), { temperature: 0.2, top_p: undefined })
+  t.equal(await ask('/v1/chat/completions', { ...sampled, model: 'newer', temperature: 1 }), 'temperature')
+  t.match(doors.asked(), { temperature: undefined, top_p: 0.9 })
   const thinks = { ...sampled, model: 'old', reasoning_effort: 'high' }
   t.equal(await ask('/v1/chat/completions', thinks), 'temperature, top_p', 'no sampling beside thoughts')
   t.equal(await ask('/v1/messages', { ...sampled, model: 'messages' }), null, 'a native request is left alone')

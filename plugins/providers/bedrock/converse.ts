@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject } from '../../../core/dialects/json-objec
 import { fieldsBeyondMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
 import { parseObject } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import { closed } from '../shared/messages/messages.ts'
+import { allowedTools } from '../shared/allowed-tools.ts'
+import { closed } from '../shared/messages/closed-schema.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
 
 /** Members of a Converse request that callers may give as they are. */
@@ -28,8 +29,8 @@ export const converseBody = ({ model, body }: Pick<ChatCall, 'model' | 'body'>):
   const {
     messages,
     stop,
-    tools,
-    tool_choice,
+    tools: _tools,
+    tool_choice: _choice,
     parallel_tool_calls: _parallel,
     response_format,
     service_tier: _tier,
@@ -38,6 +39,7 @@ export const converseBody = ({ model, body }: Pick<ChatCall, 'model' | 'body'>):
     additionalModelRequestFields: given,
     ...others
   } = body
+  const { tools, tool_choice } = allowedTools(body)
   const top: Record<string, unknown> = {}
   const chosen: Record<string, unknown> = {}
   const further: Record<string, unknown> = {}
@@ -71,7 +73,8 @@ const isSystem = ({ role }: Message): boolean => role === 'system' || role === '
 const partsOf = (content: Message['content']): readonly Part[] =>
   typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
 
-const textOf = (part: Part): readonly JsonObject[] => (part.text ? [{ text: part.text }, ...cacheOf(part)] : [])
+/** Nothing for a text of white space alone, which Converse refuses. */
+const textOf = (part: Part): readonly JsonObject[] => (part.text?.trim() ? [{ text: part.text }, ...cacheOf(part)] : [])
 
 /** The mark that a part carries for the cache of prompts stands behind the part. */
 const cacheOf = ({ cache_control: mark }: JsonObject): readonly JsonObject[] => {
@@ -119,18 +122,21 @@ const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message):
   return typeof text === 'string' && text !== '' ? [{ reasoningContent: { reasoningText: { text } } }] : []
 }
 
+/** Ids of other backends may hold what those of Converse may not. */
+const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
+
 /** An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object. */
 const blocksOf = (message: Message): readonly JsonObject[] => {
   const { role, content, tool_calls = [], tool_call_id } = message
   const blocks = partsOf(content).flatMap(blockOf)
   if (role === 'tool') {
     const result = blocks.length > 0 ? blocks : [{ text: '' }]
-    return [{ toolResult: { toolUseId: tool_call_id, content: result } }, ...cacheOf(message)]
+    return [{ toolResult: { toolUseId: idOf(tool_call_id ?? ''), content: result } }, ...cacheOf(message)]
   }
   const calls = tool_calls.map(({ id, function: called }) => {
     const input = parseObject(called.arguments || '{}')
     if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
-    return { toolUse: { toolUseId: id, name: called.name, input } }
+    return { toolUse: { toolUseId: idOf(id), name: called.name, input } }
   })
   return [...blocks, ...calls]
 }

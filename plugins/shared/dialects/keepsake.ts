@@ -88,7 +88,7 @@ export const restored = (
       continue
     }
     if (extra !== undefined) kept['extra_content'] = extra
-    if (isJsonObject(calls)) kept['tool_calls'] = message.tool_calls?.map((call) => signed(call, calls))
+    if (isJsonObject(calls)) kept['tool_calls'] = (kept as Message).tool_calls?.map((call) => signed(call, calls))
   }
   if (outline.length > 0) kept['response_items'] = outline
   return (blocks.length > 0 ? { ...kept, thinking_blocks: blocks } : kept) as Message

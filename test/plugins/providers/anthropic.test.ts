@@ -160,7 +160,7 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     } as never)
     if (stream) for await (const _ of message);
     const [one, other] = server.asked as [Asked, Asked]
-    const version = 'temperature' in their ? '2023-06-01' : other.headers['anthropic-version']
+    const version = 'temperature' in their || 'top_p' in their ? '2023-06-01' : other.headers['anthropic-version']
     t.equal(one.headers['anthropic-version'], version)
     compare(t, server, ['authorization', 'content-type'])
   }

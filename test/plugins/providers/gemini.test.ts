@@ -308,6 +308,7 @@ t.test('each reason of the vendor becomes a reason of the common format', async 
     ['MAX_TOKENS', 'length'],
     ['SAFETY', 'content_filter'],
     ['RECITATION', 'content_filter'],
+    ['MODEL_ARMOR', 'content_filter'],
   ] as const) {
     const body = said({ content: { parts: [{ text: 'x' }] }, finishReason: theirs })
     for (const stream of [false, true]) {

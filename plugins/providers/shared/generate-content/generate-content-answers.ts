@@ -16,6 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   BLOCKLIST: 'content_filter',
   PROHIBITED_CONTENT: 'content_filter',
   SPII: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
   LANGUAGE: 'content_filter',
   IMAGE_SAFETY: 'content_filter',
   IMAGE_PROHIBITED_CONTENT: 'content_filter',

@@ -1,5 +1,6 @@
 import { fieldsBeyondContent } from '../../../shared/dialects/generate-content/unsupported-fields.ts'
 import type { ChatCall } from '../../../../core/ports/upstream.ts'
+import { allowedTools } from '../allowed-tools.ts'
 import { conversationOf } from './generate-content-turns.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
@@ -43,8 +44,8 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
   const {
     messages,
     stop,
-    tools,
-    tool_choice,
+    tools: _tools,
+    tool_choice: _choice,
     response_format,
     reasoning_effort,
     logprobs,
@@ -54,6 +55,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
     generationConfig: own,
     ...others
   } = body
+  const { tools, tool_choice } = allowedTools(body)
   const { system, contents } = conversationOf(messages, generation.thinks === 'level')
   const chosen: Record<string, unknown> = {}
   const rest: Record<string, unknown> = {}

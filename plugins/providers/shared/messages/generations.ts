@@ -11,14 +11,16 @@ const generation = (
   formats,
   forces: true,
   samples,
+  both: false,
   maxTokens,
 })
 
 /** Names of the past, which stay as they are. Whatever is not here is newer. */
 const older: readonly (readonly [RegExp, Generation])[] = [
-  [/^claude-(instant|2|3-(opus|sonnet|haiku))/, generation('never', false, true, 4096)],
-  [/^claude-3-5/, generation('never', false, true, 8192)],
-  [/^claude-(3-7|(opus|sonnet)-4(-[01])?(-\d{8}|$))/, generation('budget', false, true)],
+  [/^claude-(instant|2|3-(opus|sonnet|haiku))/, { ...generation('never', false, true, 4096), both: true }],
+  [/^claude-3-5/, { ...generation('never', false, true, 8192), both: true }],
+  [/^claude-opus-4-1(-\d{8}|$)/, generation('budget', false, true)],
+  [/^claude-(3-7|(opus|sonnet)-4(-0)?(-\d{8}|$))/, { ...generation('budget', false, true), both: true }],
   [/^claude-(opus|sonnet|haiku)-4-5/, generation('budget', true, true)],
   [/^claude-(opus|sonnet)-4-6/, generation('effort', true, true)],
   [/^claude-(opus-4-[78]|\w+-5(-\d{8}|$))/, generation('effort', true, false)],

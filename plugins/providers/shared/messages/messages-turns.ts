@@ -62,8 +62,8 @@ const listed = (blocks: unknown): JsonObject[] => (Array.isArray(blocks) ? block
 
 const blocksOf = (content: Message['content']): JsonObject[] => {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
-  // They refuse a text that is empty.
-  return parts.map(blockOf).filter(({ type, text }) => type !== 'text' || text !== '')
+  // They refuse a text of white space alone.
+  return parts.map(blockOf).filter(({ type, text }) => type !== 'text' || String(text).trim() !== '')
 }
 
 /** Parts of other kinds pass unchanged: a caller may write blocks of Anthropic. */

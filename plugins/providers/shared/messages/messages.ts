@@ -1,6 +1,8 @@
 import { fieldsBeyondMessages } from '../../../shared/dialects/messages/unsupported-fields.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { ChatBody, ChatCall } from '../../../../core/ports/upstream.ts'
+import { allowedTools } from '../allowed-tools.ts'
+import { closed } from './closed-schema.ts'
 import { conversationOf, type Conversation, type Turn } from './messages-turns.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
@@ -14,6 +16,8 @@ export interface Generation {
   readonly forces: boolean
   /** Temperature and its like, which newer ones refuse. */
   readonly samples: boolean
+  /** Temperature and `top_p` beside each other. */
+  readonly both: boolean
   /** Tokens of an answer when the caller names no limit: they want one always. */
   readonly maxTokens: number
 }
@@ -64,8 +68,8 @@ export const messagesBody = (call: ChatCall, generation: Generation): WordedRequ
 }
 
 const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): WordedRequest => {
-  const { max_tokens, max_completion_tokens, tools, tool_choice, parallel_tool_calls, response_format, output_config } =
-    body
+  const { max_tokens, max_completion_tokens, parallel_tool_calls, response_format, output_config } = body
+  const { tools, tool_choice } = allowedTools(body)
   if (typeof body['n'] === 'number' && body['n'] > 1) throw new BadRequest('The model gives one answer at a time')
 
   const limit = (max_completion_tokens ?? max_tokens ?? generation.maxTokens) as number
@@ -94,7 +98,7 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
       messages: begun === '' ? turns : [...turns, { role: 'assistant', content: [{ type: 'text', text: begun }] }],
       ...(instructions !== undefined && { system: instructions }),
       ...(stream && { stream }),
-      ...(sampled && sampling(body)),
+      ...(sampled && sampling(body, leftOut(generation, body))),
       ...(thoughts.thinking !== undefined && { thinking: thoughts.thinking }),
       ...(Object.keys(output).length > 0 && { output_config: output }),
       ...((offered.length > 0 || byTool) && { tools: byTool ? [...offered, answering(wanted.schema)] : offered }),
@@ -117,8 +121,16 @@ export const unsampled = (generation: Generation, body: ChatBody = { messages: [
   if ([...fieldsOfSampling].every((name) => body[name] == null)) return none
   const limit = (body['max_completion_tokens'] ?? body['max_tokens'] ?? generation.maxTokens) as number
   const { turns } = conversationOf(body.messages)
-  const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(body['tool_choice'])), turns, false)
-  return samples(generation, body, thoughts) ? none : fieldsOfSampling
+  const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(allowedTools(body).tool_choice)), turns, false)
+  if (!samples(generation, body, thoughts)) return fieldsOfSampling
+  const left = leftOut(generation, body)
+  return left === null ? none : new Set([left])
+}
+
+/** The one of two fields that a model takes in place of each other alone; a temperature of 1 is the usual one. */
+const leftOut = ({ both }: Generation, { temperature, top_p }: ChatBody): 'temperature' | 'top_p' | null => {
+  if (both || temperature == null || top_p == null) return null
+  return temperature === 1 ? 'temperature' : 'top_p'
 }
 
 /** Fields that have another name or form in Anthropic's format. */
@@ -145,10 +157,10 @@ const translated: ReadonlySet<string> = new Set([
 const passed = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !translated.has(name) && !fieldsBeyondMessages.has(name)))
 
-const sampling = ({ temperature, top_p, top_k }: ChatBody): JsonObject => ({
+const sampling = ({ temperature, top_p, top_k }: ChatBody, left: 'temperature' | 'top_p' | null): JsonObject => ({
   // Theirs ends at 1.
-  ...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
-  ...(top_p != null && { top_p }),
+  ...(typeof temperature === 'number' && left !== 'temperature' && { temperature: Math.min(temperature, 1) }),
+  ...(top_p != null && left !== 'top_p' && { top_p }),
   ...(top_k != null && { top_k }),
 })
 
@@ -173,19 +185,6 @@ const instructed = (system: Conversation['system']): Conversation['system'] => {
   const text = 'Answer with one JSON object and nothing else.'
   if (system === undefined) return text
   return typeof system === 'string' ? `${system}\n${text}` : [...system, { type: 'text', text }]
-}
-
-/** They take only schemas whose objects are closed. */
-export const closed = (schema: unknown): unknown => {
-  if (Array.isArray(schema)) return schema.map(closed)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const inner = Object.fromEntries(
-    Object.entries(schema).map(([name, member]) => [
-      name,
-      name === 'enum' || name === 'const' ? member : closed(member),
-    ]),
-  )
-  return inner['type'] === 'object' && 'properties' in inner ? { additionalProperties: false, ...inner } : inner
 }
 
 const answering = (schema: JsonObject | null): JsonObject => ({

@@ -11,6 +11,7 @@ import { garbled, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
+import { wholeCalls } from '../whole-calls.ts'
 import { wholeDelta } from '../whole-delta.ts'
 import { renamed } from '../../../../core/dialects/model-name.ts'
 import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
@@ -139,19 +140,20 @@ const grow = ({ calls }: Candidate, { index, id, function: called, type: _, ...m
   else calls.set(number, { id: id ?? `call_${number}`, name: called.name, json: called.arguments ?? '', more })
 }
 
-const ending = ({ calls, blocks, outline, thoughts, extra }: Candidate, seal: Seal): readonly JsonObject[] => {
+const ending = ({ calls, blocks, outline, thoughts, extra, finish }: Candidate, seal: Seal): readonly JsonObject[] => {
+  const made = [...calls.values()].map(({ id, name, json, more }) => ({
+    ...more,
+    id,
+    type: 'function',
+    function: { name, arguments: json },
+  }))
   const message: Message = {
     role: 'assistant',
     ...(thoughts !== '' && { reasoning_content: thoughts }),
     ...(blocks.length > 0 && { thinking_blocks: blocks }),
     ...(outline.length > 0 && { response_items: outline }),
     ...(extra !== undefined && { extra_content: extra }),
-    tool_calls: [...calls.values()].map(({ id, name, json, more }) => ({
-      ...more,
-      id,
-      type: 'function',
-      function: { name, arguments: json },
-    })),
+    tool_calls: wholeCalls(made, finish),
   }
   return endingOf(message, seal)
 }

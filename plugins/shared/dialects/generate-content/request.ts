@@ -66,7 +66,8 @@ const bodyOf = (
   }
   for (const name in config) {
     const value = config[name]
-    if (value == null) continue
+    // A backend of the common format refuses an empty list.
+    if (value == null || (name === 'stopSequences' && Array.isArray(value) && value.length === 0)) continue
     if (Object.hasOwn(same, name)) body[same[name]!] = value
     else if (!formats.has(name)) drop(`generationConfig.${name}`)
   }

@@ -22,18 +22,21 @@ export const camel = (fields: JsonObject): JsonObject => {
 
 const words = new Set(['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
 
+/** Members that the vendor's clients write as texts, since they are 64 bits long. */
+const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+
+const memberOf = (name: string, value: unknown): unknown => {
+  if (name === 'default' || name === 'example') return value
+  return counts.has(name) && typeof value === 'string' ? Number(value) : jsonSchema(value)
+}
+
 /** The vendor's own kind of schema as JSON schema: types in lower case, and null as a type. */
 export const jsonSchema = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(jsonSchema)
   if (typeof schema !== 'object' || schema === null) return schema
   const { type, nullable, properties, enum: choices, ...rest } = schema as JsonObject
   const named = typeof type === 'string' && words.has(type) ? type.toLowerCase() : type
-  const inner = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [
-      name,
-      name === 'default' || name === 'example' ? value : jsonSchema(value),
-    ]),
-  )
+  const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, memberOf(name, value)]))
   return {
     ...(named !== undefined && { type: nullable === true ? [named, 'null'] : named }),
     ...(properties !== undefined && { properties: valuesOf(properties) }),

@@ -2,6 +2,7 @@ import type { Completion, Message, Native, WireUsage } from '../../../../core/po
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
+import { wholeCalls } from '../whole-calls.ts'
 
 const reasons: Readonly<Record<string, string>> = {
   stop: 'end_turn',
@@ -22,11 +23,19 @@ export interface EndReasons {
 }
 
 /** The end in the words of the dialect. A reason that nothing maps to counts as the end of a turn. */
-export const endOf = ({ finish_reason, native_finish_reason: native, stop_sequence }: EndReasons): JsonObject => ({
-  stop_reason:
-    typeof native === 'string' && own.has(native) ? native : (reasons[finish_reason ?? 'stop'] ?? 'end_turn'),
+export const endOf = (
+  { finish_reason, native_finish_reason: native, stop_sequence }: EndReasons,
+  hasCalled: boolean,
+): JsonObject => ({
+  stop_reason: typeof native === 'string' && own.has(native) ? native : reasonOf(finish_reason, hasCalled),
   stop_sequence: stop_sequence ?? null,
 })
+
+/** Backends end an answer by `stop` behind a call that was forced, and clients run no tool behind the end of a turn. */
+const reasonOf = (finish: string | null, hasCalled: boolean): string => {
+  const reason = reasons[finish ?? 'stop'] ?? 'end_turn'
+  return hasCalled && reason === 'end_turn' ? 'tool_use' : reason
+}
 
 /** The dialect's count of input leaves out tokens that a cache read or wrote. */
 export const usageOf = (usage: WireUsage | null | undefined): JsonObject => {
@@ -76,13 +85,14 @@ export const messageOf = (completion: Completion, model: string, seal: Seal, nat
   if (native?.dialect === 'messages') return { ...native.body, model }
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
+  const calls = wholeCalls(choice.message.tool_calls, choice.finish_reason)
   return {
     id: idOf(completion.id),
     type: 'message',
     role: 'assistant',
     model,
-    content: blocksOf(choice.message, seal),
-    ...endOf(choice),
+    content: blocksOf({ ...choice.message, tool_calls: calls }, seal),
+    ...endOf(choice, calls.length > 0),
     usage: usageOf(completion.usage),
   }
 }

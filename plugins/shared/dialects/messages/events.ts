@@ -41,6 +41,8 @@ interface Writing {
   outline: unknown[]
   ended: EndReasons
   usage: WireUsage | null
+  /** The answer has a call of a tool. */
+  called: boolean
   /** The last event went on as it came. */
   stopped: boolean
   /** The last chunk was a further text of the block that grows. */
@@ -60,6 +62,7 @@ export const messageEvents = (model: string, seal: Seal) => {
     outline: [],
     ended: { finish_reason: null },
     usage: null,
+    called: false,
     stopped: false,
     grows: false,
   }
@@ -67,7 +70,8 @@ export const messageEvents = (model: string, seal: Seal) => {
     take(chunk: Chunk, into: EventSink): void {
       writing.grows = writing.open?.kind === 'text'
       if (chunk.native?.dialect === 'messages') return relay(writing, into, chunk.native.events)
-      if (!writing.begun) begin(writing, into, chunk.id)
+      // Azure tells of its filter before the answer, in a chunk without an id.
+      if (!writing.begun && chunk.choices.length > 0) begin(writing, into, chunk.id)
       if (chunk.usage != null) writing.usage = chunk.usage
       for (const choice of chunk.choices) takeChoice(writing, into, choice)
     },
@@ -79,7 +83,7 @@ export const messageEvents = (model: string, seal: Seal) => {
       if (!writing.begun) begin(writing, into, '')
       close(writing, into)
       keepOutline(writing, into)
-      event(into, 'message_delta', { delta: endOf(writing.ended), usage: usageOf(writing.usage) })
+      event(into, 'message_delta', { delta: endOf(writing.ended, writing.called), usage: usageOf(writing.usage) })
       event(into, 'message_stop', {})
     },
   }
@@ -192,6 +196,7 @@ const call = (writing: Writing, into: EventSink, part: ToolCallPart & JsonObject
     keepOutline(writing, into)
     const index = start(writing, into, { type: 'tool_use', id: name, name: called.name, input: {} })
     writing.open = { kind: 'tool_use', index, call: number }
+    writing.called = true
   }
   const json = called?.arguments ?? ''
   if (json !== '') grow(into, writing.open.index, { type: 'input_json_delta', partial_json: json })

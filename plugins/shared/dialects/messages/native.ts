@@ -38,11 +38,13 @@ export const nativeOf = (
   serverTools: ServerTools,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
   const { body, drop, paths } = passedMembers(request, passed, routed)
-  body['messages'] = sameOr(request.messages, (turn, at) => {
+  const turns = sameOr(request.messages, (turn, at) => {
     if (typeof turn.content === 'string') return turn
     const content = blocksOf(turn.content, `messages.${at}.content`, drop)
     return content === turn.content ? turn : { ...turn, content: [...content] }
   })
+  // A turn of foreign thoughts alone has no block left, and the vendor refuses a turn without one.
+  body['messages'] = turns === request.messages ? turns : turns.filter(({ content }) => content.length > 0)
   const tools = serverTools === 'pass' ? request.tools : ownToolsOf(request, serverTools, drop)
   if (tools && tools.length > 0) body['tools'] = tools
   if (request.tool_choice && tools && tools.length > 0) {

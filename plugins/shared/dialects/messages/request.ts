@@ -115,7 +115,7 @@ const functionOf = (tool: Tool, path: string, drop: Drop): JsonObject => {
       name: textIn(tool, 'name', path),
       ...(description != null && { description }),
       parameters,
-      ...(strict === true && { strict }),
+      ...(strict === true && isStrict(parameters) && { strict }),
     },
   }
 }
@@ -160,6 +160,17 @@ const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, dr
   return typeof budget === 'number' ? { reasoning_effort: effortOf(budget / max_tokens) } : {}
 }
 
+/** Whether each object of a schema requires all its members: backends of the common format are strict with no other. */
+const isStrict = (schema: unknown): boolean => {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isJsonObject(schema)) return true
+  const { properties, required } = schema
+  const names = isJsonObject(properties) ? Object.keys(properties) : []
+  return (
+    names.every((name) => Array.isArray(required) && required.includes(name)) && Object.values(schema).every(isStrict)
+  )
+}
+
 /** Clients write the format as `output_config.format` or as `output_format`; both are read. */
 const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): JsonObject => {
   const format = output_config?.['format'] ?? output_format
@@ -169,5 +180,5 @@ const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop)
     return {}
   }
   const schema = objectIn(format, 'schema', 'output_config.format')
-  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } } }
 }

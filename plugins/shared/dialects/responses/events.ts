@@ -214,7 +214,7 @@ const takeChoice = (writing: Writing, into: EventReceiver, { delta, logprobs }: 
 
 const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
   const number = part.index ?? at
-  const { name, arguments: json = '' } = part.function ?? {}
+  const { name, arguments: json } = part.function ?? {}
   if (writing.calling?.number !== number) {
     if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
     const call_id = part.id ?? writing.tell.id('call')
@@ -223,7 +223,7 @@ const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonOb
     const tool = writing.known.get(name) ?? { name, namespace: null, custom: false }
     writing.calling = { ...callItem(writing.tell, into, call_id, tool), number }
   }
-  writing.calling.grow(into, json)
+  writing.calling.grow(into, json ?? '')
 }
 
 const ended = (writing: Writing, into: EventReceiver): JsonObject => {

@@ -1,0 +1,150 @@
+import '../fakes/unwatched.ts'
+import t from 'tap'
+import { type Doors, eventsOf, opened } from '../fakes/doors.ts'
+import type { Take } from '../fakes/recorded.ts'
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+
+const calling = (args: string | null, id = 'call_1') => ({
+  ...{ index: 0, id, type: 'function' },
+  function: { name: 'look', arguments: args },
+})
+
+/** A whole answer of a backend that calls a tool. */
+const whole = (finish_reason: string, args: string): Take => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({
+    ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'I look.', tool_calls: [calling(args)] }, finish_reason },
+    ],
+  }),
+})
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  ...{ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' },
+  choices: [{ index: 0, delta, finish_reason }],
+})
+
+const streamed = (...chunks: readonly object[]): Take => ({
+  headers: { 'content-type': 'text/event-stream' },
+  body: `${chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')}data: [DONE]\n\n`,
+})
+
+/** The same answer as a stream, its arguments in pieces. */
+const pieces = (finish_reason: string, ...args: readonly (string | null)[]): Take => {
+  const [first = '', ...rest] = args
+  const more = rest.map((text) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] }))
+  const beginning = [chunk({ role: 'assistant', content: 'I look.' }), chunk({ tool_calls: [calling(first)] })]
+  return streamed(...beginning, ...more, chunk({}, finish_reason))
+}
+
+/** What a client of Messages gets, whole or as a stream. */
+const bySdk = async (doors: Doors, stream: boolean) => {
+  const answer = await doors.call('POST', '/v1/messages', { model: 'chat', max_tokens: 9, messages, tools, stream })
+  if (!stream) return { status: answer.status, ...((await answer.json()) as any) }
+  const events = eventsOf(await answer.text())
+  const { stop_reason } = events.find(({ type }) => type === 'message_delta')?.delta ?? {}
+  return { ...events[0].message, status: answer.status, stop_reason }
+}
+
+t.test('a call of a tool that a backend ends by `stop` is a call for clients of Messages', async (t) => {
+  let playing = whole('stop', '{"a":1}')
+  const doors = await opened(t, () => playing)
+  t.match(await bySdk(doors, false), { status: 200, stop_reason: 'tool_use' })
+  playing = pieces('stop', '', '{"a":1}')
+  t.match(await bySdk(doors, true), { status: 200, stop_reason: 'tool_use' })
+  const text = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
+  const body = JSON.stringify({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [text] })
+  playing = { headers: { 'content-type': 'application/json' }, body }
+  t.match(await bySdk(doors, false), { stop_reason: 'end_turn' }, 'without a call the turn has ended')
+})
+
+t.test('a call that the limit of tokens has cut is left out, and the answer says why it ends', async (t) => {
+  let playing = whole('length', '{"a":"b')
+  const doors = await opened(t, () => playing)
+  const told = await bySdk(doors, false)
+  t.match(told, { status: 200, stop_reason: 'max_tokens' })
+  t.same(told.content, [{ type: 'text', text: 'I look.' }])
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const generated = await doors.call('POST', '/v1beta/models/chat:generateContent', { contents })
+  const expected = { content: { parts: [{ text: 'I look.' }] }, finishReason: 'MAX_TOKENS' }
+  t.match(await generated.json(), { candidates: [expected] })
+  playing = pieces('length', '', '{"a":"b')
+  const stream = await doors.call('POST', '/v1beta/models/chat:streamGenerateContent?alt=sse', { contents })
+  const parts = eventsOf(await stream.text())
+  t.equal(parts.at(-1).candidates[0].finishReason, 'MAX_TOKENS')
+  t.notMatch(JSON.stringify(parts), /functionCall|error/)
+  playing = whole('tool_calls', '{"a":"b')
+  t.equal((await bySdk(doors, false)).status, 529, 'arguments that are no JSON stay a fault of the backend')
+})
+
+t.test('arguments of a call may begin as null', async (t) => {
+  const doors = await opened(t, () => pieces('tool_calls', null, '{"a":1}'))
+  const asks = { model: 'chat', input: 'Hi', tools: [{ type: 'function', name: 'look' }], stream: true }
+  const events = eventsOf(await (await doors.call('POST', '/v1/responses', asks)).text())
+  const done = events.find(({ type }) => type === 'response.function_call_arguments.done')
+  t.equal(done.arguments, '{"a":1}')
+  const deltas = events.filter(({ type }) => type === 'response.function_call_arguments.delta')
+  t.same(
+    deltas.map(({ delta }) => delta),
+    ['{"a":1}'],
+  )
+})
+
+t.test('an answer has the id of its first chunk with a choice', async (t) => {
+  const filtered = {
+    id: '',
+    object: '',
+    created: 0,
+    model: '',
+    choices: [],
+    prompt_filter_results: [{ prompt_index: 0 }],
+  }
+  const doors = await opened(t, () =>
+    streamed(filtered, chunk({ role: 'assistant', content: 'Hi' }), chunk({}, 'stop')),
+  )
+  t.match(await bySdk(doors, true), { id: 'msg_c1', stop_reason: 'end_turn' })
+})
+
+const generated = (parts: readonly object[], finishReason?: string) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, finishReason }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  ...{ responseId: 'r1', modelVersion: 'g' },
+})
+const signedCall = (id: string, thoughtSignature: string) => ({
+  functionCall: { id, name: 'look', args: {} },
+  thoughtSignature,
+})
+
+t.test('each signed call of a turn comes back to its backend with its own signature', async (t) => {
+  const [first, second] = [signedCall('a', 'c2lnX2E='), signedCall('b', 'c2lnX2I=')]
+  const answers = [generated([first]), generated([second], 'STOP')]
+  const headers = { 'content-type': 'text/event-stream' }
+  const doors = await opened(t, () => ({
+    headers,
+    body: answers.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''),
+  }))
+  const asks = { ...{ model: 'gemini', max_tokens: 9, stream: true }, tools, messages }
+  const events = eventsOf(await (await doors.call('POST', '/v1/messages', asks)).text())
+  const content = events.flatMap(({ type, content_block }) => (type === 'content_block_start' ? [content_block] : []))
+  const results = ['a', 'b'].map((tool_use_id) => ({ type: 'tool_result', tool_use_id, content: 'seen' }))
+  const next = [...messages, { role: 'assistant', content }, { role: 'user', content: results }]
+  await (await doors.call('POST', '/v1/messages', { ...asks, messages: next })).text()
+  t.match(doors.asked().contents[1].parts, [first, second])
+})
+
+t.test('a turn that holds thoughts of another vendor alone is left out before Claude', async (t) => {
+  const thoughts = { role: 'assistant', content: '', reasoning_content: 'Hm.' }
+  const body = JSON.stringify({
+    ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [{ index: 0, message: thoughts, finish_reason: 'length' }],
+  })
+  const doors = await opened(t, () => ({ headers: { 'content-type': 'application/json' }, body }))
+  const { content } = await bySdk(doors, false)
+  t.match(content, [{ type: 'thinking' }])
+  const next = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Go on' }]
+  await doors.call('POST', '/v1/messages', { model: 'messages', max_tokens: 9, messages: next })
+  t.same(doors.asked().messages, [messages[0], { role: 'user', content: 'Go on' }])
+})
