@@ -261,7 +261,7 @@ const isTaken = ({ path, name }: Operation): boolean =>
   (!/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\/|^\/ehbp\/|\/mcp$|\/moderations$|\/batches(?:\/\{id\}\/\w+)?$|^\/v1\/files$/.test(
     path,
   ) ||
-    path === '/v1/models/{id}')
+    path === '/v1/models/{model}')
 
 const curl = await succeeds(run('curl', ['--version']))
 

@@ -29,11 +29,3 @@ export const plainScopes: readonly Scope[] = [
   'files.encrypted.read',
   'files.encrypted.delete',
 ]
-
-/** Scopes that need a key of the caller's own: what they give to a key would outlive a login. */
-const ofKeys = ['api_key.create', 'api_key.update', 'api_key.delegate'] as const
-
-/** What a person with a token of an issuer may be given. */
-export const personScopes = scopes.filter(
-  (scope): scope is Exclude<Scope, (typeof ofKeys)[number]> => !(ofKeys as readonly Scope[]).includes(scope),
-)

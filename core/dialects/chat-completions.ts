@@ -77,14 +77,6 @@ export const wholeDelta = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =>
   ...delta,
 })
 
-/** The chunk with whole deltas; that of an end stays as it is. */
-export const withWholeDeltas = (chunk: Chunk): Chunk => ({
-  ...chunk,
-  choices: chunk.choices.map((choice) =>
-    choice.finish_reason == null ? { ...choice, delta: wholeDelta(choice.delta) } : choice,
-  ),
-})
-
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })
 

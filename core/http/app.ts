@@ -191,7 +191,7 @@ const handlersOf = (
     const handle = serveRoute(gate, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
-    if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)
+    if (!/(?<!\\):|\*/.test(path)) plain.set(`${route.method} ${path}`, handle)
   }
   return plain
 }
@@ -345,9 +345,11 @@ const traceOfStranger = (
     ? null
     : observed.begin({ id: about.id, at, route: label, organization: null, key: null })
 
+/** The name of a model may have slashes, which Google's clients leave as they are. */
 const pathOf = (path: string, settings: Settings): string =>
   namedPath(path, settings)
     .replaceAll(':', '\\:')
+    .replace('{model}', '*model')
     .replace(/\{(\w+)\}/g, ':$1')
 
 /** HTTP/1.0 knows no such header. */

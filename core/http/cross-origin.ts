@@ -2,18 +2,12 @@ import type { IncomingMessage } from 'node:http'
 
 type Headers = Readonly<Record<string, string>>
 
+const own = 'answered-by attempts budget budget-reset dropped estimated guards rule window window-reset'
+
 /** Headers of an answer that a page may read. */
 const shown = [
-  ...[
-    'x-request-id',
-    'retry-after',
-    'x-should-retry',
-    'x-sealgate-answered-by',
-    'x-sealgate-attempts',
-    'x-sealgate-dropped',
-    'x-sealgate-guards',
-    'x-sealgate-estimated',
-  ],
+  ...['x-request-id', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  ...own.split(' ').map((name) => `x-sealgate-${name}`),
   ...['requests', 'tokens'].flatMap((kind) =>
     ['limit', 'remaining', 'reset'].map((field) => `x-ratelimit-${field}-${kind}`),
   ),

@@ -38,6 +38,14 @@ t.test('models have names for ids, in the shape of the caller’s dialect', asyn
   const { created, ...model } = await get('/v1/models/some%2Fmodel')
   t.same(model, { id: 'some/model', object: 'model', owned_by: 'chat' })
   t.ok(Math.abs(created - Date.now() / 1000) < 600, 'a time')
+  t.same(await get('/v1/models/some/model'), { created, ...model }, 'a slash may stand as a slash')
+  t.match(await get('/v1beta/models/some/model'), { name: 'models/some/model' })
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  for (const name of ['some/model', 'some%2Fmodel', 'chat']) {
+    const asking = await doors.call('POST', `/v1beta/models/${name}:generateContent`, { contents })
+    t.match(await asking.json(), { candidates: [{ content: { parts: [{ text: 'Hello.' }] } }] }, name)
+  }
+  t.equal((await doors.call('POST', '/v1beta/models/some/model:unknown', { contents })).status, 404)
   const version = { 'anthropic-version': '2023-06-01' }
   t.match(await get('/v1/models', version), { has_more: false, first_id: 'chat', last_id: 'some/model' })
   t.match(await get('/v1/models/chat', version), { type: 'model', id: 'chat', display_name: 'chat' })

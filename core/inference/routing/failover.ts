@@ -78,6 +78,8 @@ interface Course<T, A extends Ability> {
   hedge: Alarm | null
   last: unknown
   tooLong: unknown
+  /** What a backend refused for good; another one that is still asked may answer. */
+  refusal: unknown
   /** Whether all that answered are full, and whether no time helps any of them. */
   isFull: boolean
   isUsedUp: boolean
@@ -119,6 +121,7 @@ export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan
     hedge: null,
     last: null,
     tooLong: null,
+    refusal: null,
     isFull: true,
     isUsedUp: true,
   }
@@ -277,15 +280,22 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
   if (fault instanceof UpstreamFailed) fault.attempted = { backend: candidate.provider, model: candidate.model }
   if (overflow.turns(candidate, fault)) course.tooLong = fault
   else {
-    course.last = fault
+    // What time heals tells the caller more than what an operator has to mend.
+    if (!isPassing(course.last) || isPassing(fault)) course.last = fault
     course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
     course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
-    if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(course, fault)
-    if (fault.status === 502 && (fault.answered ?? 0) >= 400) (course.hopeless ??= new Set()).add(at)
-    if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
+    if (!(fault instanceof UpstreamFailed) || !fault.again) course.refusal ??= fault
+    else {
+      if (fault.status === 502 && (fault.answered ?? 0) >= 400) (course.hopeless ??= new Set()).add(at)
+      if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
+    }
   }
-  if (running.size === 0) advance(course)
+  if (running.size > 0) return
+  if (course.refusal === null) advance(course)
+  else fail(course, course.refusal)
 }
+
+const isPassing = (fault: unknown): fault is UpstreamFailed => fault instanceof UpstreamFailed && fault.status === 503
 
 /** The fault of a search in which every backend had its turns. */
 const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
@@ -298,7 +308,7 @@ const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
 
 /** A fault that time heals, with the time of the next try. */
 const withPause = <T, A extends Ability>(course: Course<T, A>, fault: unknown): unknown => {
-  if (!(fault instanceof UpstreamFailed) || fault.status !== 503) return fault
+  if (!isPassing(fault)) return fault
   const { message, again, answered, validator, told, cause, attempted } = fault
   const retryAfter = shortestPeace(course) ?? pauseFor(course.plan.tries ?? null)
   return Object.assign(new UpstreamFailed(message, { again, answered, validator, told, cause, retryAfter }), {

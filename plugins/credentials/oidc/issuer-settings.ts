@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isName } from '../../shared/names.ts'
-import { personScopes } from '../../../core/access/scopes.ts'
+import { type Scope, scopes } from '../../../core/access/scopes.ts'
 import { OwnLimits } from '../../../core/limit-settings.ts'
 import { section } from '../../../core/ports/section.ts'
 
@@ -58,6 +58,14 @@ const Login = v.strictObject({
     {},
   ),
 })
+
+/** Scopes that need a key of the caller's own: what they give to a key would outlive a login. */
+const ofKeys = ['api_key.create', 'api_key.update', 'api_key.delegate'] as const
+
+/** What a person with a token of an issuer may be given. */
+const personScopes = scopes.filter(
+  (scope): scope is Exclude<Scope, (typeof ofKeys)[number]> => !(ofKeys as readonly Scope[]).includes(scope),
+)
 
 /** What people get whose token says what `when` asks. */
 export const PersonGrant = v.strictObject({

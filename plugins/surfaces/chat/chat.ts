@@ -1,5 +1,14 @@
+import type { Chunk } from '../../../core/ports/upstream.ts'
 import { chatCall } from '../shared/chat.ts'
-import { printChunk, withWholeDeltas } from '../../../core/dialects/chat-completions.ts'
+import { printChunk, wholeDelta } from '../../../core/dialects/chat-completions.ts'
+
+/** The chunk with whole deltas; that of an end stays as it is. */
+const withWholeDeltas = (chunk: Chunk): Chunk => ({
+  ...chunk,
+  choices: chunk.choices.map((choice) =>
+    choice.finish_reason == null ? { ...choice, delta: wholeDelta(choice.delta) } : choice,
+  ),
+})
 
 const completions = chatCall((chunk, model) => printChunk(withWholeDeltas(chunk), model))
 

@@ -71,9 +71,9 @@ const operations = operationsOf(written.operations, {
   'GET /v1/models': {
     asks,
     shape: v.looseObject({ object: v.optional(v.literal('list')), data: v.array(openaiModel) }),
-    answer: { object: 'list', data: [written.operations['GET /v1/models/{id}'].answer] },
+    answer: { object: 'list', data: [written.operations['GET /v1/models/{model}'].answer] },
   },
-  'GET /v1/models/{id}': { asks, shape: openaiModel },
+  'GET /v1/models/{model}': { asks, shape: openaiModel },
 })
 
 /** The standard media routes serve `/v1` too, so their words are written once. */

@@ -42,13 +42,13 @@ const list = route({
 
 const one = route({
   ...listing,
-  path: '/v1/models/{id}',
+  path: '/v1/models/{model}',
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
   faults: openaiFaults,
   async handle(request, listed) {
     const { usedBy } = await finding()
-    const entry = await usedBy(request, request.params.id, listed)
+    const entry = await usedBy(request, request.params.model, listed)
     return json((speaksMessages(request) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })

@@ -75,6 +75,26 @@ const streamed = async (gateway: Inference, entry: Entry, sent: ChatBody = body,
 // A first call loads the code of all calls, which takes time that no clock of these tests knows.
 t.before(() => infer(fakeClock()).count({ entry: entry([actor('a', [stop])]), body }, never))
 
+t.test('a fault that time heals is told before one that an operator has to mend', async (t) => {
+  const passing = [503, 429, null]
+  const lasting = [401, 404]
+  for (const one of passing)
+    for (const other of lasting)
+      for (const order of [
+        [one, other],
+        [other, one],
+      ]) {
+        const ask = ({ provider }: { readonly provider: string }) => Promise.reject(failed(order[Number(provider)]))
+        const backends = entry([actor('0', []), actor('1', [])])
+        const call = infer(fakeClock(), { routing: { retries: 0 } }).run(
+          { entry: backends, ability: 'chat' },
+          ask,
+          never,
+        )
+        t.equal(await call.catch(({ status }) => status), 503, `${order}`)
+      }
+})
+
 t.test('a backend gets of what came beside a call only what the backend takes', async (t) => {
   const beside = { key: 'a secret', note: 'a note' }
   for (const [takes, given] of [
@@ -453,6 +473,25 @@ t.test('run', async (t) => {
     t.ok(signals.get('a')!.aborted, 'the slower one is ended')
     t.notOk(signals.get('b')!.aborted)
     t.equal(clock.armed(), 0)
+  })
+
+  t.test('a refusal of one backend waits for the other one that is still asked', async (t) => {
+    const refusal = new BadRequest('no')
+    const hedged = async (first: (signal: AbortSignal) => Promise<string>) => {
+      const clock = fakeClock()
+      const gateway = infer(clock, { routing: { retries: 0, hedge: { after: 100, share: 1 } } })
+      const ask = ({ provider }: { readonly provider: string }, signal: AbortSignal) =>
+        provider === 'a' ? clock.sleep(200, signal).then(() => first(signal)) : Promise.reject(refusal)
+      const call = gateway.run({ entry: two, ability: 'chat' }, ask, never)
+      const backend = call.then(
+        (found) => found.backend,
+        (fault: unknown) => fault,
+      )
+      for (const ms of [100, 100]) await clock.pass(ms)
+      return backend
+    }
+    t.equal(await hedged(async () => 'yes'), 'a', 'the other one answers')
+    t.equal(await hedged(() => Promise.reject(failed(503))), refusal, 'the other one fails')
   })
 
   t.test('hedged calls never pass their share', async (t) => {
