@@ -8,6 +8,9 @@ export interface Decoded {
   readonly encoding: Encoding
 }
 
+/** Only a page declares its encoding itself, and only a whole text never ends inside a character. */
+export type Written = 'page' | 'text' | 'cut text'
+
 /** The text of a page in any encoding. */
 export const decodePage = (bytes: Uint8Array, contentType: string): string => decodeBytes(bytes, contentType).text
 
@@ -15,18 +18,20 @@ export const decodePage = (bytes: Uint8Array, contentType: string): string => de
  * The text of a page or file. A byte order mark decides first, then the type (`text/plain;charset=koi8-r`), then the
  * declaration in a page or XML, then valid UTF-8. Any other encoding is detected.
  */
-export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page' | 'text' = 'page'): Decoded => {
+export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: Written = 'page'): Decoded => {
   const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
   if (wide) return { text: decoded(bytes, wide.name), encoding: wide }
-  for (const label of [typed(contentType), kind === 'text' ? null : textOf(bytes)]) {
+  for (const label of [typed(contentType), kind === 'page' ? textOf(bytes) : null]) {
     if (label === null) continue
     const text = stated(bytes, label)
     if (text !== null) return { text, encoding: { name: label, confidence: 1 } }
   }
   const escaped = isEscaped(bytes)
   if (escaped) return { text: decoded(bytes, 'iso-2022-jp'), encoding: { name: 'iso-2022-jp', confidence: 0.99 } }
-  const text = utf8(bytes, kind === 'page')
+  const text = utf8(bytes, kind !== 'text')
   if (text !== null) return { text, encoding: { name: 'utf-8', confidence: 1 } }
+  const damaged = damagedUtf8(bytes)
+  if (damaged !== null) return { text: damaged, encoding: { name: 'utf-8', confidence: 0.9 } }
   const encoding = detectEncoding(bytes)
   return { text: decoded(bytes, encoding.name), encoding }
 }
@@ -34,13 +39,28 @@ export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page'
 const decoded = (bytes: Uint8Array, name: string): string =>
   name.startsWith('utf-32') ? decodeUtf32(bytes, name) : decodeAs(bytes, name)
 
-/** Null when the bytes are not UTF-8. A cut page may end inside a character. */
+/** Null when the bytes are not UTF-8. What is cut may end inside a character. */
 const utf8 = (bytes: Uint8Array, cut = true): string | null => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut })
   } catch {
     return null
   }
+}
+
+/** For each broken character of UTF-8, so many of several bytes are whole. In other encodings hardly any is. */
+const wholeForBroken = 5
+
+/** UTF-8 with a few broken characters, which become U+FFFD; null for other bytes. */
+const damagedUtf8 = (bytes: Uint8Array): string | null => {
+  const text = new TextDecoder().decode(bytes)
+  let [whole, broken] = [0, 0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0xfffd) broken++
+    else if (code > 0x7f) whole++
+  }
+  return whole >= broken * wholeForBroken ? text : null
 }
 
 /** The encoding in a content type. */

@@ -41,10 +41,15 @@ const png = (view: DataView): Found | null =>
 const gif = (view: DataView): Found | null =>
   /^GIF8[79]a$/.test(word(view, 0, 6)) ? { width: view.getUint16(6, true), height: view.getUint16(8, true) } : null
 
+/** In bytes: the longest head of a BMP, and a smaller number than any four letters of a text. */
+const longestBmpHead = 124
+
 const bmp = (view: DataView): Found | null => {
   if (word(view, 0, 2) !== 'BM') return null
+  const length = view.getUint32(14, true)
+  if (length > longestBmpHead) return null
   // The oldest kind counts in two bytes; in the others a negative height means from top to bottom.
-  if (view.getUint32(14, true) === 12) return { width: view.getUint16(18, true), height: view.getUint16(20, true) }
+  if (length === 12) return { width: view.getUint16(18, true), height: view.getUint16(20, true) }
   return { width: view.getInt32(18, true), height: Math.abs(view.getInt32(22, true)) }
 }
 

@@ -73,19 +73,31 @@ const read = (bytes: Uint8Array): ReadonlyMap<string, List> => {
       } else if (name === 'lvlOverride') overridden = Number(attribute('ilvl'))
       else if (name === 'startOverride') {
         const made = lists.get(list)
-        if (!made) return
+        if (!made || !isLevel(overridden)) return
         const levels = new Map(made.levels)
         levels.set(overridden, { ...(levels.get(overridden) ?? plain), start: count(value) })
         lists.set(list, { levels, counts: [] })
-      } else if (name === 'lvl' && definition) {
+      } else if (name === 'lvl') {
         level = { ...plain }
-        definition.levels.set(Number(attribute('ilvl')), level)
+        const place = Number(attribute('ilvl'))
+        const owner = isLevel(place) ? (definition ?? overriding(lists, list)) : undefined
+        owner?.levels.set(place, level)
       } else if (name === 'start') level.start = count(value)
       else if (name === 'numFmt') level.format = value
       else if (name === 'lvlText') level.text = value
     },
   })
   return lists
+}
+
+/** Other numbers could make levels without end. */
+const isLevel = (place: number): boolean => Number.isInteger(place) && place >= 0 && place <= deepestLevel
+
+/** A list that overrides a level gets levels of its own, and counts on where its definition is. */
+const overriding = (lists: Map<string, List>, id: string): List | undefined => {
+  const made = lists.get(id)
+  if (made) lists.set(id, { ...made, levels: new Map(made.levels) })
+  return lists.get(id)
 }
 
 /** Anything but a plain number counts as 1. */

@@ -11,7 +11,7 @@ import { openCompound } from './compound.ts'
 export const kindOf = ({ name, mime, bytes }: FileToRead): Kind => {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')
-  if (head.includes('%PDF-')) return 'pdf'
+  if (head.startsWith('%PDF-') || (head.includes('%PDF-') && !saysText(ending, mime))) return 'pdf'
   if (imageHeadOf(bytes) !== null) return 'image'
   if (head.startsWith('PAR1')) return 'data'
   if (/^(xlsx|xlsm|xls|ods|csv|tsv)$/.test(ending) || /spreadsheet|ms-excel|text\/(csv|tab-separated)/.test(mime))
@@ -19,6 +19,10 @@ export const kindOf = ({ name, mime, bytes }: FileToRead): Kind => {
   if (/^(pptx|ppsx|potx|odp|otp)$/.test(ending) || /presentation/.test(mime)) return 'slides'
   return packageKindOf(bytes) ?? 'document'
 }
+
+/** True for a name or type of texts, which may mention the first bytes of other files. */
+const saysText = (ending: string, mime: string): boolean =>
+  /^(txt|md|markdown|csv|tsv|html?|xml|json|jsonl|ya?ml|eml|log|tex)$/.test(ending) || /^(text|message)\//.test(mime)
 
 /** The kind of an office file by its parts; null when the parts do not tell. Unpacks nothing. */
 const packageKindOf = (bytes: Uint8Array): Kind | null => {

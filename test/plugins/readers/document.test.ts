@@ -1,8 +1,11 @@
 import t from 'tap'
+import { numberingOf } from '../../../plugins/readers/document/docx-numbering.ts'
 import { detectEncoding } from '../../../plugins/shared/detect-encoding.ts'
 import document from '../../../plugins/readers/document.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
+import { wordParts } from '../../fakes/documents.ts'
+import { zipOf } from '../../fakes/zip.ts'
 import { file, made, soon, stored } from './tried.ts'
 
 t.test('contract', async (t) => {
@@ -38,5 +41,49 @@ t.test('two lines of an old code page are not taken for Chinese', (t) => {
   // "Hello, this is Chinese text: 中文 in iPhone手机, 我们 with words", in its own encoding.
   const chinese = Buffer.from('Chinese: \xd6\xd0\xce\xc4 in iPhone\xca\xd6\xbb\xfa, \xce\xd2\xc3\xc7 on', 'latin1')
   t.equal(detectEncoding(chinese).name, 'gb18030')
+  t.end()
+})
+
+t.test('a short text in which a program wrote U+FFFD is read', async (t) => {
+  const text = 'Gr\ufffd\ufffde aus K\ufffdln, schön.'
+  t.match((await made(document).read(file('a.txt', text), soon())).sections, [{ text }])
+  const marked = Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), Buffer.alloc(600, 0xff), Buffer.from('few words')])
+  await t.rejects(made(document).read(file('a.txt', marked), soon()), { name: 'Unreadable' }, 'mostly broken')
+})
+
+t.test('a list of a docx that overrides a level counts on in its own form', async (t) => {
+  const level = (format: string, text: string) =>
+    `<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`
+  const list = (id: number, of: number, override = '') =>
+    `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${override}</w:num>`
+  const own = `<w:lvlOverride w:ilvl="0">${level('lowerLetter', '(%1)')}</w:lvlOverride>`
+  const numbering = [
+    `<w:abstractNum w:abstractNumId="0">${level('decimal', '%1.')}</w:abstractNum>`,
+    `<w:abstractNum w:abstractNumId="1">${level('upperRoman', '%1)')}</w:abstractNum>`,
+    list(1, 0) + list(2, 0, own) + list(3, 1),
+  ].join('')
+  const paragraph = (text: string, id: number) =>
+    `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${id}"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`
+  const body = paragraph('one', 1) + paragraph('two', 2) + paragraph('three', 1) + paragraph('apart', 3)
+  const relations = '<Relationships><Relationship Id="n" Type="x/numbering" Target="numbering.xml"/></Relationships>'
+  const bytes = zipOf([
+    ...wordParts,
+    { name: 'word/document.xml', content: `<w:document><w:body>${body}</w:body></w:document>` },
+    { name: 'word/_rels/document.xml.rels', content: relations },
+    { name: 'word/numbering.xml', content: `<w:numbering>${numbering}</w:numbering>` },
+  ])
+  const { sections } = await made(document).read(file('a.docx', bytes), soon())
+  t.equal(sections[0]?.text, '1. one\n(b) two\n3. three\nI) apart')
+})
+
+t.test('a list of a docx has nine levels, however many its file overrides', (t) => {
+  const overrides = Array.from(
+    { length: 6_000 },
+    (_, at) => `<lvlOverride ilvl="${at}"><startOverride val="2"/><lvl ilvl="${at}"/>`,
+  )
+  const list = `<num numId="1"><abstractNumId val="0"/>${overrides.join('</lvlOverride>')}</lvlOverride></num>`
+  const begun = process.cpuUsage().user
+  numberingOf(Buffer.from(`<numbering><abstractNum abstractNumId="0"/>${list}</numbering>`))
+  t.ok(process.cpuUsage().user - begun < 1_000_000)
   t.end()
 })

@@ -2,6 +2,7 @@ import '../../fakes/unwatched.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { readDocument } from '../../../plugins/readers/document.ts'
+import { decodeText } from '../../../plugins/readers/document/text-plain.ts'
 import { readSheets } from '../../../plugins/readers/spreadsheet.ts'
 import { decodeBytes } from '../../../plugins/shared/charset.ts'
 
@@ -35,4 +36,24 @@ t.test('a stated encoding is taken, unless the bytes contradict it', async (t) =
   t.not((await read('text/plain; charset=utf-8')).encoding?.name, 'utf-8', 'these bytes are no UTF-8')
   const stated = await readSheets({ name: 'a.csv', mime: 'text/csv; charset=koi8-r', bytes }, soon())
   t.match(stated, { encoding: { name: 'koi8-r', confidence: 1 }, sheets: [{ rows: [['И Х']] }] })
+})
+
+t.test('a broken byte in UTF-8 leaves the rest of the text as it is', (t) => {
+  const german = 'Grüße aus Köln, schöne Straße, fünf Äpfel.'
+  const damaged = Buffer.concat([Buffer.from(german), Buffer.of(0xfc), Buffer.from(' Ende')])
+  for (const [type, kind] of [
+    ['', 'text'],
+    ['', 'page'],
+    ['text/html; charset=utf-8', 'page'],
+  ] as const)
+    t.match(decodeBytes(damaged, type, kind), { text: `${german}\ufffd Ende`, encoding: { name: 'utf-8' } }, type)
+  const mixed = Buffer.concat([Buffer.from('Köln, '), Buffer.from('schöne Straße, fünf Äpfel', 'latin1')])
+  t.not(decodeBytes(mixed, '', 'text').encoding.name, 'utf-8', 'other encodings break most of their letters')
+  t.end()
+})
+
+t.test('a text over the limit is cut between two characters of UTF-8', (t) => {
+  const long = Buffer.from(`${'a'.repeat(9_999_999)}é, and so on`)
+  t.same(decodeText(long, '').encoding, { name: 'utf-8', confidence: 1 })
+  t.end()
 })

@@ -5,6 +5,7 @@ import { Unreadable } from '../../../../core/errors.ts'
 import { runApart } from '../../../../plugins/shared/run-apart.ts'
 import type { Document } from '../../../../core/ports/file-content.ts'
 import { readDocument } from '../../../../plugins/readers/document.ts'
+import { kindOf } from '../../../../plugins/readers/shared/file-kind.ts'
 import { guardMarkup, scanXml } from '../../../../plugins/readers/shared/markup.ts'
 import { readSlides } from '../../../../plugins/readers/slides.ts'
 import { unzip } from '../../../../plugins/shared/zip.ts'
@@ -141,6 +142,20 @@ t.test('the bytes decide the kind of a file', async (t) => {
   t.match(await readText('<!DOCTYPE html><p>x', 'x'), { format: 'html' }, 'a page without a name')
   t.match(await readText('just text', ''), { format: 'txt', sections: [{ heading: null, text: 'just text' }] }, 'text')
   await refused(t, { 'slides as a document': await stored('pptx/orchard.pptx') })
+})
+
+t.test('a text that begins with BM, or mentions the mark of a PDF, stays a text', async (t) => {
+  const kind = (name: string, mime: string, bytes: string | Uint8Array) =>
+    kindOf({ name, mime, bytes: Buffer.from(bytes as string) })
+  t.equal(kind('a.csv', 'text/csv', 'BMI,age,weight\n22.5,40,70\n'), 'spreadsheet')
+  t.equal(kind('', '', 'BMW and Audi make cars, and so do many others.'), 'document')
+  t.equal(kind('', '', await stored('image/order.bmp')), 'image')
+  const mention = 'Every such file begins with %PDF-1.4, and goes on with numbers.'
+  t.equal(kind('a.MD', '', mention), 'document')
+  t.equal(kind('a', 'text/plain', mention), 'document')
+  t.equal(kind('a.eml', '', `Subject: ${mention}`), 'document')
+  t.equal(kind('a.txt', 'text/plain', '%PDF-1.4\n'), 'pdf', 'first bytes count more than names')
+  t.equal(kind('a.pdf', 'application/pdf', '\r\nsome words\r\n%PDF-1.4\n'), 'pdf', 'a PDF with bytes before its mark')
 })
 
 t.test('a text over the limit is cut and marked', async (t) => {
