@@ -17,6 +17,8 @@ export const readCsv = async <T>(text: string, delimiter: string, begin: () => S
     parse(text, {
       delimiter,
       quote,
+      // The library would take the end of the first line for that of all lines.
+      record_delimiter: ['\r\n', '\n', '\r'],
       relax_quotes: true,
       relax_column_count: true,
       on_record: (fields: readonly string[]) => {

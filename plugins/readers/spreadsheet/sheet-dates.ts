@@ -14,7 +14,7 @@ export interface Parts {
 
 /** ISO 8601 for a number of days that is formatted as a date, time or duration. */
 export const momentOf = (days: number, format: string, parts: Parts): string => {
-  if (/\[[hms]+\]/i.test(format)) return durationOf(Math.round(days * 86_400))
+  if (showsDuration(format)) return durationOf(Math.round(days * 86_400))
   const time = `${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`
   // Day 0 is no day of the calendar: it belongs to a time, or to an empty cell in the format of a date.
   if (parts.D === 0 && tellsTime(format)) return time
@@ -40,7 +40,10 @@ export const saidMoment = (moment: Date, format: string): string | number => {
 /** Day 0 of the count. The library counts the days before March 1900 one lower. */
 const dayZero = Date.UTC(1899, 11, 30)
 
-const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || /\[[hms]+\]/i.test(format)
+const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || showsDuration(format)
+
+/** True for a format such as `[h]:mm`, which alone shows negative numbers. */
+export const showsDuration = (format: string): boolean => /\[[hms]+\]/i.test(format)
 
 // An unclosed bracket extends to the end; otherwise the search would restart at every place.
 const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*(?:\]|$)/g, '')

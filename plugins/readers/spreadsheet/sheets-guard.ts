@@ -15,14 +15,31 @@ export const safePart = (name: string, file: Uint8Array): Buffer => {
     guardRepeats(bytes.toString('latin1'))
     guardTexts(bytes.toString('latin1'))
   }
-  if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>'))) return bytes
+  if (name === 'content.xml' && bytes.includes('time-value="-P')) return signedTimes(bytes)
+  if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>') || bytes.includes(':f>')))
+    return bytes
   // A link becomes a cell in every place of its range, which may be a whole sheet.
   const tamed = bytes.toString('latin1').replace(/<(?:\w*:)?hyperlink\s[^<>]*>/g, '')
-  return Buffer.from(tamed.replace(unworked, '<c$1 t="str"><v>=$2</v></c>'), 'latin1')
+  return Buffer.from(tamed.replace(unworked, '<$1c$2 t="str"><$1v>=$3</$1v></$1c>'), 'latin1')
 }
 
 /** A formula without a computed value, as other programs write it: the formula itself becomes the cell's text. */
-const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
+const unworked =
+  /<(\w+:)?c((?:\s+[rs]="[^"<>]*")*)\s*><\1f(?:\s[^<>]*)?>([^<>]+)<\/\1f>(?:<\1v\s*\/>|<\1v><\/\1v>)?<\/\1c>/g
+
+/** The library drops the sign of a negative time: such a cell becomes a number of days, and keeps its format. */
+const signedTimes = (bytes: Buffer): Buffer => {
+  const text = bytes.toString('latin1').replace(/<(?:\w+:)?table-cell\s[^<>]*>/g, (cell) => {
+    const [time, hours = 0, minutes = 0, seconds = 0] = negativeTime.exec(cell) ?? []
+    if (time === undefined) return cell
+    const days = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) / 86_400
+    return cell.replace(time, `value="-${days}"`).replace(/value-type="time"/g, 'value-type="float"')
+  })
+  return Buffer.from(text, 'latin1')
+}
+
+/** Office programs count no days in a time. */
+const negativeTime = /time-value="-PT(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})(?:\.\d+)?S)?"/
 
 /** Throws Unreadable when filled cells are repeated too often. Repetitions of empty cells cost nothing. */
 const guardRepeats = (content: string): void => {

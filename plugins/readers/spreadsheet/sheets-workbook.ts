@@ -6,7 +6,7 @@ import { decodedReferences } from '../shared/xml-elements.ts'
 import type { Grid } from './sheets-fit.ts'
 import { safePart, safeStream } from './sheets-guard.ts'
 import { lettersOf } from './column-letters.ts'
-import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
+import { momentOf, type Parts, saidMoment, showsDuration } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
 import { isZip, unzip } from '../../shared/zip.ts'
 
@@ -176,7 +176,7 @@ const cellReader = (formats: Formats, date1904: boolean) => {
     const value = v instanceof Date ? saidMoment(v, String(z)) : v
     if (typeof value !== 'number') return value === undefined || value === '' ? null : value
     if (typeof z !== 'string' || !isDate(z)) return shown(value)
-    const parts = formats.parse_date_code(value, { date1904 })
+    const parts = formats.parse_date_code(showsDuration(z) ? Math.abs(value) : value, { date1904 })
     return parts ? momentOf(value, z, parts) : shown(value)
   }
 }

@@ -19,3 +19,8 @@ t.test('gives data of any shape as text that can be searched', async (t) => {
   )
   t.equal(await read('a.json', '{"fruit":{"name":"apple"}}'), '{"fruit":{"name":"apple"}}')
 })
+
+t.test('a table whose lines end in several ways keeps its rows', async (t) => {
+  const { sections } = await made(data).read(file('a.csv', 'name,weight\r\napple,3\npear,4\n'), soon())
+  t.equal(sections[0]!.text, 'name | weight\napple | 3\npear | 4')
+})

@@ -4,6 +4,7 @@ import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
 import { safePart, safeStream } from '../../../plugins/readers/spreadsheet/sheets-guard.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
+import { zipOf } from '../../fakes/zip.ts'
 import { file, made, soon, stored } from './tried.ts'
 
 t.test('contract', async (t) => {
@@ -46,4 +47,84 @@ t.test('an ods whose paragraphs or spaces are without end is refused before the 
   t.throws(() => part(`${'<text:p>'.repeat(1_000)}${'</text:p>'.repeat(1_000)}`), { name: 'Unreadable' })
   t.throws(() => part(`<text:p>${'<text:p/></text:p>'.repeat(1_000)}`), { name: 'Unreadable' })
   t.throws(() => part('<text:p><text:s text:c="400000000"/></text:p>'), { name: 'Unreadable' })
+})
+
+const rowsOf = async (name: string, content: string | Uint8Array) => {
+  const { sections } = await made(spreadsheet).read(file(name, content), soon())
+  return sections.map(({ text }) => text).join('\n')
+}
+
+t.test('a CSV whose lines end in several ways keeps its rows', async (t) => {
+  const expected = 'name | city\nAnna | Bonn\nBert | Ulm'
+  t.equal(await rowsOf('a.csv', 'name,city\r\nAnna,Bonn\nBert,Ulm\n'), expected, 'the first as Windows does')
+  t.equal(await rowsOf('a.csv', 'name,city\nAnna,Bonn\r\nBert,Ulm\r\n'), expected, 'the others as Windows does')
+  t.equal(await rowsOf('a.csv', 'name,city\rAnna,Bonn\rBert,Ulm\r'), expected, 'as old programs do')
+  t.equal(await rowsOf('a.csv', 'name,city\r"An\nna",Bonn\r'), 'name | city\nAn\nna | Bonn', 'a line within a cell')
+})
+
+/** A workbook of these rows, whose cells have the format `[h]:mm` in style 1; its elements have a prefix. */
+const workbook = (prefix: string, rows: string) => {
+  const schemas = 'http://schemas.openxmlformats.org'
+  const links = `${schemas}/officeDocument/2006/relationships`
+  const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+  const spaces = `xmlns${prefix && `:${prefix.slice(0, -1)}`}="${schemas}/spreadsheetml/2006/main" xmlns:r="${links}"`
+  const part = (name: string, root: string, content: string) => ({
+    name: `xl/${name}.xml`,
+    content: `<${root} ${spaces}>${content}</${root}>`.replace(/<(\/?)(?=[a-z])/gi, `<$1${prefix}`),
+  })
+  const related = (kind: string) => `<Relationship Id="${kind}" Type="${links}/${kind}" Target="${kind}.xml"/>`
+  return zipOf([
+    {
+      name: '[Content_Types].xml',
+      content: `<Types xmlns="${schemas}/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/></Types>`,
+    },
+    part('workbook', 'workbook', '<sheets><sheet name="A" sheetId="1" r:id="worksheet"/></sheets>'),
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      content: `<Relationships xmlns="${schemas}/package/2006/relationships">${related('worksheet')}${related('styles')}</Relationships>`,
+    },
+    part(
+      'styles',
+      'styleSheet',
+      '<numFmts count="1"><numFmt numFmtId="164" formatCode="[h]:mm"/></numFmts><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs>',
+    ),
+    part('worksheet', 'worksheet', `<sheetData>${rows}</sheetData>`),
+  ])
+}
+
+t.test('a negative duration keeps its sign in an xlsx', async (t) => {
+  const cells = [-0.0625, -1.5, 0.25, -3_000_000].map((days) => `<c s="1"><v>${days}</v></c>`).join('')
+  t.equal(await rowsOf('a.xlsx', workbook('', `<row r="1">${cells}</row>`)), '-PT1H30M | -PT36H | PT6H | -3000000')
+})
+
+t.test('a negative duration keeps its sign in an ods', async (t) => {
+  const time = (value: string) =>
+    `<table:table-cell table:style-name="s" office:value-type="time" office:time-value="${value}" calcext:value-type="time"><text:p>x</text:p></table:table-cell>`
+  const spaces = ['office', 'table', 'text', 'style', 'number', 'calcext'].map((name) => `xmlns:${name}="${name}"`)
+  const format =
+    '<number:time-style style:name="n" number:truncate-on-overflow="false"><number:hours/><number:text>:</number:text><number:minutes/></number:time-style><style:style style:name="s" style:family="table-cell" style:data-style-name="n"/>'
+  const row = ['-PT01H30M00S', '-PT36H00M00.5S', 'PT06H00M00S'].map(time).join('')
+  const content = `<office:document-content ${spaces.join(' ')}><office:automatic-styles>${format}</office:automatic-styles><office:body><office:spreadsheet><table:table table:name="A"><table:table-row>${row}</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`
+  const bytes = zipOf([
+    { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
+    { name: 'META-INF/manifest.xml', content: '<manifest/>' },
+    { name: 'styles.xml', content: '<office:document-styles/>' },
+    { name: 'content.xml', content },
+  ])
+  t.equal(await rowsOf('a.ods', bytes), '-PT1H30M | -PT36H | PT6H')
+})
+
+t.test('a cell with attributes without end is read once', (t) => {
+  const cell = `<table:table-cell ${'office:time-value="-P '.repeat(100_000)}`
+  const begun = process.cpuUsage().user
+  t.ok(safePart('content.xml', Buffer.from(`<office:spreadsheet>${cell}`)))
+  t.ok(process.cpuUsage().user - begun < 2_000_000)
+  t.end()
+})
+
+t.test('a formula without a value is the text of its cell, whatever the prefix of its elements', async (t) => {
+  const row =
+    '<row r="1"><c r="A1"><f>SUM(1,2)</f></c><c r="B1"><f>1+1</f><v>2</v></c><c r="C1"><f>A1&lt;2</f><v/></c></row>'
+  for (const prefix of ['', 'x:'])
+    t.equal(await rowsOf('a.xlsx', workbook(prefix, row)), '=SUM(1,2) | 2 | =A1<2', `prefix "${prefix}"`)
 })
