@@ -23,10 +23,10 @@ export const entityOf = (bytes: Buffer) => {
     head: (name: string) => decodedWords(head(name)),
     /** In lower case, such as `text/plain`. */
     type: type || 'text/plain',
-    charset: about.get('charset') ?? '',
-    boundary: about.get('boundary') ?? '',
+    charset: about.get('charset')?.text ?? '',
+    boundary: about.get('boundary')?.text ?? '',
     /** The name of a file; '' where there is none. */
-    name: decodedWords(file.get('filename') ?? about.get('name') ?? ''),
+    name: nameOf(file.get('filename') ?? about.get('name')),
     isAttached: disposition === 'attachment',
     body,
     /** True when a transfer encoding stands between the body and its content. */
@@ -65,41 +65,82 @@ const headsOf = (text: string): ReadonlyMap<string, string> => {
   return heads
 }
 
-/** The value of a head in lower case, and its parameters. A name in pieces or with a language is put together. */
-const valueOf = (head: string): readonly [string, ReadonlyMap<string, string>] => {
+/** A parameter of a head. */
+interface Parameter {
+  readonly text: string
+  /** True for the form of RFC 2231, which names its charset: no further decoding follows. */
+  readonly isDecoded: boolean
+}
+
+/** A part of a parameter such as `filename*0*=utf-8''Pr%C3%BC`. */
+interface Piece {
+  readonly place: number
+  readonly isCoded: boolean
+  readonly text: string
+}
+
+/** The value of a head in lower case, and its parameters. Of a parameter in both forms, that of RFC 2231 counts. */
+const valueOf = (head: string): readonly [string, ReadonlyMap<string, Parameter>] => {
   const value = head.split(';')[0]!.trim().toLowerCase()
-  const given = new Map<string, string>()
-  const pattern = /;\s*([\w-]+)(?:\*\d+)?(\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g
-  for (const [, name, isCoded, quoted, bare] of head.matchAll(pattern)) {
+  const given = new Map<string, Parameter>()
+  const parted = new Map<string, Piece[]>()
+  const pattern = /;\s*([\w-]+)(?:\*(\d+))?(\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g
+  for (const [, name, place, coded, quoted, bare] of head.matchAll(pattern)) {
     const key = name!.toLowerCase()
     const text = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
-    given.set(key, (given.get(key) ?? '') + (isCoded ? unescaped(text) : text))
+    if (place !== undefined || coded) {
+      const pieces = parted.get(key) ?? []
+      parted.set(key, pieces)
+      pieces.push({ place: Number(place ?? 0), isCoded: coded !== '', text })
+    } else if (!given.has(key)) given.set(key, { text, isDecoded: false })
   }
+  for (const [key, pieces] of parted) given.set(key, joinedPieces(pieces))
   return [value, given]
 }
 
-/** A parameter such as `utf-8''Pr%C3%BCfung`. */
-const unescaped = (text: string): string => {
-  const [, charset, rest] = /^([\w-]*)'[^']*'(.*)$/s.exec(text) ?? [null, '', text]
-  const bytes = Buffer.from(
-    rest!.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-    'latin1',
-  )
-  return decodeBytes(bytes, charset ? `text/plain;charset=${charset}` : '', 'text').text
+/** The charset in the first piece counts for all: a character may be parted between two of them. */
+const joinedPieces = (pieces: readonly Piece[]): Parameter => {
+  const sorted = pieces.toSorted((one, other) => one.place - other.place)
+  const joined = sorted.map(({ text, isCoded }) => (isCoded ? unescaped(text) : text)).join('')
+  if (!pieces.some(({ isCoded }) => isCoded)) return { text: joined, isDecoded: false }
+  const { isCoded, text } = sorted[0]!
+  const [prefix = '', charset = ''] = (isCoded && /^([\w-]*)'[^'%]*'/.exec(text)) || []
+  const bytes = Buffer.from(joined.slice(prefix.length), 'latin1')
+  return { text: decodeBytes(bytes, charset && `text/plain;charset=${charset}`, 'text').text, isDecoded: true }
 }
+
+/** The bytes of `Pr%C3%BCfung`, as Latin-1. */
+const unescaped = (text: string): string =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+
+/** Many programs write the words of RFC 2047 into a parameter, where no RFC has them. */
+const nameOf = (parameter: Parameter | undefined): string =>
+  parameter?.isDecoded ? parameter.text : decodedWords(parameter?.text ?? '')
 
 /** Words such as `=?utf-8?Q?Gr=C3=BC=C3=9Fe?=`; bytes outside of them are decoded as text. */
 const decodedWords = (head: string): string => {
   const plain = /[\x80-\xff]/.test(head) ? decodeBytes(Buffer.from(head, 'latin1'), '', 'text').text : head
   return plain
     .replace(/(=\?[^?]+\?[BQ]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
-    .replace(/=\?([^?*]+)(?:\*[^?]*)?\?([BQ])\?([^?]*)\?=/gi, (_, charset: string, way: string, text: string) => {
-      const bytes =
-        way.toUpperCase() === 'B'
-          ? Buffer.from(text, 'base64')
-          : unquoted(Buffer.from(text.replaceAll('_', ' '), 'latin1'))
-      return decodeBytes(bytes, `text/plain;charset=${charset}`, 'text').text
-    })
+    .replace(/(?:=\?[^?*]+(?:\*[^?]*)?\?[BQ]\?[^?]*\?=)+/gi, decodedRun)
+}
+
+/** Neighbouring words of one charset are one text: many programs part a character between two of them. */
+const decodedRun = (run: string): string => {
+  const texts: { readonly charset: string; readonly bytes: Buffer[] }[] = []
+  for (const [, label = '', way = '', text = ''] of run.matchAll(/=\?([^?*]+)(?:\*[^?]*)?\?([BQ])\?([^?]*)\?=/gi)) {
+    const bytes =
+      way.toUpperCase() === 'B'
+        ? Buffer.from(text, 'base64')
+        : unquoted(Buffer.from(text.replaceAll('_', ' '), 'latin1'))
+    const charset = label.toLowerCase()
+    const last = texts.at(-1)
+    if (last?.charset === charset) last.bytes.push(bytes)
+    else texts.push({ charset, bytes: [bytes] })
+  }
+  return texts
+    .map(({ charset, bytes }) => decodeBytes(Buffer.concat(bytes), `text/plain;charset=${charset}`, 'text').text)
+    .join('')
 }
 
 /** Takes the transfer encoding of RFC 2045 away; other encodings leave the bytes as they are. */

@@ -46,12 +46,23 @@ const writeEntity = async (reading: Reading, entity: Entity, files: string[], de
     const parts = partsOf(entity)
     const chosen = entity.type === 'multipart/alternative' ? chosenOf(parts) : parts
     for (const part of chosen) await writeEntity(reading, part, files, depth + 1)
+    for (const part of parts) if (!chosen.includes(part)) nameFiles(reading, part, files, depth + 1)
   } else if (entity.isAttached) files.push(entity.name)
   else if (entity.type === 'message/rfc822')
     await writeMail({ ...reading, isRecoded: isRecodedIn(reading, entity) }, entity.content(), depth + 1)
   else if (entity.type === 'text/html') await writeHtml(writing, textOf(reading, entity, 'page'))
   else if (entity.type.startsWith('text/')) writeLines(writing, textOf(reading, entity, 'text'))
   else if (entity.name !== '') files.push(entity.name)
+}
+
+/** Adds the files of an alternative that is not read: Apple Mail has them between the texts of the page. */
+const nameFiles = (reading: Reading, entity: Entity, files: string[], depth: number, isBetween = false): void => {
+  if (depth > mostDepth || --reading.left.parts < 0) throw new Unreadable()
+  if (entity.type.startsWith('multipart/')) {
+    const isMixed = entity.type === 'multipart/mixed'
+    for (const part of partsOf(entity)) nameFiles(reading, part, files, depth + 1, isMixed)
+  } else if (entity.isAttached || (isBetween && entity.name !== '' && !entity.type.startsWith('text/')))
+    files.push(entity.name)
 }
 
 /** The first plain part with text; else the last part, which RFC 2046 calls the best. */

@@ -217,3 +217,51 @@ t.test('quoted-printable: blanks before a break go, soft breaks join, and what i
   const blanks = Buffer.alloc(4 * 1024 * 1024, ' ')
   t.equal(unquoted(blanks).length, blanks.length, 'a long run of blanks is read once')
 })
+
+t.test('a name of an attachment is decoded once, from any form and any order of its pieces', async (t) => {
+  for (const [parameters, name] of [
+    ["filename*=UTF-8''Za%C5%BC%C3%B3%C5%82%C4%87%20%E2%82%AC.pdf", 'Zażółć €.pdf'],
+    ['filename*0*=utf-8\'\'Pr%C3; filename*1*=%BCfung; filename*2=" 1.pdf"', 'Prüfung 1.pdf'],
+    ['filename*1="two.pdf"; filename*0="one-"', 'one-two.pdf'],
+    ['filename="Pruefung.pdf"; filename*=iso-8859-1\'\'Pr%FCfung.pdf', 'Prüfung.pdf'],
+    ['filename*0="it\'s o\'clock"; filename*1*=%20%C3%BC.pdf', "it's o'clock ü.pdf"],
+    ['filename="=?utf-8?Q?Pr=C3?= =?utf-8?Q?=BCfung.pdf?="', 'Prüfung.pdf'],
+    ["filename*=utf-8''%3D%3Futf-8%3FQ%3Fa%3F%3D.pdf", '=?utf-8?Q?a?=.pdf'],
+    ['filename*=rock%27n%27roll.pdf', "rock'n'roll.pdf"],
+    ['filename="a.pdf"; filename="b.pdf"', 'a.pdf'],
+  ] as const) {
+    const one = `Subject: x\nContent-Type: application/pdf\nContent-Disposition: attachment; ${parameters}\n\nx`
+    t.equal(await textOf('a.eml', one), `Subject: x\nAttachment: ${name}`, parameters)
+  }
+})
+
+t.test('a character that is parted between two coded words of a subject is whole', async (t) => {
+  const subject = async (words: string) => (await read('a.eml', `From: a@b\nSubject: ${words}\n\nx`)).title
+  t.equal(await subject('=?UTF-8?B?R3LD?=\n =?utf-8?B?vMOfZQ==?= aus'), 'Grüße aus')
+  t.equal(await subject('=?utf-8?Q?Gr=C3?= =?utf-8*de?B?vMOfZQ==?='), 'Grüße')
+  t.equal(await subject('=?iso-8859-1?Q?Gr=FC?= =?utf-8?Q?=C3=9Fe?='), 'Grüße', 'words of two encodings')
+})
+
+t.test('a mail of Apple names the files between the texts of its page, and no picture of the page', async (t) => {
+  const part = (boundary: string, ...lines: readonly string[]) => [`--${boundary}`, ...lines].join('\n')
+  const pdf = ['Content-Type: application/pdf; name="plan.pdf"', 'Content-Disposition: inline; filename=plan.pdf']
+  const picture = ['Content-Type: image/png; name="logo.png"', 'Content-Disposition: inline; filename=logo.png']
+  const apple = [
+    'Subject: Plan',
+    'Content-Type: multipart/alternative; boundary=a',
+    '',
+    part('a', 'Content-Type: text/plain', '', 'See the plan.'),
+    part('a', 'Content-Type: multipart/mixed; boundary=m', ''),
+    part('m', 'Content-Type: multipart/related; boundary=r', ''),
+    part('r', 'Content-Type: text/html; name=page.html', '', '<p>See the plan.</p>'),
+    part('r', ...picture, '', 'x'),
+    '--r--',
+    part('m', ...pdf, '', 'x'),
+    '--m--',
+    '--a--',
+    '',
+  ].join('\n')
+  t.equal(await textOf('a.eml', apple), 'Subject: Plan\nSee the plan.\nAttachment: plan.pdf')
+  const many = apple.replace('--m--', `${'--m\n\nz\n'.repeat(2_000)}--m--`)
+  await t.rejects(read('a.eml', many), { name: 'Unreadable' }, 'parts without end')
+})
