@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -30,6 +31,12 @@ const mostRedirects = 5
 const moved = new Set([301, 302, 303, 307, 308])
 /** Headers that are sent on to another origin: none of them identifies the caller. */
 const travelling = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+/** Sites send addresses in UTF-8, as browsers read them; the library hands out each byte as a character. */
+const inUtf8 = (location: string): string => {
+  const bytes = Buffer.from(location, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : location
+}
 
 /** The connection uses only checked addresses. */
 const pin = (addresses: readonly string[]): LookupFunction => {
@@ -123,7 +130,7 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
       leave(response)
       close()
       if (hops === mostRedirects) throw new BadRequest('The address redirects too often')
-      step = follow(step, egress.target(location, step.url), response.status)
+      step = follow(step, egress.target(inUtf8(location), step.url), response.status)
     }
   }
 }

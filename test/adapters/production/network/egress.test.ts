@@ -152,6 +152,25 @@ t.test('no redirect leads inside', async (t) => {
   t.equal(inner.sockets.length, 0)
 })
 
+t.test('a redirect in plain UTF-8 leads where it leads in a browser, under the policy', async (t) => {
+  const inner = await secret(t)
+  const raw = (location: string) => Buffer.from(location, 'utf8').toString('latin1')
+  const { port } = await serving(t, ({ url = '' }, response) => {
+    if (url === '/plain') response.writeHead(302, { location: raw('/münchen?q=é') })
+    if (url === '/old') response.writeHead(302, { location: '/m\xfcnchen' })
+    if (url === '/inside') response.writeHead(302, { location: raw(`http://１２７。0。0。1:${inner.port}/`) })
+    response.end(url)
+  })
+  const door = outside({ ports: [port, inner.port], allow: [open] }, itself)
+  const at = (path: string) => `http://${open}:${port}${path}`
+  const plain = await door(at('/plain'), get())
+  t.equal(plain.url, at('/m%C3%BCnchen?q=%C3%A9'))
+  t.equal(await text(plain.body), '/m%C3%BCnchen?q=%C3%A9', 'the fetched address is the one of the answer')
+  t.equal(await text((await door(at('/old'), get())).body), '/m%C3%BCnchen', 'Latin-1 stays as it was')
+  t.ok((await failed(door(at('/inside'), get()))) instanceof BadRequest)
+  t.equal(inner.sockets.length, 0)
+})
+
 t.test('follows five redirects and no more', async (t) => {
   const { port } = await serving(t, ({ url = '' }, response) => {
     const left = Number(url.slice(1))
