@@ -70,10 +70,13 @@ const storedAs = async (mime: string, content: string, isMade: boolean): Promise
   const { beginsAs, isBinary } = await fileHeads()
   const bytes = await decoded(content)
   if (bytes !== null && beginsAs(mime, bytes)) return bytes
-  if (isMade && bytes === null) return null
+  if (isMade && (bytes === null || shortWords.test(content))) return null
   if (isBinary(mime)) throw unfit(`Expected the bytes of such a file in base64${isMade ? ', or text' : ''}`)
   return Buffer.from(content, 'utf8')
 }
+
+/** A word such as `Done` is base64 by its letters, and no file is that short. */
+const shortWords = /^[A-Za-z0-9+/\s]{1,64}$/
 
 /** A workbook is made of rows, unless the text has headings or a table of Markdown. */
 const writtenIn = (format: Format, content: string): 'markdown' | 'csv' =>

@@ -19,9 +19,10 @@ const padded = (row: readonly string[], columns: number): readonly Runs[] =>
     return text === '' ? [] : [{ text }]
   })
 
-/** What stands most often in the first line. */
+/** What stands most often in the first line, outside of quotes. */
 const delimiterOf = (text: string): string => {
-  const line = text.slice(0, 10_000).split('\n', 1)[0] ?? ''
+  const bare = text.slice(0, 10_000).replace(/(^|[,;\t\n])"(?:[^"]|"")*"/g, '$1')
+  const line = bare.split('\n', 1)[0] ?? ''
   const counts = [',', ';', '\t'].map((mark) => ({ mark, count: line.split(mark).length }))
   return counts.reduce((best, mark) => (mark.count > best.count ? mark : best)).mark
 }
@@ -33,7 +34,7 @@ const recordsOf = (text: string, delimiter: string): readonly (readonly string[]
   let at = 0
   let cells = 0
   while (at < text.length) {
-    const { value, end } = text[at] === '"' ? quotedAt(text, at) : plainAt(text, at, delimiter)
+    const { value, end } = text[at] === '"' ? quotedAt(text, at, delimiter) : plainAt(text, at, delimiter)
     record.push(value)
     if (++cells > mostCells) throw new Refused('cells')
     at = end + 1
@@ -52,15 +53,18 @@ const plainAt = (text: string, at: number, delimiter: string) => {
   return { value: text.slice(at, end), end }
 }
 
-/** Two quotes stand for one; a quote that nobody closes goes to the end. */
-const quotedAt = (text: string, at: number) => {
+/** Two quotes stand for one; a quote that nobody closes goes to the end. Blanks behind the closing quote are dropped. */
+const quotedAt = (text: string, at: number, delimiter: string) => {
   let value = ''
   let from = at + 1
   for (;;) {
     const close = text.indexOf('"', from)
     if (close < 0) return { value: value + text.slice(from), end: text.length }
     value += text.slice(from, close)
-    if (text[close + 1] !== '"') return { value, end: close + 1 }
+    if (text[close + 1] !== '"') {
+      const rest = plainAt(text, close + 1, delimiter)
+      return { value: value + rest.value.trimEnd(), end: rest.end }
+    }
     value += '"'
     from = close + 2
   }

@@ -57,12 +57,13 @@ export const linksOf = (part: ParentNode, base: string): readonly Link[] => {
   return links
 }
 
-/** One line without blanks at its ends; null when nothing is left. Cutting comes first, as texts may be huge. */
+/** One line of whole characters without blanks at its ends; null when nothing is left. Cutting comes first, as texts may be huge. */
 const line = (text: string | null | undefined, longest: number): string | null => {
   const words = text
     ?.slice(0, longest * 4)
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, longest)
+    .replace(/\p{Cs}/gu, '')
   return words || null
 }

@@ -171,7 +171,7 @@ const tidy = ({ title, url, snippet, age }: JsonObject): Result | null => {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
-/** Excerpts come as HTML: tags are dropped, entities are read, and blanks are joined. */
+/** Excerpts come as HTML: tags and half characters are dropped, entities are read, and blanks are joined. */
 const plain = (markup: unknown, longest: number): string => {
   if (typeof markup !== 'string') return ''
   const text = markup
@@ -184,5 +184,6 @@ const plain = (markup: unknown, longest: number): string => {
     })
     .replace(/\s+/g, ' ')
     .trim()
-  return text.length > longest ? `${text.slice(0, longest - 1).trimEnd()}…` : text
+  const cut = text.length > longest ? `${text.slice(0, longest - 1).trimEnd()}…` : text
+  return cut.replace(/\p{Cs}/gu, '')
 }

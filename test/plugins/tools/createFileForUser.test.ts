@@ -98,7 +98,16 @@ t.test('text becomes a file that its readers open, or none', async (t) => {
   const whole = await made('docx', mimes.docx)
   const again = await made('docx', mimes.docx, Buffer.from(whole.bytes).toString('base64'))
   t.same(Buffer.from(again.bytes), Buffer.from(whole.bytes), 'a whole file in base64 stays as it is')
+  for (const [extension, read] of [
+    ['docx', readDocument],
+    ['xlsx', readSheets],
+    ['pdf', readPdf],
+  ] as const)
+    // prettier-ignore
+    t.match(JSON.stringify(await read(await made(extension, mimes[extension], 'Done\nGood'), soon())), 'Done', 'words')
   const refused: readonly (readonly [string, string, string])[] = [
+    ['docx', mimes.docx, 'Done'.repeat(17)],
+    ['png', 'image/png', 'Done'],
     ['png', 'image/png', text],
     ['png', 'image/png', 'TGFtcHM='],
     ['pdf', 'application/pdf', 'TGFtcHM='],

@@ -151,6 +151,16 @@ t.test('a page that is no article is read', async (t) => {
   await Promise.all(Object.entries(expected).map(check))
 })
 
+t.test('a long title and a long text of a link end with a whole character', async (t) => {
+  const long = (letters: number) => `${'a'.repeat(letters - 1)}😀x`
+  const { port, at } = await site(t, {
+    '/': ['text/html', `<meta charset=utf-8><title>${long(500)}</title><p>Words <a href=b>${long(200)}</a>`],
+  })
+  const { title, links } = await scraper(t, [port]).scrape(at('/'))
+  t.equal(title, 'a'.repeat(499))
+  t.equal(links[0]?.text, 'a'.repeat(199))
+})
+
 t.test('reads the encoding that a page is in', async (t) => {
   const { port, at } = await site(t, {
     '/meta': ['text/html', sample('article-in-windows-1252-by-meta.html')],

@@ -195,6 +195,14 @@ t.test('gives pages of the web alone, and bounded ones', async (t) => {
   t.equal(found.truncated, false)
 })
 
+t.test('an excerpt has whole characters', async (t) => {
+  const long = (letters: number) => `${'a'.repeat(letters)}😀 and more`
+  const odd = page({ title: long(298), description: 'b&#xd83d;c&#x1f600;' })
+  const { baseUrl } = await engine(t, json(braveAnswer([odd])))
+  const { results } = await searching(t, { provider: 'brave', apiKey: 'key', baseUrl })({ query: 'seal' })
+  t.match(results[0], { title: `${'a'.repeat(298)}…`, snippet: 'bc😀' })
+})
+
 t.test('tells whose fault it is', async (t) => {
   let answer: RequestListener = json({})
   const { baseUrl } = await engine(t, (request, response) => answer(request, response))

@@ -151,6 +151,13 @@ t.test('a workbook is made of CSV', async (t) => {
   t.same(named.sheets.at(-1)?.rows, [['Alone']], 'a heading without anything is not lost')
 })
 
+t.test('a quoted cell of CSV stays in its place', async (t) => {
+  const rows = async (csv: string) => (await readSheets(await make('xlsx', csv, 'csv'), soon())).sheets[0]?.rows
+  t.same(await rows('Name,Sum\n"Smith" , 5\n"B"ob,6'), [['Name', 'Sum'], ['Smith', 5], ['Bob', 6]]) // prettier-ignore
+  t.same(await rows('"Last, First, Mid";Age\n"A, B";5'), [['Last, First, Mid', 'Age'], ['A, B', 5]]) // prettier-ignore
+  t.same(await rows('"a\nb, c, ""d""";e\n1;2'), [['a\nb, c, "d"', 'e'], [1, 2]]) // prettier-ignore
+})
+
 t.test('slides are made of headings, lists and tables', async (t) => {
   const many = Array.from({ length: 30 }, (_, at) => `- point ${at + 1}`).join('\n')
   const rows = Array.from({ length: 20 }, (_, at) => `| row ${at + 1} | ${at} |`).join('\n')
