@@ -102,6 +102,13 @@ t.test('Anthropic’s own client runs a batch to its results, which are booked o
   await refused(t, claude.messages.batches.retrieve(batch.id), { status: 404 })
 })
 
+t.test('each call of a batch without a price counts as one without', async (t) => {
+  const house = await batchHouse(t)
+  const batch = await begin(house.client, line('one', 'unpriced'), line('two', 'unpriced'))
+  await (await house.client.files.content(batch.output_file_id!)).text()
+  t.match(await house.usage('unpriced', 2), { requests: 2, unpriced: 2 })
+})
+
 t.test('a list goes on behind its last id, and shows one’s own alone', async (t) => {
   const house = await batchHouse(t)
   const theirs = house.clientOf(await house.owner('somebody'))

@@ -109,7 +109,7 @@ export const usageOf = (wire: WireUsage | null | undefined): Usage | null => {
   const put = (name: Exclude<keyof Usage, 'estimated'>, part: number | null) => {
     if (part !== null) usage[name] = part
   }
-  const { written, writtenHour } = writtenIn(wire)
+  const { written, writtenHour } = writtenIn(wire, prompt)
   put('reasoning', count(completion['reasoning_tokens']))
   put('cached', count(prompt['cached_tokens']))
   put('written', written)
@@ -122,9 +122,9 @@ export const usageOf = (wire: WireUsage | null | undefined): Usage | null => {
 
 type Counted = { -readonly [Name in keyof Usage]: Usage[Name] }
 
-/** What went into the prompt cache, as the Messages dialect tells it; null for none. */
-const writtenIn = (wire: WireUsage): Readonly<Record<'written' | 'writtenHour', number | null>> => {
-  const all = count(wire['cache_creation_input_tokens']) ?? 0
+/** What went into the prompt cache, as the Messages dialect or this one tells it; null for none. */
+const writtenIn = (wire: WireUsage, prompt: Readonly<Record<string, unknown>>) => {
+  const all = count(wire['cache_creation_input_tokens']) || count(prompt['cache_write_tokens']) || 0
   const kinds = (wire['cache_creation'] ?? {}) as Readonly<Record<string, unknown>>
   const hour = Math.min(all, count(kinds['ephemeral_1h_input_tokens']) ?? 0)
   return { written: all - hour || null, writtenHour: hour || null }

@@ -43,6 +43,7 @@ export const batchHouse = async (t: Test, settings: SettingsInput = {}, guards: 
         talk: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-own' }] },
         vectors: { type: 'EMBEDDING', price_config: price, upstreams: [{ provider: 'vendor', model: 'embed-own' }] },
         other: { price_config: price, upstreams: [{ provider: 'vendor', model: 'gpt-other' }] },
+        unpriced: { upstreams: [{ provider: 'vendor', model: 'gpt-unheard' }] },
         claude: { price_config: price, upstreams: [{ provider: 'claude', model: 'claude-own' }] },
         plain: { upstreams: [{ provider: 'plain', model: 'gpt-own' }] },
         rehearsal: { upstreams: [{ provider: 'rehearsal' }] },

@@ -15,7 +15,8 @@ const tokens = (input: number, output: number, cached?: number): Price => ({
   ...(cached !== undefined && { cached }),
 })
 
-const openai = (price: Price): Price => ({ ...price, terms: { batch: 0.5 } })
+/** Tokens that are written to the prompt cache cost what those of any prompt do. */
+const openai = (price: Price): Price => ({ ...price, written: price.input, terms: { batch: 0.5 } })
 
 /** Longer prompts have other prices, which the table does not have. */
 const upTo = (above: number, price: Price): Price => openai({ ...price, long: { above } })

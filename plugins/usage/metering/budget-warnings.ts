@@ -17,7 +17,7 @@ export const budgetWarnings = (
   settings: Settings,
 ): ((budget: Budget, left: number, now: number) => Soon<void>) => {
   const [measuring, warned] = [withHook(observers, 'stands'), withHook(observers, 'reached')] as const
-  const told = new Map<string, number>()
+  const told = new Map<string, { readonly percent: number; readonly until: number }>()
   const warn = async (budget: Budget, percent: number, now: number): Promise<void> => {
     const { allowance, of, whose, period } = budget
     const { name, until, per } = allowance
@@ -32,15 +32,16 @@ export const budgetWarnings = (
 
   return (budget, left, now) => {
     const { allowance, of, whose, period } = budget
-    const { name, most } = allowance
+    const { name, most, per, until = now + per } = allowance
     const part = Math.max(0, 1 - left / most)
     for (const observer of measuring) observer.stands(of, whose, period, part)
-    const before = told.get(name) ?? 0
+    const known = told.get(name)
+    const before = known !== undefined && now < known.until ? known.percent : 0
     const news = percents.filter((percent) => part * 100 >= percent - 1e-9 && percent > before)
     const last = news.at(-1)
     if (last === undefined) return
     if (told.size >= mostNames) told.clear()
-    told.set(name, last)
+    told.set(name, { percent: last, until })
     return inOrder(news, (percent) => warn(budget, percent, now))
   }
 }

@@ -13,8 +13,9 @@ type Part = readonly [amount: number | undefined, price: number | undefined]
 /** Millionths of the currency, exact to a thousandth of one; null where a price that the call needs is unknown. */
 export const costOf = (price: Price, used: Consumption, { terms, region = null }: PriceTerms = {}): number | null => {
   const { long } = price
-  const prices = long !== undefined && used.input > long.above ? long : price
-  let cost = (prices.request ?? price.request ?? 0) * (used.calls ?? 1)
+  const { calls = 1 } = used
+  const prices = long !== undefined && used.input > long.above * calls ? long : price
+  let cost = (prices.request ?? price.request ?? 0) * calls
   for (const [amount = 0, each] of partsOf(prices, used)) {
     if (amount === 0) continue
     if (each === undefined) return null
@@ -36,16 +37,19 @@ const partsOf = (price: Price, used: Consumption): readonly Part[] => {
   // What is spoken or drawn is charged by its characters and images or by its tokens, never by both.
   if (characters !== undefined && price.character !== undefined) return made
   if (images !== undefined && price.image !== undefined) return made
+  // Some servers tell parts beyond the whole, and a bill is never below zero.
+  const plainInput = Math.max(0, used.input - cached - written - writtenHour - audioInput)
+  const plainOutput = Math.max(0, used.output - reasoning - audioOutput)
   return [
     [seconds, price.second],
     // Tokens that are our guess leave out those of the images.
     [used.estimated === true ? images : 0, price.image],
-    [used.input - cached - written - writtenHour - audioInput, price.input],
+    [plainInput, price.input],
     [cached, price.cached],
     [written, price.written],
     [writtenHour, price.writtenHour],
     [audioInput, price.audioInput],
-    [used.output - reasoning - audioOutput, price.output],
+    [plainOutput, price.output],
     [reasoning, price.reasoning ?? price.output],
     [audioOutput, price.audioOutput],
   ]

@@ -99,7 +99,7 @@ const payment = (
   const holds = ofMoney.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
   const question = cost === null ? 0 : (mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0)
-  const chargeOf = chargesFor(used, question, cost ?? 0, amountWithin)
+  const chargeOf = chargesFor(used, question, cost, amountWithin)
   const money = budgets.map(chargeOf)
   return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)], used }
 }

@@ -35,7 +35,7 @@ const tokenCounts = (
   reasoning,
   cached,
   estimated: isGuess ? 1 : 0,
-  unpriced: cost === null ? 1 : 0,
+  unpriced: cost === null ? calls : 0,
   cost_micros: cost ?? 0,
   estimated_cost_micros: isGuess ? (cost ?? 0) : 0,
 })

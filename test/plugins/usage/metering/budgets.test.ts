@@ -145,6 +145,42 @@ t.test('soft budgets refuse nothing; shares are told once for each window', asyn
   )
 })
 
+t.test('a rolling budget tells a share anew when its time has passed', async (t) => {
+  const scene = house({ gateway: { costPerDay: 0.001 }, budgets: { window: 'rolling' } })
+  const told = () => scene.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
+  const use = async () => (await call(scene, 500, 0)).settle({ input: 500, output: 0 }, 'a')
+  await use()
+  t.same(told(), [50])
+  await scene.clock.pass(23 * hour)
+  await use()
+  t.same(told(), [50], 'once within its time')
+  await scene.clock.pass(25 * hour)
+  await use()
+  t.same(told(), [50, 50])
+})
+
+t.test('a model that costs nothing has room in an overdrawn budget, and no other one has', async (t) => {
+  const free = { prompt_price_per_k: 0, completion_price_per_k: 0 }
+  const models = {
+    small: model,
+    free: { ...model, price_config: { standard: { eu: free } } },
+    unpriced: { ...model, price_config: {} },
+  }
+  const limits = {
+    ...unlimited,
+    key: { ...unlimited.key, costPerDay: 0.001 },
+    budgets: { unknownPrice: 'count' },
+  } as const
+  const scene = metered([actor('a', [])], { models, limits })
+  const use = async (name: string) =>
+    scene.meter.reserve(payer, (await scene.catalog.find(name, never))!, { input: 100, output: 0 })
+  await (await use('small')).settle({ input: 2_000, output: 0 }, 'a')
+  await t.rejects(use('small'), { code: 'budget_exceeded' })
+  await t.rejects(use('unpriced'), { code: 'budget_exceeded' }, 'an unknown price is not nothing')
+  await (await use('free')).settle({ input: 100, output: 0 }, 'a')
+  t.match(await scene.books(), { requests: 2, cost_micros: 2_000 })
+})
+
 t.test('a model without a price is refused or counted as such, and never free', async (t) => {
   const unknown = { price_config: {} }
   const refused = await call(house({ key: { costPerDay: 1 } }, unknown), 1, 1).catch((error: unknown) => error)
@@ -157,6 +193,9 @@ t.test('a model without a price is refused or counted as such, and never free', 
   await (await call(counted, 1, 1)).settle({ input: 1, output: 1 }, 'a')
   t.match(await counted.books(), { requests: 1, unpriced: 1, cost_micros: undefined })
   t.match(counted.seen.find(([what]) => what === 'used')?.[1], { cost: null })
+  const batch = house({}, unknown)
+  await (await call(batch, 1, 1)).settle({ input: 3, output: 3, calls: 3 }, 'a')
+  t.match(await batch.books(), { requests: 3, unpriced: 3 }, 'each call of a batch')
 })
 
 t.test('budgets are what a model of them says, whatever comes in whatever order', async () => {

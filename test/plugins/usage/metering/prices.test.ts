@@ -86,6 +86,14 @@ t.test('a long prompt has its own prices for the whole call, or none', async (t)
   t.equal(costOf(long, { input: 100, output: 10 }), 120)
   t.equal(costOf(long, { input: 101, output: 10 }), 353)
   t.equal(costOf({ input: 1, output: 2, long: { above: 100 } }, { input: 101, output: 0 }), null)
+  t.equal(costOf(long, { input: 300, output: 30, calls: 3 }), 360, 'calls that are short, each by itself')
+  t.equal(costOf(long, { input: 303, output: 30, calls: 3 }), 303 * 3 + 150)
+})
+
+t.test('parts that a server tells beyond the whole make no bill smaller', async (t) => {
+  const price: Price = { input: 2, output: 8, cached: 0.5, reasoning: 1 }
+  t.equal(costOf(price, { input: 10, output: 0, cached: 1_000 }), 500)
+  t.equal(costOf(price, { input: 0, output: 1, reasoning: 97 }), 97)
 })
 
 t.test('what backends tell of caches and sound is read', async (t) => {
@@ -105,6 +113,13 @@ t.test('what backends tell of caches and sound is read', async (t) => {
     input: 1,
     output: 1,
   })
+  const details = { cached_tokens: 2_000, cache_write_tokens: 400 }
+  const wire = { prompt_tokens: 2_600, completion_tokens: 10, total_tokens: 2_610, prompt_tokens_details: details }
+  const used = usageOf(wire)!
+  t.same(used, { input: 2_600, output: 10, cached: 2_000, written: 400 })
+  t.equal(costOf({ input: 4, output: 1, cached: 0.4, written: 5 }, used), 200 * 4 + 2_000 * 0.4 + 400 * 5 + 10)
+  t.same(usageOf({ ...wire, cache_creation_input_tokens: 0 })?.written, 400, 'in whichever place a server tells of it')
+  t.equal(costOf(shippedPrice('openai', 'gpt-4.1')!, used), 600 * 2 + 2_000 * 0.5 + 10 * 8, 'as any of the prompt')
 })
 
 t.test('the shipped table is dated, has its sources, and only prices above nothing', async (t) => {
