@@ -118,6 +118,16 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
   t.match((await run('keys', 'create', '--scopes', 'chat.completion')).stderr, /did you mean chats\.completion\?/)
   t.match((await run('keys', 'creat')).stderr, /keys has no creat; did you mean create\?/)
   t.match((await run('keys', 'revoke', next.id, 'other')).stderr, /other is one argument too many/)
+  for (const [verb, ...rest] of [
+    ['update', next.id, '--scopes'],
+    ['rotate', next.id, '--user'],
+    ['list', '--team'],
+  ] as const) {
+    const { code, stderr } = await run('keys', verb, ...rest, 'all')
+    t.equal(code, 1)
+    t.match(stderr, `keys ${verb} takes no ${rest.at(-1)}\n`)
+  }
+  t.match(await json('keys', 'show', next.id), { scopes: plainScopes, revoked_at: null }, 'and nothing is changed')
   t.match((await run('audit')).stdout, /key\.revoke +key_\S+ +done\n[^]*key\.update[^]*key\.create/)
 
   const all = await json('keys', 'create', '--scopes', 'all')

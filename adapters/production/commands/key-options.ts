@@ -71,7 +71,8 @@ const changesOf = ({ name, models, addresses, days }: KeyValues): KeyChange => (
 
 type LimitFlag = Extract<keyof KeyValues, `${string}-per-${string}` | 'concurrent-requests'>
 
-const limitFlags = Object.keys(keyOptions).filter(
+/** The options that name a limit. */
+export const limitFlags = Object.keys(keyOptions).filter(
   (flag): flag is LimitFlag => flag.includes('-per-') || flag === 'concurrent-requests',
 )
 

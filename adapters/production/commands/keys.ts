@@ -8,7 +8,7 @@ import { KeptTeams } from '../../../core/ports/credentials.ts'
 import { Settings } from '../../../core/settings.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
-import { type KeyValues, changeOf, keyOptions, newKeyOf } from './key-options.ts'
+import { type KeyValues, changeOf, keyOptions, limitFlags, newKeyOf } from './key-options.ts'
 import { labelledLines } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
@@ -21,8 +21,12 @@ interface KeyCommand {
   readonly id: string
 }
 
+type Option = keyof KeyValues
+
 interface Verb {
   readonly takesId: boolean
+  /** Options beside `--organization` and `--json`; any other one is refused. */
+  readonly takes: readonly Option[]
   run(command: KeyCommand): Promise<void>
 }
 
@@ -34,6 +38,8 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
   if (verb === null) throw new Error(unknown(name))
   if (verb.takesId && id === '') throw new Error(`keys ${name} needs the id of a key; keys list shows them`)
   refuseMoreArguments(positionals, verb.takesId ? 2 : 1, commandUsages.keys)
+  const idle = (Object.keys(values) as Option[]).find((option) => ![...common, ...verb.takes].includes(option))
+  if (idle !== undefined) throw new Error(`keys ${name} takes no --${idle}\n${commandUsages.keys}`)
   const organization = values.organization ?? null
   await withGateway(env, (gateway) => verb.run({ gateway, values, organization, id }))
 }
@@ -120,14 +126,18 @@ const revoke = async (command: KeyCommand): Promise<void> => {
   print(command.values.json ? JSON.stringify({ id, revoked: true }) : `${id} revoked`)
 }
 
+const common: readonly Option[] = ['organization', 'json']
+const changing: readonly Option[] = ['name', 'models', 'addresses', 'days', ...limitFlags]
+const making: readonly Option[] = [...changing, 'user', 'team', 'mode', 'scopes']
+
 const verbs: Readonly<Record<string, Verb>> = {
-  create: { takesId: false, run: create },
-  new: { takesId: false, run: create },
-  list: { takesId: false, run: list },
-  show: { takesId: true, run: async (command) => show(await known(command), command.values) },
-  update: { takesId: true, run: update },
-  rotate: { takesId: true, run: rotate },
-  revoke: { takesId: true, run: revoke },
+  create: { takesId: false, takes: making, run: create },
+  new: { takesId: false, takes: making, run: create },
+  list: { takesId: false, takes: [], run: list },
+  show: { takesId: true, takes: [], run: async (command) => show(await known(command), command.values) },
+  update: { takesId: true, takes: changing, run: update },
+  rotate: { takesId: true, takes: [...changing, 'keep'], run: rotate },
+  revoke: { takesId: true, takes: [], run: revoke },
 }
 
 /** Throws for an unknown id, and for a key of another organisation than the named one. */
