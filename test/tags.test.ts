@@ -136,6 +136,6 @@ t.test('sums of other organisations are for operators', async (t) => {
   t.same(await names('&organization=tenant'), ['tenant'])
   const { credential: blind } = await gateway.gateway.keys.create({ scopes: ['chats.completion'] })
   t.equal(await names('', { authorization: `Bearer ${blind}` }), 403)
-  for (const wrong of ['by=colour', 'from=2030-02-30', 'limit=0', 'limit=1001', 'format=xml', 'other=1'])
+  for (const wrong of ['by=colour', 'from=2030-02-30', 'to=2030-01', 'limit=0', 'limit=1001', 'format=xml', 'other=1'])
     t.equal((await gateway.call('GET', `/admin/usage/sums?${wrong}`)).status, 400, wrong)
 })

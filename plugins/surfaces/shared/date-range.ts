@@ -5,6 +5,7 @@ const day = 86_400_000
 
 /** Whether there is such a day. */
 const isDay = (text: string): boolean => {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
   const time = Date.parse(`${text}T00:00:00Z`)
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
 }

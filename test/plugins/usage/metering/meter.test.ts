@@ -376,7 +376,8 @@ t.test('totals', async (t) => {
       ['2030-01-01'],
     )
     t.same((await ask({ key: 'k9' })).usage, [])
-    t.notOk(v.is(usageRoute[0].query!, { from: 'yesterday' }))
+    for (const from of ['yesterday', '2030-01', '2030', '2030-02-30'])
+      t.notOk(v.is(usageRoute[0].query!, { from }), `${from} is no day`)
   })
 })
 
