@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 type Providers = Record<string, Record<string, unknown> & { use: string }>
 
 /** Providers that need a key alone, by the variable that their vendor's own clients read. */
@@ -26,7 +28,7 @@ export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) 
   }
   if (ANTHROPIC_API_KEY) providers['anthropic'] = { use: 'anthropic', apiKey: '$ANTHROPIC_API_KEY' }
   if (GEMINI_API_KEY) providers['gemini'] = { use: 'gemini', apiKey: '$GEMINI_API_KEY' }
-  if (OLLAMA_HOST) providers['ollama'] = { use: 'ollama', baseUrl: urlOf(OLLAMA_HOST) }
+  if (OLLAMA_HOST) providers['ollama'] = { use: 'ollama', baseUrl: urlOf(OLLAMA_HOST.trim()) }
   if (TYPESAFE_API_KEY) providers['typesafe'] = { use: 'typesafe', apiKey: '$TYPESAFE_API_KEY' }
   if (OPENROUTER_API_KEY) providers['openrouter'] = { use: 'openrouter', apiKey: '$OPENROUTER_API_KEY' }
   if (DEEPGRAM_API_KEY) providers['deepgram'] = { use: 'deepgram', apiKey: '$DEEPGRAM_API_KEY' }
@@ -44,8 +46,10 @@ export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) 
   }
 }
 
-/** `OLLAMA_HOST` may be a bare host; 11434 is the port on which Ollama listens by default. */
+/** `OLLAMA_HOST` as Ollama reads it: an address has the port of its scheme, and a bare host 11434. */
 const urlOf = (host: string): string => {
-  const url = /^https?:\/\//.test(host) ? host : `http://${host}`
-  return /:\d+\/?$/.test(url) ? url : `${url.replace(/\/$/, '')}:11434`
+  if (/^https?:\/\//.test(host)) return host
+  const [place = '', ...path] = host.split('/')
+  const [, name, port] = isIPv6(place) ? [place, `[${place}]`] : /^([^]*?)(?::(\d*))?$/.exec(place)!
+  return [`http://${name || '127.0.0.1'}:${port || 11434}`, ...path].join('/')
 }

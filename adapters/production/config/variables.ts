@@ -14,12 +14,16 @@ export const variablesIn = (configuration: unknown): readonly string[] => {
   return [...names].sort()
 }
 
+/** The value of a variable without its last line breaks, which `$(cat file)` leaves out, too; empty where there is none. */
+export const variable = (env: NodeJS.ProcessEnv, name: string): string =>
+  (env[name] ?? '').replace(/(?<![\r\n])[\r\n]+$/, '')
+
 /** Replaces each `$NAME` with the environment variable. Throws when a variable is missing. */
 export const withVariables = (setting: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
   const name = nameIn(setting)
   if (name !== null) {
-    const value = env[name]
-    if (!value) throw new Error(`${path}: $${name} is not set`)
+    const value = variable(env, name)
+    if (value === '') throw new Error(`${path}: $${name} is not set`)
     return value
   }
   const below = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
@@ -44,7 +48,7 @@ export const unsetVariablesIn = (
   path: readonly string[] = [],
 ): readonly { readonly path: readonly string[]; readonly name: string }[] => {
   const name = nameIn(value)
-  if (name !== null) return env[name] ? [] : [{ path, name }]
+  if (name !== null) return variable(env, name) === '' ? [{ path, name }] : []
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, each]) => unsetVariablesIn(each, env, [...path, key]))
 }

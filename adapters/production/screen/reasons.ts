@@ -25,6 +25,7 @@ const codes: Readonly<Record<string, string>> = {
   ERR_MODULE_NOT_FOUND: 'a package that it needs was left out',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_SOCKET: 'the connection was cut',
+  UND_ERR_INVALID_ARG: 'its key or address has a character that no request may have',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',

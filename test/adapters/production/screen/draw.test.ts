@@ -101,6 +101,11 @@ t.test('missing facts are not drawn', (t) => {
   t.notMatch(text, /curl|API/)
   t.match(text, /backends {7}none/)
   t.match(text, /enclave {8}✗ nothing listens there/)
+  const spoiled = Object.assign(new TypeError('fetch failed'), { code: 'UND_ERR_INVALID_ARG' })
+  t.match(
+    firstScreen(start, { ...none, enclaveFault: spoiled }, false),
+    /enclave {8}✗ its key or address has a character/,
+  )
   t.match(text, `export SEALGATE_KEY="$(cat '/srv/it'\\''s/first-key')"`)
   t.end()
 })
