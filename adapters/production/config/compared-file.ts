@@ -15,7 +15,8 @@ import { faultLine, shapeFaults } from './file-faults.ts'
 import type { Parsed } from './jsonc.ts'
 import { pluginNames } from './load-plugin.ts'
 import { pluginShapesOf } from './plugin-shapes.ts'
-import { type ReadConfiguration, readConfig, withOverrides } from './read-config.ts'
+import { withOverrides } from './overrides.ts'
+import { type ReadConfiguration, readConfig } from './read-config.ts'
 import { type Leaf, shownSettings } from './shown-settings.ts'
 
 /** A check makes every part, which nothing else here does. */

@@ -10,6 +10,8 @@ export interface Fault {
   readonly path: readonly (string | number)[]
   /** The text begins with the path. The value never appears: it may be a secret. */
   readonly words: string
+  /** The variable whose value is wrong; the text then begins with that name. */
+  readonly variable?: string
 }
 
 /** A path as words name it. */

@@ -1,12 +1,14 @@
 import { type Config, ConfigShape, checkedConfig } from './config.ts'
 import { type Fault, FaultyConfiguration, dotted, shapeFaultsOf, spelledSecrets, unusableNames } from './faults.ts'
 import type { Parsed } from './jsonc.ts'
+import { blamed } from './overrides.ts'
 import { pluginFaults } from './plugin-faults.ts'
 import { senseFaults } from './sense-faults.ts'
 import { unsetVariablesIn, withVariables } from './variables.ts'
 
 /** The line that names a fault and its place. `file` is how the reader knows the file; `parsed` is null for none. */
-export const faultLine = (file: string, { path, words }: Fault, parsed: Parsed | null): string => {
+export const faultLine = (file: string, { path, words, variable }: Fault, parsed: Parsed | null): string => {
+  if (variable !== undefined) return `environment: ${words}`
   if (parsed === null) return `${file}: ${words}`
   const { line, column } = parsed.place(path)
   return `${file}:${line}:${column} ${words}`
@@ -31,7 +33,7 @@ const look = (value: unknown, env: NodeJS.ProcessEnv): Looked => {
   const shape = [...spelledSecrets(value), ...unusableNames(value), ...faultsOf(ready)]
   const sound = soundPartOf(ready, shape)
   return {
-    faults: [...missing, ...shape.filter(isSet)],
+    faults: [...missing, ...shape.filter(isSet).map((fault) => blamed(fault, value, env))],
     sound: sound === null ? null : checkedConfig(sound, standing),
     isSet,
   }

@@ -8,6 +8,7 @@ import type { Parsed } from './jsonc.ts'
 import { type Fault, FaultyConfiguration } from './faults.ts'
 import { allFaults, faultLine, faultsOfStart } from './file-faults.ts'
 import { pluginNames } from './load-plugin.ts'
+import { withOverrides } from './overrides.ts'
 
 /** The folder of the embedded stores; made when it is missing. */
 export const dataFolder = (env: NodeJS.ProcessEnv): string => {
@@ -27,13 +28,6 @@ export interface ReadConfiguration {
   readonly written: object
   /** In Unix ms. */
   readonly readAt: number
-}
-
-/** What a file or the environment says, with what variables of the gateway itself put in its place. */
-export const withOverrides = (config: { server?: object; log?: object }, env: NodeJS.ProcessEnv): object => {
-  const { SEALGATE_LOG: level, HOST, PORT } = env
-  const server = { ...config.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
-  return { ...config, server, log: { ...config.log, ...(level && { level }) } }
 }
 
 /**
