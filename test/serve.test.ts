@@ -98,6 +98,11 @@ t.test('a port that is taken costs no key', async (t) => {
   t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
 })
 
+t.test('a host without an address is told as such, and not as a taken port', async (t) => {
+  const env = { ...aloneIn(t.testdir()), HOST: '[::1]', PORT: '0' }
+  await t.rejects(started(t, env), { message: /of \[::1\] is nowhere[^]*ENOTFOUND\); an IPv6 address stands without/ })
+})
+
 t.test('a key that nobody can see is told', async (t) => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
@@ -120,6 +125,15 @@ t.test('the key can be given', async (t) => {
     t.equal((await fetch(`${server.base}/admin/keys`, { headers: as(key) })).status, 200)
     t.equal(await server.stop('SIGINT'), 0)
   }
+  const server = await started(t, { ...env, SEALGATE_KEY: `${key}\n` })
+  t.notMatch(server.said, /opens nothing/, 'a line break behind the key is none of the key')
+  const keys = (await (await fetch(`${server.base}/admin/keys`, { headers: as(key) })).json()) as any
+  await fetch(`${server.base}/admin/keys/${keys.data.keys[0].id}`, { method: 'DELETE', headers: as(key) })
+  t.equal(await server.stop('SIGINT'), 0)
+  const shut = await started(t, env)
+  t.match(shut.said, /^sealgate: SEALGATE_KEY opens nothing: it was revoked$/m)
+  t.equal((await fetch(`${shut.base}/admin/keys`, { headers: as(key) })).status, 401)
+  t.equal(await shut.stop('SIGINT'), 0)
   await t.rejects(started(t, { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: 'short' }), { message: /32 random bytes/ })
 })
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { one } from '../container.ts'
-import { BadRequest } from '../errors.ts'
+import { BadRequest, Conflict } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
 import { type Holder, KeptTeams } from '../ports/credentials.ts'
@@ -134,7 +134,7 @@ export const keyring = plugin({
         }
         blockListOf(row.addresses)
         if (row.makers.length > mostMakers) throw new BadRequest('A line of makers has at most eight keys')
-        await rows.create(keys, credentialHash(credential), row)
+        if (!(await rows.create(keys, credentialHash(credential), row))) throw new Conflict('There is such a key')
         return { credential, row: { ...row, version: 0 } }
       },
 

@@ -7,8 +7,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
 import type { Gateway } from '../../../core/gateway.ts'
+import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
+import { variable } from '../config/variables.ts'
 import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
@@ -24,12 +26,16 @@ export const serve = async (
   workerLink: WorkerLink | null = null,
 ): Promise<void> => {
   const { gateway, config, data, renew } = await bootGateway(env, surfaces, workerLink)
-  const { metrics, sessions } = gateway.supply({ metrics: Metrics, sessions: ConsoleSessions })
+  const { metrics, sessions, rows } = gateway.supply({
+    metrics: Metrics,
+    sessions: ConsoleSessions,
+    rows: MetadataStore,
+  })
   collectDefaultMetrics({ register: metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
-    const given = env['SEALGATE_KEY']
-    if (given) await namingStore(config, () => storeGivenKey(gateway.keys, gateway.audit, given))
+    const given = variable(env, 'SEALGATE_KEY')
+    if (given !== '') await namingStore(config, () => storedKey(gateway, rows, given))
     const server = gateway.server()
     const begun = gateway.hold()
     const address = await listening(server, config.server)
@@ -37,7 +43,7 @@ export const serve = async (
     const draw: Draw = async (key, terminal) =>
       (await import('../screen/show.ts')).drawnScreen(origin, gateway, key, terminal)
     // The key is made last: a key of a failed start would never be shown.
-    const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
+    const made = given !== '' ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
     const place = { address, url: origin.url, prefix: config.prefix, surfaces: origin.surfaces }
     const link = async (key: string) => (await import('./console-link.ts')).consoleLink(sessions, key, place)
     if (made !== null) await orEndStart(shown(made, data, link, workerLink === null ? draw : null))
@@ -57,6 +63,12 @@ export const serve = async (
   } finally {
     await gateway.close()
   }
+}
+
+/** Stores the given key; a line tells where that key opens nothing all the same. */
+const storedKey = async ({ keys, audit }: Gateway, rows: MetadataStore, given: string): Promise<void> => {
+  const fault = await storeGivenKey(keys, audit, rows, given)
+  if (fault !== null) process.stderr.write(`sealgate: SEALGATE_KEY opens nothing: ${fault}\n`)
 }
 
 type Draw = (key: ShownKey | null, terminal: boolean) => Promise<string>
@@ -104,7 +116,13 @@ const refusals: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
   EACCES: 'is for privileged programs alone',
   EADDRNOTAVAIL: 'is on no address of this machine',
+  ENOTFOUND: 'is nowhere, since the host names no address',
 }
+
+const otherPort = '--port N takes another, --port 0 any free one'
+
+/** What to do where another port would not help. */
+const mends: Readonly<Record<string, string>> = { ENOTFOUND: 'an IPv6 address stands without brackets' }
 
 /** Rejects with what to do about the port, where the system's code tells the cause. */
 const listening = async (server: Server, { port, host }: Config['server']): Promise<AddressInfo> => {
@@ -115,9 +133,7 @@ const listening = async (server: Server, { port, host }: Config['server']): Prom
     const code = (cause as NodeJS.ErrnoException).code ?? ''
     const words = refusals[code]
     if (words === undefined) throw cause
-    throw new Error(`port ${port} of ${host} ${words} (${code}); --port N takes another, --port 0 any free one`, {
-      cause,
-    })
+    throw new Error(`port ${port} of ${host} ${words} (${code}); ${mends[code] ?? otherPort}`, { cause })
   }
   return server.address() as AddressInfo
 }
