@@ -97,9 +97,16 @@ t.test('a backup that was restored has what it had', { skip: postgres === null &
   const keys = async (...args: readonly string[]) =>
     (await run(process.execPath, [program, 'keys', ...args], { env })).stdout
   const names = async () => [...(await keys('list')).matchAll(/\b(kept|later)\b/g)].map(([name]) => name)
-  const script = (name: string) =>
+  const script = (name: string, path = env.PATH) =>
     run('sh', [resolve(folder, name)], {
-      env: { ...env, DATABASE_URL: postgres!.url, BLOBS: blobs, BACKUP: join(at, 'backup') },
+      env: {
+        ...env,
+        PATH: path,
+        DATABASE_URL: postgres!.url,
+        REAL: env.PATH,
+        BLOBS: blobs,
+        BACKUP: join(at, 'backup'),
+      },
     })
 
   const made = await keys('create', '--name', 'kept', '--json')
@@ -107,6 +114,14 @@ t.test('a backup that was restored has what it had', { skip: postgres === null &
   const taken = spawnSync('sed', ['-n', expression], { input: made, encoding: 'utf8' })
   t.equal(modeOf(taken.stdout.trim()), 'live', 'the key for Prometheus is taken out of what is printed')
   await script('backup.sh')
+  const tarEndingWith = async (code: number) => {
+    const stubs = await folderOf(t)
+    await writeFile(join(stubs, 'tar'), `#!/bin/sh\nPATH="$REAL" tar "$@"\nexit ${code}\n`, { mode: 0o755 })
+    return `${stubs}:${env.PATH}`
+  }
+  await script('backup.sh', await tarEndingWith(1))
+  t.ok(await stat(join(at, 'backup/blobs.tar')), 'files may come and go meanwhile')
+  await t.rejects(script('backup.sh', await tarEndingWith(2)), 'a fault of tar ends the backup')
   await keys('create', '--name', 'later')
   await rm(join(blobs, 'one'))
   await writeFile(join(blobs, 'two'), 'later')

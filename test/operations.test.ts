@@ -25,6 +25,7 @@ import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'
 import { outcomes } from '../core/ports/observer.ts'
 import { running } from './environments.ts'
+import { fakeClock } from './fakes/clock.ts'
 import { enclosed, program } from './fakes/served.ts'
 import { made } from './fitted.ts'
 import { folderOf } from './helpers.ts'
@@ -322,6 +323,19 @@ t.test('an enclave is reached by gateways alone, and reaches no store', async (t
   t.ok(compose.networks['line']!.internal && compose.networks['data']!.internal)
 })
 
+t.test('the share of a budget ends with its window', async (t) => {
+  const clock = fakeClock()
+  const kept = made(Metrics, use(metrics), use(alone))
+  const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}), clock }, {}, 'usage')
+  usage.stands!('organization', 'default', 'day', 0.93, clock.now() + 1000)
+  const share = async () => /^sealgate_budget_share\{.*\} (.*)$/m.exec(await kept.registry.metrics())?.[1]
+  t.equal(await share(), '0.93')
+  await clock.pass(999)
+  t.equal(await share(), '0.93')
+  await clock.pass(1)
+  t.equal(await share(), '0', 'nobody has used the budget since')
+})
+
 t.test('what is watched is measured', async (t) => {
   const gateway = await running(t, memory())
   const [scrape] = (parse(await read('prometheus.yaml')) as Prometheus).scrape_configs
@@ -340,10 +354,11 @@ t.test('what is watched is measured', async (t) => {
   kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'next' })
   kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'rescue' })
   kept.limited('tokens')
-  const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}) }, {}, 'usage')
+  const clock = fakeClock()
+  const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}), clock }, {}, 'usage')
   const counts = { input: 1, output: 1, cached: 0, reasoning: 0, cost: 1 }
   usage.used!({ model: 'm', backend: 'main', ...counts, organization: 'default', team: 'red', key: 'key_1', tags: [] })
-  usage.stands!('team', 'default/red', 'day', 0.5)
+  usage.stands!('team', 'default/red', 'day', 0.5, clock.now() + 1)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -379,6 +394,21 @@ t.test('what is watched is measured', async (t) => {
     t.ok(annotations.summary, alert)
     t.match(manual, new RegExp(`^\\| \`${alert}\` \\| .{40,} \\|$`, 'm'), `${alert}: the manual tells what to do`)
   }
+  const bounds = [...(await kept.registry.metrics()).matchAll(/sealgate_request_seconds_bucket\{le="([\d.]+)"/g)]
+  for (const { alert, expr } of rules) {
+    const [, seconds] = /histogram_quantile\(.*\) > ([\d.]+)$/s.exec(expr) ?? []
+    if (seconds !== undefined)
+      t.ok(
+        bounds.some(([, bound]) => bound === seconds),
+        `${alert}: a bucket ends there`,
+      )
+    const all = expr.slice(expr.indexOf('/ sum'))
+    t.notMatch(all, /outcome!=|outcome=~"[^"]*broke/, `${alert}: a stream that broke has answered`)
+  }
+  const leftOut = [...new Set((await read('alerts.yaml')).match(/(?<=route!~")[^"]+/g))]
+  t.equal(leftOut.length, 1, 'the same routes are left out of every share')
+  for (const { method, path } of routes.filter(({ path }) => path.startsWith('/health')))
+    t.match(`${method} ${path}`, new RegExp(`^(?:${leftOut[0]})$`))
   const unseen = rules.find(({ expr }) => expr === `up{job="${scrape!.job_name}"} == 0`)
   const { linger, drain } = config.gateway.server
   t.ok(parseInt(unseen?.for ?? '0') * 60_000 > linger + drain, 'one that gives no metrics is seen, and may drain')

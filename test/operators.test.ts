@@ -80,6 +80,9 @@ t.test('and what it reaches is told', { timeout: 120_000 }, async (t) => {
     fine.stdout,
     /no faults\n✓ storage\.metadata: sqlite\n✓ storage\.blobs: fs\n✓ providers\.rehearsal: \d+ models\n✓ enclave: dev\n/,
   )
+  const twelve = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`r${at}`, rehearsal]))
+  await writeFile(file, JSON.stringify({ providers: twelve }))
+  t.notMatch((await run('check', file)).stderr, /Warning/, 'many providers are no leak')
   const main = { use: 'openai', apiKey: 'x', baseUrl: backend.url }
   await writeFile(file, JSON.stringify({ providers: { rehearsal, main } }))
   const away = await run('check', file)

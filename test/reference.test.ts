@@ -85,6 +85,19 @@ const silent = (schema: Schema, at: string): readonly string[] => [
   ),
 ]
 
+t.test('answers that a route gives are described', () => {
+  const statuses = (method: string, path: string) => document['paths'][path][method].responses as Schema
+  const described: readonly (readonly [method: string, path: string, ...statuses: readonly number[]])[] = [
+    ['post', '/mcp', 403, 404],
+    ['get', '/files/encrypted/{id}/content', 400],
+    ['delete', '/console/session', 200],
+  ]
+  for (const [method, path, ...given] of described)
+    for (const status of given) t.ok(statuses(method, path)[status], `${method} ${path} ${status}`)
+  t.ok(statuses('delete', '/console/session')[200].content, 'the end of a session has a body')
+  return Promise.resolve()
+})
+
 t.test('every operation, parameter, property and error has a sentence', (t) => {
   t.ok(operations.length >= 60, `${operations.length} operations`)
   for (const { name, operation: schema } of operations) {

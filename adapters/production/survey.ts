@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { unlessAborted } from '../../core/abort.ts'
 import { keys } from '../../core/access/key-row.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
@@ -37,6 +38,8 @@ export interface Survey {
  * one. A backend that refuses its key is logged.
  */
 export const survey = async (supply: Container['supply'], signal: AbortSignal): Promise<Survey> => {
+  // Every backend listens, which Node takes for a leak from the eleventh on.
+  setMaxListeners(0, signal)
   const { upstreams, enclave, settings, rows, blobs, log } = supply({
     log: Log,
     upstreams: Upstream,

@@ -157,8 +157,8 @@ export interface Observer {
   firstToken?(model: string, ms: number): void
   /** Called once for each call that was recorded. */
   used?(use: Used): void
-  /** The used or reserved part of a budget. `whose` is the name of an organisation, `organization/team`, or the id of a key. */
-  stands?(of: Holder, whose: string, period: string, part: number): void
+  /** The part of a budget that is used or reserved until then. `whose` names an organisation, `organization/team`, or a key. */
+  stands?(of: Holder, whose: string, period: string, part: number, until: number): void
   /** A budget has reached a share. Called once for each window among all processes that share a limiter. */
   reached?(share: ReachedShare, settings: Settings): void
 }

@@ -5,7 +5,8 @@ set -eu
 umask 077
 mkdir -p "$BACKUP"
 pg_dump --format=custom --no-owner --file="$BACKUP/rows.dump.new" "$DATABASE_URL"
-tar -C "$BLOBS" -cf "$BACKUP/blobs.tar.new" .
+# Files come and go meanwhile, of which tar tells by 1; a fault is 2.
+tar -C "$BLOBS" -cf "$BACKUP/blobs.tar.new" . || [ $? -eq 1 ]
 # The last backup stays until both are whole.
 mv "$BACKUP/rows.dump.new" "$BACKUP/rows.dump"
 mv "$BACKUP/blobs.tar.new" "$BACKUP/blobs.tar"

@@ -28,7 +28,7 @@ export interface Metrics {
 export const Metrics = one<Metrics>('Metrics')
 
 /** Seconds. */
-const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
+const buckets = [0.005, 0.02, 0.1, 0.5, 2, 5, 10, 60, 300]
 
 /** Histograms for Prometheus. Each process measures its own requests, and `told` adds up the siblings. */
 export const metrics = plugin({

@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client'
 import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
+import { Clock } from '../../../core/ports/platform.ts'
 import { section } from '../../../core/ports/section.ts'
 import { Settings } from '../../../core/settings.ts'
 import { Observer } from '../../../core/ports/observer.ts'
@@ -42,8 +43,8 @@ export const usageMetrics = plugin({
   port: Observer,
   name: 'metrics',
   sections: [metricsSettings],
-  needs: { metrics: Metrics, settings: Settings },
-  create: ({ metrics: { registry }, settings }): Observer => {
+  needs: { metrics: Metrics, settings: Settings, clock: Clock },
+  create: ({ metrics: { registry }, settings, clock }): Observer => {
     const counter = (name: string, help: string, names: readonly string[]) => countsIn(registry, name, help, names)
     const tokens = counter(
       'sealgate_tokens_total',
@@ -74,12 +75,21 @@ export const usageMetrics = plugin({
       ['model'],
       buckets,
     )
+    const shares = new Map<string, { readonly labels: Record<string, string>; readonly until: number }>()
     const share = new Gauge({
       name: 'sealgate_budget_share',
       help: 'The part of a budget that is used or reserved.',
       labelNames: ['of', 'whose', 'period'],
       aggregator: 'max',
       registers: [registry],
+      // A budget that nobody has used since its window ended is whole again.
+      collect() {
+        for (const [budget, { labels, until }] of shares) {
+          if (until > clock.now()) continue
+          this.set(labels, 0)
+          shares.delete(budget)
+        }
+      },
     })
     const warnings = counter('sealgate_budget_warnings_total', 'Budgets that reached 50, 80 or 100 percent.', [
       'of',
@@ -114,10 +124,12 @@ export const usageMetrics = plugin({
         if (ofTags) for (const { tag, value } of tagsOf(used.tags)) ofTags.cost(micros / 1e6, tag, value)
       },
       firstToken: (model, ms) => first(ms / 1000, models(model)),
-      stands(of, whose, period, part) {
+      stands(of, whose, period, part, until) {
         if (of === 'key') return
         const names = of === 'team' ? teams : organizations
-        share.set({ of, whose: of === 'gateway' ? '' : names(whose), period }, part)
+        const labels = { of, whose: of === 'gateway' ? '' : names(whose), period }
+        shares.set(Object.values(labels).join('\n'), { labels, until })
+        share.set(labels, part)
       },
       reached: ({ of, period, percent }) => warnings(1, of, period, percent),
     }

@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { enveloped } from '../../../core/http/envelope.ts'
 import { chapterOf } from '../shared/written-chapter.ts'
 import written from './chapter.json' with { type: 'json' }
 
@@ -12,4 +14,5 @@ export const chapter = chapterOf(written, {
   'POST /console/session': { enveloped: { status: 201, data: lent } },
   'POST /console/session/key': { enveloped: { status: 201, data: lent } },
   'POST /console/session/renewal': { enveloped: { data: lent } },
+  'DELETE /console/session': { shape: enveloped(v.object({})) },
 })

@@ -34,7 +34,7 @@ export const budgetWarnings = (
     const { allowance, of, whose, period } = budget
     const { name, most, per, until = now + per } = allowance
     const part = Math.max(0, 1 - left / most)
-    for (const observer of measuring) observer.stands(of, whose, period, part)
+    for (const observer of measuring) observer.stands(of, whose, period, part, until)
     const known = told.get(name)
     const before = known !== undefined && now < known.until ? known.percent : 0
     const news = percents.filter((percent) => part * 100 >= percent - 1e-9 && percent > before)
