@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Guard } from '../core/ports/guard.ts'
-import { Upstream } from '../core/ports/upstream.ts'
+import { type Chunk, Upstream } from '../core/ports/upstream.ts'
 import redact from '../plugins/guards/redact.ts'
 import words from '../plugins/guards/words.ts'
 import { running } from './environments.ts'
@@ -250,6 +250,86 @@ t.test('what is held back comes before another text, a finish reason and the end
   )
   t.same(told, ['', 'thinks So ', 'thinks blue', 'See ', 'blue', 'calls ', 'calls {"a":"***"}', 'Blue and ends'])
   t.notMatch(text, /"logprobs":\{/, 'log-probabilities spell the text')
+})
+
+/** A text that grows in a stream, by where it stands: a piece as a delta, and the piece in a delta. */
+const places: Readonly<Record<string, readonly [put: (piece: string) => object, read: (delta: any) => string]>> = {
+  content: [(content) => ({ content }), ({ content }) => content],
+  arguments: [
+    (json) => ({ tool_calls: [{ index: 0, function: { arguments: json } }] }),
+    ({ tool_calls: calls }) => calls?.[0]?.function?.arguments,
+  ],
+  'the input of a custom tool': [
+    (input) => ({ tool_calls: [{ index: 0, custom: { input } }] }),
+    ({ tool_calls: calls }) => calls?.[0]?.custom?.input,
+  ],
+  'a transcript': [(transcript) => ({ audio: { transcript } }), ({ audio }) => audio?.transcript],
+  'a detail of thoughts': [
+    (text) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, text }] }),
+    ({ reasoning_details: details }) => details?.[0].text,
+  ],
+}
+
+t.test('a guard watches a text across pieces that tell nothing', async (t) => {
+  const silent = [{}, { content: '' }, { role: 'assistant', content: null }, { content: '', tool_calls: [] }]
+  for (const [name, [put, read]] of Object.entries(places))
+    for (const empty of [...silent, put(''), ...(name === 'a transcript' ? [{ audio: { data: 'AAAA' } }] : [])]) {
+      const steps = [put('{"a":"the blue he'), empty, put('ron"} blue')].map((delta) =>
+        chunk(delta as Chunk['choices'][number]['delta']),
+      )
+      const scene = await guarded(t, [list('replace')], ...steps, stop)
+      const events = eventsOf((await (await scene.ask('x', { stream: true })).text()).replace('data: [DONE]', ''))
+      const pieces = events.flatMap(({ choices }) => choices.map(({ delta }: any) => read(delta) ?? ''))
+      t.equal(pieces.join(''), '{"a":"the ***"} blue', `${name}, ${JSON.stringify(empty)}`)
+    }
+})
+
+t.test('a custom tool call passes the guards, and reaches clients of Responses as it is', async (t) => {
+  const part = (custom: object, more: object = {}) => chunk({ tool_calls: [Object.assign({ index: 0, custom }, more)] })
+  const head = part({ name: 'patch', input: '' }, { id: 'c', type: 'custom' })
+  const steps = [head, part({ input: '{"input":"blue he' }), part({ input: 'ron"}' }), stop]
+  const scene = await guarded(t, [list('replace')], ...steps)
+  for (const tools of [[{ type: 'custom', name: 'patch' }], []])
+    for (const stream of [true, false]) {
+      const body = { model: 'small', input: 'x', store: false, tools, stream }
+      const answer = await scene.call('POST', '/v1/responses', body)
+      const response = stream ? eventsOf(await answer.text()).at(-1).response : await answer.json()
+      const [call] = response.output
+      t.match(call, { type: 'custom_tool_call', name: 'patch', input: '{"input":"***"}' }, `${tools.length}, ${stream}`)
+    }
+})
+
+t.test('guards see the text of a document, and leave addresses and bytes alone', async (t) => {
+  const scene = await planes['clear']!(t)
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(`${scene.base}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    t.equal(answer.status, 200, await answer.text())
+    return scene.backend.asked.at(-1)!.body.toString()
+  }
+  const source = { type: 'text', media_type: 'text/plain', data: 'It belongs to ann@example.org.' }
+  const messages = [
+    {
+      role: 'user',
+      content: [
+        { type: 'document', source },
+        { type: 'text', text: 'Whose?' },
+      ],
+    },
+  ]
+  for (const model of ['messages', 'chat'])
+    t.match(await ask('/v1/messages', { model, max_tokens: 9, messages }), 'It belongs to [EMAIL_1].', model)
+  const url = 'https://192.0.2.7/ann@example.org/p.png'
+  const file = 'data:application/pdf;name=ann@example.org;base64,JVBERg=='
+  const content = [
+    { type: 'input_image', image_url: url, detail: 'auto' },
+    { type: 'input_file', filename: 'a.pdf', file_data: file },
+  ]
+  const sent = await ask('/v1/responses', { model: 'responses', store: false, input: [{ role: 'user', content }] })
+  for (const part of [url, file]) t.ok(sent.includes(part), part)
 })
 
 t.test('a guard that breaks its word ends the call', async (t) => {

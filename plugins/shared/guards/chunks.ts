@@ -4,10 +4,9 @@ import type { Flow } from '../../../core/ports/flow.ts'
 import type { TextWatch } from '../../../core/ports/guard.ts'
 import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
 import { through } from '../through.ts'
-import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
+import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
+import { type Growing, deltaOf, isArguments, isEmpty, withPieces } from './growing.ts'
 import { type Wording, answerWording, jsonWording, piecesOf } from './texts.ts'
-
-type Delta = ChunkChoice['delta']
 
 /** Gives a watch for one text; null when no guard watches it. */
 type Watching = () => TextWatch | null
@@ -17,9 +16,6 @@ export interface Watched {
   readonly watching: Watching
   readonly pace: Pace
 }
-
-/** Members of a delta whose texts grow piece by piece. Every other text of a delta is whole. */
-const growing = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const
 
 /** Characters of the arguments of one tool call. */
 const mostArguments = 8 * 1024 * 1024
@@ -70,7 +66,7 @@ function* wholeText(text: string, watch: TextWatch, pace: Pace): Steps<string> {
   return passed
 }
 
-/** Texts that grow, by the name of their member or `tool_calls` with an index. */
+/** The watches of texts that grow, by their names. */
 type Channels = Map<string, TextWatch>
 
 interface Guarding extends Watched {
@@ -118,7 +114,7 @@ function* flush(guarding: Guarding, head: Chunk, index: number, but: ReadonlySet
     const { text } = yield* waited(watch.end())
     if (text === '') continue
     const { usage: _, ...rest } = head
-    into.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
+    into.push({ ...rest, choices: [{ index, delta: deltaOf({ name, piece: text }), finish_reason: null }] })
   }
 }
 
@@ -131,11 +127,24 @@ function* choiceThrough(
   const { index, delta, finish_reason, logprobs: _, ...rest } = choice
   const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
   guarding.choices.set(index, channels)
-  const names = namesIn(delta)
-  yield* flush(guarding, head, index, names, into)
-  const passed = yield* deltaThrough(delta, channels, guarding, finish_reason != null)
-  const isSilent = names.size > 0 && finish_reason == null && saysNothing(passed)
-  return isSilent ? null : { ...rest, index, delta: passed, finish_reason }
+  const pieces: Growing[] = []
+  const blank = withPieces(delta, (growing) => {
+    pieces.push(growing)
+    return ''
+  })
+  const names = new Set(pieces.filter(({ piece }) => piece !== '').map(({ name }) => name))
+  // The sound of a voice comes between the pieces of its words.
+  if (!isEmpty(delta['audio'])) names.add('audio')
+  // A piece that tells nothing may stand amid a text; some backends repeat the role in each.
+  if (finish_reason != null || names.size > 0 || !isEmpty({ ...blank, role: null }))
+    yield* flush(guarding, head, index, names, into)
+  const next: string[] = []
+  for (const growing of pieces)
+    next.push(growing.piece && (yield* pieceThrough(growing, channels, guarding, finish_reason != null)))
+  let at = 0
+  const passing = withPieces(yield* passed(answerWording(blank), guarding), () => next[at++] ?? '')
+  const isSilent = names.size > 0 && finish_reason == null && isEmpty(passing)
+  return isSilent ? null : { ...rest, index, delta: passing, finish_reason }
 }
 
 /** Events of a dialect would go on as they came, so the chunks are worded anew. */
@@ -149,60 +158,18 @@ function* take(guarding: Guarding, { native: _, ...chunk }: Chunk, into: Chunk[]
   guarding.last = chunk
 }
 
-const callName = ({ index }: ToolCallPart): string => `tool_calls ${index}`
-
-const namesIn = (delta: Delta): ReadonlySet<string> =>
-  new Set([
-    ...growing.filter((name) => typeof delta[name] === 'string' && delta[name] !== ''),
-    ...(delta.tool_calls ?? []).filter((call) => call.function?.arguments).map(callName),
-  ])
-
-const deltaOf = (name: string, text: string): Delta => {
-  const [member = '', index] = name.split(' ')
-  if (index === undefined) return { [member]: text }
-  return { tool_calls: [{ index: Number(index), function: { arguments: text } }] }
-}
-
-function* textThrough(
-  text: string,
-  name: string,
-  channels: Channels,
-  watched: Watched,
-  isLast: boolean,
-): Steps<string> {
+function* pieceThrough({ name, piece }: Growing, channels: Channels, watched: Watched, isLast: boolean): Steps<string> {
   let watch = channels.get(name)
   if (watch === undefined) channels.set(name, (watch = watchOf(name, watched)))
-  const next = (yield* waited(watch.take(text))).text
+  const next = (yield* waited(watch.take(piece))).text
   if (!isLast) return next
   channels.delete(name)
   return next + (yield* waited(watch.end())).text
 }
 
-function* deltaThrough(delta: Delta, channels: Channels, watched: Watched, isLast: boolean): Steps<Delta> {
-  const texts: Record<string, string> = {}
-  for (const name of growing) {
-    const text = delta[name]
-    if (typeof text === 'string' && text !== '') texts[name] = yield* textThrough(text, name, channels, watched, isLast)
-  }
-  const { tool_calls: calls, ...others } = delta
-  const whole = Object.fromEntries(Object.entries(others).filter(([name]) => !(name in texts)))
-  const rest = yield* passed(answerWording(whole), watched)
-  if (calls == null) return { ...delta, ...rest, ...texts }
-  const made: ToolCallPart[] = []
-  for (const call of calls) {
-    const { arguments: json } = call.function ?? {}
-    if (!json) made.push(call)
-    else {
-      const own = yield* textThrough(json, callName(call), channels, watched, isLast)
-      made.push({ ...call, function: { ...call.function, arguments: own } })
-    }
-  }
-  return { ...delta, ...rest, ...texts, tool_calls: made }
-}
-
 /** A text without a guard goes on as it comes. */
 const watchOf = (name: string, watched: Watched): TextWatch =>
-  name.startsWith('tool_calls')
+  isArguments(name)
     ? argumentsWatch(watched)
     : (watched.watching() ?? { take: (text) => ({ text }), end: () => ({ text: '' }) })
 
@@ -218,11 +185,3 @@ const argumentsWatch = (watched: Watched): TextWatch => {
     end: () => soon(done(passed(jsonWording(json), watched)), (text) => ({ text })),
   }
 }
-
-/** Whether nothing is left to tell but empty pieces and their indexes. */
-const saysNothing = ({ tool_calls: calls, ...delta }: Delta): boolean =>
-  Object.values(delta).every((member) => member == null || member === '') &&
-  (calls ?? []).every(
-    ({ index: _, function: { arguments: json = '', ...named } = {}, ...call }) =>
-      json === '' && Object.keys(named).length === 0 && Object.keys(call).length === 0,
-  )

@@ -1,4 +1,5 @@
 import { parsed } from '../../../core/dialects/json.ts'
+import { colon, isSpace } from '../../../core/dialects/json-scan.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { GuardedText } from '../../../core/ports/guard.ts'
 
@@ -19,6 +20,7 @@ const mute = new Set([
     'thought_signature',
   ],
   ...['data', 'b64_json', 'encrypted_content', 'media_type', 'mime_type', 'mimeType', 'url', 'uri', 'fileUri'],
+  ...['image_url', 'file_data'],
   ...['finish_reason', 'stop_reason', 'service_tier', 'required'],
 ])
 
@@ -31,6 +33,9 @@ const free = new Set(['input', 'args', 'response', 'output', 'metadata'])
 const isFields = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
 const isFree = (name: string, value: unknown): boolean => free.has(name) && isFields(value) && !Array.isArray(value)
+
+/** A document of Messages that is a text has it where other sources have bytes. */
+const isDocument = (name: string, { type }: JsonObject): boolean => name === 'data' && type === 'text'
 
 /** A word or a list of words at the top of a request. */
 const isOption = (value: unknown): boolean =>
@@ -51,7 +56,7 @@ const mapped = (value: unknown, name: string, role: string | null, open: boolean
   const own = !open && typeof value['role'] === 'string' ? value['role'] : role
   let copy: Record<string, unknown> | null = null
   for (const [member, inner] of Object.entries(value)) {
-    const next = mapped(inner, member, own, open || isFree(member, inner), replace)
+    const next = mapped(inner, member, own, open || isFree(member, inner) || isDocument(member, value), replace)
     if (next === inner) continue
     copy ??= { ...value }
     // A member called __proto__ stays a member.
@@ -60,16 +65,43 @@ const mapped = (value: unknown, name: string, role: string | null, open: boolean
   return copy ?? value
 }
 
-/** JSON is printed anew only when one of its texts changes. A text that is no JSON is a text. */
+/** The place behind a string of sound JSON that begins at `from`. */
+const behindString = (text: string, from: number): number => {
+  for (let end = text.indexOf('"', from + 1); ; end = text.indexOf('"', end + 1)) {
+    let slashes = end
+    while (text[slashes - 1] === '\\') slashes--
+    if ((end - slashes) % 2 === 0) return end + 1
+  }
+}
+
+/** Where the strings of sound JSON stand that are values. */
+function* valuesIn(text: string): Generator<{ readonly from: number; readonly to: number }, void> {
+  for (let from = text.indexOf('"'), to = 0; from >= 0; from = text.indexOf('"', to)) {
+    let next = (to = behindString(text, from))
+    while (isSpace(text.charCodeAt(next))) next++
+    if (text.charCodeAt(next) !== colon) yield { from, to }
+  }
+}
+
+const wordOf = (string: string): string =>
+  string.includes('\\') ? (JSON.parse(string) as string) : string.slice(1, -1)
+
+/** The texts of JSON change where they stand, so that numbers keep every digit. A text that is no JSON is a text. */
 const mappedJson = (text: string, role: string | null, replace: Replace): string => {
-  let value: unknown
   try {
-    value = parsed(text)
+    parsed(text)
   } catch {
     return replace(text, role)
   }
-  const next = mapped(value, '', role, true, replace)
-  return next === value ? text : JSON.stringify(next)
+  let [next, copied] = ['', 0]
+  for (const { from, to } of valuesIn(text)) {
+    const word = wordOf(text.slice(from, to))
+    const own = word === '' ? word : replace(word, role)
+    if (own === word) continue
+    next += text.slice(copied, from) + JSON.stringify(own)
+    copied = to
+  }
+  return next + text.slice(copied)
 }
 
 /** Texts of something, and the same thing with other texts in their places. */

@@ -212,16 +212,23 @@ const takeChoice = (writing: Writing, into: EventReceiver, { delta, logprobs }: 
   for (let at = first; at < calls.length; at++) grow(writing, into, calls[at]!, at)
 }
 
+/** What a piece adds to a call: arguments of a function, or a free text where a backend knows custom tools. */
+const addedBy = ({ function: own, custom }: ToolCallPart & JsonObject) => {
+  if (custom == null) return { name: own?.name, text: own?.arguments, isFree: false }
+  const { name, input } = custom as { readonly name?: string; readonly input?: string | null }
+  return { name, text: input, isFree: true }
+}
+
 const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
   const number = part.index ?? at
-  const { name, arguments: json } = part.function ?? {}
+  const { name, text: json, isFree } = addedBy(part)
   if (writing.calling?.number !== number) {
     if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
     const call_id = part.id ?? writing.tell.id('call')
     if (part['extra_content'] != null) thinking(writing, into).keepFor(call_id, part['extra_content'])
     settle(writing, into, null)
-    const tool = writing.known.get(name) ?? { name, namespace: null, custom: false }
-    writing.calling = { ...callItem(writing.tell, into, call_id, tool), number }
+    const tool = writing.known.get(name) ?? { name, namespace: null, custom: isFree }
+    writing.calling = { ...callItem(writing.tell, into, call_id, tool, isFree), number }
   }
   writing.calling.grow(into, json ?? '')
 }

@@ -159,12 +159,13 @@ export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
   }
 }
 
-/** A call of a tool, under the name that the caller gave it. */
+/** A call of a tool, under the name that the caller gave it. The text of a custom tool is free, or an argument of JSON. */
 export const callItem = (
   tell: ResponseEvents,
   into: EventReceiver,
   call_id: string,
   { name, namespace, custom }: Known,
+  isFree = false,
 ) => {
   const id = tell.id(custom ? 'ctc' : 'fc')
   const type = custom ? 'custom_tool_call' : 'function_call'
@@ -181,7 +182,7 @@ export const callItem = (
     },
     close(into: EventReceiver): void {
       if (custom) {
-        const input = freeText(json)
+        const input = isFree ? json : freeText(json)
         tell.event(into, 'response.custom_tool_call_input.delta', { ...place, delta: input })
         tell.event(into, 'response.custom_tool_call_input.done', { ...place, input })
         return tell.finish(into, output_index, { ...head, status: 'completed', input })

@@ -77,3 +77,35 @@ t.test('placeholders that the caller writes are remembered in turns of the loop'
   t.ok(turns >= 8, `${turns} turns`)
   t.equal(names.of('email', 'a@b.co'), '[EMAIL_20001]')
 })
+
+/** The arguments of a tool call behind the guard. */
+const calledWith = async (json: string) => {
+  const { passage } = watching()
+  const call = { id: 'c', type: 'function', function: { name: 'x', arguments: json } }
+  const completion = completionOf([''])
+  const choices = completion.choices.map((choice) => ({
+    ...choice,
+    message: { ...choice.message, tool_calls: [call] },
+  }))
+  const { completion: next } = await passage.answer({ kind: 'completion', completion: { ...completion, choices } })
+  return next.choices[0]!.message.tool_calls![0]!.function.arguments
+}
+
+t.test('texts in arguments change where they stand, and nothing else does', async (t) => {
+  const json =
+    '{ "id": 12345678901234567890, "7" : "\\u0031 \\"2\\\\", "n": 1.50e2, "a": ["3" , "", "x\\/y"], "a\\"4":{"b":"5"}}'
+  const next =
+    '{ "id": 12345678901234567890, "7" : "# \\"#\\\\", "n": 1.50e2, "a": ["#" , "", "x\\/y"], "a\\"4":{"b":"#"}}'
+  t.equal(await calledWith(json), next)
+  t.equal(await calledWith('"1"'), '"#"')
+  t.equal(await calledWith('{"a":"1'), '{"a":"#', 'what is no JSON is a text')
+})
+
+t.test('arguments full of escapes are read in time that grows with their length', async (t) => {
+  for (const filling of ['\\\\', '\\"', '\\u0020']) {
+    const json = `{"a":"${filling.repeat(1_000_000)}1"}`
+    t.ok((await calledWith(json)).endsWith('#"}'), filling)
+  }
+  const blank = `{"a":"1"${' '.repeat(4_000_000)}}`
+  t.equal(await calledWith(blank), blank.replace('"1"', '"#"'))
+})
