@@ -25,7 +25,7 @@ const enter = (root: Node, word: string): void => {
     if (next === undefined) at.next.set(mark, (next = node()))
     at = next
   }
-  at.end = hasLastEdge.test(word) ? `(?!${letter})` : ''
+  at.end = hasLastEdge.test(word.normalize('NFC')) ? `(?!${letter})` : ''
 }
 
 /** One blank of a phrase stands for up to `mostBlanks` blanks and line breaks. */

@@ -13,7 +13,8 @@ const beginningsOf = (words: readonly string[]): ReadonlySet<string> => {
 
 /** Searches for words and phrases as a whole. `heard` takes a word that is found, and gives its replacement. */
 export const searchOf = (given: readonly string[]): ((heard: (word: string) => string) => Search) => {
-  const words = given.map(folded)
+  // The same letters may stand as one mark, or as a letter and its accents.
+  const words = [...new Set(given.flatMap((word) => [word, word.normalize('NFC'), word.normalize('NFD')].map(folded)))]
   const pattern = wordsPattern(words)
   const beginnings = beginningsOf(words)
   const most = Math.max(...words.map((word) => word.length + (word.split(' ').length - 1) * mostBlanks))

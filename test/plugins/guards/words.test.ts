@@ -48,6 +48,21 @@ t.test('keeps the contract, restoring', (t) =>
   })),
 )
 
+t.test('a word is found however its accents are spelled', async (t) => {
+  for (const form of ['NFC', 'NFD'] as const) {
+    const words = ['Müller', 'blé'].map((word) => word.normalize(form))
+    const guard = guardOf({ lists: { names: { words, then: 'replace' } } })
+    for (const text of ['An MÜLLER: blé, blés.', 'An MÜLLER: blé, blés.'.normalize('NFD')]) {
+      const { texts } = await asked(guard, text)
+      t.equal(texts[0]!.normalize('NFC'), 'An ***: ***, blés.')
+      const watch = guard.begin(call).answer!()!
+      let passed = ''
+      for (const mark of text) passed += (await watch.take(mark)).text
+      t.equal((passed + (await watch.end()).text).normalize('NFC'), 'An ***: ***, blés.')
+    }
+  }
+})
+
 t.test('words of a request come back, each as it was written', async (t) => {
   const lists = {
     places: { words: ['lima', 'quito'], then: 'replace', where: 'requests' },
