@@ -235,21 +235,51 @@ t.test('guards see arguments and results', async (t) => {
   t.same(booked, { paid: 3, free: 0 }, 'work of guards is booked to the caller')
 })
 
-t.test('no caller works in the session of another, and a session that is over is opened anew', async (t) => {
-  const server = await mcpServer(t, [{ name: 'who', run: (_, { session }) => String(session) }])
-  const gateway = await house(t, { servers: { post: { url: server.url } } })
-  const { credential } = await gateway.gateway.keys.create({})
-  const [one, other] = [await agentOf(t, gateway, gateway.key), await agentOf(t, gateway, credential)]
-  const who = async (agent: typeof one) => textOf(await agent.call('callTool', { name: 'post__who' }))
-  const [first, second] = [await who(one), await who(other)]
-  t.match(first, /^session-/)
-  t.not(first, second)
-  t.equal(await who(one), first)
-  server.sessions.clear()
-  t.match(await who(one), /^session-/)
-  t.not(await who(one), first)
-  await gateway.gateway.renew({ settings: { ...unhurried } })
-  t.ok(await until(() => server.sessions.size === 0), 'a reload ends the sessions')
+for (const refuses of ['protocol', 'example'] as const)
+  t.test(
+    `no caller works in the session of another, and a session that is over is opened anew: ${refuses}`,
+    async (t) => {
+      const tools: readonly PlayedTool[] = [{ name: 'who', run: (_, { session }) => String(session) }]
+      const server = await mcpServer(t, tools, { refuses })
+      const gateway = await house(t, { servers: { post: { url: server.url } } })
+      const { credential } = await gateway.gateway.keys.create({})
+      const [one, other] = [await agentOf(t, gateway, gateway.key), await agentOf(t, gateway, credential)]
+      const who = async (agent: typeof one) => textOf(await agent.call('callTool', { name: 'post__who' }))
+      const [first, second] = [await who(one), await who(other)]
+      t.match(first, /^session-/)
+      t.not(first, second)
+      t.equal(await who(one), first)
+      server.sessions.clear()
+      t.match(await who(one), /^session-/)
+      t.not(await who(one), first)
+      await gateway.gateway.renew({ settings: { ...unhurried } })
+      t.ok(await until(() => server.sessions.size === 0), 'a reload ends the sessions')
+    },
+  )
+
+t.test('a call that a server refuses by 400 ends no session', async (t) => {
+  const errors = [
+    { id: null, error: { code: -32600, message: 'no' } },
+    { id: 3, error: { code: -32000, message: 'no' } },
+  ]
+  for (const refusal of errors) {
+    const methods: string[] = []
+    const url = await oddServer(t, (message, out) => {
+      methods.push(message?.method)
+      const isCall = message?.method === 'tools/call'
+      const result =
+        message?.method === 'initialize'
+          ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } }
+          : { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }
+      const answer = isCall ? { jsonrpc: '2.0', ...refusal } : { jsonrpc: '2.0', id: message?.id, result }
+      out.writeHead(isCall ? 400 : 200, { 'content-type': 'application/json', 'mcp-session-id': 'a' })
+      out.end(JSON.stringify(answer))
+    })
+    const gateway = await house(t, { servers: { post: { url } } })
+    const agent = await agentOf(t, gateway, gateway.key)
+    t.match(await agent.call('callTool', { name: 'post__x' }), { isError: true })
+    t.equal(methods.filter((method) => method === 'tools/call').length, 1, JSON.stringify(refusal))
+  }
 })
 
 t.test('who leaves is not worked for', async (t) => {

@@ -43,14 +43,24 @@ const serverOf = (tools: () => readonly PlayedTool[]) => {
 /** What answers a request of the web's own form. */
 type Answering = (request: Request, body: string) => Promise<Response>
 
+/** How a server refuses a session that it does not know. */
+const refusals = {
+  protocol: () => new Response('No such session', { status: 404 }),
+  /** As in the examples of the official SDK. */
+  example() {
+    const error = { code: -32000, message: 'Bad Request: No valid session ID provided' }
+    return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400 })
+  },
+}
+
 /** A server that keeps a session for each client. */
 const withSessions =
-  (tools: () => readonly PlayedTool[], sessions: Map<string, any>): Answering =>
+  (tools: () => readonly PlayedTool[], sessions: Map<string, any>, refusal: () => Response): Answering =>
   async (request, body) => {
     const name = request.headers.get('mcp-session-id')
     const known = name === null ? undefined : sessions.get(name)
     if (known !== undefined) return known.handleRequest(request)
-    if (name !== null || !body.includes('"initialize"')) return new Response('No such session', { status: 404 })
+    if (name !== null || !body.includes('"initialize"')) return refusal()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => `session-${crypto.randomUUID()}`,
       onsessioninitialized: (id: string) => void sessions.set(id, transport),
@@ -72,13 +82,13 @@ const give = async (answer: Response, out: ServerResponse): Promise<void> => {
 export const mcpServer = async (
   t: Test,
   tools: readonly PlayedTool[] | (() => readonly PlayedTool[]),
-  { stateless = false, latest = false } = {},
+  { stateless = false, latest = false, refuses = 'protocol' as keyof typeof refusals } = {},
 ): Promise<PlayedServer> => {
   const current = typeof tools === 'function' ? tools : () => tools
   const sessions = new Map<string, unknown>()
   const handler = sdk.createMcpHandler(() => serverOf(current), { legacy: latest ? 'reject' : 'stateless' })
   const answering: Answering =
-    stateless || latest ? (request) => handler.fetch(request) : withSessions(current, sessions)
+    stateless || latest ? (request) => handler.fetch(request) : withSessions(current, sessions, refusals[refuses])
   const seen: PlayedServer['seen'] = []
   const server = createServer((incoming, out) => {
     const work = async () => {

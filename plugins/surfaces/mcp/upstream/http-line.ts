@@ -3,6 +3,7 @@ import { UpstreamFailed } from '../../../../core/errors.ts'
 import { sseEvents } from '../../../shared/sse.ts'
 import type { Answer, Door } from '../../../../core/ports/platform.ts'
 import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
+import { rpcErrorCodes } from '../../../shared/dialects/mcp/rpc.ts'
 import { boundedBody } from '../../../shared/bounded-body.ts'
 import { type Line, type ServerMessage, SessionOver, answerTo, messageIn, mostMessage, resultIn } from './line.ts'
 
@@ -35,14 +36,19 @@ const repeatedHeaders = ({ method, params }: Sent): Readonly<Record<string, stri
   ...(method === 'tools/call' && { 'mcp-name': (params as { readonly name: string }).name }),
 })
 
-/** Throws RpcError where the refusal is an error of the protocol. */
-const refuse = async (answer: Answer): Promise<never> => {
+/** Servers built after the examples of the official SDK refuse an unknown session by a 400 that names no call. */
+const namesNoCall = (answer: Answer, { id, error }: ServerMessage): boolean =>
+  answer.status === 400 && id == null && error?.code === rpcErrorCodes.refused
+
+/** Throws RpcError where the refusal is an error of the protocol, and SessionOver where the session is unknown. */
+const refuse = async (answer: Answer, isInSession: boolean): Promise<never> => {
   const failed = new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
   if (answer.header('content-type')?.startsWith('application/json') !== true) {
     answer.discard()
     throw failed
   }
   const message = await messageIn(await boundedBody(answer, mostMessage))
+  if (isInSession && namesNoCall(answer, message)) throw new SessionOver()
   if (isJsonObject(message.error)) resultIn(message)
   throw failed
 }
@@ -67,7 +73,7 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
         answer.discard()
         throw new SessionOver()
       }
-      return refuse(answer)
+      return refuse(answer, session !== null)
     },
     opens(answer: Answer): void {
       const name = answer.header('mcp-session-id')
