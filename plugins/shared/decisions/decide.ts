@@ -64,6 +64,8 @@ interface EscalatedAnswer {
   readonly distributions: readonly Distribution[]
   readonly usage: Usage
   readonly escalated: Readonly<Record<string, unknown>> | null
+  /** The places of the questions that the last model answered: the next model gets none of the others. */
+  readonly open: readonly number[]
 }
 
 const answered = (question: Question, distribution: Distribution): Answer =>
@@ -76,7 +78,7 @@ const escalatedFrom = async (
   task: EscalatingTask,
   signal: AbortSignal,
 ): Promise<EscalatedAnswer> => {
-  let told: EscalatedAnswer = { distributions, usage, escalated: null }
+  let told: EscalatedAnswer = { distributions, usage, escalated: null, open: [...task.questions.keys()] }
   const earlier: unknown[] = []
   for (const larger of task.larger) {
     const next = await bettered(told, larger, deciding, task, signal)
@@ -97,9 +99,9 @@ const bettered = async (
   signal: AbortSignal,
 ): Promise<EscalatedAnswer | null> => {
   const { questions, began, total: allowed } = task
-  const { distributions, usage } = before
+  const { distributions, usage, open } = before
   if (deciding.clock.now() - began >= allowed) return null
-  const unsure = [...questions.keys()].filter((index) => {
+  const unsure = open.filter((index) => {
     const distribution = distributions[index]!
     return isRefused(distribution) || confidenceOf(questions[index]!.question, distribution) < larger.below
   })
@@ -116,6 +118,7 @@ const bettered = async (
     return {
       distributions: distributions.map((given, index) => second.distributions[unsure.indexOf(index)] ?? given),
       usage: totalUsage([usage, second.decided.usage]),
+      open: unsure,
       escalated: {
         model,
         engine: second.decided.engine,

@@ -1232,6 +1232,12 @@ t.test('the routes', async (t) => {
     const once = house(three, { decision: { escalateFrom: { ...rules.escalateFrom, m: { below: 0.5, to: 'n' } } } })
     t.match((await once.decide(body(asked))).body, { answers: { hard: { noul: 0.6 } } }, 'one step where none is named')
 
+    const higher = { escalateFrom: { ...rules.escalateFrom, n: { below: 0.999, to: 'l' } } }
+    const { body: apart } = await house(three, { decision: higher }).decide(body(asked))
+    const steps = { questions: 1, earlier: [{ questions: 1 }] }
+    const kept = { answers: { easy: { noul: 0.99 } }, diagnostics: { escalated: steps } }
+    t.match(apart, kept, 'a sure answer is not asked again for the sake of another')
+
     t.notOk('escalated' in (await decide(body(asked, { escalate: false }))).body.diagnostics, 'a caller declines')
     const own = house(three)
     const wish = { escalate: { below: 0.5, to: 'n' } }
