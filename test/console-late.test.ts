@@ -106,6 +106,38 @@ const signingOut = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void>
   t.match(await page.innerText('[role=alert]'), 'The gateway cannot be reached', 'a session that goes on is told')
 }
 
+/** A renewal of the session in use, at the next press behind so many ms. */
+const renewing = async ({ page }: Tab, ms: number): Promise<void> => {
+  await page.clock.fastForward(ms)
+  const renewal = page.waitForResponse(/\/session\/renewal$/)
+  await page.keyboard.press('Shift')
+  await (await renewal).finished()
+  await page.clock.runFor(100)
+}
+
+const outliving = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const tab = await stage.browse()
+  const { page } = tab
+  await page.clock.install()
+  await tab.signIn(stage.key)
+  const dayMs = 86_400_000
+  let answers = 0
+  await page.route(/\/session\/renewal$/, async (route) => {
+    if (answers++ > 0) return route.fulfill({ status: 503, json: { error: 'The gateway restarts' } })
+    const response = await route.fetch()
+    const { data } = (await response.json()) as { readonly data: { readonly expires_at: number } }
+    return route.fulfill({ response, json: { data: { ...data, expires_at: Date.now() + 30 * dayMs } } })
+  })
+  await renewing(tab, 60_000)
+  await renewing(tab, 2 * dayMs)
+  t.equal(answers, 2)
+  t.equal(await page.locator('nav').count(), 1, 'the session goes on as the renewal before let it')
+  await page.clock.fastForward(30 * dayMs)
+  await page.waitForSelector('#key')
+  t.match(await page.innerText('[role=alert]'), 'The time of this sign-in is over')
+  await page.context().close()
+}
+
 t.test('the console before a gateway that answers late', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   const tab = await stage.browse()
@@ -122,6 +154,7 @@ t.test('the console before a gateway that answers late', { skip: withoutChromium
   await t.test('a place that is chosen keeps the focus while keys are looked for', (t) => jumping(t, stage, tab))
   await t.test('a second press does nothing while the first one is not answered', (t) => pressing(t, stage, tab))
   await t.test('a form that was refused is sent again', (t) => refusing(t, tab))
+  await t.test('a renewal that fails ends no session that was renewed before', (t) => outliving(t, stage))
   await t.test('the form to sign in comes when the gateway has ended the session', async (t) => {
     await signingOut(t, stage, tab)
     t.same([...new Set(ended)], [true], 'a session ends also where the tab closes at once')

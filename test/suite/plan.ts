@@ -97,6 +97,7 @@ const long: readonly string[] = [
   'plugins/tools/transcribeAudioWithDiarization',
   'plugins/providers/flite',
   'console-late',
+  'console-counts',
   'console-settings',
   'two-files',
   'soak',

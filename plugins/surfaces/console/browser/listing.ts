@@ -7,6 +7,8 @@ export interface Listing<T> {
   readonly total: number
 }
 
+export const isWhole = ({ rows, total }: Listing<unknown>): boolean => rows.length >= total
+
 const pageSize = 100
 /** Pages of a long list that are under way at once. */
 const atOnce = 5

@@ -18,6 +18,8 @@ const renewalMs = 60_000
 
 let inside: Inside | null = null
 let ending: ReturnType<typeof setTimeout> | undefined
+/** Unix time in ms at which the session ends; null where the tab does not know. */
+let endsAt: number | null = null
 let nextRenewal = 0
 
 /** Lets the browser fetch all scripts behind the first view at once. The document names the hash of each, and the browser checks it. */
@@ -49,7 +51,7 @@ const leave = (why: Error | null): void => {
   const pass = session.pass()
   inside?.end()
   inside = null
-  clearTimeout(ending)
+  endAt(null)
   session.close()
   document.title = 'Sign in · sealgate'
   if (why === null && pass !== null && isSession(pass)) void signOut(pass)
@@ -60,6 +62,7 @@ const asError = (error: unknown): Error | null => (error instanceof Error ? erro
 
 const endAt = (until: number | null): void => {
   clearTimeout(ending)
+  endsAt = until
   if (until === null) return
   const left = until - Date.now()
   nextRenewal = Date.now() + Math.min(renewalMs, left / 4)
@@ -76,7 +79,7 @@ const used = (): void => {
     ({ credential, until }) => {
       if (session.pass()?.credential === credential) endAt(until)
     },
-    () => endAt(pass.until),
+    () => endAt(endsAt),
   )
 }
 

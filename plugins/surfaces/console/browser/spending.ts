@@ -1,7 +1,8 @@
+import { allSums } from './all-sums.ts'
 import type { Team } from './answers.ts'
 import { el } from './element.ts'
 import { cost, percent, utcDay } from './format.ts'
-import { type Gateway, pathOf } from './gateway.ts'
+import type { Gateway } from './gateway.ts'
 import { type Sum, nothing } from './sums.ts'
 
 const periods = ['day', 'week', 'month'] as const
@@ -17,11 +18,6 @@ export interface Stand {
   readonly used: number
 }
 
-interface SumsAnswer {
-  readonly sums: readonly (Sum & { readonly name: string | null })[]
-  readonly next: string | null
-}
-
 const dayMs = 86_400_000
 
 /** The first day of the period that goes on; weeks begin on Monday. */
@@ -33,14 +29,8 @@ export const beginningOf = (period: Period, now: number): string => {
 
 /** The sums of all teams since a day. */
 const sumsSince = async (gateway: Gateway, from: string): Promise<ReadonlyMap<string, Sum>> => {
-  const all = new Map<string, Sum>()
-  for (let after: string | null = ''; after !== null;) {
-    const path: string = pathOf('/admin/usage/sums', { by: 'team', from, limit: 1_000, after })
-    const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
-    for (const sum of sums) if (sum.name !== null) all.set(sum.name, sum)
-    after = next
-  }
-  return all
+  const sums = await allSums(gateway, { by: 'team', from })
+  return new Map(sums.flatMap((sum) => (sum.name === null ? [] : [[sum.name, sum]])))
 }
 
 /** By the names of the teams. */

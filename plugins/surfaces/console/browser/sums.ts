@@ -18,7 +18,7 @@ export const nothing: Sum = {
   ...{ unanswered: 0, unpriced: 0, cost: null },
 }
 
-const added = (sum: Sum, row: Usage): Sum => ({
+const added = (sum: Sum, row: Sum): Sum => ({
   requests: sum.requests + row.requests,
   input: sum.input + row.input,
   output: sum.output + row.output,
@@ -29,7 +29,7 @@ const added = (sum: Sum, row: Usage): Sum => ({
   cost: row.cost === null ? sum.cost : (sum.cost ?? 0) + row.cost,
 })
 
-export const sumOf = (rows: readonly Usage[]): Sum => rows.reduce(added, nothing)
+export const sumOf = (rows: readonly Sum[]): Sum => rows.reduce(added, nothing)
 
 /** Sums by what `of` names, in the order of the first row of each. */
 export const sumsBy = (rows: readonly Usage[], of: (row: Usage) => string): ReadonlyMap<string, Sum> => {

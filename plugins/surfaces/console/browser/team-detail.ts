@@ -8,7 +8,7 @@ import { cost, costWords, count, moment, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { budgetWords, budgets, limitFields, limitsOf } from './key-limits.ts'
 import { stateOf } from './key-state.ts'
-import { wholeList } from './listing.ts'
+import { type Listing, isWhole, wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, section, stack, refusedIn } from './parts.ts'
 import { type Spending, beginningOf, forecastOf, leftOf, spendingOf, standBar, standsOf } from './spending.ts'
@@ -21,9 +21,9 @@ interface Change {
   readonly budgets: Budgets
 }
 
-const about = (team: Team, spending: Spending, uses: readonly Usage[]): HTMLElement => {
+const about = (team: Team, spending: Spending, uses: Listing<Usage>): HTMLElement => {
   const forecast = forecastOf(spending, Date.now())
-  const people = new Set(uses.map(({ user }) => user ?? ''))
+  const people = new Set(uses.rows.map(({ user }) => user ?? ''))
   const { kind, words } = teamState(team)
   return section(
     'Team',
@@ -36,7 +36,7 @@ const about = (team: Team, spending: Spending, uses: readonly Usage[]): HTMLElem
       [costWords('This month'), shownCost(spending.month)],
       [costWords('Forecast'), forecast === null ? '–' : cost(forecast)],
       ['Requests', `${count(spending.month.requests)} this month`],
-      ['People', `${count(people.size)} this month`],
+      ['People', `${isWhole(uses) ? '' : 'at least '}${count(people.size)} this month`],
       ['Made', team.created_at === null ? '–' : moment(team.created_at)],
     ]),
   )
@@ -120,8 +120,8 @@ export const teamDetail = async (view: View, name: string): Promise<readonly Chi
     wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
   const place = stack()
-  const region = stack(about(team, of(name), uses.rows))
-  const draw = (changed: Team): void => region.replaceChildren(about(changed, of(name), uses.rows))
+  const region = stack(about(team, of(name), uses))
+  const draw = (changed: Team): void => region.replaceChildren(about(changed, of(name), uses))
   return [
     heading(
       name,
@@ -140,6 +140,8 @@ export const teamDetail = async (view: View, name: string): Promise<readonly Chi
       rows: [...sumsBy(uses.rows, ({ model }) => model)].map(([name, sum]) => ({ name, sum })),
       curl: curlOf(gateway.base, pathOf('/admin/usage', { team: name, from: month, limit: 100 })),
     }),
+    !isWhole(uses) &&
+      note(`These sums have the newest ${count(uses.rows.length)} of ${counted(uses.total, 'row')} of this month.`),
     note(link('Usage of this team', pathOf('#/usage', { by: 'day', team: name }))),
     table(
       auditRows(

@@ -1,4 +1,5 @@
-import type { Chained, Paged, Traffic, Usage } from '../answers.ts'
+import { allSums, sumsPath } from '../all-sums.ts'
+import type { Chained, Paged, Traffic } from '../answers.ts'
 import { budgetsOf } from '../budgets.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
@@ -10,7 +11,7 @@ import { button, heading, link, note, section, stack, tile, tiles } from '../par
 import { type Sample, samplesOf } from '../prometheus.ts'
 import { type Trouble, troublesOf } from '../sentences.ts'
 import { type Listed, modelsOf } from '../sight.ts'
-import { sumOf, sumsBy } from '../sums.ts'
+import { sumOf } from '../sums.ts'
 import {
   type TrafficChoice,
   incidentTable,
@@ -20,7 +21,7 @@ import {
   trafficPlots,
   trafficTable,
 } from '../traffic-view.ts'
-import { usageTable } from '../usage-table.ts'
+import { type SumRow, usageTable } from '../usage-table.ts'
 
 /** Ms between two readings. */
 const pace = 10_000
@@ -38,8 +39,8 @@ interface Seen {
   readonly traffic: Traffic | null
   /** Read while something fails. */
   readonly chains: readonly Chained[]
-  /** Of today, in UTC; null where the key may not read it. */
-  readonly usage: readonly Usage[] | null
+  /** Of today, in UTC, by model; null where the key may not read it. */
+  readonly usage: readonly SumRow[] | null
   /** Null where the key may not list models, or the gateway is away. */
   readonly models: readonly Listed[] | null
   readonly progress: Progress
@@ -86,7 +87,10 @@ const progressOf = async ({ gateway, sight }: View): Promise<Progress> => {
   return { hasKeys: keys.pagination.total > 1, hasCalls: uses.pagination.total > 0 }
 }
 
-const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
+const ofToday = () => ({ by: 'model', from: utcDay(Date.now()), to: utcDay(Date.now()) })
+
+const usedToday = async ({ gateway }: View): Promise<readonly SumRow[]> =>
+  (await allSums(gateway, ofToday())).map(({ name, ...sum }) => ({ name: name ?? 'no model', sum }))
 
 const trafficOf = ({ gateway, sight }: View, choice: TrafficChoice): Promise<Traffic | null> =>
   sight.operates ? unlessRefused(gateway.ask<Traffic>('GET', trafficPath(choice)), 404) : Promise.resolve(null)
@@ -100,19 +104,15 @@ const chainsOf = async ({ gateway }: View, traffic: Traffic | null): Promise<rea
 const look = async (view: View, choice: TrafficChoice): Promise<Seen> => {
   const { gateway, sight } = view
   const health = await healthOf(view)
-  const [samples, traffic, listing, models, progress] = await Promise.all([
+  const [samples, traffic, usage, models, progress] = await Promise.all([
     unlessAway(health, sight.measures ? gateway.text('/metrics').then(samplesOf) : Promise.resolve(null), null),
     unlessAway(health, trafficOf(view, choice), null),
-    unlessAway(
-      health,
-      sight.administers ? wholeList<Usage>(gateway, '/admin/usage', 'usage', today()) : Promise.resolve(null),
-      null,
-    ),
+    unlessAway(health, sight.administers ? usedToday(view) : Promise.resolve(null), null),
     unlessAway(health, listed(view), null),
     unlessAway(health, progressOf(view), { hasKeys: true, hasCalls: true }),
   ])
   const chains = await unlessAway(health, chainsOf(view, traffic), [])
-  return { health, samples, traffic, chains, usage: listing?.rows ?? null, models, progress }
+  return { health, samples, traffic, chains, usage, models, progress }
 }
 
 const troublesIn = ({ health, samples, traffic, chains }: Seen): readonly Trouble[] =>
@@ -152,7 +152,7 @@ const figures = ({ health, samples, traffic, usage, models }: Seen, choice: Traf
         ? 'This key may read no figures and no list of models.'
         : 'The figures appear when the gateway answers again.',
     )
-  const sum = usage && sumOf(usage)
+  const sum = usage && sumOf(usage.map((row) => row.sum))
   const [tightest = null] = budgetsOf(samples ?? [])
   return tiles(
     ...(traffic !== null && choice.span === 'hour' && choice.name === '' ? minuteTiles(traffic) : []),
@@ -202,8 +202,8 @@ const tables = (view: View, { traffic, usage }: Seen, choice: TrafficChoice): re
         title: 'Models used today',
         file: `usage-${utcDay(Date.now())}`,
         by: 'Model',
-        rows: [...sumsBy(usage, ({ model }) => model)].map(([name, sum]) => ({ name, sum })),
-        curl: curlOf(view.gateway.base, pathOf('/admin/usage', { ...today(), limit: 100 })),
+        rows: usage,
+        curl: curlOf(view.gateway.base, sumsPath(ofToday())),
       }),
   ]
 }
