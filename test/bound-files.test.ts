@@ -272,6 +272,29 @@ t.test('a file stays bound under another key', async (t) => {
   t.equal((await row(bad.id)).kid, toHex(kekId(fromHex(kek, 32)!)))
 })
 
+t.test('a rotation takes along the files that others store meanwhile, each once', async (t) => {
+  const { client, clientOf, kek } = await stage(t)
+  const first = await client.files.upload(note('Before'))
+  let lists = 0
+  const listing: typeof fetch = async (...call) => {
+    const answer = await fetch(...call)
+    if (!String(call[0]).includes('/files/encrypted?') || ++lists > 2) return answer
+    const { data } = (await answer.json()) as { data: { files: object[]; pagination: object } }
+    await client.files.upload(note(`Meanwhile ${lists}`))
+    // A file that is stored between two pages moves one file to both.
+    return Response.json({ data: { ...data, files: [...data.files, ...data.files] } })
+  }
+  const steps: string[] = []
+  const next = newKek()
+  const onProgress = (done: number, total: number) => void steps.push(`${done}/${total}`)
+  t.equal(await clientOf({ fetch: listing }).files.rotateKek(next, { onProgress }), 3)
+  t.same(steps, ['1/1', '2/2', '3/3'])
+  const { files, locked } = await clientOf({ kek: next }).files.list()
+  t.same([files.length, locked.length], [3, 0])
+  t.ok(files.some(({ id }) => id === first.id))
+  t.equal(await clientOf({ kek }).files.rotateKek(next), 0)
+})
+
 t.test('what a tool made is bound by what the enclave says of it', async (t) => {
   const { client, clientOf, row, kek, bytesOf, putBytes } = await stage(t)
   const params = { fileName: 'poem', fileExtension: 'txt', fileContent: 'Roses are red', mimeType: 'text/plain' }

@@ -23,6 +23,7 @@ import { running } from './environments.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { opensHttp } from './fakes/listening.ts'
 import { asking, chatRoute, sealedStage } from './fakes/sealing.ts'
+import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 const facts = {
@@ -139,8 +140,12 @@ t.test('tools come with receipts too', async (t) => {
   const gateway = await running(t, memory())
   const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy: { allowInsecureDev: true } })
   const before = kept.length
-  await client.tools.call('getTime', { timezone: 'Europe/Rome' }, { receipt })
+  const ids: (string | null)[] = []
+  const answered = (id: string | null) => void ids.push(id)
+  await client.tools.call('getTime', { timezone: 'Europe/Rome' }, { receipt, answered })
   t.equal(kept.length, before + 1)
+  t.ok(await until(() => gateway.logged.some(({ facts }) => facts['request'] === ids[0])))
+  t.equal(ids.length, 1, 'the caller is told the id of its request')
   t.match(kept.at(-1)!.facts, { route: 'tools/getTime' })
 })
 

@@ -89,6 +89,43 @@ for (const [name, adapters] of Object.entries(environments)) {
       )
     })
 
+    await t.test('are searched by a tag of their name, whatever the name begins with', async (t) => {
+      const asked: string[] = []
+      const heard = clientOf(gateway, {
+        fetch: async (...call: Parameters<typeof fetch>) => {
+          asked.push(String(call[0]))
+          return fetch(...call)
+        },
+      })
+      for (const name of ['file_merger.pdf', `file_${'0'.repeat(8)}-merger`, `${'0'.repeat(32)}-merger`]) {
+        const { id } = await heard.files.upload({ name, bytes: randomBytes(10) })
+        for (const search of [name, id]) {
+          const { files } = await heard.files.list({ search })
+          t.same(
+            files.map((file) => file.name),
+            [name],
+          )
+        }
+        await heard.files.remove(id)
+      }
+      t.notMatch(asked.join('\n'), /merger/, 'no name is in an address')
+    })
+
+    await t.test('that change while they are sent are refused, and nothing of them is stored', async (t) => {
+      const { total } = await client.files.list()
+      for (const size of [20, 1_500_000]) {
+        const readings = [randomBytes(size), randomBytes(size)]
+        const open = async function* () {
+          yield readings.shift()!
+        }
+        await t.rejects(
+          client.files.upload({ name: 'growing', mime: 'text/plain', size, open }),
+          faulty({ fault: 'changed' }),
+        )
+      }
+      t.equal((await client.files.list()).total, total)
+    })
+
     await t.test('go under another key without being sent again', async (t) => {
       const as = (await gateway.gateway.keys.create({ organization: 'turning' })).credential
       const old = clientOf(gateway, { apiKey: as })

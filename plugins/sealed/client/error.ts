@@ -12,6 +12,7 @@ export const sentences = {
   unauthorized: 'The API key is missing, invalid, or lacks permission',
   busy: 'Too many requests, or a chat stream is open already',
   too_large: 'The request or its file is too large',
+  changed: 'The file changed while it was read',
   over_quota: 'The file finds no place in the storage of the organisation',
   unavailable: 'The service is temporarily unavailable',
   failed: 'The request failed inside the enclave',

@@ -114,8 +114,11 @@ const fileOf = async (
   return { ...file, content, bytes: () => joinedBytes(content) }
 }
 
+/** The forms of a file's id and of a key's id, which go out as they are. Names go out as tags alone. */
+const idForm = /^(?:file_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/
+
 const listed = async ({ ask, keys, checks }: FileContext, { search, ...rest }: ListOptions = {}): Promise<FileList> => {
-  const named = search === undefined || /^file_|^[0-9a-f]{32}$/.test(search)
+  const named = search === undefined || idForm.test(search)
   const tag = named ? search : keys.hash(utf8(`name\0${search}`)).slice(0, 32)
   const query = new URLSearchParams(
     Object.entries({ ...rest, ...(tag !== undefined && { search: tag }) }).map(([name, value]) => [

@@ -112,7 +112,7 @@ const beginIndexing = async (
   return aside.data<Begun>('POST', 'files/encrypted/index', { json: { files: items }, ...(signal && { signal }) })
 }
 
-/** All files of the caller, read before the first of them changes. */
+/** All files of the caller, read before the first of them changes. A file may stand twice where others store files. */
 const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]> => {
   const all: FileRecord[] = []
   for (;;) {
@@ -123,6 +123,22 @@ const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]
     )
     all.push(...files)
     if (!pagination.has_more) return all
+  }
+}
+
+/**
+ * The files under one KEK in parts, each file once. Other programs may store files meanwhile, so the list is read again
+ * until it shows no new one.
+ */
+async function* filesUnder(ask: FileContext['ask'], wanted: string) {
+  const seen = new Set<string>()
+  for (;;) {
+    const fresh = new Map<string, FileRecord>()
+    for (const file of await everyFile(ask)) if (file.kid === wanted && !seen.has(file.id)) fresh.set(file.id, file)
+    if (fresh.size === 0) return
+    for (const id of fresh.keys()) seen.add(id)
+    const left = [...fresh.values()]
+    for (let at = 0; at < left.length; at += page) yield { part: left.slice(at, at + page), total: seen.size }
   }
 }
 
@@ -144,13 +160,13 @@ const rotated = async (
 ): Promise<number> => {
   const next = keysOf(kek, undefined)
   const own = keys.kid
-  const left = own === next.kid ? [] : (await everyFile(ask)).filter(({ kid }) => kid === own)
   const later = memoryOf(store, next)
   await later.inherit(memory)
   const faults: SealgateError[] = []
-  for (let at = 0; at < left.length; at += page) {
+  let done = 0
+  for await (const { part, total } of own === next.kid ? [] : filesUnder(ask, own)) {
     const turned: { id: string; revision: number }[] = []
-    for (const [place, outcome] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
+    for (const outcome of await checks.checkAll(part)) {
       signal?.throwIfAborted()
       // A record that does not hold is not bound again, and the other files go on.
       if (outcome instanceof SealgateError) faults.push(outcome)
@@ -162,12 +178,13 @@ const rotated = async (
         await ask.data('PATCH', pathFor`files/encrypted/${outcome.record.id}`, { json: change })
         if (outcome.proof !== null) turned.push({ id: outcome.record.id, revision })
       }
-      onProgress?.(at + place + 1, left.length)
+      done++
+      onProgress?.(done, total)
     }
     await later.meet(turned)
   }
   if (faults.length > 0) throw faults[0]
-  return left.length
+  return done
 }
 
 /** The change of a record to the next KEK, with its new binding where it has one. */

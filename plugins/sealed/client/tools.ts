@@ -54,9 +54,16 @@ const listing = (aside: ClearRequests) => {
 /** Seals, sends and opens. The receipt is checked before the result is given. */
 const callTool =
   (send: SendSealed) =>
-  async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
+  async (
+    name: string,
+    params: Params,
+    { signal, receipt, answered }: Options,
+    parts: Parts,
+    outer?: Outer,
+  ): Promise<unknown> => {
     const body = receipt ? { ...params, receipt: true } : params
     const sent = await send(`tools/${encodeURIComponent(name)}`, body, signal ?? null, names, outer, parts)
+    answered?.(sent.answer.headers.get('x-request-id'))
     const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
     const result = openAnswer(sent.request, data)
     receipt?.(receiptBeside(sent.request, data))

@@ -45,11 +45,14 @@ export const uploader = (
       ...(options.type && { type_hint: options.type }),
     }
     const told = (sent: number) => options.onProgress?.(sent, source.size)
-    const plain = countedBytes(source.open(), told)
+    const second = digesting()
+    const plain = countedBytes(hashed(source.open(), second), told)
     const content = version === '2' ? sealContent(dek, plain) : oneChunk(sealWhole(dek, await joinedBytes(plain)))
     /** Null unless the whole content was sent. */
     let binding: string | null = null
     const behind = async (stored: Stored) => {
+      // The binding would vouch for the content of the first reading.
+      if (keys.hash(second.digest()) !== fields.client_hash) throw new SealgateError('changed')
       const record = { id, version, file_size: stored.size, kid, wrapped_dek }
       binding = keys.bind(record, { revision: 1, hash: stored.hash, clientHash })
       return { binding, ...(options.index && (await indexFields(sealParts, dek, keys.ragDek(), id, stored))) }
@@ -105,6 +108,14 @@ export const indexFields = async (
     encrypted_rag_dek: { bytes: concat(ragDek, utf8(fileId)), nonce: 'rag_dek_nonce' },
   })
   return body as Readonly<Record<string, string>>
+}
+
+/** Passes the bytes on and hashes them. */
+async function* hashed(parts: AsyncIterable<Uint8Array>, hash: ReturnType<typeof digesting>) {
+  for await (const part of parts) {
+    hash.update(part)
+    yield part
+  }
 }
 
 /** The hash comes before the upload, since the gateway compares it before it takes the content. */
