@@ -107,6 +107,25 @@ t.test('our client and the OpenAI client chat by X-Wing, and the line shows noth
   await t.rejects(client.fetch(`${baseUrl}/models`), faulty('unsealed'), 'nothing goes out in the clear')
 })
 
+t.test('our client asks a gateway below a path for its evidence there', async (t) => {
+  const { base, apiKey } = await sealedStage(t, { settings: { prefix: '/ai' } })
+  const paths: string[] = []
+  const listening: typeof fetch = (input, init) => {
+    paths.push(new URL(input instanceof Request ? input.url : input).pathname)
+    return fetch(input, init)
+  }
+  for (const end of ['', '/', '//']) {
+    const options = {
+      baseUrl: `${base}/ai/ehbp/v1${end}`,
+      apiKey,
+      policy: { allowInsecureDev: true },
+      fetch: listening,
+    }
+    t.match(await ehbp(options).chat.completions.create(ask()), { choices: [{ message: { content: secret } }] })
+  }
+  t.strictSame([...new Set(paths)], ['/ai/rvenc/attestation', `/ai${place}`], 'nothing of its origin is asked')
+})
+
 t.test('our client refuses an enclave that proves nothing', async (t) => {
   const stage = await sealedStage(t)
   const client = ehbp({ baseUrl: `${stage.base}/ehbp/v1`, apiKey: stage.apiKey })
@@ -198,6 +217,11 @@ t.test('our client chats with a server by packages of others', async (t) => {
   }
   change = wholeAnswers.stream
   t.equal(await read(t), `200 ${streamed.join('')}`)
+  for (const end of ['', 'x', 'xx']) {
+    const text = `data: {"choices":[{"delta":{"content":"${'日'.repeat(40)}${end}"}}]}\n\n`
+    change = { ...wholeAnswers.stream, plain: [text, streamed.at(-1)!] }
+    t.equal(await read(t), `200 ${text}${streamed.at(-1)}`, 'its last bytes may begin within a character')
+  }
 
   for (const [name, [wrong, fault]] of Object.entries(spoiledAnswers)) {
     change = wrong

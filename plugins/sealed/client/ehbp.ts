@@ -2,7 +2,6 @@ import { sseEvents } from '../../shared/sse.ts'
 import type { ChatBody, Chunk, Completion } from '../../../core/ports/upstream.ts'
 import { chunksIn } from '../ehbp/chunks.ts'
 import type { PublicKey } from '../ehbp/key-config.ts'
-import { textOf } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { kems } from '../wire/kem-names.ts'
 import { bytesOf } from './answer-bytes.ts'
@@ -70,6 +69,12 @@ export const ehbp = (options: EhbpOptions): Ehbp => {
   return { fetch: send, chat: { completions: { create: create as Ehbp['chat']['completions']['create'] } } }
 }
 
+const surface = /\/ehbp\/v1\/*$/
+
+/** The address of the gateway whose surface this is; a gateway may stand below a path. */
+const gatewayOf = (baseUrl: string): string =>
+  surface.test(baseUrl) ? baseUrl.replace(surface, '') : new URL(baseUrl).origin
+
 /** The key is verified before its first use, and again when a server no longer knows it. */
 const provenKey = ({ baseUrl, apiKey, policy, key }: EhbpOptions, fetch: typeof globalThis.fetch) => {
   if (key !== undefined) {
@@ -78,7 +83,7 @@ const provenKey = ({ baseUrl, apiKey, policy, key }: EhbpOptions, fetch: typeof 
     if (!kem || bytes?.length !== kem.publicKey) throw new SealgateError('no_key')
     return async (): Promise<PublicKey> => ({ kem, bytes })
   }
-  const at = { baseUrl: new URL(baseUrl).origin, apiKey, policy: policyOf(policy ?? {}), fetch }
+  const at = { baseUrl: gatewayOf(baseUrl), apiKey, policy: policyOf(policy ?? {}), fetch }
   const keys = sealingKeys(at)
   return async (fresh: boolean): Promise<PublicKey> => {
     const { kem: id, publicKey } = await keys.current(fresh, null)
@@ -169,7 +174,8 @@ const mostEnd = 64
 async function* marked(plain: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let end = ''
   for await (const part of plain) {
-    end = (end + textOf(part.subarray(-mostEnd))).slice(-mostEnd)
+    // The mark is ASCII; a part may begin and end within a character.
+    end = (end + String.fromCharCode(...part.subarray(-mostEnd))).slice(-mostEnd)
     yield part
   }
   if (!/(?:^|\n)data: ?\[DONE\]\s*$/.test(end)) throw new SealgateError('truncated')
