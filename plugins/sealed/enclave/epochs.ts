@@ -46,6 +46,8 @@ const minute = 60_000
 /** In ms: how early the next key is published, and below, how long an old key still opens requests. */
 const ahead = 10 * minute
 const grace = 10 * minute
+/** In ms: a key without one before it is valid from so much earlier, since clocks of clients may be slow. */
+const slow = 10 * minute
 
 /**
  * Keys that exist only in this memory and are deleted after their time. The next key is published ten minutes early,
@@ -118,7 +120,7 @@ export class Epochs {
     const now = this.#clock.now()
     const kept = this.#epochs.filter(({ notAfter }) => now < notAfter + grace)
     const last = kept.at(-1)
-    if (last === undefined || now >= last.notAfter) kept.push(this.#made(now))
+    if (last === undefined || now >= last.notAfter) kept.push(this.#made(now, now - slow))
     else if (last.notBefore <= now && last.replay.fullness() >= 0.75) kept.push(this.#made(now))
     else if (last.notBefore <= now && last.notAfter - now <= ahead) kept.push(this.#made(last.notAfter))
     for (const { notAfter, replay } of this.#epochs) if (now >= notAfter + grace) replay.close()
@@ -127,10 +129,10 @@ export class Epochs {
   }
 
   /** The seeds come from the system's random source, and only the openers keep what is made of them. */
-  #made(notBefore: number): Epoch {
+  #made(begin: number, notBefore = begin): Epoch {
     const replay = this.#replay()
     const signer = receiptSigner()
-    const number = Math.floor(notBefore / 1000)
+    const number = Math.floor(begin / 1000)
     const keys = kems
       .filter(({ name }) => this.#settings.kems.includes(name))
       .map((kem): HeldKey => {
@@ -139,13 +141,6 @@ export class Epochs {
         const kid = enclaveKid({ kem: kem.id, publicKey })
         return { kem, kid, publicKey, open: opener(kem, seed), replay, epoch: number, signer }
       })
-    return {
-      number,
-      notBefore,
-      notAfter: notBefore + this.#settings.length,
-      keys,
-      replay,
-      signer,
-    }
+    return { number, notBefore, notAfter: begin + this.#settings.length, keys, replay, signer }
   }
 }

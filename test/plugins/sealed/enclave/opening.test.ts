@@ -10,7 +10,7 @@ import { checks } from '../../../../plugins/sealed/wire/body.ts'
 import { padded, utf8 } from '../../../../plugins/sealed/wire/bytes.ts'
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { type Kem, encapsulate, kems } from '../../../../plugins/sealed/wire/kem.ts'
-import { type EnclaveKey, enclaveKid } from '../../../../plugins/sealed/wire/keyset.ts'
+import { type EnclaveKey, enclaveKid, newest } from '../../../../plugins/sealed/wire/keyset.ts'
 import { seal } from '../../../../plugins/sealed/wire/seal.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
 
@@ -160,6 +160,21 @@ t.test('keys are published ahead, and open for ten minutes behind their end', as
   t.ok(await open(route, outer, sealedTo(first, bound)), 'an old key opens for ten minutes')
   await clock.pass(1)
   await t.rejects(open(route, outer, sealedTo(first, bound)), { name: 'Expired' })
+})
+
+t.test('a key that follows none is valid for a client whose clock is ten minutes slow', async (t) => {
+  for (const length of [600_000, hour, 24 * hour]) {
+    const clock = fakeClock()
+    const epochs = new Epochs(clock, { length, kems: ['x-wing'], releaseDigest: new Uint8Array(32) })
+    for (const begun of ['at the start', 'after a long pause']) {
+      t.ok(newest(epochs.keyset(), kems[0]!, clock.now() - 600_000), begun)
+      t.notOk(newest(epochs.keyset(), kems[0]!, clock.now() - 600_001), begun)
+      const { notBefore, notAfter } = epochs.keyset().keys[0]!
+      t.equal(notAfter, clock.now() + length, 'its end stays where it is')
+      t.ok(notAfter - notBefore <= 25 * hour, 'a client takes no longer validity')
+      await clock.pass(3 * length)
+    }
+  }
 })
 
 t.test('long-lived data is never sealed with elliptic curves alone', async (t) => {
