@@ -5,6 +5,7 @@ import { enclaveWithin } from '../adapters/memory/enclave.ts'
 import { tools } from '../adapters/memory/tools.ts'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
+import { system } from '../adapters/memory/platform.ts'
 import { connect, newKek, newRagDek } from '../plugins/sealed/client/client.ts'
 import { sealRows } from '../plugins/sealed/enclave/index-file.ts'
 import { retrieval } from '../plugins/sealed/enclave/retrieval.ts'
@@ -15,18 +16,24 @@ import { type FileRow, files } from '../plugins/sealed/files/record.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
 import { Enclave, type EnclaveFiles } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
+import { Clock } from '../core/ports/platform.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { indexer } from './fakes/indexer.ts'
 import { given } from './fitted.ts'
 
+/** In ms: how long an incognito file stays. */
+const incognito = 300_000
+
 /** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
 const stage = async (t: Test) => {
   const blobs: BlobStore = blobStore.create({}, {}, 'blobs')
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
-  const waiting: (() => void)[] = []
+  const waiting: { go(): void; fail(error: Error): void }[] = []
   const order: string[] = []
   let beforeRemoval = async () => {}
+  let shift = 0
+  let breaking: 'never' | 'behind an upload' | 'now' = 'never'
   const slow = given(Enclave, 'slow', () => {
     const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
     return {
@@ -36,7 +43,7 @@ const stage = async (t: Test) => {
           ...enclaveFiles!,
           async keepIndex(...given) {
             order.push(given[0])
-            await new Promise<void>((go) => waiting.push(go))
+            await new Promise<void>((go, fail) => waiting.push({ go, fail }))
             await enclaveFiles!.keepIndex(...given)
           },
         }),
@@ -48,12 +55,22 @@ const stage = async (t: Test) => {
       if (kind.name === files.name) await beforeRemoval()
       return rows.remove(kind, id, when)
     },
+    async update(kind, id, change, when) {
+      const updated = await rows.update(kind, id, change, when)
+      if (breaking === 'behind an upload' && 'rag_status' in change) breaking = 'now'
+      return updated
+    },
+    async get(kind, id) {
+      if (breaking === 'now' && kind.name === files.name) throw new Error('The store is away')
+      return rows.get(kind, id)
+    },
   }
   const stores = {
     blobStore: given(BlobStore, 'kept', () => blobs),
     metadataStore: given(MetadataStore, 'kept', () => interrupted),
+    clock: given(Clock, 'moved', () => ({ ...system.clock, now: () => Date.now() + shift })),
   }
-  const gateway = await running(t, { ...memory(), enclave: slow, ...stores }, unhurried)
+  const gateway = await running(t, { ...memory(), enclave: slow, ...stores }, { ...unhurried, files: { incognito } })
   const kek = newKek()
   const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
   const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, ...own })
@@ -64,6 +81,15 @@ const stage = async (t: Test) => {
   return {
     client,
     id,
+    logged: gateway.logged,
+    later: (ms: number) => void (shift += ms),
+    /** The store reads no file's record once an upload has announced its indexing, until the work is over. */
+    async breaksBehindUpload(work: () => Promise<unknown>) {
+      breaking = 'behind an upload'
+      await work()
+      t.equal(breaking, 'now')
+      breaking = 'never'
+    },
     /** Whose index came, one after the other. */
     order,
     /** Somebody of an organisation, with so many files. */
@@ -83,8 +109,15 @@ const stage = async (t: Test) => {
     /** Resolves when it has begun to end. */
     async end(nth: number) {
       t.ok(await until(() => waiting.length > nth))
-      waiting[nth]!()
+      waiting[nth]!.go()
     },
+    /** Resolves when it has begun to fail. */
+    async fail(nth: number) {
+      t.ok(await until(() => waiting.length > nth))
+      waiting[nth]!.fail(new Error('No room'))
+    },
+    /** The ids of the files in which a search of all files finds the ferry. */
+    found: async () => (await client.tools.call('searchRag', { query: 'ferry' })).results.map(({ fileId }) => fileId),
     status: async (of = id) => (await rows.get<FileRow>(files, of))?.rag_status ?? null,
     async indexes() {
       const paths: string[] = []
@@ -129,6 +162,42 @@ t.test('of two indexings at once the later one counts', async (t) => {
   await end(1)
   t.ok(await until(async () => (await status()) === 'completed'))
   t.equal(await indexes(), 1, 'and it alone is there')
+})
+
+t.test('an index stays in use while a later indexing runs, and when it fails', async (t) => {
+  const { id, index, end, fail, found, status } = await stage(t)
+  await index()
+  await end(0)
+  t.ok(await until(async () => (await status()) === 'completed'))
+  t.same(await found(), [id])
+  await index()
+  t.same([await status(), await found()], ['running', [id]])
+  await fail(1)
+  t.ok(await until(async () => (await status()) === 'failed'))
+  t.same(await found(), [id])
+})
+
+t.test('an incognito file whose time is over is found in no search', async (t) => {
+  const { client, end, found, status, later } = await stage(t)
+  const file = { name: 'secret.txt', mime: 'text/plain', bytes: Buffer.from('The ferry leaves in secret.') }
+  const { id } = await client.files.upload(file, { incognito: true, index: true })
+  await end(0)
+  t.ok(await until(async () => (await status(id)) === 'completed'))
+  later(incognito - 10_000)
+  t.same(await found(), [id])
+  later(10_000)
+  t.equal(await status(id), 'completed', 'its record waits for the sweep')
+  t.same(await found(), [])
+})
+
+t.test('a store that fails between an upload and its indexing fails that upload alone', async (t) => {
+  const { client, logged, breaksBehindUpload } = await stage(t)
+  const file = { name: 'other.txt', mime: 'text/plain', bytes: Buffer.from('The other ferry') }
+  await breaksBehindUpload(() =>
+    t.rejects(client.files.upload(file, { index: true }), { message: /temporarily unavailable/ }),
+  )
+  t.ok(await until(() => logged.some(({ event }) => event === 'index.lost')))
+  t.equal((await client.files.list()).total, 2, 'the gateway serves on, and the file is stored')
 })
 
 t.test('organisations take turns, whoever asked first and for however much', async (t) => {

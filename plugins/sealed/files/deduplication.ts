@@ -24,7 +24,8 @@ export const deduplicating = (rows: MetadataStore, clock: Clock) => {
   const holder = async (owner: Owner, hash: string): Promise<{ id: string; row: FileRow } | null> => {
     const claim = await rows.get(claims, idOf(owner, hash))
     const row = claim && (await rows.get(files, claim.file))
-    return claim && row ? { id: claim.file, row } : null
+    // An upload that lost its id to another one leaves a claim on that other file.
+    return claim && row?.client_hash === hash ? { id: claim.file, row } : null
   }
 
   return {

@@ -2,17 +2,21 @@ import { NotFound } from '../../../core/errors.ts'
 import type { BlobStore } from '../../../core/ports/blob-store.ts'
 import type { EnclaveFiles, IndexedRecord } from '../../../core/ports/enclave.ts'
 import type { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import type { Clock } from '../../../core/ports/platform.ts'
 import type { FileStore } from './file-store.ts'
-import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
+import { type FileRow, type FileType, type Owner, type RagStatus, files, isOver } from './record.ts'
+
+interface StoredParts {
+  readonly fileStore: FileStore
+  readonly blobs: BlobStore
+  readonly rows: MetadataStore
+  readonly clock: Clock
+}
 
 /** The enclave's access to one owner's files. Only an indexing writes an index. `made` is the type of tools' files. */
 export const enclaveFilesOf = (
   { organization, user }: Owner,
-  {
-    fileStore,
-    blobs,
-    rows,
-  }: { readonly fileStore: FileStore; readonly blobs: BlobStore; readonly rows: MetadataStore },
+  { fileStore, blobs, rows, clock }: StoredParts,
   made: FileType = 'general',
 ): EnclaveFiles => {
   const owner = { organization, user }
@@ -46,10 +50,12 @@ export const enclaveFilesOf = (
         const named = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
         return named.flatMap(({ id, row }) => (row === null ? [] : indexedAs(id, row)))
       }
-      // During a new indexing, search still uses the old index.
+      // During a new indexing, and after one that failed, search still uses the old index.
       const listed = (rag_status: RagStatus) => rows.list(files, { where: { ...owner, rag_status } })
-      const all = await Promise.all((['completed', 'running'] as const).map(listed))
-      return all.flatMap(({ rows }) => rows.flatMap(({ id, row }) => indexedAs(id, row)))
+      const all = await Promise.all((['completed', 'running', 'failed'] as const).map(listed))
+      const now = clock.now()
+      // The record of a file whose time is over stays until the sweep.
+      return all.flatMap(({ rows }) => rows.flatMap(({ id, row }) => (isOver(row, now) ? [] : indexedAs(id, row))))
     },
 
     async index(id, signal) {

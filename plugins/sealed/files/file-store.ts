@@ -12,7 +12,7 @@ import { Settings } from '../../../core/settings.ts'
 import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
 import { deduplicating } from './deduplication.ts'
 import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
-import { type FileRow, type Labels, type Owner, files, idOf, isTimely, nameOf, pathOf } from './record.ts'
+import { type FileRow, type Labels, type Owner, files, idOf, isOver, isTimely, nameOf, pathOf } from './record.ts'
 import { fileSettings } from './settings.ts'
 
 /** A record with its id. */
@@ -85,7 +85,7 @@ export const fileStore = plugin({
 
     const find = async ({ organization, user }: Owner, id: string): Promise<FileRow> => {
       const row = await rows.get(files, id)
-      const over = row?.expires_at != null && row.expires_at <= clock.now()
+      const over = row !== null && isOver(row, clock.now())
       if (row === null || over || row.organization !== organization || row.user !== user) throw missing()
       return row
     }

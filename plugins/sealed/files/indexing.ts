@@ -138,7 +138,7 @@ export const indexing = plugin({
     }
 
     const work = async (grant: Grant, tasks: readonly Task[]): Promise<void> => {
-      const whole = enclaveFilesOf(grant, { fileStore, blobs, rows })
+      const whole = enclaveFilesOf(grant, { fileStore, blobs, rows, clock })
       const taskFor = (id: string) => tasks.find(({ item }) => item.file_id === id) ?? null
       const enclaveFiles: EnclaveFiles = {
         ...whole,

@@ -66,6 +66,9 @@ export const files = kind<FileRow>('file', [
   ['expires_at'],
 ])
 
+/** True for an incognito file whose time is over: it exists for nobody, though its record stays until the sweep. */
+export const isOver = ({ expires_at }: FileRow, now: number): boolean => expires_at != null && expires_at <= now
+
 /** A lease that has ended means that its process died: the indexing failed. */
 const ragStatusOf = ({ rag_status, rag_until }: FileRow, now: number): RagStatus =>
   rag_until !== null && rag_until < now && (rag_status === 'running' || rag_status === 'pending')

@@ -8,7 +8,7 @@ import { enveloped } from '../../../core/http/envelope.ts'
 import { bytes, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { Clock } from '../../../core/ports/platform.ts'
+import { Clock, Log } from '../../../core/ports/platform.ts'
 import { pageOfList, placeOf } from '../shared/pagination.ts'
 import { grantOf } from '../shared/grant.ts'
 import { momentShape, inDateRange } from '../shared/date-range.ts'
@@ -60,13 +60,16 @@ const upload = route({
     form: v.object({ [big]: rawContent, ...UploadFields.entries }),
   },
   answer: enveloped(kept),
-  needs: { fileStore: FileStore, indexing: Indexing, clock: Clock },
-  async handle({ id: request, caller, headers, bytes, signal }, { fileStore, indexing, clock }) {
+  needs: { fileStore: FileStore, indexing: Indexing, clock: Clock, log: Log },
+  async handle({ id: request, caller, headers, bytes, signal }, { fileStore, indexing, clock, log }) {
     const { partsOf } = await sending()
     const { id, row, duplicate, keys } = await fileStore.receive(caller, partsOf(headers, bytes, big), signal)
     if (keys === null) return data(printed(id, row, clock.now(), duplicate))
     await indexing.announce(id)
-    void indexing.begin(grantOf(request, caller), [{ ...keys, file_id: id, s3_r2_path: row.file_path }])
+    // Where a store fails before the indexing begins, the announced record says `failed` once its time is over.
+    indexing
+      .begin(grantOf(request, caller), [{ ...keys, file_id: id, s3_r2_path: row.file_path }])
+      .catch((cause: unknown) => log.error('index.lost', { request }, cause))
     return data(printed(id, await fileStore.find(caller, id), clock.now()))
   },
 })

@@ -13,6 +13,7 @@ import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { type BilledModel, Meter, type Reservation, type SealedModels } from '../../../core/inference/metering/meter.ts'
 import type { Trailer } from '../../../core/ports/enclave.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { Clock } from '../../../core/ports/platform.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
@@ -95,9 +96,10 @@ const execute = route({
     fileStore: FileStore,
     blobs: BlobStore,
     rows: MetadataStore,
+    clock: Clock,
   },
   async handle({ id, record, params, input, caller, signal }, supplied) {
-    const { tools, enclave, meter, fileStore, blobs, rows } = supplied
+    const { tools, enclave, meter, fileStore, blobs, rows, clock } = supplied
     const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
@@ -107,7 +109,7 @@ const execute = route({
         : checked<v.GenericSchema<unknown, SealedBody>>(variants[tool.kind] as never, input)
     if (!(sealed instanceof Uint8Array) && typeof sealed['fileId'] === 'string')
       await fileStore.admit(sealed['fileId'], 'fileId')
-    const enclaveFiles = enclaveFilesOf(caller, { fileStore, blobs, rows }, tool.makes)
+    const enclaveFiles = enclaveFilesOf(caller, { fileStore, blobs, rows, clock }, tool.makes)
     const { pay, full } = await paying(meter, caller, sealedModels(enclave), record, tool.takes)
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.

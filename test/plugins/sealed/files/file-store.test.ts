@@ -228,6 +228,22 @@ t.test('a hash whose upload was abandoned is free when its lease is over', async
   t.equal((await waiting).duplicate, false)
 })
 
+t.test('of two uploads at once with one id, the content of the loser is stored under another id', async (t) => {
+  const { clock, up, fileStore } = house()
+  const file_id = idOf(uuid7(clock, { bytes: (length) => new Uint8Array(length).fill(7), fraction: () => 0 }))
+  const hashes = [hex('1', 32), hex('2', 32)]
+  const both = await Promise.allSettled(hashes.map((client_hash) => up({ file_id, client_hash })))
+  t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const lost = hashes[both.findIndex(({ status }) => status === 'rejected')]!
+  const again = up({ client_hash: lost })
+  await clock.pass(15_100)
+  const { id, duplicate } = await again
+  t.notOk(duplicate)
+  t.not(id, file_id)
+  t.match(await fileStore.find(owner, id), { client_hash: lost })
+  t.match(await up({ client_hash: lost }), { id, duplicate: true })
+})
+
 t.test('an abandoned indexing is shown as failed when its lease is over', async (t) => {
   const { clock, up } = house()
   const { id, row } = await up()
