@@ -1,7 +1,7 @@
 import './fakes/unwatched.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, readdir, realpath, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, realpath, rmdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { buffer, text as textOf } from 'node:stream/consumers'
@@ -215,6 +215,32 @@ t.test('the same content goes once: twice at once, under another name, and after
   await writeFile(join(root, 'a.txt'), 'The heron left.')
   t.match(said(await read(second, 'a.txt')), /left/)
   t.equal(uploads(), 2)
+})
+
+t.test('a memory of sent files that fails once fails one call, and a damaged one is named at the start', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root, keys } = await places(t)
+  const memory = `${keys}.sent.memory`
+  for (const name of ['a', 'b']) await writeFile(join(root, `${name}.txt`), `The heron of ${name}`)
+  const args = [dev, '--root', root, '--keys', keys]
+  const session = await agent(t, house.base, house.key, { args })
+  const read = (file: string) => call(session, 'getTextDocumentContent', { file })
+  await session.client.listTools()
+  await mkdir(memory)
+  t.match(await read('a.txt'), { isError: true })
+  await rmdir(memory)
+  t.match(said(await read('b.txt')), /heron of b/)
+  t.equal(Object.keys(JSON.parse(await readFile(memory, 'utf8'))).length, 2, 'the next save has every id')
+
+  for (const damaged of ['{"heron', 'null', '{"heron":1}']) {
+    await writeFile(memory, damaged)
+    const child = spawn(process.execPath, [program, 'mcp', '--base-url', house.base, '--key', 'k', ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [error, [code]] = await Promise.all([textOf(child.stderr), once(child, 'exit')])
+    t.equal(error, `sealgate: ${memory} is damaged; without it, each file is sent once more\n`)
+    t.equal(code, 1)
+  }
 })
 
 t.test('without keys, files are those of the session and leave with it', async (t) => {

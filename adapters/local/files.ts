@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
-import { basename, extname } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
@@ -100,7 +100,8 @@ const get = async (files: Files, id: string, out: string | undefined) => {
   const file = await files.download(id, { onProgress: bar.told }).catch(absent)
   // A sealed name may contain a path.
   const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f]/g, '_') || id)
-  const draft = `${path}.${randomBytes(6).toString('hex')}.part`
+  // A name may be as long as the system takes, so the draft has a name of its own.
+  const draft = join(dirname(path), `.${randomBytes(6).toString('hex')}.part`)
   try {
     if (out === undefined) await (await open(path, 'wx', 0o600)).close()
     await pipeline(Readable.from(file.content), createWriteStream(draft, { flags: 'wx', mode: 0o600 }))

@@ -26,12 +26,13 @@ export const readKeys = async (file: string): Promise<KeyFile> => {
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`${file} can't be read (${cause.code}); sealgate kek new makes one`, { cause })
   })
-  const result = v.safeParse(Shape, json(text))
+  const result = v.safeParse(Shape, jsonOf(text))
   if (!result.success) throw new Error(`${file} is not a file of keys`)
   return result.output
 }
 
-const json = (text: string): unknown => {
+/** Null for a text that is no JSON. */
+export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -45,10 +46,16 @@ const json = (text: string): unknown => {
 export const writeKeys = (file: string, keys: KeyFile, replace: boolean): Promise<void> =>
   writeSecret(file, JSON.stringify(keys, null, 2), replace)
 
+/** A memory with the path of its file. */
+export interface MemoryFile extends MemoryStore {
+  readonly file: string
+}
+
 /** The client's memory, in a file beside its keys, with one part for each KEK. */
-export const memoryFileOf = (keyFile: string): MemoryStore => {
+export const memoryFileOf = (keyFile: string): MemoryFile => {
   const file = `${keyFile}.memory`
   return {
+    file,
     load: () =>
       readFile(file, 'utf8').catch((cause) => {
         if (cause.code === 'ENOENT') return null

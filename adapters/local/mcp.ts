@@ -66,7 +66,7 @@ export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   const entries = chosenTools(values.tools)
   const roots = await rootsOf(values.root ?? [])
   const openFile = fileOpener(roots, values.hidden, env)
-  const sent = sentFiles({ files: client.files, openFile, kek: secrets.kek, store })
+  const sent = await sentFiles({ files: client.files, openFile, kek: secrets.kek, store })
   const bench: ToolBench = { client, sent, results: longResults(), keepMade: await openResultFolder(values.out, roots) }
   const offered = offering(bench, entries)
 

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../../plugins/sealed/client/client.ts'
 import { SealgateError } from '../../../plugins/sealed/client/error.ts'
 import type { SealedFile } from '../../../plugins/sealed/client/file-shapes.ts'
+import type { IndexResult } from '../../../plugins/sealed/client/index-and-rotate.ts'
 import { onDrain } from '../../production/network/on-drain.ts'
 import { sentenceOf } from '../error-text.ts'
 import { mimeOf } from '../mimes.ts'
@@ -75,7 +76,7 @@ const content = async ({ files }: Client, { response, signal }: PageRequest, id:
 }
 
 /** Stores a file, and tells by events how far it is: `sent`, then `stored` or `error`. */
-const store = async ({ files }: Client, call: PageRequest): Promise<void> => {
+const store = async (client: Client, call: PageRequest): Promise<void> => {
   const { request, response, signal, query } = call
   const name = query.get('name') ?? ''
   if (name === '' || name.length > 500) throw new BadRequest('A file needs a name')
@@ -86,16 +87,24 @@ const store = async ({ files }: Client, call: PageRequest): Promise<void> => {
   try {
     const source = { name, mime: mimeOf(extname(name)), bytes }
     const onProgress = (sent: number, size: number) => void tell('sent', { sent, size })
-    const kept = await files.upload(source, { index: query.get('index') === 'true', signal, onProgress })
-    if (!tell('stored', shown(kept))) await onDrain(response)
+    const options = { index: query.get('index') === 'true', signal, onProgress }
+    const kept = await client.files.upload(source, options)
+    // A duplicate keeps the index setting of the first upload, so its index is asked for here.
+    const { rag_status } = kept.is_duplicate && options.index ? await index(client, kept.id) : kept
+    if (!tell('stored', { ...shown(kept), rag_status })) await onDrain(response)
   } catch (error) {
-    tell('error', { error: error instanceof SealgateError ? sentenceOf(error) : 'The file could not be stored' })
+    tell('error', { error: faultText(error) })
   }
   response.end()
 }
 
+const faultText = (error: unknown): string => {
+  if (error instanceof SealgateError) return sentenceOf(error)
+  return error instanceof UpstreamFailed ? error.message : 'The file could not be stored'
+}
+
 /** The gateway answers for several files at once; here there is one. */
-const index = async ({ files }: Client, id: string): Promise<object> => {
+const index = async ({ files }: Client, id: string): Promise<IndexResult> => {
   const [begun] = await files.index([id])
   if (!begun?.success) throw new UpstreamFailed('The file could not be indexed')
   return begun

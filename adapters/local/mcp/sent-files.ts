@@ -1,9 +1,10 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { extname } from 'node:path'
+import * as v from 'valibot'
 import type { Files } from '../../../plugins/sealed/client/client.ts'
 import { SealgateError } from '../../../plugins/sealed/client/error.ts'
-import type { MemoryStore } from '../../../plugins/sealed/client/memory.ts'
+import { type MemoryFile, jsonOf } from '../key-file.ts'
 import { mimeOf } from '../mimes.ts'
 import type { CallContext } from '../../../plugins/shared/dialects/mcp/protocol.ts'
 import { Refusal } from './refusal.ts'
@@ -32,22 +33,29 @@ const hashOf = async ({ handle, size }: LocalFile): Promise<Buffer> => {
 /** A path of this form is taken for an id, and its file can then only be named with a folder. */
 const isFileId = (text: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
+const Ids = v.record(v.string(), v.string())
+
+/** Throws with the file's name and never with its content. */
+const storedIds = async ({ file, load }: MemoryFile): Promise<Map<string, string>> => {
+  const result = v.safeParse(Ids, jsonOf((await load()) ?? '{}'))
+  if (!result.success) throw new Error(`${file} is damaged; without it, each file is sent once more`)
+  return new Map(Object.entries(result.output))
+}
+
 /** Ids by a keyed hash of the content. The key is derived from the KEK, so a reader of the store learns no content. */
-const memoryOf = (store: MemoryStore | null, kek: string) => {
+const memoryOf = async (store: SentFilesOptions['store'], kek: string) => {
   const key = Buffer.from(hkdfSync('sha256', Buffer.from(kek, 'hex'), '', 'sealgate/mcp-sent', 32))
-  const known = (async () => {
-    const text = (await store?.load()) ?? '{}'
-    return new Map(Object.entries(JSON.parse(text) as Record<string, string>))
-  })()
-  let saved: Promise<void> = Promise.resolve()
+  const known = store === null ? new Map<string, string>() : await storedIds(store)
+  let turn: Promise<void> = Promise.resolve()
   return {
     nameOf: (hash: Buffer, mime: string) => createHmac('sha256', key).update(hash).update(mime).digest('hex'),
-    get: async (name: string) => (await known).get(name) ?? null,
+    get: async (name: string) => known.get(name) ?? null,
     async put(name: string, id: string): Promise<void> {
-      const all = (await known).set(name, id)
-      const text = JSON.stringify(Object.fromEntries(all))
-      saved = saved.then(() => store?.save(text))
-      await saved
+      const text = JSON.stringify(Object.fromEntries(known.set(name, id)))
+      const saving = turn.then(() => store?.save(text))
+      // A failed save rejects for its own caller alone, and the next one writes every id again.
+      turn = saving.catch(() => undefined)
+      await saving
     },
   }
 }
@@ -71,14 +79,14 @@ export interface SentFilesOptions {
   readonly openFile: OpenFile
   readonly kek: string
   /** Null when keys and files live for one session. */
-  readonly store: MemoryStore | null
+  readonly store: MemoryFile | null
 }
 
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
-/** Seals and sends local files. The same content is sent once. */
-export const sentFiles = ({ files, openFile, kek, store }: SentFilesOptions): SentFiles => {
-  const memory = memoryOf(store, kek)
+/** Seals and sends local files. The same content is sent once. Rejects when the file of the store is damaged. */
+export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOptions): Promise<SentFiles> => {
+  const memory = await memoryOf(store, kek)
   const sending = new Map<string, Promise<string>>()
   const own = new Set<string>()
 

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { files } from '../../../adapters/local/files.ts'
 import { writeKeys } from '../../../adapters/local/key-file.ts'
-import { newKek } from '../../../plugins/sealed/client/client.ts'
+import { connect, newKek } from '../../../plugins/sealed/client/client.ts'
 import { running } from '../../environments.ts'
 
 t.test('files put names the file that is over the quota, and the quota', async (t) => {
@@ -24,4 +24,22 @@ t.test('files put names the file that is over the quota, and the quota', async (
       message: new RegExp(`^${over}: .*storage of the organisation .*\\b${told}\\b`),
     })
   }
+})
+
+t.test('files get writes a file whose name is as long as the system takes', async (t) => {
+  const folder = t.testdir()
+  const gateway = await running(t, memory())
+  const keys = join(folder, 'keys.json')
+  const kek = newKek()
+  await writeKeys(keys, { kek, wrapped_rag_dek: null }, false)
+  const bytes = Buffer.from('A long name, and few words')
+  const { id } = await connect({ baseUrl: gateway.base, apiKey: gateway.key, kek }).files.upload({ name: 'a', bytes })
+  const env = { SEALGATE_URL: gateway.base, SEALGATE_KEY: gateway.key, SEALGATE_KEYS: keys }
+  const name = `${'é'.repeat(125)}.html`
+  await files(['get', id, '--out', join(folder, name)], env)
+  t.ok((await readFile(join(folder, name))).equals(bytes))
+  t.same(
+    (await readdir(folder)).filter((one) => one.endsWith('.part')),
+    [],
+  )
 })
