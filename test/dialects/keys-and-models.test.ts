@@ -45,7 +45,7 @@ t.test('models have names for ids, in the shape of the caller’s dialect', asyn
     const asking = await doors.call('POST', `/v1beta/models/${name}:generateContent`, { contents })
     t.match(await asking.json(), { candidates: [{ content: { parts: [{ text: 'Hello.' }] } }] }, name)
   }
-  t.equal((await doors.call('POST', '/v1beta/models/some/model:unknown', { contents })).status, 404)
+  t.equal((await doors.call('POST', '/v1beta/models/some/model:unknown', { contents })).status, 405)
   const version = { 'anthropic-version': '2023-06-01' }
   t.match(await get('/v1/models', version), { has_more: false, first_id: 'chat', last_id: 'some/model' })
   t.match(await get('/v1/models/chat', version), { type: 'model', id: 'chat', display_name: 'chat' })

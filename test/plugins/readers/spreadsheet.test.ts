@@ -115,10 +115,10 @@ t.test('a negative duration keeps its sign in an ods', async (t) => {
 })
 
 t.test('a cell with attributes without end is read once', (t) => {
-  const cell = `<table:table-cell ${'office:time-value="-P '.repeat(100_000)}`
+  const cell = `<table:table-cell ${'office:time-value="-P '.repeat(20_000)}`
   const begun = process.cpuUsage().user
   t.ok(safePart('content.xml', Buffer.from(`<office:spreadsheet>${cell}`)))
-  t.ok(process.cpuUsage().user - begun < 2_000_000)
+  t.ok(process.cpuUsage().user - begun < 1_000_000)
   t.end()
 })
 
