@@ -50,25 +50,31 @@ export const recoveredAccount = (
 /** A journal that may break: from then on it keeps nothing. */
 const breakable = (opened: Journal | null, failed: (cause: unknown) => void) => {
   let journal = opened
+  const attempt = (work: (journal: Journal) => void): void => {
+    if (journal === null) return
+    try {
+      work(journal)
+    } catch (cause) {
+      failed(cause)
+      // An old journal would be counted a second time.
+      const broken = journal
+      journal = null
+      try {
+        broken.remove()
+      } catch (second) {
+        failed(second)
+      }
+    }
+  }
   return {
     isWhole: () => journal !== null,
-    attempt(work: (journal: Journal) => void): void {
-      if (journal === null) return
-      try {
-        work(journal)
-      } catch (cause) {
-        failed(cause)
-        // An old journal would be counted a second time.
-        const broken = journal
-        journal = null
-        try {
-          broken.remove()
-        } catch (second) {
-          failed(second)
-        }
-      }
+    attempt,
+    /** A journal whose disk takes no beat is broken, and not taken. */
+    beat(): boolean {
+      let isOwn = true
+      attempt((whole) => void (isOwn = whole.beat()))
+      return isOwn
     },
-    beat: () => journal === null || journal.beat(),
   }
 }
 

@@ -27,9 +27,11 @@ const silence = new Promise<never>(() => {})
 interface Shelf {
   readonly kept: Map<string, { lines: string[]; owner: object }>
   readonly gone: Set<object>
+  /** What each sign of life meets. */
+  readonly fault?: Error
 }
 
-const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
+const shelved = ({ kept, gone, fault }: Shelf, owner: object): UsageJournal => {
   const journalAt = (name: string): Journal => {
     const own = () => {
       const args = kept.get(name)
@@ -39,7 +41,10 @@ const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
     return {
       append: (lines) => void own().lines.push(...lines.split('\n').slice(0, -1)),
       replace: (lines) => void (own().lines = [...lines]),
-      beat: () => kept.get(name)?.owner === owner,
+      beat() {
+        if (fault !== undefined) throw fault
+        return kept.get(name)?.owner === owner
+      },
       remove: () => void (kept.get(name)?.owner === owner && kept.delete(name)),
     }
   }
@@ -283,4 +288,23 @@ t.test('a journal that cannot be written stops no call, and is no second copy', 
   t.ok(process.events.includes('usage.unkept'))
   await process.dispose()
   t.equal(UsageJournal.name, 'UsageJournal')
+})
+
+t.test('a folder that takes no sign of life ends no process, and each count is written once', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const fault = Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' })
+  const shelf: Shelf = { kept: new Map(), gone: new Set(), fault }
+  const process = processOf(store, clock, shelf, () => false)
+  const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
+  const call = process.ledger.open(place, () => ({ requests: 1_000 }))
+  process.ledger.add(place, { requests: 1 })
+  await clock.pass(6_000)
+  t.ok(process.events.includes('usage.unkept'))
+  t.equal(shelf.kept.size, 0, 'the journal is no second copy')
+  process.ledger.settle(call, place, { requests: 10 })
+  process.ledger.add(place, { requests: 100 })
+  await clock.pass(6_000)
+  t.equal((await store.get(usages, 'k/2030-01-31/m'))?.requests, 111)
+  await process.dispose()
 })
