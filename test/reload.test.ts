@@ -105,6 +105,8 @@ interface Command {
   readonly key: string
   write(config: object | string): Promise<void>
   hup(): void
+  /** Whoever reads the output ends. */
+  silence(): void
   /** Confidential processes that it has. */
   enclaves(): number
   call(method: string, path: string, body?: unknown): Promise<Response>
@@ -125,6 +127,9 @@ const command = async (t: Test, config: object): Promise<Command> => {
     key,
     write,
     hup: () => void server.child.kill('SIGHUP'),
+    silence() {
+      for (const output of [server.child.stdout, server.child.stderr]) output!.destroy()
+    },
     enclaves: () =>
       execFileSync('pgrep', ['-P', String(server.child.pid)])
         .toString()
@@ -270,5 +275,20 @@ t.test('an enclave learns the names of new rules at a reload, and goes on where 
   const keys = await keyset()
   await reloaded(rule(0.5))
   t.equal(await keyset(), keys, 'another threshold concerns no enclave')
+  t.equal(await server.stop(), 0)
+})
+
+t.test('a gateway whose reader is gone refuses a faulty file and goes on', async (t) => {
+  const server = await command(t, {})
+  server.silence()
+  await server.write('{')
+  server.hup()
+  const refused = async () => {
+    const { data } = (await (await server.call('GET', '/admin/audit')).json()) as any
+    return data.acts.some(({ action, outcome }: any) => action === 'reload' && outcome === 'refused')
+  }
+  t.ok(await until(refused), 'the refusal stands in the audit')
+  await sleep(300)
+  t.equal((await server.call('GET', '/admin/keys')).status, 200)
   t.equal(await server.stop(), 0)
 })

@@ -133,11 +133,11 @@ const run = async (words: readonly string[]): Promise<void> => {
 /** A gateway goes on when its screen can't be written; any other command ends, since its answer is lost. */
 const goesOn = [undefined, 'serve'].includes(process.argv[2]) || process.argv[2]?.startsWith('-') === true
 
-// A reader such as head closes the pipe when it has read enough.
+// A reader such as head closes the pipe when it has read enough; to a gateway, it is a collector of logs that ended.
 for (const output of [process.stdout, process.stderr])
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
     if (goesOn) return
+    if (error.code === 'EPIPE') process.exit(0)
     if (output === process.stdout)
       process.stderr.write(`sealgate: standard output can't be written: ${error.code ?? error.message}\n`)
     process.exit(1)
