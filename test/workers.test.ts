@@ -219,6 +219,21 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.same([workers(), enclaves()], [[], []], 'nobody is left')
 })
 
+t.test('a signal that meets no worker is told', { skip: redis === null && 'no redis-server here' }, async (t) => {
+  const file = join(t.testdir(), 'config.json')
+  await writeFile(file, JSON.stringify({ limits: { redis: redis!.url }, enclave: { connect: ['/nowhere'] } }))
+  const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_LOG: 'info' }
+  const server = await served(env, program, ['serve', '--workers', '2'])
+  t.teardown(() => server.child.kill('SIGKILL'))
+  const ended = () => server.said.match(/"event":"worker\.ended"/g)?.length ?? 0
+  for (const pid of below(server.child.pid!, 'serve --workers')) process.kill(pid, 'SIGKILL')
+  t.ok(await until(() => ended() === 2))
+  server.child.kill('SIGHUP')
+  const refused = /"reason":"no worker is running",.*"event":"reload\.refused"/
+  t.ok(await until(() => refused.test(server.said)), 'the leader logs the refusal')
+  t.equal(await server.stop('SIGTERM'), 0)
+})
+
 t.test('told to end while one is on its way up', { skip: redis === null && 'no redis-server here' }, async (t) => {
   const file = join(t.testdir(), 'config.json')
   await writeFile(file, JSON.stringify({ limits: { redis: redis!.url }, enclave: { connect: ['/nowhere'] } }))

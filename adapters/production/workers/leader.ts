@@ -113,6 +113,13 @@ const answering = (leader: () => Leader) => {
   })
 }
 
+/** A worker reloads for all, and logs a refusal itself. */
+const reloadBySignal = (leader: Leader): void => {
+  const [worker] = begun(leader)
+  if (worker === undefined) return leader.log.error('reload.refused', { reason: 'no worker is running' })
+  worker.line.ask('reload').catch(() => undefined)
+}
+
 /** Starts the workers and resolves when they have ended after a signal. */
 const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
   const { workers } = leader
@@ -123,13 +130,7 @@ const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
   const draw = () => drawnBy(begun(leader)[0])
   if (isTerminal()) process.stdout.write(await draw())
   announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' }, draw)
-  process.on(
-    'SIGHUP',
-    () =>
-      void begun(leader)[0]
-        ?.line.ask('reload')
-        .catch(() => undefined),
-  )
+  process.on('SIGHUP', () => reloadBySignal(leader))
   const lingers = await onStopSignal()
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => workers.members.forEach((member) => member.kill()))

@@ -90,7 +90,8 @@ const start = (pool: Pool): Promise<Address> =>
 
 /** Tries until a worker listens or the pool closes; the pause stays between its two bounds. */
 const again = async (pool: Pool, wait: number): Promise<void> => {
-  await sleep(wait, undefined, { ref: false })
+  // Without any worker, this pause alone keeps the leader running.
+  await sleep(wait)
   if (pool.closing) return
   await start(pool).catch(() => again(pool, Math.max(pauseMs, Math.min(longestPauseMs, wait * 2))))
 }
