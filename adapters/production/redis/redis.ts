@@ -79,7 +79,11 @@ const reachedLine = async <F>(
   const client = draw(url)
   let line: Line<F> | null = null
   client.on('error', (fault) => line && lose(line, reasonOf(fault)))
-  const limit = setTimeout(hangUp, attempt, client)
+  let isLate = false
+  const limit = setTimeout(() => {
+    isLate = true
+    hangUp(client)
+  }, attempt)
   try {
     await client.connect()
     // The probe writes, since a replica and a full store still answer a ping.
@@ -88,7 +92,8 @@ const reachedLine = async <F>(
     return (line = { client, face: wear(client), since: now, heard: now, waiting: 0 })
   } catch (fault) {
     hangUp(client)
-    return reasonOf(fault)
+    // A client that is closed amid its connecting throws an error of its own.
+    return isLate ? 'silent' : reasonOf(fault)
   } finally {
     clearTimeout(limit)
   }

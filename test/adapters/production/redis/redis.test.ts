@@ -350,5 +350,10 @@ t.test('the log has the reason for being down, without the address', async (t) =
     why: 'WRONGPASS',
   })
   t.same(await why('redis://127.0.0.1:1'), { event: 'redis.down', for: 'limits', why: 'ECONNREFUSED' })
+  const mute = createServer().listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  const silent = await why(`redis://127.0.0.1:${(mute.address() as AddressInfo).port}`)
+  mute.close()
+  t.same(silent, { event: 'redis.down', for: 'limits', why: 'silent' }, 'a server that answers nothing')
   t.same(await why(server.url), { event: 'redis.up', for: 'limits' })
 })
