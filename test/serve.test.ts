@@ -15,6 +15,7 @@ import { fromConfig } from '../adapters/production/index.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { listening } from './fakes/listening.ts'
 import { aloneIn, program as main, served } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
 import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
@@ -79,8 +80,8 @@ t.test('a port that is taken costs no key', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   await once(busy, 'listening')
   t.teardown(() => busy.close())
-  const folder = t.testdir({ tmp: {} })
-  const env = { SEALGATE_DATA: join(folder, 'data'), TMPDIR: join(folder, 'tmp') }
+  const tmp = await folderOf(t)
+  const env = { SEALGATE_DATA: join(t.testdir(), 'data'), TMPDIR: tmp }
   const { port } = busy.address() as AddressInfo
   const text = await started(t, { ...env, HOST: '127.0.0.1', PORT: String(port) }).then(
     () => 'it listens',
@@ -88,14 +89,23 @@ t.test('a port that is taken costs no key', async (t) => {
   )
   t.match(text, /port \d+ of 127\.0\.0\.1 is in use \(EADDRINUSE\); --port N takes another/)
   t.notMatch(text, /made a key/)
-  t.same(await readdir(join(folder, 'tmp')), [], 'nothing is left behind')
+  t.same(await readdir(tmp), [], 'nothing is left behind')
 
   const server = await started(t, env)
   const key = server.key
   t.match(server.said, /made a key; it stands in [^]*listening on/)
   t.equal((await fetch(`${server.base}/admin/keys`, { headers: as(key) })).status, 200)
   t.equal(await server.stop('SIGTERM'), 0)
-  t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
+  t.same(await readdir(tmp), [], 'nor by one that was served')
+})
+
+t.test('a folder too long for a socket ends the start with the name of its variable', async (t) => {
+  const name = 't'.repeat(100)
+  const folder = t.testdir({ [name]: {} })
+  const tmp = join(folder, name)
+  const text = /^sealgate: .*TMPDIR is too long: the enclave's socket below \S+ has a path of over 103 bytes$/m
+  await t.rejects(started(t, { SEALGATE_DATA: join(folder, 'data'), TMPDIR: tmp }), { message: text })
+  t.same(await readdir(tmp), [], 'nothing is left behind')
 })
 
 t.test('a host without an address is told as such, and not as a taken port', async (t) => {

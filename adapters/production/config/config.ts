@@ -22,14 +22,14 @@ const upstream = v.looseObject({
 })
 /** `open` lets requests pass while Redis is down, and `closed` refuses them. */
 const mode = v.picklist(['open', 'closed'])
-/** In characters of a unix socket's path: the system silently cuts a longer path. */
-const mostPathCharacters = 103
+/** In bytes of a unix socket's path: the system silently cuts a longer path. */
+export const mostSocketPathBytes = 103
 const place = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > mostPathCharacters) {
+    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > mostSocketPathBytes) {
       addIssue({
-        expected: `the path of a socket, of ${mostPathCharacters} bytes at most`,
+        expected: `the path of a socket, of ${mostSocketPathBytes} bytes at most`,
         message: 'Too long for a socket',
       })
     }

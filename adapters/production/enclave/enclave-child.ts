@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
+import { mostSocketPathBytes } from '../config/config.ts'
 
 /** An enclave process of this gateway. */
 export interface EnclaveProcess {
@@ -19,12 +20,23 @@ const longestPauseMs = 10_000
 /** In ms: the time for running calls when the process is to end. */
 const finishMs = 2_000
 
+/** A new folder for the socket, which only this user enters. */
+const socketPlace = (): { readonly folder: string; readonly socket: string } => {
+  const prefix = join(tmpdir(), 'sealgate-')
+  const socketIn = (folder: string) => join(folder, 'enclave.sock')
+  if (Buffer.byteLength(socketIn(`${prefix}XXXXXX`)) > mostSocketPathBytes)
+    throw new Error(
+      `TMPDIR is too long: the enclave's socket below ${tmpdir()} has a path of over ${mostSocketPathBytes} bytes`,
+    )
+  const folder = mkdtempSync(prefix)
+  return { folder, socket: socketIn(folder) }
+}
+
 /**
  * Restarts the process whenever it ends. The new process has new keys, since the old keys died with the old process.
  */
 export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: Log): EnclaveProcess => {
-  const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
-  const socket = join(folder, 'enclave.sock')
+  const { folder, socket } = socketPlace()
   const told = JSON.stringify({ ...config, enclave: { ...(config['enclave'] as object), listen: socket } })
   const forget = () => {
     process.off('exit', abandon)
