@@ -2,7 +2,7 @@ import './fakes/unwatched.ts'
 import type { Service } from 'kubernetes-types/core/v1.d.ts'
 import type { Ingress } from 'kubernetes-types/networking/v1.d.ts'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -114,14 +114,19 @@ t.test('a backup that was restored has what it had', { skip: postgres === null &
   const taken = spawnSync('sed', ['-n', expression], { input: made, encoding: 'utf8' })
   t.equal(modeOf(taken.stdout.trim()), 'live', 'the key for Prometheus is taken out of what is printed')
   await script('backup.sh')
-  const tarEndingWith = async (code: number) => {
+  const ending = async (name: string, code: number) => {
     const stubs = await folderOf(t)
-    await writeFile(join(stubs, 'tar'), `#!/bin/sh\nPATH="$REAL" tar "$@"\nexit ${code}\n`, { mode: 0o755 })
+    await writeFile(join(stubs, name), `#!/bin/sh\nPATH="$REAL" ${name} "$@"\nexit ${code}\n`, { mode: 0o755 })
     return `${stubs}:${env.PATH}`
   }
-  await script('backup.sh', await tarEndingWith(1))
+  await script('backup.sh', await ending('tar', 1))
   t.ok(await stat(join(at, 'backup/blobs.tar')), 'files may come and go meanwhile')
-  await t.rejects(script('backup.sh', await tarEndingWith(2)), 'a fault of tar ends the backup')
+  await t.rejects(script('backup.sh', await ending('tar', 2)), 'a fault of tar ends the backup')
+  await rm(join(at, 'backup'), { recursive: true })
+  await t.rejects(script('backup.sh', await ending('mv', 1)))
+  const moved = await readdir(join(at, 'backup'))
+  t.same(moved.toSorted(), ['blobs.tar', 'rows.dump.new'], 'no new row is without its file')
+  await script('backup.sh')
   await keys('create', '--name', 'later')
   await rm(join(blobs, 'one'))
   await writeFile(join(blobs, 'two'), 'later')

@@ -167,6 +167,25 @@ t.test('containers may do next to nothing', async (t) => {
   }
 })
 
+t.test('the journal of usage outlives a gateway that is killed, in Compose', (t) => {
+  const { environment, tmpfs, volumes } = composed('gateway')
+  const data = environment['SEALGATE_DATA']!
+  const isAbove = (place: string) => `${data}/`.startsWith(`${place}/`)
+  const named = volumes.map((volume) => volume.split(':') as [string, string])
+  t.match(
+    named.filter(([name, place]) => name in compose.volumes && isAbove(place)),
+    { length: 1 },
+    'a named volume has the folder',
+  )
+  t.notOk(
+    tmpfs.some((place) => isAbove(place.split(':')[0]!)),
+    'no memory of the container has it',
+  )
+  const owned = dockerfile.some(({ word, said }) => word === 'RUN' && said.includes(`-o 65532 -g 65532 -m 700 ${data}`))
+  t.ok(owned, 'a new volume takes the owner from the image')
+  t.end()
+})
+
 t.test('the confidential process starts with all that containers have in their environment', async (t) => {
   const at = await folderOf(t)
   const { tls, ...own } = raw.enclave.enclave as { readonly tls: object }

@@ -7,6 +7,7 @@ mkdir -p "$BACKUP"
 pg_dump --format=custom --no-owner --file="$BACKUP/rows.dump.new" "$DATABASE_URL"
 # Files come and go meanwhile, of which tar tells by 1; a fault is 2.
 tar -C "$BLOBS" -cf "$BACKUP/blobs.tar.new" . || [ $? -eq 1 ]
-# The last backup stays until both are whole.
-mv "$BACKUP/rows.dump.new" "$BACKUP/rows.dump"
+# The last backup stays until both are whole. Files go first, so that an end in between leaves no new
+# row without its file.
 mv "$BACKUP/blobs.tar.new" "$BACKUP/blobs.tar"
+mv "$BACKUP/rows.dump.new" "$BACKUP/rows.dump"

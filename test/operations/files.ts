@@ -44,12 +44,14 @@ export interface ComposeService {
   readonly ports: readonly string[]
   readonly security_opt: readonly string[]
   readonly tmpfs: readonly string[]
+  readonly volumes: readonly string[]
   readonly stop_grace_period: string
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>
+  readonly volumes: Readonly<Record<string, object>>
   readonly configs: Readonly<Record<string, { readonly file: string }>>
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
 }
