@@ -27,20 +27,29 @@ const finishMs = 1_000
 export { BaseUrl } from './base-url.ts'
 
 /** What a status other than 2xx means; the body of the answer is the message of `cause`. */
-export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {
-  const refusal = refusalIn(status, cause instanceof Error ? cause.message : '')
+export const faultOf = (answered: number, retryAfter: number | null, cause: unknown): GatewayError => {
+  const text = cause instanceof Error ? cause.message : ''
+  const status = commonStatus(answered, text)
+  const refusal = refusalIn(status, text)
   if (isCallers(status, refusal.code)) return refusedFor(refusal, status === 403 ? null : refusal.sentence, cause)
   // Whether the account is good, and whether address and model are there, is our configuration's matter, never the caller's.
   const ours = (status >= 401 && status <= 404) || status === 405 || status === 410
-  const again = status === 400 || status === 408 || status === 429 || status >= 500 || ours
+  const again = [400, 408, 413, 422, 425, 429].includes(status) || status >= 500 || ours
   return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause, code: ownMatter(refusal.code) })
 }
 
-/** Whether the request itself is what the backend does not take. */
+/** The status of most vendors for the same: xAI refuses a key by 400, Groq a minute's tokens by 413, a full tier by 498. */
+const commonStatus = (status: number, text: string): number => {
+  if (status === 400 && /"error"\s*:\s*"incorrect api key/i.test(text)) return 401
+  if (status === 413 && /"code"\s*:\s*"rate_limit_exceeded"/.test(text)) return 429
+  return status === 498 ? 503 : status
+}
+
+/** Whether the request itself is what the backend does not take. The backend's name of the model is the operator's. */
 const isCallers = (status: number, code: RefusalCode | null): boolean =>
   status === 403
     ? code === 'content_filter'
-    : (status === 400 || status === 413 || status === 422) && code !== 'insufficient_quota'
+    : (status === 400 || status === 413 || status === 422) && ownMatter(code) === null
 
 const refusedFor = ({ code, param }: Refusal, told: string | null, cause: unknown): BadRequest => {
   const validator = param === null ? null : { [param]: 'The backend does not take it' }
@@ -127,6 +136,13 @@ export const readText = async (answer: Answer): Promise<string> => (await readBy
 /** A JSON object; a long one is read in turns of the loop. */
 export const readObject = async (answer: Answer): Promise<Record<string, unknown>> =>
   objectOf(await readBytes(answer), answer.status)
+
+/** The same, of a backend that may tell an error with a status of 2xx. */
+export const readAnswer = async (answer: Answer): Promise<Record<string, unknown>> => {
+  const body = await readObject(answer)
+  if (body['error'] != null) throw toldFault(body['error'])
+  return body
+}
 
 /** The same of bytes that have come; `text` is what they say, where they are decoded already. */
 export const objectOf = (given: Uint8Array, status: number, text?: string): Soon<Record<string, unknown>> => {

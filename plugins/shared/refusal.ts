@@ -44,14 +44,14 @@ const signs: readonly Sign[] = [
     named:
       /^(?:content_filter(?:ed)?|content_policy_violation|moderation_blocked|responsibleaipolicyviolation|data_inspection_failed|prohibited_content)$/,
     pattern:
-      /content (?:management |filter(?:ing)? |safety |usage )?polic|content filter|(?:input|prompt|content) (?:was|is|has been|were) (?:flagged|blocked)|safety system/i,
+      /content (?:management |filter(?:ing)? |safety |usage )?polic|content filter|(?:input|prompt|content) (?:was|is|has been|were) (?:flagged|blocked)|safety system|^content violates usage guidelines|^content exists risk/i,
   },
   {
     code: 'context_length_exceeded',
     named:
       /^(?:context_length_exceeded|context_window_exceeded|exceed_context_size_error|model_max_prompt_tokens_exceeded)$/,
     pattern:
-      /maximum (?:context|prompt|input|sequence) length|(?:prompt|input) (?:\w+ )?(?:is|are) too long|exceed\w* .{0,60}\bcontext|context (?:length|window|size|limit).{0,40}exceed|input token count.{0,60}exceed|longer than .{0,40}context|too many (?:input )?tokens/i,
+      /maximum (?:context|prompt|input|sequence) length|(?:prompt|input) (?:\w+ )?(?:is|are) too long|exceed\w* .{0,60}\bcontext|context (?:length|window|size|limit).{0,40}exceed|input token count.{0,60}exceed|longer than .{0,40}(?:context|model length)|greater than the context length|context length of only|too many (?:input )?tokens|number of input tokens exceeds|exceeded model token limit|inputs\W{1,3}tokens \+ \W?max_new_tokens|range of input length|prompt exceeds max length|input token count is \d+ but/i,
   },
   {
     code: 'invalid_image',
@@ -79,6 +79,10 @@ const signs: readonly Sign[] = [
   },
 ]
 
+/** How vendors say by 400 that they have no such model. The name is the operator's, so this is never a caller's fault. */
+const missingModel =
+  /^(?:the )?model ["'`]?[^\s"'`]{1,200}["'`]? (?:does not exist|(?:was |is )?not found)|^\S{1,200} is not a valid model id|^model not exist|^the provided model identifier is invalid|^invocation of model id \S{1,200} with on-demand throughput isn.t supported/i
+
 /** Characters of a message in which signs are looked for. */
 const looked = 4_096
 
@@ -98,7 +102,11 @@ const codeOf = (status: number, { names, message }: RefusalBody): RefusalCode | 
   if (words === undefined) return null
   // A missing model of Anthropic's is said by its type and its name alone.
   if (status === 404 && /^model: /.test(words)) return 'model_not_found'
-  return signs.find(({ pattern }) => pattern.test(words))?.code ?? null
+  const code = signs.find(({ pattern }) => pattern.test(words))?.code ?? null
+  if (code !== null && code !== 'model_not_found') return code
+  if (missingModel.test(words)) return 'model_not_found'
+  // Other sentences on models may speak of a caller's tools and files.
+  return status === 400 || status === 422 ? null : code
 }
 
 interface RefusalBody {

@@ -16,10 +16,21 @@ const table: readonly (readonly [code: string | null, status: number, body: unkn
   ['context_length_exceeded', 400, { object: 'error', code: 400, message: "This model's maximum context length is 4096 tokens." }], // prettier-ignore
   ['context_length_exceeded', 400, error({ code: 400, type: 'exceed_context_size_error', message: 'try increasing it' })], // prettier-ignore
   ['context_length_exceeded', 400, { error: 'the input length exceeds the context length' }],
+  ['context_length_exceeded', 400, { message: 'The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length.' }], // prettier-ignore
+  ['context_length_exceeded', 400, error({ message: 'Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)' })], // prettier-ignore
+  ['context_length_exceeded', 422, { error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4500 `inputs` tokens and 512 `max_new_tokens`' }], // prettier-ignore
+  ['context_length_exceeded', 400, { object: 'error', message: 'The decoder prompt (length 40969) is longer than the maximum model length of 32768.' }], // prettier-ignore
+  ['context_length_exceeded', 400, { error: 'The number of tokens to keep from the initial prompt is greater than the context length' }], // prettier-ignore
+  ['context_length_exceeded', 400, { error: 'The model is loaded with context length of only 4096 tokens, which is not enough.' }], // prettier-ignore
+  ['context_length_exceeded', 400, error({ code: 400, message: 'Unable to submit request because the input token count is 32768 but the model supports up to 20000.' })], // prettier-ignore
+  ['context_length_exceeded', 400, error({ code: '1261', message: 'Prompt exceeds max length' })],
+  ['context_length_exceeded', 400, error({ code: 'invalid_parameter_error', message: 'Range of input length should be [1, 129024]' })], // prettier-ignore
   ['content_filter', 400, error({ code: 'content_filter', message: 'Filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } })], // prettier-ignore
   ['content_filter', 400, error({ code: 'moderation_blocked', message: 'No' })],
   ['content_filter', 400, error({ type: 'invalid_request_error', message: 'Output blocked by content filtering policy' })], // prettier-ignore
   ['content_filter', 403, error({ code: 403, message: 'Your input was flagged', metadata: { reasons: ['violence'] } })],
+  ['content_filter', 403, { code: 'The caller does not have permission to execute the specified operation', error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO' }], // prettier-ignore
+  ['content_filter', 400, error({ code: 'invalid_request_error', message: 'Content Exists Risk' })],
   ['unsupported_parameter', 400, error({ message: 'No', param: 'max_tokens', code: 'unsupported_parameter' }), 'max_tokens'], // prettier-ignore
   ['unsupported_parameter', 400, error({ message: 'Unrecognized request argument supplied: frobnicate', param: null }), 'frobnicate'], // prettier-ignore
   ['unsupported_parameter', 400, error({ type: 'invalid_request_error', message: 'frobnicate: Extra inputs are not permitted' }), 'frobnicate'], // prettier-ignore
@@ -33,6 +44,12 @@ const table: readonly (readonly [code: string | null, status: number, body: unkn
   ['model_not_found', 404, error({ type: 'not_found_error', message: 'model: claude-9' })],
   ['model_not_found', 404, { error: 'model "llama9" not found, try pulling it first' }],
   ['model_not_found', 404, error({ code: 404, status: 'NOT_FOUND', message: 'models/gemini-9 is not found for API version v1' })], // prettier-ignore
+  ['model_not_found', 400, { object: 'error', type: 'invalid_model', code: '1500', message: 'Invalid model: some' }],
+  ['model_not_found', 400, error({ code: 400, message: 'some/model is not a valid model ID' })],
+  ['model_not_found', 400, error({ code: 'invalid_request_error', message: 'Model Not Exist' })],
+  ['model_not_found', 400, error({ message: 'The model `some` does not exist.' })],
+  ['model_not_found', 400, { message: 'The provided model identifier is invalid.' }],
+  ['model_not_found', 400, { message: 'Invocation of model ID amazon.nova-pro-v1:0 with on-demand throughput isn’t supported. Retry your request.' }], // prettier-ignore
   ['invalid_image', 400, error({ code: 'image_parse_error', message: 'No' })],
   ['invalid_image', 400, [error({ code: 400, message: 'Unable to process input image. Please retry' })]],
   ['invalid_image', 400, error({ message: 'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum' })],
@@ -44,6 +61,10 @@ const table: readonly (readonly [code: string | null, status: number, body: unkn
   [null, 429, error({ code: 429, status: 'RESOURCE_EXHAUSTED', message: 'You exceeded your current quota' })],
   [null, 400, error({ message: "Invalid value: 'x'.", param: 'messages[0]', code: 'invalid_value' }), 'messages[0]'],
   [null, 400, error({ message: 'Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses.', type: 'invalid_request_error', param: 'reasoning_effort', code: null }), 'reasoning_effort'], // prettier-ignore
+  // What a caller names is the caller's to mend, though a model stands in the sentence.
+  [null, 400, error({ message: 'The model called a tool `find` that is not found in the list of tools' })],
+  [null, 422, error({ message: 'For this model the file `a.pdf` does not exist' })],
+  [null, 400, error({ message: '`max_new_tokens` must be <= 4096' })],
   [null, 400, '<html><body>maximum context length</body></html>'],
   [null, 400, '{"error":{"message":"maximum context le'],
   [null, 400, ''],
@@ -63,7 +84,7 @@ const fault = (status: number, body: unknown) => faultOf(status, null, new Error
 t.test('what is the caller’s is told to the caller', async (t) => {
   for (const [code, status, body, param] of table) {
     const error = fault(status, body)
-    const own = code === 'insufficient_quota' || ![400, 403, 413, 422].includes(status)
+    const own = ['insufficient_quota', 'model_not_found'].includes(`${code}`) || ![400, 403, 413, 422].includes(status)
     t.equal(error instanceof BadRequest, !own, textOf(body))
     if (!own) t.match(error, { message: 'The backend refused the request', code })
     if (param !== undefined) t.same(Object.keys(error.validator ?? {}), [param])
@@ -79,6 +100,27 @@ t.test('what is the caller’s is told to the caller', async (t) => {
   const filtered = fault(403, error({ code: 'content_filter', message: 'Too hot' }))
   t.same([filtered instanceof BadRequest, filtered.told], [true, null], 'never for a 403')
   t.match(fault(400, error({ message: 'Your credit balance is too low' })), { again: true, answered: 400 })
+})
+
+t.test('a status of one vendor alone means what most vendors say by another', async (t) => {
+  const key = { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xa***LA.' }
+  const minute = error({
+    type: 'tokens',
+    code: 'rate_limit_exceeded',
+    message: 'Request too large on tokens per minute',
+  })
+  for (const [status, body, answered] of [
+    [400, key, 401],
+    [413, minute, 429],
+    [498, error({ code: 'capacity_exceeded', message: 'Flex tier capacity exceeded' }), 503],
+    [425, '', 425],
+  ] as const) {
+    t.match(fault(status, body), { again: true, answered, told: null, code: null }, `${status}`)
+    t.ok(fault(status, body) instanceof UpstreamFailed, `${status}`)
+  }
+  const quoted = error({ message: `Tool result: ${JSON.stringify(key)} ${JSON.stringify(minute)}` })
+  t.ok(fault(400, quoted) instanceof BadRequest, 'words that a refusal quotes mean nothing')
+  t.ok(fault(413, quoted) instanceof BadRequest, 'a body that is too large for every backend')
 })
 
 t.test('an error inside an answer that began well', async (t) => {
