@@ -62,7 +62,8 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts
 const parsed = (event: string | null, data: string, counts: Counts | undefined, numbers: CallNumbers): Parsed => {
   const chunk = parseObject(data)
   if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
-  if (chunk['error'] != null || event === 'error') throw toldFault(chunk['error'] ?? chunk)
+  const fault = chunk['error'] ?? (chunk['x_groq'] as JsonObject | null | undefined)?.['error']
+  if (fault != null || event === 'error') throw toldFault(fault ?? chunk)
   let isAsSent = chunk['choices'] != null && (counts === undefined || chunk['usage'] == null)
   const loose = checked(chunk, counts)
   for (const choice of loose.choices) {
