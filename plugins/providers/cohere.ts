@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import { rerankBackend } from './shared/rerank-backend.ts'
+import { embedInBatches } from './shared/embed-in-batches.ts'
 import { type Account, hostedChat, refusedFields } from './shared/hosted-chat.ts'
 
 /** Usage comes without being asked for, so `stream_options` has no place either. */
@@ -59,7 +60,7 @@ export default plugin({
         typeof effort === 'string' ? { reasoning_effort: effort === 'none' ? 'none' : 'high' } : {},
     }),
     offers: ({ embed }, account) => ({
-      embed,
+      embed: embedInBatches(embed, { texts: 96 }),
       rerank: rerankBackend({ ...account, url: `${account.baseUrl}/v2/rerank` }),
       models: (signal) => listed(account, signal),
     }),

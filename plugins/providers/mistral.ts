@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream, type Message, type Model } from '../../core/ports/upstream.ts'
 import { createdAt } from './shared/chat-backend.ts'
+import { embedInBatches } from './shared/embed-in-batches.ts'
 import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 import { asSystem, onlyMembers } from './shared/fit-messages.ts'
 
@@ -64,11 +65,15 @@ export default plugin({
       modelOf,
     }),
     offers: ({ embed }) => ({
-      embed: ({ dimensions, extra, ...call }, signal) =>
-        embed(
-          { ...call, extra: { ...extra, ...(dimensions !== undefined && { output_dimension: dimensions }) } },
-          signal,
-        ),
+      embed: embedInBatches(
+        ({ dimensions, extra, ...call }, signal) =>
+          embed(
+            { ...call, extra: { ...extra, ...(dimensions !== undefined && { output_dimension: dimensions }) } },
+            signal,
+          ),
+        // The vendor takes 256 texts and 16,384 tokens, and the guess is low for some languages.
+        { texts: 256, tokens: 8_192 },
+      ),
     }),
   }),
 })

@@ -24,6 +24,7 @@ import { signedFetch } from './shared/signed-fetch.ts'
 import { countBody, countOf } from './shared/messages/count-messages.ts'
 import { completionOf, messagesEvents } from './shared/messages/messages-answers.ts'
 import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
+import { batchesOf } from './shared/embed-in-batches.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
 
@@ -163,7 +164,10 @@ export default plugin({
         return isOpen(call.model) ? null : gemini.countTokens(call, signal)
       },
 
-      embed: (call, signal) => embeddingsOf(call, (model, body) => post(model, 'predict', body, signal)),
+      embed: (call, signal) => {
+        const [embeddings, act] = hasOwnAct(call.model) ? [embedded, 'embedContent'] : [predicted, 'predict']
+        return embeddings(call, (model, body) => post(model, act, body, signal))
+      },
     }
   },
 })
@@ -174,16 +178,30 @@ interface Prediction {
   readonly embeddings?: { readonly values?: unknown; readonly statistics?: { readonly token_count?: number } }
 }
 
-/** Texts of one request; Gemini's models take one. */
-const mostOf = (model: string): number => (/^gemini-/.test(model) ? 1 : 100)
+/** Gemini's models take one text. The others count 20,000 tokens a request, and the guess is low for some languages. */
+const boundsOf = (model: string) => ({ texts: /^gemini-/.test(model) ? 1 : 100, tokens: 10_000 })
 
-/** Vectors of Google's models, by predictions. */
-const embeddingsOf = async ({ model, texts, dimensions }: EmbedCall, post: Post): Promise<Embedded> => {
+/** Gemini's vectors since the second generation have an act of their own, which takes one text. */
+const hasOwnAct = (model: string): boolean => /^gemini-embedding-[2-9]/.test(model)
+
+/** Vectors of Gemini's newer models. */
+const embedded = async ({ model, texts, dimensions }: EmbedCall, post: Post): Promise<Embedded> => {
+  const size = dimensions === undefined ? {} : { outputDimensionality: dimensions }
+  const answers: JsonObject[] = []
+  for (const text of texts)
+    answers.push(await readObject(await post(model, { content: { parts: [{ text }] }, ...size })))
+  const found = answers.map(({ embedding }) => ({ embedding: (embedding as JsonObject | undefined)?.['values'] }))
+  const counts = answers.map(({ usageMetadata }) => (usageMetadata as JsonObject | undefined)?.['promptTokenCount'])
+  const input = counts.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0)
+  return { vectors: vectorsOf(found, texts.length), usage: { input, output: 0 } }
+}
+
+/** Vectors of Google's other models, by predictions. */
+const predicted = async ({ model, texts, dimensions }: EmbedCall, post: Post): Promise<Embedded> => {
   const vectors: Float32Array[] = []
   let input = 0
-  const most = mostOf(model)
-  for (let from = 0; from < texts.length; from += most) {
-    const instances = texts.slice(from, from + most).map((content) => ({ content }))
+  for (const some of batchesOf(texts, boundsOf(model))) {
+    const instances = some.map((content) => ({ content }))
     const parameters = dimensions === undefined ? {} : { parameters: { outputDimensionality: dimensions } }
     const { predictions } = await readObject(await post(model, { instances, ...parameters }))
     if (!Array.isArray(predictions)) throw garbled('No vectors in the answer')

@@ -120,6 +120,34 @@ export const tellsThoughts = async (
   }
 }
 
+/** Two texts more than the vendor takes at once become two requests, whose vectors and tokens are put together. */
+export const embedsInBatches = async (
+  t: Lasting & Pick<Test, 'same'>,
+  { provider, settings }: Recording,
+  { model, most, path }: { readonly model: string; readonly most: number; readonly path: string },
+): Promise<void> => {
+  const server = await backend(t, (request) => {
+    const input: readonly string[] = bodyOf(request).input
+    const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [Number(text)] }))
+    return { headers: json, body: JSON.stringify({ data, usage: { prompt_tokens: input.length, total_tokens: 0 } }) }
+  })
+  const upstream = await provided(t, provider, settings(server.url))
+  const texts = Array.from({ length: most + 2 }, (_, at) => `${at}`)
+  const { vectors, usage } = await upstream.embed!({ model, texts }, never)
+  t.same(
+    vectors.map(([number]) => `${number}`),
+    texts,
+  )
+  t.same(usage, { input: most + 2, output: 0 })
+  t.same(
+    server.asked.map((request) => [request.path, bodyOf(request).input.length]),
+    [
+      [path, most],
+      [path, 2],
+    ],
+  )
+}
+
 /** Chats whole and streamed, by the provider and by the client of others: the backend is asked the same. */
 export const asksAlike = async (
   t: Lasting & Pick<Test, 'equal' | 'same'>,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import cohere from '../../../plugins/providers/cohere.ts'
 import { eventStream, type Recording } from '../../contracts/stage.ts'
-import { listing, messages, never, refusal, scripted, wording } from '../../fakes/vendor.ts'
+import { embedsInBatches, listing, messages, never, refusal, scripted, wording } from '../../fakes/vendor.ts'
 import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
@@ -60,6 +60,10 @@ t.test('models of its own list, and embeddings', async (t) => {
   t.same([...vectors[1]!], [1, 2, -3])
   t.equal(embedding[0]!.path, '/compatibility/v1/embeddings')
 })
+
+t.test('texts beyond one request are embedded by several, in their order', (t) =>
+  embedsInBatches(t, recording, { model: 'embed-v4.0', most: 96, path: '/compatibility/v1/embeddings' }),
+)
 
 t.test('refusals', async (t) => {
   const long = '{"message":"too many tokens: total number of tokens in the prompt cannot exceed 128000"}'

@@ -2,7 +2,17 @@ import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import mistral from '../../../plugins/providers/mistral.ts'
 import { eventStream, type Recording } from '../../contracts/stage.ts'
-import { completed, listing, messages, never, refusal, scripted, typesOf, wording } from '../../fakes/vendor.ts'
+import {
+  completed,
+  embedsInBatches,
+  listing,
+  messages,
+  never,
+  refusal,
+  scripted,
+  typesOf,
+  wording,
+} from '../../fakes/vendor.ts'
 import { keepsContracts } from './contract.ts'
 
 const recording: Recording = {
@@ -79,6 +89,10 @@ t.test('models and embeddings', async (t) => {
   t.same(usage, { input: 8, output: 0 })
   t.match(JSON.parse(vectors.asked[0]!.body.toString()), { model: 'mistral-embed', output_dimension: 3 })
 })
+
+t.test('texts beyond one request are embedded by several, in their order', (t) =>
+  embedsInBatches(t, recording, { model: 'mistral-embed', most: 256, path: '/v1/embeddings' }),
+)
 
 t.test('refusals', async (t) => {
   t.match(await refusal(t, recording, 422, '{"message":{"detail":[{"type":"extra_forbidden","loc":["body","x"]}]}}'), {

@@ -7,7 +7,7 @@ import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
-import { completed, json, messages, never } from '../../fakes/vendor.ts'
+import { bodyOf, completed, json, messages, never } from '../../fakes/vendor.ts'
 import { failed } from '../../helpers.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -133,6 +133,9 @@ const cloud = async (t: Lasting, own: object = {}) => {
       return { status: how.lists, headers: json, body: await vector(`vertex/${file}.json`) }
     }
     if (path.endsWith(':predict')) return { headers: json, body: await vector('vertex/embeddings.json') }
+    if (path.endsWith(':embedContent')) {
+      return { headers: json, body: '{"embedding":{"values":[1,2]},"usageMetadata":{"promptTokenCount":3}}' }
+    }
     if (path.endsWith(':rawPredict')) return { headers: json, body: await vector('anthropic/chat.json') }
     if (path.endsWith('/completions')) return { headers: json, body: await vector('openai/chat.json') }
     return { headers: json, body: await vector('gemini/chat.json') }
@@ -243,6 +246,33 @@ t.test('vectors', async (t) => {
   })
   t.match(await failed(upstream.embed!({ model: 'gemini-embedding-001', texts: ['a', 'b'] }, never)), UpstreamFailed)
   t.match(JSON.parse(server.asked.at(-1)!.body.toString()), { instances: [{ content: 'a' }] })
+  server.asked.splice(0)
+  const newer = await upstream.embed!({ model: 'gemini-embedding-2', texts: ['a', 'b'], dimensions: 2 }, never)
+  t.same([newer.vectors.map((vector) => [...vector]), newer.usage], [[[1, 2], [1, 2]], { input: 6, output: 0 }]) // prettier-ignore
+  t.same(
+    server.asked.map((request) => [request.path.split('/').at(-1), bodyOf(request)]),
+    ['a', 'b'].map((text) => [
+      'gemini-embedding-2:embedContent',
+      { content: { parts: [{ text }] }, outputDimensionality: 2 },
+    ]),
+  )
+})
+
+t.test('vectors of more tokens than Google takes at once come by several requests', async (t) => {
+  const server = await backend(t, (request) => {
+    if (/token/.test(request.path)) return { headers: json, body: '{"access_token":"a","expires_in":3600}' }
+    const { instances } = bodyOf(request)
+    const predictions = instances.map(() => ({ embeddings: { values: [1], statistics: { token_count: 4_000 } } }))
+    return { headers: json, body: JSON.stringify({ predictions }) }
+  })
+  const upstream = await provided(t, vertex, settings(server.url))
+  const texts = Array.from({ length: 5 }, () => 'word'.repeat(4_000))
+  const { vectors, usage } = await upstream.embed!({ model: 'text-embedding-005', texts }, never)
+  t.same([vectors.length, usage], [5, { input: 20_000, output: 0 }])
+  const sizes = server.asked
+    .filter(({ path }) => path.endsWith(':predict'))
+    .map((request) => bodyOf(request).instances.length)
+  t.same(sizes, [2, 2, 1])
 })
 
 t.test('refusals', async (t) => {
