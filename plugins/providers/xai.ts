@@ -2,9 +2,10 @@ import * as v from 'valibot'
 import { ApiSetting, roadsOf } from './shared/responses/roads.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { Upstream, type DrawCall, type Model } from '../../core/ports/upstream.ts'
 import { createdAt } from './shared/chat-backend.ts'
 import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
+import { ratioOf } from './shared/aspect-ratio.ts'
 import type { Counts } from './shared/chat-chunks.ts'
 
 const refused = refusedFields('logit_bias', 'metadata', 'prediction')
@@ -32,6 +33,15 @@ const counts: Counts = (told) => {
     : told
 }
 
+/** The shapes that its models draw. */
+const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2']
+
+/** xAI refuses a size, so it becomes the nearest shape. */
+const shaped = ({ size, extra = {}, ...call }: DrawCall): DrawCall => {
+  const ratio = size === undefined ? null : ratioOf(size, ratios)
+  return { ...call, extra: { ...(ratio !== null && { aspect_ratio: ratio }), ...extra } }
+}
+
 /** The API of xAI. */
 export default plugin({
   port: Upstream,
@@ -49,6 +59,6 @@ export default plugin({
       drawFields: () => ({ response_format: 'b64_json' }),
       modelOf,
     }),
-    offers: ({ draw }) => ({ draw }),
+    offers: ({ draw }) => ({ draw: (call, signal) => draw(shaped(call), signal) }),
   }),
 })

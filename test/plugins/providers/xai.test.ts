@@ -52,10 +52,25 @@ t.test('models and images', async (t) => {
   const drawn = await upstream.draw!({ model: 'grok-2-image', prompt: 'A cat', count: 1 }, never)
   t.match(drawn[0], { mime: 'image/png', revisedPrompt: 'A cat, in detail' })
   t.match(JSON.parse(requests[0]!.body.toString()), { response_format: 'b64_json', n: 1 })
+  for (const [size, extra, shape] of [
+    ['1792x1024', {}, '16:9'],
+    ['1024x1536', {}, '2:3'],
+    ['auto', {}, undefined],
+    ['1024x1024', { aspect_ratio: '2:1' }, '2:1'],
+  ] as const) {
+    await upstream.draw!({ model: 'grok-imagine-image', prompt: 'A cat', count: 1, size, extra }, never)
+    const { size: sent, aspect_ratio } = JSON.parse(requests.at(-1)!.body.toString())
+    t.same([sent, aspect_ratio], [undefined, shape], size)
+  }
 })
 
 t.test('refusals', async (t) => {
   const long = `{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}`
   t.match(await refusal(t, recording, 400, long), { constructor: BadRequest, code: 'context_length_exceeded' })
+  const key = '{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***LA."}'
+  t.match(await refusal(t, recording, 400, key), { constructor: UpstreamFailed, again: true, answered: 401 })
+  const banned =
+    '{"code":"The caller does not have permission","error":"Content violates usage guidelines. Failed check: X"}'
+  t.match(await refusal(t, recording, 403, banned), { constructor: BadRequest, code: 'content_filter', told: null })
   t.match(await refusal(t, recording, 403, '{"error":"no credits"}'), { constructor: UpstreamFailed, again: true })
 })

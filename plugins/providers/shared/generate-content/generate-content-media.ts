@@ -12,6 +12,7 @@ import type {
   Transcript,
 } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../../shared/backend.ts'
+import { ratioOf } from '../aspect-ratio.ts'
 import { blockOf, isFiltered, saidOf } from './generate-content-answers.ts'
 import type { Said, SaidPart } from './said-parts.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
@@ -95,17 +96,6 @@ const samplesOf = (file: Buffer): Buffer => {
 /** Width to height. */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
 
-/** The nearest of the shapes that they can draw. */
-const ratioOf = (size: string): string | null => {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(size) ?? []
-  if (!width || !height) return null
-  const distance = (ratio: string): number => {
-    const [wide, high] = ratio.split(':').map(Number) as [number, number]
-    return Math.abs(Math.log(Number(width) / Number(height) / (wide / high)))
-  }
-  return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best))
-}
-
 /** Fields of the common image format that they have nothing like. */
 const unheard =
   /^(response_format|quality|style|background|moderation|output_format|output_compression|user|stream|partial_images|provider|input_fidelity)$/
@@ -128,7 +118,7 @@ export const editBody = ({ images, mask, ...call }: EditCall): JsonObject => {
 
 /** A size becomes the nearest shape. Fields that Gemini does not know are left out. */
 export const drawBody = ({ prompt, size, extra = {} }: DrawCall): JsonObject => {
-  const aspectRatio = size === undefined ? null : ratioOf(size)
+  const aspectRatio = size === undefined ? null : ratioOf(size, ratios)
   const { generationConfig, ...others } = extra
   return {
     ...Object.fromEntries(Object.entries(others).filter(([name]) => !unheard.test(name))),
