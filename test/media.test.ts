@@ -184,6 +184,7 @@ for (const door of ['/std', '/v1']) {
       const last = made.at(-1) as OpenAI.Audio.TranscriptionTextDoneEvent
       t.equal(last.type, 'transcript.text.done', `${model} tells the whole at once`)
       t.equal(text.trim(), last.text.trim())
+      t.match((last as any).usage, { type: 'duration', seconds: Number }, `${model} tells what is charged`)
     }
     for (const response_format of ['srt', 'vtt', 'text', 'verbose_json']) {
       const answer = await formed(stage, `${door}/audio/transcriptions`, {
@@ -193,6 +194,18 @@ for (const door of ['/std', '/v1']) {
       })
       t.equal(answer.status, 400, response_format)
     }
+  })
+
+  t.test(`${door}: a streamed transcript by speakers tells them, or is refused`, async (t) => {
+    const stage = await staged(t)
+    const fields = { stream: 'true', response_format: 'diarized_json' }
+    const by = await formed(stage, `${door}/audio/transcriptions`, { model: 'nova', ...fields })
+    const pieces = (await by.text()).split('\n\n').filter((line) => line.includes('transcript.text.segment'))
+    t.ok(pieces.length > 0)
+    for (const piece of pieces) t.match(JSON.parse(piece.slice(6)), { speaker: /^[A-Z]+$/, start: Number, end: Number })
+    const without = await formed(stage, `${door}/audio/transcriptions`, { model: 'whisper-1', ...fields })
+    t.equal(without.status, 400)
+    t.match(await without.text(), /does not tell speakers apart/)
   })
 
   t.test(`${door}: a transcript that breaks ends its stream in an error`, async (t) => {
@@ -307,6 +320,32 @@ for (const door of ['/std', '/v1']) {
     await t.rejects(embeddings.create({ model: 'words', input: [7, 8] }), refused(400))
     for (const input of [[], [[]], [1.5], [-1], ['a', 1], [['a']]])
       t.equal((await stage.call('POST', `${door}/embeddings`, { model: 'vectors', input })).status, 400)
+  })
+
+  t.test(`${door}: vectors that no backend counts are charged by the guess`, async (t) => {
+    const stage = await staged(t, () => jsonTake({ data: [{ index: 0, embedding: [1] }] }))
+    const answer = await stage.call('POST', `${door}/embeddings`, { model: 'vectors', input: 'word'.repeat(9) })
+    t.equal(answer.status, 200)
+    await answer.body!.cancel()
+    const used = async () => ((await (await stage.call('GET', '/admin/usage')).json()) as any).data.usage[0]
+    await until(async () => (await used()) !== undefined)
+    t.match(await used(), { requests: 1, input: 9, estimated: 1 })
+  })
+
+  t.test(`${door}: fields of vectors and speech that the gateway does not know go on`, async (t) => {
+    const stage = await staged(t)
+    for (const [path, body] of [
+      ['embeddings', { model: 'vectors', input: ['a'], input_type: 'query', truncate: 'END', user: 'u' }],
+      ['audio/speech', { model: 'voice', input: 'a', voice: 'af', lang_code: 'e', stream_format: 'audio' }],
+    ] as const) {
+      const answer = await stage.call('POST', `${door}/${path}`, body)
+      t.equal(answer.status, 200, path)
+      await answer.body!.cancel()
+      const { user: _, stream_format: __, model: ___, encoding_format: ____, ...others } = stage.asked()
+      const { user, stream_format, model, ...known } = body as Record<string, unknown>
+      t.same(others, known)
+      t.same([stage.asked().user, stage.asked().stream_format], [undefined, undefined], 'what is the gateway’s stays')
+    }
   })
 
   t.test(`${door}: provider as an object goes on to the backend`, async (t) => {

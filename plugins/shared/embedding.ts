@@ -129,3 +129,6 @@ export const printEmbedded = (
 
 const base64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+
+/** Null where the backend counted nothing: a call without a count is counted as reserved. */
+export const countedOf = ({ usage }: Embedded): Embedded['usage'] | null => (usage.input > 0 ? usage : null)

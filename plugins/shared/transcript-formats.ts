@@ -71,22 +71,25 @@ const segmentOf = (
   ...(typeof own['id'] !== 'number' && { id }),
 })
 
-const diarized = (transcript: Transcript, task: string): JsonObject => {
-  const own = (transcript.answer?.['segments'] ?? []) as readonly JsonObject[]
-  return {
-    task,
-    duration: lengthOf(transcript),
-    text: transcript.text,
-    segments: transcript.segments.map(({ text, start, end, speaker }, at) => ({
-      type: 'transcript.text.segment',
-      id: `seg_${at}`,
-      start,
-      end,
-      text,
-      speaker: own[at]?.['speaker'] ?? letter(speaker ?? 0),
-    })),
-    ...toldMembers(transcript.answer, ['usage']),
-  }
+const diarized = (transcript: Transcript, task: string): JsonObject => ({
+  task,
+  duration: lengthOf(transcript),
+  text: transcript.text,
+  segments: diarizedSegments(transcript),
+  ...toldMembers(transcript.answer, ['usage']),
+})
+
+/** The segments with who speaks them. */
+export const diarizedSegments = ({ answer, segments }: Transcript) => {
+  const own = (answer?.['segments'] ?? []) as readonly JsonObject[]
+  return segments.map(({ text, start, end, speaker }, at) => ({
+    type: 'transcript.text.segment',
+    id: `seg_${at}`,
+    start,
+    end,
+    text,
+    speaker: own[at]?.['speaker'] ?? letter(speaker ?? 0),
+  }))
 }
 
 /** A, B, …, Z, AA: as the common format names speakers that nobody knows. */

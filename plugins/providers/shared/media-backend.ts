@@ -1,6 +1,6 @@
 import { printJson } from '../../shared/print-json.ts'
 import { transcriptEvents } from '../../shared/transcript-events.ts'
-import { garbled, readBytes, readObject } from '../../shared/backend.ts'
+import { garbled, readAnswer, readBytes } from '../../shared/backend.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
 import type {
@@ -74,14 +74,14 @@ export const mediaBackend = (backend: MediaBackend, post: PostToBackend): MediaU
     embed: ({ texts, ...call }, signal) => vectors(post, { ...call, input: texts }, signal),
     embedTokens: ({ tokens, ...call }, signal) => vectors(post, { ...call, input: tokens }, signal),
 
-    transcribe: async (call, signal) => heard(await readObject(await listen(call, signal)), call),
+    transcribe: async (call, signal) => heard(await readAnswer(await listen(call, signal)), call),
 
     async streamTranscript(call, signal) {
       const answer = await listen(call, signal, [['stream', 'true']])
       const type = answer.header('content-type') ?? ''
       if (type.startsWith('text/event-stream')) return { parts: transcriptStream(answer, backend.clock) }
       // Some servers and models pass over `stream`.
-      return { parts: each(transcriptEvents(heard(await readObject(answer), call))) }
+      return { parts: each(transcriptEvents(heard(await readAnswer(answer), call), call)) }
     },
 
     async speak(call, signal) {
@@ -96,12 +96,12 @@ export const mediaBackend = (backend: MediaBackend, post: PostToBackend): MediaU
 
     async draw(call, signal) {
       const body = await printJson(drawFields(backend, call))
-      return drawnOf(backend, await readObject(await post('/images/generations', call.model, body, signal)), signal)
+      return drawnOf(backend, await readAnswer(await post('/images/generations', call.model, body, signal)), signal)
     },
 
     async edit(call, signal) {
       const { type, body } = formOf(formFieldsOf(drawFields(backend, call)), filesOf(call))
-      return drawnOf(backend, await readObject(await post('/images/edits', call.model, body, signal, type)), signal)
+      return drawnOf(backend, await readAnswer(await post('/images/edits', call.model, body, signal, type)), signal)
     },
   }
 }
@@ -125,7 +125,7 @@ const vectors = async (
 ): Promise<Embedded> => {
   const named = { model, input, encoding_format: 'base64', ...(dimensions !== undefined && { dimensions }) }
   const body = await printJson({ ...extra, ...named })
-  const { data, usage } = await readObject(await post('/embeddings', model, body, signal))
+  const { data, usage } = await readAnswer(await post('/embeddings', model, body, signal))
   return {
     vectors: vectorsOf(data, input.length),
     usage: usageOf(usage as WireUsage) ?? { input: 0, output: 0 },

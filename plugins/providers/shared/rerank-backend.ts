@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
-import { garbled, readObject } from '../../shared/backend.ts'
+import { garbled, readAnswer } from '../../shared/backend.ts'
 import type { MoreAbilities, Relevance, RerankCall, Reranked } from '../../shared/more-abilities.ts'
 import { type JsonRoute, postedJson } from './posted-json.ts'
 
@@ -10,7 +10,7 @@ export const rerankBackend =
   async (call, signal) => {
     const { model, query, documents } = call
     const answer = await postedJson(route, { model, query, documents, top_n: documents.length }, signal)
-    return rerankedOf(await readObject(answer), call, answer.status)
+    return rerankedOf(await readAnswer(answer), call, answer.status)
   }
 
 const rerankedOf = (body: JsonObject, call: RerankCall, status: number): Reranked => {

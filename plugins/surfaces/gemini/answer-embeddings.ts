@@ -3,7 +3,7 @@ import type { Supplied } from '../../../core/container.ts'
 import { refuseMember } from '../../../core/dialects/json-object.ts'
 import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
-import { printVectors } from '../../shared/embedding.ts'
+import { countedOf, printVectors } from '../../shared/embedding.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import { settled } from '../shared/settle.ts'
@@ -51,7 +51,7 @@ export const embedContents = async (
       upstream.embed({ model, texts, ...(dimensions != null && { dimensions }) }, signal),
     signal,
   )
-  const { vectors } = await settled(reservation, running, ({ usage }) => usage)
+  const { vectors } = await settled(reservation, running, countedOf)
   const dropped = (['taskType', 'title'] as const).filter((name) => requests.some((request) => request[name] != null))
   const told = dropped.length === 0 ? {} : { 'x-sealgate-dropped': dropped.join(', ') }
   return { vectors, headers: { ...reservation.headers, ...told } }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../shared/embedding.ts'
+import { countedOf, embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../shared/embedding.ts'
 import { Inference } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter } from '../../../core/inference/metering/meter.ts'
@@ -9,7 +9,10 @@ import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 
-/** A pinned provider stays with the gateway; routing fields of an object go on to the backend. */
+const fields = { ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }
+const named: ReadonlySet<string> = new Set(Object.keys(fields))
+
+/** A pinned provider stays with the gateway. Routing fields of an object go on, and so do members that the schema does not name. */
 export const embeddings = route({
   method: 'POST',
   path: '/std/embeddings',
@@ -17,12 +20,14 @@ export const embeddings = route({
   access: { scope: 'chats.completion' },
   body: {
     read: 'json',
-    schema: v.object({ ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }),
+    schema: v.looseObject(fields),
     bytes: ({ bodies }) => bodies.chat,
   },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
     const { provider, routing } = pinned(input.provider)
+    const others = Object.fromEntries(Object.entries(input).filter(([name]) => !named.has(name)))
+    const extra = { ...others, ...routing }
     const entry = embedding(await servedModel(catalog, caller, input.model, 'embed', signal), input)
     const reservation = await meter.reserve(
       caller,
@@ -30,8 +35,8 @@ export const embeddings = route({
       { input: sizeOf(input), output: 0, user: input.user },
       record,
     )
-    const running = embed(inference, input, { entry, provider, extra: routing, request: record.id }, signal)
-    const made = await settled(reservation, running, ({ usage }) => usage)
+    const running = embed(inference, input, { entry, provider, extra, request: record.id }, signal)
+    const made = await settled(reservation, running, countedOf)
     return text(await printEmbedded(made, input, entry.name), undefined, 200, reservation.headers)
   },
 })

@@ -14,7 +14,7 @@ import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 
-const wish = v.object({
+const wish = v.looseObject({
   model: ModelName,
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
   voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
@@ -25,13 +25,24 @@ const wish = v.object({
   provider: anyProvider,
 })
 
-const callOf = (body: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
-  text: body.input,
-  ...(body.voice !== undefined && { voice: body.voice }),
-  ...(body.instructions !== undefined && { instructions: body.instructions }),
-  ...(body.response_format !== undefined && { format: body.response_format }),
-  ...(body.speed !== undefined && { speed: body.speed }),
-  extra: pinned(body.provider).routing,
+/** Members that the schema does not name go to the backend as they are. */
+const callOf = ({
+  model: _,
+  input: text,
+  voice,
+  instructions,
+  response_format: format,
+  speed,
+  stream_format: __,
+  provider,
+  ...others
+}: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
+  text,
+  ...(voice !== undefined && { voice }),
+  ...(instructions !== undefined && { instructions }),
+  ...(format !== undefined && { format }),
+  ...(speed !== undefined && { speed }),
+  extra: { ...others, ...pinned(provider).routing },
 })
 
 /** The gateway charges characters where the model has a price for them, and tokens of the text elsewhere. */

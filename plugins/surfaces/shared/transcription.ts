@@ -99,9 +99,7 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
       )
       const { printTranscript, tellsSpeakers } = await printing()
       if (format === 'diarized_json' && answer.text !== '' && !tellsSpeakers(answer)) {
-        throw new BadRequest('The model does not tell speakers apart', {
-          validator: { response_format: 'expected another format' },
-        })
+        throw (await telling()).speakerless()
       }
       const printed = printTranscript(answer, format, verb === 'translations' ? 'translate' : 'transcribe')
       return written(printed.text, printed.type)
@@ -115,7 +113,7 @@ const listening =
     const streamed = upstream.streamTranscript?.({ ...call, model }, signal)
     if (streamed !== undefined) return streamed
     const { transcriptEvents } = await telling()
-    return { parts: each(transcriptEvents(await upstream.transcribe({ ...call, model }, signal))) }
+    return { parts: each(transcriptEvents(await upstream.transcribe({ ...call, model }, signal), call)) }
   }
 
 async function* each<T>(all: readonly T[]): AsyncGenerator<T> {

@@ -1,9 +1,11 @@
 import { OpenRouter } from '@openrouter/sdk'
 import t from 'tap'
-import { UpstreamFailed } from '../../../core/errors.ts'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import type { Message } from '../../../core/ports/upstream.ts'
+import openai from '../../../plugins/providers/openai.ts'
 import openrouter from '../../../plugins/providers/openrouter.ts'
+import type { MoreAbilities } from '../../../plugins/shared/more-abilities.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, provided, staged, vector, type Recording } from '../../contracts/stage.ts'
@@ -137,6 +139,28 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     const { stream: streams, ...asked } = JSON.parse(other.body.toString())
     t.equal(streams, stream)
     t.same(JSON.parse(one.body.toString()), stream ? { ...asked, stream: true } : asked)
+  }
+})
+
+t.test('an error inside a 200 keeps its meaning for vectors, images, transcripts and ranks', async (t) => {
+  let error: object = {}
+  const server = await backend(t, () => ({ headers: json, body: JSON.stringify({ error }) }))
+  const upstream = await provided(t, openrouter, recording.settings(server.url))
+  const vendor = await provided(t, openai, { baseUrl: server.url })
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => upstream.embed!({ model: 'm', texts: ['a'] }, never),
+    () => vendor.draw!({ model: 'm', prompt: 'a', count: 1 }, never),
+    () =>
+      vendor.transcribe!({ model: 'm', audio: { name: 'a.wav', mime: 'audio/wav', bytes: Buffer.from('R') } }, never),
+    () => (upstream as MoreAbilities).rerank!({ model: 'm', query: 'a', documents: ['b'] } as never, never),
+  ]
+  for (const call of calls) {
+    error = { code: 400, message: "This model's maximum context length is 8192 tokens" }
+    t.match(await failed(call()), { constructor: BadRequest, code: 'context_length_exceeded' })
+    error = { code: 402, message: 'Insufficient credits' }
+    t.match(await failed(call()), { constructor: UpstreamFailed, answered: 402, code: 'insufficient_quota' })
+    error = { code: 429, message: 'Rate limit exceeded' }
+    t.match(await failed(call()), { constructor: UpstreamFailed, again: true, answered: 429 })
   }
 })
 
