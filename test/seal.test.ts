@@ -146,7 +146,7 @@ t.test('a call is left at once, a transcript comes in each form, and a wrong cal
   for await (const event of await transcriptions.create({ model: 'hearing', file, stream: true })) told.push(event)
   t.same(told, [
     { type: 'transcript.text.delta', delta: 'heard' },
-    { type: 'transcript.text.done', text: 'heard' },
+    { type: 'transcript.text.done', text: 'heard', usage: { type: 'duration', seconds: 1 } },
   ])
   await t.rejects(
     transcriptions.create({ model: 'hearing', file, response_format: 'wav' as 'srt' }),
