@@ -42,10 +42,20 @@ const decoded = (bytes: Uint8Array, name: string): string =>
 /** Null when the bytes are not UTF-8. What is cut may end inside a character. */
 const utf8 = (bytes: Uint8Array, cut = true): string | null => {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut })
+    // Streaming would take a slower decoder of Node, whose text has two bytes for each character.
+    return new TextDecoder('utf-8', { fatal: true }).decode(cut ? wholeCharacters(bytes) : bytes)
   } catch {
     return null
   }
+}
+
+/** The bytes without a last character that is cut. */
+const wholeCharacters = (bytes: Uint8Array): Uint8Array => {
+  let lead = bytes.length - 1
+  while (lead > bytes.length - 4 && lead > 0 && (bytes[lead]! & 0xc0) === 0x80) lead--
+  const first = bytes[lead] ?? 0
+  const length = first < 0xc0 || first > 0xf4 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+  return lead + length > bytes.length ? bytes.subarray(0, lead) : bytes
 }
 
 /** For each broken character of UTF-8, so many of several bytes are whole. In other encodings hardly any is. */

@@ -52,6 +52,16 @@ t.test('a broken byte in UTF-8 leaves the rest of the text as it is', (t) => {
   t.end()
 })
 
+t.test('a page that is cut within a character has the characters before it', (t) => {
+  const bytes = Buffer.from('aé€😀é')
+  for (let end = 1; end <= bytes.length; end++) {
+    const cut = bytes.subarray(0, end)
+    const { text, encoding } = decodeBytes(cut, 'text/html;charset=utf-8')
+    t.same([text, encoding.name], [new TextDecoder().decode(cut, { stream: true }), 'utf-8'], `${end} bytes`)
+  }
+  t.end()
+})
+
 t.test('a text over the limit is cut between two characters of UTF-8', (t) => {
   const long = Buffer.from(`${'a'.repeat(9_999_999)}é, and so on`)
   t.same(decodeText(long, '').encoding, { name: 'utf-8', confidence: 1 })
