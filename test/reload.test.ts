@@ -105,7 +105,7 @@ interface Command {
   readonly key: string
   write(config: object | string): Promise<void>
   hup(): void
-  /** Whoever reads the output ends. */
+  /** The reader of the output ends. */
   silence(): void
   /** Confidential processes that it has. */
   enclaves(): number

@@ -22,6 +22,7 @@ import { tokensIn } from './shared/tokens-in.ts'
 import { completionOf, converseEvents } from './bedrock/converse-answers.ts'
 import { converseBody } from './bedrock/converse.ts'
 import { mustBeFrames } from './bedrock/event-frames.ts'
+import { batchesOf } from './shared/embed-in-batches.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
 import { signedDoor } from './bedrock/signed-door.ts'
@@ -221,8 +222,8 @@ const countOf = async (answer: Answer): Promise<TokenCount> => ({
 /** Sends a body to a model. */
 type Invoke = (model: string, body: object) => Promise<Answer>
 
-/** Texts of one request to a model of Cohere. */
-const most = 96
+/** What a model of Cohere takes in one request. */
+const bounds = { texts: 96 }
 
 /** Vectors of the models by Amazon and Cohere; each vendor has a form of its own. Throws BadRequest for another model. */
 const embeddingsOf = async ({ model, texts, dimensions, extra }: EmbedCall, invoke: Invoke): Promise<Embedded> => {
@@ -236,8 +237,7 @@ const embeddingsOf = async ({ model, texts, dimensions, extra }: EmbedCall, invo
   if (!/cohere\.embed/.test(model)) throw new BadRequest('The model gives no vectors')
   const vectors: Float32Array[] = []
   let input = 0
-  for (let from = 0; from < texts.length; from += most) {
-    const some = texts.slice(from, from + most)
+  for (const some of batchesOf(texts, bounds)) {
     const wanted = dimensions === undefined ? {} : { output_dimension: dimensions, embedding_types: ['float'] }
     const answer = await invoke(model, { input_type: 'search_document', ...extra, texts: some, ...wanted })
     const { embeddings } = await readObject(answer)

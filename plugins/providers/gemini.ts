@@ -3,6 +3,7 @@ import { accepted, BaseUrl, garbled, readObject } from '../shared/backend.ts'
 import { printJson } from '../shared/print-json.ts'
 import { wrapped } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant, type Post } from './shared/generate-content/generate-content-backend.ts'
+import { batchesOf } from './shared/embed-in-batches.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
@@ -76,8 +77,8 @@ export default plugin({
       async embed({ model, texts, dimensions }, signal) {
         const vectors: Float32Array[] = []
         let input = 0
-        for (let from = 0; from < texts.length; from += mostTexts) {
-          const requests = texts.slice(from, from + mostTexts).map((text) => ({
+        for (const some of batchesOf(texts, { texts: mostTexts })) {
+          const requests = some.map((text) => ({
             model: `models/${model}`,
             content: { role: 'user', parts: [{ text }] },
             ...(dimensions !== undefined && { outputDimensionality: dimensions }),

@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 725,
   'plugins/observers': 1799,
-  'plugins/providers': 9003,
+  'plugins/providers': 9002,
   'plugins/readers': 6856,
   'plugins/sealed': 150,
   'plugins/sealed/client': 3081,

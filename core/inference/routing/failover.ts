@@ -78,7 +78,7 @@ interface Course<T, A extends Ability> {
   hedge: Alarm | null
   last: unknown
   tooLong: unknown
-  /** What a backend refused for good; another one that is still asked may answer. */
+  /** The refusal of a backend for good; another backend that is still asked may answer. */
   refusal: unknown
   /** Whether all that answered are full, and whether no time helps any of them. */
   isFull: boolean
@@ -280,7 +280,7 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
   if (fault instanceof UpstreamFailed) fault.attempted = { backend: candidate.provider, model: candidate.model }
   if (overflow.turns(candidate, fault)) course.tooLong = fault
   else {
-    // What time heals tells the caller more than what an operator has to mend.
+    // A fault that time heals tells the caller more than one that an operator has to mend.
     if (!isPassing(course.last) || isPassing(fault)) course.last = fault
     course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
     course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')

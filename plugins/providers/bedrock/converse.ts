@@ -4,6 +4,7 @@ import { parseObject } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { allowedTools } from '../shared/allowed-tools.ts'
 import { closed } from '../shared/messages/closed-schema.ts'
+import { idOf } from '../shared/messages/messages-turns.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
 
 /** Members of a Converse request that callers may give as they are. */
@@ -121,9 +122,6 @@ const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message):
   if (Array.isArray(kept)) return kept.map((reasoningContent: unknown) => ({ reasoningContent }))
   return typeof text === 'string' && text !== '' ? [{ reasoningContent: { reasoningText: { text } } }] : []
 }
-
-/** Ids of other backends may hold what those of Converse may not. */
-const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
 
 /** An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object. */
 const blocksOf = (message: Message): readonly JsonObject[] => {

@@ -15,14 +15,14 @@ export function* batchesOf(
 ): Generator<readonly string[]> {
   let [from, tokens] = [0, 0]
   for (const [at, text] of texts.entries()) {
-    const more = tokensOf(text)
+    const more = mostTokens === Infinity ? 0 : tokensOf(text)
     if (at > from && (at - from === most || tokens + more > mostTokens)) {
       yield texts.slice(from, at)
       ;[from, tokens] = [at, 0]
     }
     tokens += more
   }
-  yield texts.slice(from)
+  if (from < texts.length) yield texts.slice(from)
 }
 
 /** Vectors by as many requests as the texts need, one after another. */

@@ -104,7 +104,7 @@ const documentOf = ({ file_id, file_data, filename }: JsonObject): JsonObject =>
 }
 
 /** Ids of other backends may hold what theirs may not. */
-const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
+export const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
 
 const useOf = (call: ToolCall): JsonObject => {
   const { caller, cache_control } = call
