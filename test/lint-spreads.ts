@@ -4,7 +4,7 @@
  * reason. A file that is not listed has none.
  */
 export const openSpreads: Readonly<Record<string, number>> = {
-  'core/dialects/chat-completions.ts': 8,
+  'core/dialects/chat-completions.ts': 6,
   'core/inference/collect-chunks.ts': 11,
   'core/inference/prompt-caches.ts': 1,
   'core/inference/routing/continue-stream.ts': 8,
@@ -25,11 +25,10 @@ export const openSpreads: Readonly<Record<string, number>> = {
   'plugins/shared/dialects/responses/relay.ts': 5,
   'plugins/shared/dialects/responses/resource.ts': 2,
   'plugins/shared/dialects/whole-delta.ts': 2,
+  'plugins/surfaces/chat/chat.ts': 2,
   'plugins/surfaces/gemini/generate-content.ts': 1,
   'plugins/surfaces/shared/answering.ts': 4,
   'plugins/surfaces/shared/draw-images.ts': 2,
-  'plugins/surfaces/shared/images.ts': 2,
   'plugins/surfaces/shared/json-schema.ts': 1,
   'plugins/surfaces/shared/straight/request-bytes.ts': 1,
-  'plugins/surfaces/v1/socket/chain.ts': 2,
 }

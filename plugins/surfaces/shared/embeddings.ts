@@ -6,11 +6,10 @@ import { Inference } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter } from '../../../core/inference/metering/meter.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
-import { anyProvider, pinned } from './provider-field.ts'
+import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 
 const fields = { ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }
-const named: ReadonlySet<string> = new Set(Object.keys(fields))
 
 /** A pinned provider stays with the gateway. Routing fields of an object go on, and so do members that the schema does not name. */
 export const embeddings = route({
@@ -25,9 +24,8 @@ export const embeddings = route({
   },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
-    const { provider, routing } = pinned(input.provider)
-    const others = Object.fromEntries(Object.entries(input).filter(([name]) => !named.has(name)))
-    const extra = { ...others, ...routing }
+    const provider = pinned(input.provider)
+    const extra = membersBeyond(input, fields)
     const entry = embedding(await servedModel(catalog, caller, input.model, 'embed', signal), input)
     const reservation = await meter.reserve(
       caller,

@@ -3,10 +3,10 @@ import { ModelName } from '../../../core/dialects/model-name.ts'
 import { tokensOf, userOf } from '../../../core/inference/metering/tokens.ts'
 import { route } from '../../../core/http/route.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
-import { anyProvider, pinned } from './provider-field.ts'
+import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { countShape, drawImages, drawNeeds, formatShape, sizeShape } from './draw-images.ts'
 
-const wish = v.looseObject({
+const fields = {
   model: ModelName,
   prompt: v.pipe(v.string(), v.minLength(1)),
   n: v.nullish(countShape),
@@ -15,7 +15,9 @@ const wish = v.looseObject({
   stream: v.nullish(v.boolean()),
   partial_images: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(3))),
   provider: anyProvider,
-})
+}
+
+const wish = v.looseObject(fields)
 
 /** Members that the schema does not name go to the backend as they are. */
 export const generations = route({
@@ -26,11 +28,11 @@ export const generations = route({
   body: { read: 'json', schema: wish, bytes: 1024 * 1024 },
   needs: drawNeeds,
   async handle({ input, record, caller, signal }, { catalog, meter, ...given }) {
-    const { model: name, prompt, n, size, response_format, stream, partial_images: _, ...others } = input
-    const { provider, routing } = pinned(others.provider)
-    const extra = { ...others, provider: undefined, ...routing }
+    const { model: name, prompt, n, size, response_format, stream } = input
+    const provider = pinned(input.provider)
+    const extra = membersBeyond(input, fields)
     const entry = await servedModel(catalog, caller, name, 'draw', signal)
-    const guess = { input: tokensOf(prompt), output: 0, images: n ?? 1, user: userOf(others) }
+    const guess = { input: tokensOf(prompt), output: 0, images: n ?? 1, user: userOf(extra) }
     const reservation = await meter.reserve(caller, entry, guess, record)
     return drawImages(
       {

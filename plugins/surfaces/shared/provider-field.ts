@@ -8,10 +8,18 @@ export const provider = v.nullish(name)
 /** The same field where backends may have one of that name: an object is no pin, and theirs. */
 export const anyProvider = v.nullish(v.union([name, v.record(v.string(), v.unknown())]))
 
-/** Who is pinned, and what goes on to the backend as its own `provider`. */
-export const pinned = (
-  body: v.InferOutput<typeof anyProvider>,
-): { readonly provider: string | null; readonly routing: { readonly provider?: object } } =>
-  typeof body === 'object' && body !== null
-    ? { provider: null, routing: { provider: body } }
-    : { provider: body ?? null, routing: {} }
+type Provider = v.InferOutput<typeof anyProvider>
+
+/** The backend that the caller pins; null leaves the choice to the router. */
+export const pinned = (provider: Provider): string | null => (typeof provider === 'string' ? provider : null)
+
+/** The members for the backend. Members of `read` stay with the gateway, and so does a `provider` that pins. */
+export const membersBeyond = (
+  body: object & { readonly provider?: Provider },
+  read: object,
+): Readonly<Record<string, unknown>> => {
+  const members: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body)) if (!Object.hasOwn(read, name)) members[name] = value
+  if (typeof body.provider === 'object' && body.provider !== null) members['provider'] = body.provider
+  return members
+}

@@ -11,10 +11,10 @@ import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import type { SpeakCall } from '../../../core/ports/upstream.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
-import { anyProvider, pinned } from './provider-field.ts'
+import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 
-const wish = v.looseObject({
+const fields = {
   model: ModelName,
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
   voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
@@ -23,26 +23,18 @@ const wish = v.looseObject({
   speed: v.optional(v.pipe(v.number(), v.minValue(0.25), v.maxValue(4))),
   stream_format: v.nullish(v.picklist(['audio', 'sse'])),
   provider: anyProvider,
-})
+}
+
+const wish = v.looseObject(fields)
 
 /** Members that the schema does not name go to the backend as they are. */
-const callOf = ({
-  model: _,
-  input: text,
-  voice,
-  instructions,
-  response_format: format,
-  speed,
-  stream_format: __,
-  provider,
-  ...others
-}: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
-  text,
-  ...(voice !== undefined && { voice }),
-  ...(instructions !== undefined && { instructions }),
-  ...(format !== undefined && { format }),
-  ...(speed !== undefined && { speed }),
-  extra: { ...others, ...pinned(provider).routing },
+const callOf = (input: v.InferOutput<typeof wish>): Omit<SpeakCall, 'model'> => ({
+  text: input.input,
+  ...(input.voice !== undefined && { voice: input.voice }),
+  ...(input.instructions !== undefined && { instructions: input.instructions }),
+  ...(input.response_format !== undefined && { format: input.response_format }),
+  ...(input.speed !== undefined && { speed: input.speed }),
+  extra: membersBeyond(input, fields),
 })
 
 /** The gateway charges characters where the model has a price for them, and tokens of the text elsewhere. */
@@ -62,7 +54,7 @@ export const speech = route({
       { input: tokens, output: 0, characters: [...input.input].length },
       record,
     )
-    const task = { entry, ability: 'speak', provider: pinned(input.provider).provider, request: record.id } as const
+    const task = { entry, ability: 'speak', provider: pinned(input.provider), request: record.id } as const
     const { mime, size, parts } = await settled(
       reservation,
       inference.stream(task, speaking(callOf(input)), signal),

@@ -1,4 +1,4 @@
-import type { Completion, Message, Native, WireUsage } from '../../../../core/ports/upstream.ts'
+import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
@@ -91,13 +91,13 @@ export const messageOf = (completion: Completion, model: string, seal: Seal, nat
     type: 'message',
     role: 'assistant',
     model,
-    content: blocksOf({ ...choice.message, tool_calls: calls }, seal),
+    content: blocksOf(choice.message, calls, seal),
     ...endOf(choice, calls.length > 0),
     usage: usageOf(completion.usage),
   }
 }
 
-const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {
+const blocksOf = (message: Message, calls: readonly ToolCall[], seal: Seal): readonly JsonObject[] => {
   const { content, thinking_blocks, content_blocks, citations, refusal, images, reasoning_content: thinking } = message
   const texts = (typeof content === 'string' ? content : '') + (typeof refusal === 'string' ? refusal : '')
   const text = texts + imageText(images)
@@ -111,7 +111,7 @@ const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {
   else if (token !== '') blocks.push({ type: 'redacted_thinking', data: token })
   if (Array.isArray(content_blocks)) for (const block of content_blocks as readonly JsonObject[]) blocks.push(block)
   if (text !== '') blocks.push(Array.isArray(citations) ? { type: 'text', text, citations } : { type: 'text', text })
-  for (const { id, function: called } of message.tool_calls ?? [])
+  for (const { id, function: called } of calls)
     blocks.push({ type: 'tool_use', id, name: called.name, input: inputOf(called.arguments) })
   return blocks
 }
