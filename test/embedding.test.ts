@@ -67,7 +67,7 @@ t.test('parts come as they are said, and whoever leaves ends the call', async (t
   backend.say('and goes on')
   await read('goes on')
   controller.abort(new Error('enough'))
-  await t.rejects(reader.read(), 'the stream is over')
+  await t.rejects(reader.read(), { message: 'enough' }, 'the reader learns the reason')
   t.ok(await until(async () => (await gateway.drain(0)) === 0), 'and nothing is under way')
 
   const early = AbortSignal.abort(new Error('before'))

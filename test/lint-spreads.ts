@@ -4,7 +4,7 @@
  * reason. A file that is not listed has none.
  */
 export const openSpreads: Readonly<Record<string, number>> = {
-  'core/dialects/chat-completions.ts': 6,
+  'core/dialects/chat-completions.ts': 5,
   'core/inference/collect-chunks.ts': 11,
   'core/inference/prompt-caches.ts': 1,
   'core/inference/routing/continue-stream.ts': 8,

@@ -9,7 +9,7 @@ interface Range {
 }
 
 /** Throws when the entry is neither an address nor a CIDR range. */
-const rangeOf = (entry: string): Range => {
+export const rangeOf = (entry: string): Range => {
   const [address = '', bits] = entry.split('/')
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const most = family === 'ipv6' ? 128 : 32
@@ -20,7 +20,8 @@ const rangeOf = (entry: string): Range => {
   return { address, family, prefix }
 }
 
-const listOf = (ranges: readonly Range[]): BlockList => {
+/** All addresses of these ranges. */
+export const listOf = (ranges: readonly Range[]): BlockList => {
   const list = new BlockList()
   for (const { address, family, prefix } of ranges) list.addSubnet(address, prefix, family)
   return list
@@ -38,19 +39,4 @@ export const isAddressRange = (text: string): boolean => {
   } catch {
     return false
   }
-}
-
-/** Whether all that the one list admits is admitted by the other, entry by entry; null admits all. */
-export const admitsAll = (own: readonly string[] | null, wanted: readonly string[] | null): boolean => {
-  if (own === null) return true
-  if (wanted === null) return false
-  const ranges = own.map(rangeOf)
-  const wide = new Map<string, BlockList>()
-  return wanted.map(rangeOf).every(({ address, family, prefix }) => {
-    const name = `${family}/${prefix}`
-    // A list also finds addresses of one family within the other, whose lengths say something else.
-    const list = wide.get(name) ?? listOf(ranges.filter((range) => range.family === family && range.prefix <= prefix))
-    wide.set(name, list)
-    return list.check(address, family)
-  })
 }

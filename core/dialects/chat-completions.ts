@@ -60,14 +60,6 @@ export const asksUsage = (body: ChatBody): boolean => {
   return options?.include_usage === true
 }
 
-/** The chunk for a caller who did not ask for usage; null for one that carries nothing else. */
-export const withoutUsage = (chunk: Chunk): Chunk | null => {
-  if (chunk.usage === undefined) return chunk
-  if (chunk.usage !== null && chunk.choices.length === 0) return null
-  // Not printed, and a copy without the field costs ten times as much.
-  return { ...chunk, usage: undefined as never }
-}
-
 /** A delta of the interface has all its keys, null where they say nothing. */
 export const wholeDelta = (delta: ChunkChoice['delta']): ChunkChoice['delta'] => ({
   role: null,

@@ -52,7 +52,7 @@ export const generation = (
 ): Generation => {
   const container = base.child()
   const { clock, log } = base.supply({ clock: Clock, log: Log })
-  refuseTwins(upstreams)
+  refuseTwins('upstreams', upstreams)
   for (const fitting of [...upstreams, enclave]) container.share<unknown>(fitting)
   const own = use(plugin({ port: Settings, name: 'settings', create: () => settings }))
   for (const fitting of [own, ...tools, ...guards, ...parts]) container.fit<unknown>(fitting)

@@ -6,7 +6,9 @@ import { lazy } from '../lazy.ts'
 import { flaw } from '../plugin.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
+import { Tool } from '../ports/tool.ts'
 import { RefusedConfiguration } from '../errors.ts'
+import { refuseTwins } from './refuse-misfits.ts'
 import { type Renewal, fixedSetting } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape, modelsWith, sorted } from '../settings.ts'
 
@@ -51,6 +53,12 @@ export const settingsCheck = (plugins: readonly Fitting<unknown>[], others: read
   }
 }
 
+/** A file of the configuration is known by its path, and its tool by its name. */
+const withoutTwins = (prepared: (next: Generation) => () => void) => (next: Generation) => {
+  refuseTwins('tools', next.supply({ tools: Tool }).tools)
+  return prepared(next)
+}
+
 /** The current generation for new requests, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
@@ -60,6 +68,7 @@ export const generations = (
   checks: SettingsCheck,
   prepared: (next: Generation) => () => void,
 ) => {
+  const ready = withoutTwins(prepared)
   let given = renewable
   let enclave = enclaveOf(renewable)
   let current = generation(base, { ...renewable, enclave }, parts, settings)
@@ -69,7 +78,7 @@ export const generations = (
     await generation.dispose()
   }
   try {
-    prepared(current)()
+    ready(current)()
   } catch (error) {
     void drop(current).catch(() => undefined)
     throw error
@@ -89,7 +98,7 @@ export const generations = (
       const next = generation(base, { ...wanted, enclave: around }, parts, told)
       alive.add(next)
       try {
-        const turn = prepared(next)
+        const turn = ready(next)
         // A new enclave process has no keys yet.
         if (around !== enclave) await next.supply({ enclave: Enclave }).enclave.keys()
         const others = wanted.upstreams.filter((upstream) => !given.upstreams.includes(upstream))

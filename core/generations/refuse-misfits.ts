@@ -14,12 +14,12 @@ const refuseMisfit = (place: string, part: unknown): void => {
   throw new Error(`${place} expected what use() makes of a plugin`)
 }
 
-/** Throws when two backends have one name: requests and models could name only one of them. */
-export const refuseTwins = (upstreams: readonly Fitting<unknown>[]): void => {
-  const names = upstreams.map(({ name }) => name)
+/** Throws when two backends, or two tools, have one name: requests could name only one of them. */
+export const refuseTwins = (place: 'upstreams' | 'tools', parts: readonly { readonly name: string }[]): void => {
+  const names = parts.map(({ name }) => name)
   const twin = names.findIndex((name, at) => names.indexOf(name) !== at)
-  if (twin >= 0)
-    throw new Error(`upstreams.${twin}: ${names[twin]} is the name of two; use(plugin, settings, name) gives another`)
+  const mend = place === 'tools' ? 'leave one of them out' : 'use(plugin, settings, name) gives another'
+  if (twin >= 0) throw new Error(`${place}.${twin}: ${names[twin]} is the name of two; ${mend}`)
 }
 
 /** Members of an environment that are no plugins. */

@@ -81,11 +81,13 @@ export const fetchOf = (listener: RequestListener): FetchRequest => {
         path: pathname + search,
         headers: headersOf(request),
       })
-      const leave = () => near.destroy(signal.reason as Error)
+      let answer: IncomingMessage | null = null
+      // A reader of the answer learns the reason, as behind the platform's own fetch.
+      const leave = () => (answer ?? near).destroy(signal.reason as Error)
       signal.addEventListener('abort', leave, { once: true })
       near.once('close', () => signal.removeEventListener('abort', leave))
       asking.once('error', (error) => reject(signal.aborted ? signal.reason : error))
-      asking.once('response', (message) => resolve(answerOf(message, method)))
+      asking.once('response', (message) => resolve(answerOf((answer = message), method)))
       server.emit('connection', far)
       if (body === null) return void asking.end()
       const sent = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])

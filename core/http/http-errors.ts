@@ -1,11 +1,18 @@
-import { BadRequest, GatewayError, NotFound, Unavailable } from '../errors.ts'
+import { BadRequest, Forbidden, GatewayError, NotFound, TooMany, Unauthorized, Unavailable } from '../errors.ts'
 
-/** Errors of the HTTP library become ours; anything else is a fault and says nothing. */
+/**
+ * Errors of the HTTP library become ours; anything else is a fault and says nothing. Errors of vendors' clients have a
+ * `status` too, and the library's alone have `expose`.
+ */
 export const knownError = (thrown: unknown): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
-  const { status, code } = (thrown ?? {}) as { readonly status?: unknown; readonly code?: unknown }
+  const { status, code, expose } = (thrown ?? {}) as Readonly<Record<'status' | 'code' | 'expose', unknown>>
   if (code === 'ERR_INVALID_URL') return new BadRequest('Malformed request', { cause: thrown })
+  if (expose !== true) return new Unavailable(undefined, { cause: thrown })
+  if (status === 401) return new Unauthorized({ cause: thrown })
+  if (status === 403) return new Forbidden('Forbidden', { cause: thrown })
   if (status === 404) return new NotFound('Not found', { cause: thrown })
+  if (status === 429) return new TooMany('Too many requests', { cause: thrown })
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new BadRequest('Bad request', { cause: thrown })
   return new Unavailable(undefined, { cause: thrown })

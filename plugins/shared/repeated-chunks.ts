@@ -191,3 +191,11 @@ const printedAround = (shape: Shape, print: Print): readonly string[] | null => 
   const once = written.every((mark, at) => text.lastIndexOf(mark) === places[at])
   return inOrder && once ? text.split(/\\u000[12]/) : null
 }
+
+/** The chunk for a caller who did not ask for usage; null for one that carries nothing else. */
+export const withoutUsage = (chunk: Chunk): Chunk | null => {
+  if (chunk.usage === undefined) return chunk
+  if (chunk.usage !== null && chunk.choices.length === 0) return null
+  // Not printed, and a copy without the field costs ten times as much.
+  return { ...chunk, usage: undefined as never }
+}

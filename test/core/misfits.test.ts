@@ -17,6 +17,18 @@ const refusalOf = (make: () => unknown): string => {
   }
 }
 
+const ownTool = plugin({
+  port: Tool,
+  name: 'own',
+  create: () => ({
+    name: 'own',
+    description: 'Does',
+    kind: 'simple' as const,
+    params: v.object({}),
+    run: async () => 1,
+  }),
+})
+
 t.test('a gateway refuses parts of the wrong shape in words', (t) => {
   const bare = createGateway as (parts?: unknown) => unknown
   const cases: readonly (readonly [parts: unknown, words: string])[] = [
@@ -28,6 +40,10 @@ t.test('a gateway refuses parts of the wrong shape in words', (t) => {
     [
       { ...memory(), upstreams: [use(vllm), use(vllm)] },
       'upstreams.1: vllm is the name of two; use(plugin, settings, name) gives another',
+    ],
+    [
+      { ...memory(), tools: [use(ownTool, {}, './own.js'), use(ownTool)] },
+      'tools.1: own is the name of two; leave one of them out',
     ],
   ]
   for (const [parts, words] of cases)

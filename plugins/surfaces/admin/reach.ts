@@ -1,5 +1,6 @@
+import type { BlockList } from 'node:net'
 import type { Limits, Settings } from '../../../core/settings.ts'
-import { admitsAll } from '../../../core/access/addresses.ts'
+import { listOf, rangeOf } from '../../../core/access/addresses.ts'
 import { type Scope, limitsOf } from '../../../core/access/caller.ts'
 import type { KeyRow } from '../../../core/access/key-row.ts'
 
@@ -43,3 +44,18 @@ const atMost = (limit: number | null, most: number | null): boolean =>
 /** Whether the key has each of the wanted scopes. An empty list is always had. */
 export const hasAll = (key: { readonly scopes: readonly Scope[] }, wanted: readonly Scope[]): boolean =>
   wanted.every((scope) => key.scopes.includes(scope))
+
+/** Whether all that the one list admits is admitted by the other, entry by entry; null admits all. */
+export const admitsAll = (own: readonly string[] | null, wanted: readonly string[] | null): boolean => {
+  if (own === null) return true
+  if (wanted === null) return false
+  const ranges = own.map(rangeOf)
+  const wide = new Map<string, BlockList>()
+  return wanted.map(rangeOf).every(({ address, family, prefix }) => {
+    const name = `${family}/${prefix}`
+    // A list also finds addresses of one family within the other, whose lengths say something else.
+    const list = wide.get(name) ?? listOf(ranges.filter((range) => range.family === family && range.prefix <= prefix))
+    wide.set(name, list)
+    return list.check(address, family)
+  })
+}

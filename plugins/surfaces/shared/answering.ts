@@ -4,11 +4,10 @@ import {
   endMark,
   printCompletion,
   split,
-  withoutUsage,
 } from '../../../core/dialects/chat-completions.ts'
 import type { DialectEvent, EventWriter } from '../../../core/dialects/event.ts'
 import { printJson } from '../../shared/print-json.ts'
-import { chunkPrinter } from '../../shared/repeated-chunks.ts'
+import { chunkPrinter, withoutUsage } from '../../shared/repeated-chunks.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { sessionOf } from './session.ts'

@@ -57,3 +57,18 @@ t.test('what it throws is answered in the envelope, without its words', async (t
   t.equal(broken.status, 503)
   t.notMatch(await broken.text(), 'secret')
 })
+
+t.test('a refusal of the HTTP library keeps its status, and the status of a vendor’s client is a fault', async (t) => {
+  const ask = await serving(t, (ctx) => {
+    const status = Number(ctx.path.slice(1))
+    if (status > 0) ctx.throw(status, 'secret words')
+    throw Object.assign(new Error('401 No such key'), { status: 401, headers: {}, error: {} })
+  })
+  for (const status of [400, 401, 403, 404, 429]) {
+    const refused = await ask(`/${status}`)
+    t.equal(refused.status, status)
+    t.notMatch(await refused.text(), 'secret')
+  }
+  t.equal((await ask('/418')).status, 400, 'other refusals are the caller’s, too')
+  t.equal((await ask('/own')).status, 503)
+})

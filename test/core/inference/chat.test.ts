@@ -10,8 +10,8 @@ import {
   split,
   usageOf,
   wireUsage,
-  withoutUsage,
 } from '../../../core/dialects/chat-completions.ts'
+import { withoutUsage } from '../../../plugins/shared/repeated-chunks.ts'
 import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import type { Chunk, Completion } from '../../../core/ports/upstream.ts'
 

@@ -1,9 +1,8 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { admitsAll } from '../../../../core/access/addresses.ts'
 import { changedKey, grantedPowers } from '../../../../plugins/surfaces/admin/grants.ts'
 import type { KeyRow } from '../../../../core/access/key-row.ts'
-import { isWithinBound } from '../../../../plugins/surfaces/admin/reach.ts'
+import { admitsAll, isWithinBound } from '../../../../plugins/surfaces/admin/reach.ts'
 import { SettingsShape } from '../../../../core/settings.ts'
 
 const now = 1_800_000_000_000
