@@ -17,7 +17,7 @@ export const turnBytes = 32 * 1024
 export const partBytes = 64
 
 /** Bytes of an answer that is read whole. */
-const mostAnswerBytes = 64 * 1024 * 1024
+export const mostAnswerBytes = 64 * 1024 * 1024
 /** Bytes of an answer that one turn of the loop reads. */
 const atOnceBytes = 1024 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */

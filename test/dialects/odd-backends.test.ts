@@ -1,4 +1,6 @@
 import '../fakes/unwatched.ts'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import t from 'tap'
 import { type Doors, eventsOf, opened } from '../fakes/doors.ts'
 import type { Take } from '../fakes/recorded.ts'
@@ -91,6 +93,65 @@ t.test('arguments of a call may begin as null', async (t) => {
     deltas.map(({ delta }) => delta),
     ['{"a":1}'],
   )
+})
+
+/** The first piece of a call by this number, whose id is the letter. */
+const begins = (index: number, id: string, args = '') =>
+  chunk({ tool_calls: [{ index, id, type: 'function', function: { name: 'look', arguments: args } }] })
+const goesOn = (index: number, args: string) => chunk({ tool_calls: [{ index, function: { arguments: args } }] })
+
+/** The calls that the vendors’ own clients read from streams of Messages and Responses. */
+const callsBySdks = async ({ base, key }: Doors) => {
+  const anthropic = new Anthropic({ apiKey: key, authToken: null, baseURL: base, maxRetries: 0 })
+  const openai = new OpenAI({ apiKey: key, baseURL: `${base}/v1`, maxRetries: 0 })
+  const look = { name: 'look', input_schema: { type: 'object' as const } }
+  const message = anthropic.messages.stream({ model: 'chat', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], tools: [look] }) // prettier-ignore
+  const { content } = await message.finalMessage()
+  const fun = { type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }
+  const { output } = await openai.responses.stream({ model: 'chat', input: 'Hi', tools: [fun] }).finalResponse()
+  return {
+    messages: content.flatMap((block) => (block.type === 'tool_use' ? [[block.id, block.input]] : [])),
+    responses: output.flatMap((item) => (item.type === 'function_call' ? [[item.call_id, JSON.parse(item.arguments)]] : [])), // prettier-ignore
+  }
+}
+
+t.test('calls whose pieces come in turns reach the clients of Messages and Responses whole', async (t) => {
+  const orders: Readonly<Record<string, readonly object[]>> = {
+    'piece by piece': [begins(0, 'a'), begins(1, 'b'), goesOn(0, '{"x":'), goesOn(1, '{"y":'), goesOn(0, '1}'), goesOn(1, '2}')],
+    'the later one first': [begins(0, 'a'), begins(1, 'b', '{"y"'), goesOn(1, ':2}'), goesOn(0, '{"x":1}')],
+    'in one chunk': [chunk({ tool_calls: [begins(0, 'a', '{'), begins(1, 'b', '{"y":2'), goesOn(0, '"x":1}'), goesOn(1, '}')].flatMap(({ choices }: any) => choices[0].delta.tool_calls) })],
+    'with pieces that bring nothing': [begins(0, 'a', '{"x":1}'), begins(1, 'b', '{"y":2}'), goesOn(0, ''), goesOn(1, '')],
+    'with words between them': [begins(0, 'a', '{"x"'), begins(1, 'b', '{"y"'), goesOn(0, ':1}'), chunk({ content: 'I look.' }), goesOn(1, ':2}')],
+  } // prettier-ignore
+  let playing: Take = streamed()
+  const doors = await opened(t, () => playing)
+  const whole = [['a', { x: 1 }], ['b', { y: 2 }]] // prettier-ignore
+  for (const [name, chunks] of Object.entries(orders)) {
+    playing = streamed(...chunks, chunk({}, 'tool_calls'))
+    t.same(await callsBySdks(doors), { messages: whole, responses: whole }, name)
+  }
+  playing = streamed(begins(0, 'a'), begins(1, 'b', '{"y":2}'), chunk({}, 'tool_calls'))
+  const bare = [['a', {}], ['b', { y: 2 }]] // prettier-ignore
+  t.same(await callsBySdks(doors), { messages: bare, responses: bare }, 'a call without arguments')
+  playing = streamed(begins(0, 'a', '{"x":1}'), begins(1, 'b'), begins(2, 'c', '{}'), goesOn(1, '{"y":2}'), chunk({}, 'tool_calls')) // prettier-ignore
+  const three = [...whole, ['c', {}]]
+  t.same(await callsBySdks(doors), { messages: three, responses: three }, 'behind a call that is whole')
+  playing = streamed(begins(0, 'a'), goesOn(7, '{"x":1}'), chunk({}, 'tool_calls'))
+  await t.rejects(callsBySdks(doors), 'a piece of a call that never begins stays a fault')
+})
+
+t.test('pieces of calls that come one after the other go on as they come', async (t) => {
+  const second = ['{"y"', ':', '2}']
+  const doors = await opened(t, () =>
+    streamed(begins(0, 'a', '{"x":1}'), begins(1, 'b'), ...second.map((piece) => goesOn(1, piece)), chunk({}, 'stop')),
+  )
+  const messages = await doors.call('POST', '/v1/messages', { model: 'chat', max_tokens: 9, tools, stream: true, messages: [{ role: 'user', content: 'Hi' }] }) // prettier-ignore
+  const deltas = eventsOf(await messages.text()).filter(({ type, index }) => type === 'content_block_delta' && index === 1) // prettier-ignore
+  t.same(deltas.map(({ delta }) => delta.partial_json), second) // prettier-ignore
+  const asks = { model: 'chat', input: 'Hi', tools: [{ type: 'function', name: 'look' }], stream: true }
+  const events = eventsOf(await (await doors.call('POST', '/v1/responses', asks)).text())
+  const grown = events.filter(({ type, output_index }) => type.endsWith('arguments.delta') && output_index === 1)
+  t.same(grown.map(({ delta }) => delta), second) // prettier-ignore
 })
 
 t.test('an answer has the id of its first chunk with a choice', async (t) => {

@@ -3,7 +3,7 @@ import { garbled, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
-import { goesOn } from '../open-call.ts'
+import { type CallsInTurn, goesOn, noCalls, released, waits } from '../open-call.ts'
 import { renamed } from '../../../../core/dialects/model-name.ts'
 import { imageText, endOf, idOf, usageOf, type EndReasons } from './answer.ts'
 
@@ -36,6 +36,8 @@ interface Writing {
   blocks: number
   /** The block that grows; a call's has the number that its pieces bear. */
   open: { readonly kind: Kind; readonly index: number; readonly call?: number } | null
+  /** Blocks of the dialect come one after the other. */
+  readonly calls: CallsInTurn
   thoughts: string
   /** The outline of an answer by Responses, as far as no block has it yet. */
   outline: unknown[]
@@ -58,6 +60,7 @@ export const messageEvents = (model: string, seal: Seal) => {
     started: false,
     blocks: 0,
     open: null,
+    calls: noCalls(),
     thoughts: '',
     outline: [],
     ended: { finish_reason: null },
@@ -81,6 +84,10 @@ export const messageEvents = (model: string, seal: Seal) => {
     end(into: EventSink): void {
       if (writing.stopped) return
       if (!writing.begun) begin(writing, into, '')
+      for (const { part, number, text } of released(writing.calls)) {
+        beginCall(writing, into, part, number)
+        growCall(writing, into, text)
+      }
       close(writing, into)
       keepOutline(writing, into)
       event(into, 'message_delta', { delta: endOf(writing.ended, writing.called), usage: usageOf(writing.usage) })
@@ -186,20 +193,33 @@ const keep = (writing: Writing, into: EventSink, keepsake: Keepsake): void =>
 
 /** A piece of a call. Throws UpstreamFailed for arguments of a call whose name never came. */
 const call = (writing: Writing, into: EventSink, part: ToolCallPart & JsonObject, at: number): void => {
-  const { id, function: called } = part
+  const { open, calls } = writing
   const number = part.index ?? at
-  if (writing.open?.call !== number) {
-    if (called?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
-    const name = id ?? `call_${number}`
-    if (part['extra_content'] != null) keep(writing, into, { calls: { [name]: part['extra_content'] } })
-    close(writing, into)
-    keepOutline(writing, into)
-    const index = start(writing, into, { type: 'tool_use', id: name, name: called.name, input: {} })
-    writing.open = { kind: 'tool_use', index, call: number }
-    writing.called = true
+  const text = part.function?.arguments ?? ''
+  if (open?.call !== number) {
+    if (part.function?.name === undefined && text === '') return
+    if (waits(calls, { part, number, text }, open?.call !== undefined)) return
+    beginCall(writing, into, part, number)
   }
-  const json = called?.arguments ?? ''
-  if (json !== '') grow(into, writing.open.index, { type: 'input_json_delta', partial_json: json })
+  growCall(writing, into, text)
+}
+
+const beginCall = (writing: Writing, into: EventSink, part: ToolCallPart & JsonObject, number: number): void => {
+  const { id = `call_${number}`, function: called } = part
+  if (called?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
+  if (part['extra_content'] != null) keep(writing, into, { calls: { [id]: part['extra_content'] } })
+  close(writing, into)
+  keepOutline(writing, into)
+  const index = start(writing, into, { type: 'tool_use', id, name: called.name, input: {} })
+  writing.open = { kind: 'tool_use', index, call: number }
+  writing.calls.grown = ''
+  writing.called = true
+}
+
+const growCall = ({ open, calls }: Writing, into: EventSink, json: string): void => {
+  if (json === '' || open === null) return
+  calls.grown += json
+  grow(into, open.index, { type: 'input_json_delta', partial_json: json })
 }
 
 const begin = (writing: Writing, into: EventSink, id: string): void => {

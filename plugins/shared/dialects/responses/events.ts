@@ -12,7 +12,7 @@ import { printAgain } from '../../print-json.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { goesOn } from '../open-call.ts'
+import { type CallsInTurn, goesOn, noCalls, released, waits } from '../open-call.ts'
 import { wholeDelta } from '../whole-delta.ts'
 import { imageText } from '../messages/answer.ts'
 import { memoryItemOf } from './memory.ts'
@@ -54,7 +54,9 @@ interface Writing {
   thoughts: ReturnType<typeof reasoningItem> | null
   spoken: ReturnType<typeof messageItem> | null
   /** The call that grows, with the number that its pieces bear. */
-  calling: (ReturnType<typeof callItem> & { readonly number: number }) | null
+  calling: (ReturnType<typeof callItem> & { readonly number: number; readonly isFree: boolean }) | null
+  /** Clients know items that come one after the other. */
+  readonly calls: CallsInTurn
   finish: string | null
   usage: WireUsage | null
 }
@@ -80,6 +82,7 @@ const freshWriting = ({
   thoughts: null,
   spoken: null,
   calling: null,
+  calls: noCalls(),
   finish: null,
   usage: null,
 })
@@ -220,22 +223,41 @@ const addedBy = ({ function: own, custom }: ToolCallPart & JsonObject) => {
 }
 
 const grow = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
+  const { calling, calls } = writing
   const number = part.index ?? at
-  const { name, text: json, isFree } = addedBy(part)
-  if (writing.calling?.number !== number) {
-    if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
-    const call_id = part.id ?? writing.tell.id('call')
-    if (part['extra_content'] != null) thinking(writing, into).keepFor(call_id, part['extra_content'])
-    settle(writing, into, null)
-    const tool = writing.known.get(name) ?? { name, namespace: null, custom: isFree }
-    writing.calling = { ...callItem(writing.tell, into, call_id, tool, isFree), number }
+  const { name, text: json } = addedBy(part)
+  const text = json ?? ''
+  if (calling?.number !== number) {
+    if (name === undefined && text === '') return
+    if (waits(calls, { part, number, text }, calling?.isFree === false)) return
+    beginCall(writing, into, part, number)
   }
-  writing.calling.grow(into, json ?? '')
+  growCall(writing, into, text)
+}
+
+const beginCall = (writing: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, number: number): void => {
+  const { name, isFree } = addedBy(part)
+  if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
+  const call_id = part.id ?? writing.tell.id('call')
+  if (part['extra_content'] != null) thinking(writing, into).keepFor(call_id, part['extra_content'])
+  settle(writing, into, null)
+  const tool = writing.known.get(name) ?? { name, namespace: null, custom: isFree }
+  writing.calling = { ...callItem(writing.tell, into, call_id, tool, isFree), number, isFree }
+  writing.calls.grown = ''
+}
+
+const growCall = ({ calling, calls }: Writing, into: EventReceiver, text: string): void => {
+  calls.grown += text
+  calling?.grow(into, text)
 }
 
 const ended = (writing: Writing, into: EventReceiver): JsonObject => {
   const { request, head, tell, output, now } = writing
   begin(writing, into)
+  for (const { part, number, text } of released(writing.calls)) {
+    beginCall(writing, into, part, number)
+    growCall(writing, into, text)
+  }
   settle(writing, into, null)
   if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
     const memory = memoryItemOf(output, tell.seal)
