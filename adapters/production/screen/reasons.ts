@@ -46,8 +46,12 @@ const codeOf = (error: unknown): string | null => {
 const isTimeout = (fault: unknown): boolean =>
   fault instanceof Error && ['TimeoutError', 'AbortError'].includes(fault.name)
 
+/** The fault of a backend whose address is this gateway's own. */
+export const itself = new Error('The backend is this gateway')
+
 /** The reason why a backend or store is unreachable, in words for an operator. No word comes from the other side. */
 export const reasonOf = (fault: unknown): string => {
+  if (fault === itself) return 'it is this gateway itself, so its calls come back; mend baseUrl'
   if (isTimeout(fault)) return 'no answer in time'
   const unproven = fault instanceof UpstreamFailed && fault.code === unverified
   const refusal = unproven ? refusalOf(fault.cause) : null

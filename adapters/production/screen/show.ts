@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
 import type { Gateway } from '../../../core/gateway.ts'
+import { Log } from '../../../core/ports/platform.ts'
 import { missingAbilities } from '../config/installed-packages.ts'
 import type { Config } from '../config/config.ts'
 import type { ShownKey } from '../commands/show-key.ts'
 import { version } from '../config/version.ts'
 import { type StartFacts, plainLines, firstScreen } from './draw.ts'
-import { survey } from '../survey.ts'
+import { ownProviders } from './own-address.ts'
+import { itself } from './reasons.ts'
+import { type Surveyed, survey } from '../survey.ts'
 import { takesColour } from './style.ts'
 
 /** In ms: the longest wait for backends and the enclave. */
@@ -37,6 +40,19 @@ const startOf = async (
   }
 }
 
+/** A backend that is this gateway gets that as its fault, and the log names the provider: each call would come back. */
+const withoutItself = (
+  { config, url }: StartOrigin,
+  { supply }: Pick<Gateway, 'supply'>,
+  backends: readonly Surveyed[],
+): readonly Surveyed[] => {
+  const own = ownProviders(config.providers, url)
+  if (own.length === 0) return backends
+  const { log } = supply({ log: Log })
+  for (const provider of own) log.error('provider.itself', { provider })
+  return backends.map((backend) => (own.includes(backend.name) ? { ...backend, models: null, fault: itself } : backend))
+}
+
 /** The first screen, or its plain lines, after backends and the enclave have answered or time is up. */
 export const drawnScreen = async (
   origin: StartOrigin,
@@ -44,9 +60,10 @@ export const drawnScreen = async (
   key: ShownKey | null,
   terminal: boolean,
 ): Promise<string> => {
-  const [start, found] = await Promise.all([
+  const [start, surveyed] = await Promise.all([
     startOf(origin, key),
     survey(gateway.supply, AbortSignal.timeout(patienceMs)),
   ])
+  const found = { ...surveyed, backends: withoutItself(origin, gateway, surveyed.backends) }
   return terminal ? firstScreen(start, found, takesColour(origin.env)) : plainLines(start, found)
 }
