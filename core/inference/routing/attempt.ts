@@ -84,5 +84,5 @@ export const judgeFault = (breaker: Breaker, pass: Pass, fault: unknown, now: nu
   if (fault instanceof BadRequest) breaker.ok(pass)
   else if (fault instanceof Unauthorized || fault instanceof Forbidden) breaker.ok(pass)
   else if (fault instanceof TooMany || (fault instanceof UpstreamFailed && fault.answered === 429)) breaker.left(pass)
-  else breaker.fault(pass, now)
+  else breaker.fault(pass, now, fault)
 }

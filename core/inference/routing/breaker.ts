@@ -8,11 +8,13 @@ export interface Breaker {
   /** Null while it is open. */
   enter(now: number): Pass | null
   ok(pass: Pass): void
-  fault(pass: Pass, now: number): void
+  fault(pass: Pass, now: number, cause?: unknown): void
   /** The call ended without telling anything of the backend. */
   left(pass: Pass): void
   /** Ms until it would let a call in. */
   rest(now: number): number
+  /** The fault that opened it; null where an operator holds it. */
+  opener(): unknown
   /** Faults since the last call that went well. */
   faultsInRow(): number
   /** Half open: the next call finds out whether the backend is back. */
@@ -62,18 +64,18 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
   let until = 0
   let meant = rest
   let probing = false
-  /** An operator holds it: what an earlier probe says counts no more. */
-  let held = false
+  /** Null where an operator holds it: what an earlier probe says counts no more. */
+  let opener: unknown
 
   /** Ms; never more than was meant, whatever the clock was set to. */
   const leftOf = (now: number): number => (until - now > meant ? 0 : Math.max(0, until - now))
   const close = () => {
     calls.forget()
     until = 0
-    held = false
+    opener = undefined
   }
-  const open = (now: number, ms: number, byHand = false) => {
-    held = byHand
+  const open = (now: number, ms: number, fault: unknown) => {
+    opener = fault
     meant = ms
     until = now + ms
   }
@@ -83,33 +85,34 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
       if (until === 0) return 'plain'
       if (leftOf(now) > 0 || probing) return null
       probing = true
-      held = false
+      opener ??= undefined
       return 'probe'
     },
     ok(pass) {
       if (pass === 'probe') {
         probing = false
-        if (!held) close()
+        if (opener !== null) close()
       } else if (until === 0) {
         calls.record(0)
       }
     },
-    fault(pass, now) {
+    fault(pass, now, cause) {
       if (pass === 'probe') {
         probing = false
-        if (!held) open(now, rest)
+        if (opener !== null) open(now, rest, cause)
       } else if (until === 0) {
         calls.record(1)
-        if (calls.areBad(most, ratio)) open(now, rest)
+        if (calls.areBad(most, ratio)) open(now, rest, cause)
       }
     },
     left(pass) {
       if (pass === 'probe') probing = false
     },
     rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
+    opener: () => opener,
     faultsInRow: calls.inRow,
     state: (now) => (until === 0 ? 'closed' : leftOf(now) > 0 ? 'open' : 'half_open'),
-    hold: (now, ms) => open(now, ms, true),
+    hold: (now, ms) => open(now, ms, null),
     wake: close,
   }
 }

@@ -303,7 +303,9 @@ const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
   if (last !== null) return isFull ? full(course) : withPause(course, last)
   const { clock, breakerOf } = needs
   const soonest = () => Math.min(...plan.order.map(({ id }) => breakerOf(id).rest(clock.now())))
-  return tooLong ?? new Unavailable(undefined, { retryAfter: soonest() })
+  const openers = plan.order.map(({ id }) => breakerOf(id).opener())
+  const isLasting = openers.every((fault) => fault instanceof UpstreamFailed && fault.status === 502 && fault.again)
+  return tooLong ?? (isLasting ? openers[0] : new Unavailable(undefined, { retryAfter: soonest() }))
 }
 
 /** A fault that time heals, with the time of the next try. */

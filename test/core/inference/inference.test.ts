@@ -403,6 +403,39 @@ t.test('run', async (t) => {
     t.equal((await gateway.run({ entry: lone, ability: 'chat' }, ask, never)).answer, 'yes')
   })
 
+  t.test('a fault that an operator has to mend is told while the breaker is open, too', async (t) => {
+    const clock = fakeClock()
+    const lasting = (answered: number) => new UpstreamFailed(undefined, { again: true, answered })
+    const made = () => infer(clock, { routing: { retries: 0, breaker: { faults: 1, rest: 1000 } } })
+    const told = async (gateway: Inference, on: Entry, ...faults: readonly unknown[]) =>
+      gateway.run({ entry: on, ability: 'chat' }, asks(...faults).ask, never).catch((error: unknown) => error)
+    const one = made()
+    const fault = lasting(401)
+    t.equal(await told(one, lone, fault), fault)
+    t.equal(await told(one, lone, 'never asked'), fault, 'the same fault by an open breaker')
+    await clock.pass(1000)
+    const leaving = new AbortController()
+    const probe = t.rejects(one.run({ entry: lone, ability: 'chat' }, (_, signal) => silence(signal), leaving.signal))
+    t.equal(await told(one, lone, 'never asked'), fault, 'while another call finds out')
+    leaving.abort(new Error('left'))
+    await probe
+    t.match(await told(one, lone, 'yes'), { answer: 'yes' })
+    await told(one, lone, fault)
+    one.breakers.of(lone.candidates[0]!.id).hold(clock.now(), 5_000)
+    t.match(await told(one, lone, 'never asked'), { name: 'Unavailable', retryAfter: 5_000 }, 'an operator’s rest')
+
+    const both = made()
+    await told(both, two, lasting(404), lasting(401))
+    t.match(await told(both, two, 'never asked'), { status: 502, answered: 404 })
+    const mixed = made()
+    await told(mixed, two, lasting(401), failed())
+    t.match(
+      await told(mixed, two, 'never asked'),
+      { name: 'Unavailable', retryAfter: 1000 },
+      'time may heal one of two',
+    )
+  })
+
   t.test('refusals and full queues open no breaker', async (t) => {
     const gateway = infer(fakeClock(), { routing: { retries: 0, breaker: { faults: 2 } } })
     for (let i = 0; i < 12; i++) {
