@@ -180,6 +180,36 @@ t.test('results wait for a budget with room, and nothing is booked until then', 
   await refused(t, spent.files.delete(more.output_file_id!), { status: 429 }, 'results that nobody read are booked before they are removed') // prettier-ignore
 })
 
+t.test('results of long prompts that cost more than a whole budget have no time at which they are given', async (t) => {
+  const house = await batchHouse(t)
+  const key = async (costPerDay: number) => (await house.gateway.keys.create({ limits: { costPerDay } })).credential
+  let usage = { prompt_tokens: 40_000, completion_tokens: 0 }
+  house.vendor.instead = ({ url }, response) => {
+    if (!url!.endsWith('/content')) return false
+    const lines = ['one', 'two'].map((custom_id) => JSON.stringify({ custom_id, response: { status_code: 200, body: { usage } } })) // prettier-ignore
+    response.end(lines.join('\n'))
+    return true
+  }
+  const read = async (credential: string, id?: string) => {
+    const file = id ?? (await begin(house.clientOf(credential), line('one'), line('two'))).output_file_id!
+    const answer = await fetch(`${house.base}/v1/files/${file}/content`, { headers: { authorization: `Bearer ${credential}` } }) // prettier-ignore
+    const { error } = answer.status === 200 ? { error: null } : ((await answer.json()) as any)
+    const [after, reset] = ['retry-after', 'x-sealgate-budget-reset'].map((name) => answer.headers.get(name) !== null)
+    return { status: answer.status, code: error?.code, message: error?.message, after, reset, id: file }
+  }
+  const never = { status: 429, code: 'budget_exceeded', message: /costs more than its budget/, after: false, reset: false } // prettier-ignore
+  const poor = await key(30)
+  const { id, ...told } = await read(poor)
+  t.match(told, never, 'each of the two prompts costs 20')
+  t.match(await read(await key(50), id), { status: 200 }, 'a larger budget of the owner pays for them')
+
+  usage = { prompt_tokens: 33_000, completion_tokens: 10_000 }
+  t.match(await read(await key(40)), never, 'the prompts cost 33, and all of it 53')
+  const large = await key(60)
+  t.match(await read(large), { status: 200 })
+  t.match(await read(large), { status: 429, message: /Budget used up/, after: true, reset: true }, 'tomorrow has room')
+})
+
 t.test(
   'OpenAI’s own client runs a batch of Responses, of which the vendor stores nothing and the gateway books all',
   async (t) => {

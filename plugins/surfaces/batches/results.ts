@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { noBounds } from '../../../core/dialects/json-scan.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
-import { BadRequest } from '../../../core/errors.ts'
+import { BadRequest, TooMany } from '../../../core/errors.ts'
 import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { BilledModel, Reservation } from '../../../core/inference/metering/meter.ts'
 import { totalUsage } from '../../../core/inference/metering/tokens.ts'
@@ -85,6 +85,25 @@ export interface Booking {
 }
 
 /**
+ * What is thrown where the charges before this one have taken the room: a time where a budget has it later, and none where
+ * all results together cost more than a whole budget.
+ */
+const refusalOfAll = async (
+  { meter }: Given,
+  caller: Caller,
+  billed: BilledModel,
+  all: readonly Consumption[],
+  refusal: unknown,
+): Promise<unknown> => {
+  if (!(refusal instanceof TooMany) || refusal.code !== 'budget_exceeded' || refusal.retryAfter === null) return refusal
+  const calls = all.reduce((sum, { calls = 1 }) => sum + calls, 0)
+  await (await meter.book(caller, billed, { ...totalUsage(all), calls })).cancel()
+  const { code, limit, headers } = refusal
+  const { 'x-sealgate-budget-reset': _, ...kept } = headers
+  return new TooMany('The request costs more than its budget', { code, limit, headers: kept })
+}
+
+/**
  * Books what results used, once for all readers: the row decides among them. Throws TooMany where a budget has no room; then
  * nothing is booked.
  */
@@ -105,7 +124,7 @@ export const bookResults = async (
     if ((await store.update(things, id, { booked: 1 }, { booked: 0 })) === null) return await giveBack()
   } catch (error) {
     await giveBack()
-    throw error
+    throw reserved.length === 0 ? error : await refusalOfAll(given, caller, billed, all, error)
   }
   for (const [reservation, used] of reserved) await reservation.settle(used, row.provider)
   if (row.batch !== null) await store.update(things, row.batch, { booked: 1 })
