@@ -23,7 +23,7 @@ const isPath = (dotted: string): boolean => dotted.split('.').every((part) => /^
 
 /** Words that follow the name of an account's part without being an id. */
 const plain = new Set(
-  'is are was were has have had does do did can cannot may must to or and for of in on at by with from that which who not id ids limit limits quota rate level settings setting admin owner policy default access may only'.split(
+  'is are was were has have had does do did can cannot may must to or and for of in on at by with from that which who not id ids limit limits quota rate level settings setting admin owner policy default access may only message messages turn turns role input prompt content'.split(
     ' ',
   ),
 )

@@ -408,6 +408,22 @@ t.test('frames that are not as they were sent', async (t) => {
   }
 })
 
+t.test(
+  'a conversation that begins with the assistant goes to Bedrock as it is, whose sentence the caller gets',
+  async (t) => {
+    const sentence = 'A conversation must start with a user message. Try again with a conversation that starts with a user message.' // prettier-ignore
+    const server = await backend(t, () => ({ status: 400, headers: json, body: JSON.stringify({ message: sentence }) }))
+    const upstream = await provided(t, bedrock, recording.settings(server.url))
+    const greeted: ChatBody = { messages: [{ role: 'assistant', content: 'Hello' }, ...messages] }
+    const fault = await failed(completed(upstream, { model: recording.model, stream: false, body: greeted }))
+    t.match(fault, { constructor: BadRequest, told: sentence })
+    t.match(JSON.parse(server.asked[0]!.body.toString()).messages[0], {
+      role: 'assistant',
+      content: [{ text: 'Hello' }],
+    })
+  },
+)
+
 t.test('exceptions inside a stream have their classes', async (t) => {
   const begun = eventFrame('messageStart', '{"role":"assistant"}')
   const thrown = async (kind: string, message: string) => {

@@ -141,6 +141,8 @@ t.test('sentences that say nothing of the operator stay as they are', async (t) 
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     'The models Qwen/Qwen2.5-72B-Instruct, gemini-2.5-pro, claude-3-5-sonnet-20241022 and llama3.2:1b take image/png, e.g. v1.2.3.',
     'Your organization has no access to it, and the user is to ask.',
+    'A conversation must start with a user message. Try again with a conversation that starts with a user message.',
+    'The first content must have the role user, and each user turn a text: user input is empty.',
   ])
     t.equal(redactedSentence(text), text)
 })
