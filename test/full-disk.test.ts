@@ -47,6 +47,8 @@ const fill = (file: string): void => {
   closeSync(to)
 }
 
+const full = 'The disk of the row store is full'
+
 t.test('a full disk can be emptied by who filled it', { skip, timeout: 60_000 }, async (t) => {
   const adapters = await production(checkedConfig({ log: { level: 'silent' } }, {}), folder)
   const gateway = await running(t, adapters, unhurried)
@@ -60,7 +62,7 @@ t.test('a full disk can be emptied by who filled it', { skip, timeout: 60_000 },
   t.equal(await degraded(), undefined)
   fill(join(folder, 'ballast'))
   await t.rejects(gateway.gateway.keys.create({}), { name: 'Unavailable' }, 'nothing goes on it')
-  t.same(await degraded(), ['The disk of the row store is full'])
+  t.same(await degraded(), [full])
   const file = `${gateway.base}/files/encrypted/${data.id}`
   t.equal((await fetch(file, { method: 'DELETE', headers })).status, 200)
   t.equal((await fetch(file, { headers })).status, 404)
@@ -80,19 +82,46 @@ t.test('a statement that finds no room makes its store full, until a write finds
     { name: 'Unavailable' },
   )
   await nextTurn()
-  t.ok(writer.isFull())
+  t.equal(writer.obstacle(), full)
   await writer.run(async () => {})
   await nextTurn()
-  t.notOk(writer.isFull())
+  t.equal(writer.obstacle(), null)
   const alone = writer.run(async () => {
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
   })
   await t.rejects(alone, { name: 'Unavailable' })
   await nextTurn()
-  t.ok(writer.isFull(), 'a statement alone may fail, and its transaction goes on')
+  t.equal(writer.obstacle(), full, 'a statement alone may fail, and its transaction goes on')
   await writer.run(async () => {})
   await nextTurn()
-  t.notOk(writer.isFull())
+  t.equal(writer.obstacle(), null)
+})
+
+t.test('a store that takes no writes for another cause is degraded, until a write goes well', async (t) => {
+  const writer = openWriter(':memory:', 100)
+  t.teardown(() => writer.close())
+  await writer.exec('create table one (data text)')
+  const add = () => writer.run(() => writer.exec("insert into one values ('text')"))
+  const obstacle = async () => {
+    await nextTurn()
+    return writer.obstacle()
+  }
+  await writer.exec('pragma query_only = on')
+  await t.rejects(add(), { name: 'Unavailable', cause: { code: 'SQLITE_READONLY' } })
+  t.equal(await obstacle(), 'The row store takes no writes')
+  await writer.exec('pragma query_only = off')
+  await add()
+  t.equal(await obstacle(), null)
+  for (const [code, words] of [
+    ['SQLITE_IOERR_WRITE', 'The row store takes no writes'],
+    ['SQLITE_CONSTRAINT_CHECK', null],
+  ] as const) {
+    const failing = writer.run(async () => {
+      throw Object.assign(new Error('no'), { code })
+    })
+    await t.rejects(failing, { name: 'Unavailable' })
+    t.equal(await obstacle(), words, code)
+  }
 })
 
 t.test('a content goes before its record where a journal takes no line more', async (t) => {

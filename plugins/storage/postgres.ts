@@ -5,7 +5,7 @@ import { Clock, Log } from '../../core/ports/platform.ts'
 import { decodeJson, decodeText, encodeJson, encodeText } from './postgres/encoding.ts'
 import { buildIndexes } from './postgres/indexing.ts'
 import { migrate } from './postgres/migration.ts'
-import { asUnavailable, openPool, type Pool } from './postgres/pool.ts'
+import { asUnavailable, openPool, type Pool, writeObstacle } from './postgres/pool.ts'
 import { postgresReports } from './postgres/reports.ts'
 import { indexesOf } from './postgres/schema.ts'
 import { statement } from './postgres/statement.ts'
@@ -58,6 +58,19 @@ export default plugin({
     const indexingDue = new Map<string, number>()
     let indexing: Promise<void> = Promise.resolve()
     let migrated: Promise<string> | null = null
+    let obstacle: string | null = null
+
+    /** Of the last write, what kept the write from the table. */
+    const written = async <T>(work: Promise<T>): Promise<T> => {
+      try {
+        const result = await work
+        obstacle = null
+        return result
+      } catch (fault) {
+        obstacle = writeObstacle((fault as Error).cause)
+        throw fault
+      }
+    }
 
     const startIndexing = <T>(kind: Kind<T>): void => {
       const indexes = indexesOf(schema, kind)
@@ -110,14 +123,14 @@ export default plugin({
       async create(kind, id, row) {
         await prepare(kind)
         const sql = `insert into ${table} values ($1, $2, $3) on conflict do nothing`
-        return (await pool.run(sql, [kind.name, encodeText(id), encodeJson(row)])).rowCount === 1
+        return (await written(pool.run(sql, [kind.name, encodeText(id), encodeJson(row)]))).rowCount === 1
       },
       async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
         for (const name of Object.keys(change)) storedName(name)
         const { values, where } = statement(schema, kind.name, encodeText(id), encodeJson(change))
         const set = `update ${table} set data = ${schema}.merge(data, $3) where kind = $1 and id = $2${where(when)}`
         await prepare(kind)
-        return firstOf<T>((await pool.run<Stored>(`${set} returning data::text as data`, values)).rows)
+        return firstOf<T>((await written(pool.run<Stored>(`${set} returning data::text as data`, values))).rows)
       },
       async add(kind, id, deltas, when) {
         const { values, where } = statement(schema, kind.name, encodeText(id), encodeJson(deltas))
@@ -128,17 +141,18 @@ export default plugin({
         await prepare(kind)
         // An explicit commit: otherwise a silent server could apply the addition after the call has failed.
         const added = pool.transaction((client) => client.query<Stored>(sql, [...values])).catch(asUnavailable)
-        const row = firstOf<Record<string, number>>((await added).rows)
+        const row = firstOf<Record<string, number>>((await written(added)).rows)
         return row && Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name] ?? 0]))
       },
       async remove(kind, id, when) {
         const { values, where } = statement(schema, kind.name, encodeText(id))
         await prepare(kind)
         const sql = `delete from ${table} where kind = $1 and id = $2${where(when)}`
-        return (await pool.run(sql, values)).rowCount === 1
+        return (await written(pool.run(sql, values))).rowCount === 1
       },
       list: (kind, query) => listIn(pool, kind, query),
       reports: postgresReports(reportPool, schema, prepare, (kind, query) => listIn(reportPool, kind, query)),
+      obstacle: () => obstacle,
       /** Waits at most `patience` ms. */
       async dispose() {
         closing.abort()

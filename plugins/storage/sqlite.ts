@@ -153,8 +153,8 @@ export default plugin({
           return (await reports()).sums({ work: 'tally', ...rowsIn(from(kind, query)), field, length, part })
         },
       },
+      obstacle: () => writer.obstacle(),
       /** The reports end first, and writes that already wait still reach the disk. */
-      obstacle: () => (writer.isFull() ? 'The disk of the row store is full' : null),
       async dispose() {
         over = true
         await opened?.close()

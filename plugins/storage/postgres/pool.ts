@@ -35,6 +35,17 @@ export interface Pool {
 /** Rejects with Unavailable, with the driver's error as its cause. */
 export const asUnavailable = (cause: unknown): Promise<never> => Promise.reject(new Unavailable(undefined, { cause }))
 
+const diskFull = '53100'
+/** Of a replica or a server that is set to read, and of a disk that fails. */
+const shut: readonly unknown[] = ['25006', '58030']
+
+/** What keeps rows from being written, by the driver's error; null for a fault that concerns only its write. */
+export const writeObstacle = (fault: unknown): string | null => {
+  const code = fault instanceof Error && 'code' in fault ? fault.code : null
+  if (code === diskFull) return 'The disk of the row store is full'
+  return shut.includes(code) ? 'The row store takes no writes' : null
+}
+
 /** `patience` in ms: the wait for a connection, and again for an answer. */
 export const openPool = (reach: Reach, connections: number, patience: number): Pool => {
   const pool = new pg.Pool({

@@ -23,8 +23,8 @@ export interface Writer {
   prepare(sql: string): Promise<Statement>
   /** Resolves when the changes of the work are on the disk. */
   run<R>(work: () => Promise<R>): Promise<R>
-  /** Whether the last write found no room on the disk. */
-  isFull(): boolean
+  /** What kept the last write from the disk; null where nothing did. */
+  obstacle(): string | null
   /** Resolves when the writes that already wait are settled; later writes reject with Unavailable. */
   close(): Promise<void>
 }
@@ -38,12 +38,12 @@ type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
 /**
- * Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. True where
- * the disk had no room.
+ * Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. Gives what
+ * kept them from the disk.
  */
-const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean> => {
+const commit = async (db: Connection, writes: readonly Write[]): Promise<string | null> => {
   const outcomes: (() => void)[] = []
-  let full = false
+  let obstacle: string | null = null
   try {
     await db.exec('begin immediate')
     for (const { work, resolve, reject } of writes) {
@@ -53,7 +53,7 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean
       } catch (fault) {
         // A failed statement undoes only itself, unless the whole transaction is gone.
         if (!db.inTransaction) throw fault
-        full ||= hasNoRoom(fault)
+        obstacle ??= writeObstacle(fault)
         outcomes.push(() => reject(asUnavailable(fault)))
       }
     }
@@ -63,13 +63,21 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<boolean
     const stuck = (second: unknown) => (cause = new AggregateError([fault, second], 'A transaction cannot be undone'))
     if (db.inTransaction) await db.exec('rollback').catch(stuck)
     for (const { reject } of writes) reject(asUnavailable(cause))
-    return full || hasNoRoom(fault)
+    return obstacle ?? writeObstacle(fault)
   }
   for (const settle of outcomes) settle()
-  return full
+  return obstacle
 }
 
-const hasNoRoom = (fault: unknown): boolean => fault instanceof Error && 'code' in fault && fault.code === 'SQLITE_FULL'
+/** Of a disk that fails, and of a file that is damaged, gone or only read. */
+const shut = /^SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/
+
+/** What keeps rows from the disk; null for a fault that concerns only its write. */
+const writeObstacle = (fault: unknown): string | null => {
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : ''
+  if (code === 'SQLITE_FULL') return 'The disk of the row store is full'
+  return shut.test(code) ? 'The row store takes no writes' : null
+}
 
 /**
  * The only writing connection. Commits wait for the disk on another thread. `patience` in ms is the wait for other
@@ -82,7 +90,7 @@ export const openWriter = (file: string, patience: number): Writer => {
   let isDurable = false
   let running: Promise<void> | null = null
   let isClosed = false
-  let isFull = false
+  let obstacle: string | null = null
 
   /** Set once, before the first commit. `fullfsync` is for macOS, where `fsync` leaves bytes in the drive's cache. */
   const makeDurable = async (): Promise<void> => {
@@ -98,9 +106,10 @@ export const openWriter = (file: string, patience: number): Writer => {
         await makeDurable()
       } catch (fault) {
         for (const { reject } of writes) reject(asUnavailable(fault))
+        obstacle = writeObstacle(fault)
         continue
       }
-      isFull = await commit(db, writes)
+      obstacle = await commit(db, writes)
     }
     running = null
   }
@@ -120,7 +129,7 @@ export const openWriter = (file: string, patience: number): Writer => {
         waiting.push({ work, resolve: resolve as Write['resolve'], reject })
         running ??= drain()
       }),
-    isFull: () => isFull,
+    obstacle: () => obstacle,
     async close() {
       isClosed = true
       await running

@@ -46,7 +46,7 @@ const ready = route({
   summary:
     'Whether requests should be sent here: not while starting or draining, nor while the row store is out of reach.',
   access: 'unasked',
-  /** `degraded` names what clients that seal would refuse, and a disk without room; what needs neither is served as ever. */
+  /** `degraded` names what clients that seal would refuse, and stores that take no writes; what needs neither is served as ever. */
   answer: enveloped(v.object({ ready: v.boolean(), degraded: v.optional(v.array(v.string())) })),
   needs: { ...needs, proof: ProofObserver },
   async handle({ signal }, { proof, ...supplied }) {

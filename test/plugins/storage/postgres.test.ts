@@ -273,6 +273,47 @@ t.test('a fault while running is Unavailable, and passes', skip, async (t) => {
   t.same(await store.get(notes, 'a'), note(1))
 })
 
+t.test('a server that only reads is told, until a write goes well', { skip: !ours && 'no server' }, async (t) => {
+  const client = await beside(t, ours!.url)
+  await client.query('set default_transaction_read_only = off')
+  const configure = async (change: string) => {
+    await client.query(`alter system ${change}`)
+    await client.query('select pg_reload_conf()')
+  }
+  const writes: readonly ((store: MetadataStore) => Promise<unknown>)[] = [
+    (store) => store.create(notes, fresh(), note(2)),
+    (store) => store.update(notes, 'a', { created: 2 }),
+    (store) => store.add(counts, 'c', { n: 1 }),
+    (store) => store.remove(notes, 'b'),
+  ]
+  const stores = await Promise.all(
+    writes.map(async (write) => {
+      const { store } = at(t, { url: ours!.url, connections: 1 })
+      await store.create(notes, 'a', note(1))
+      t.equal(store.obstacle?.(), null)
+      const fails = () =>
+        write(store).then(
+          () => false,
+          () => true,
+        )
+      return { store, write: () => write(store), fails }
+    }),
+  )
+  await configure('set default_transaction_read_only = on')
+  for (const { store, write, fails } of stores) {
+    // Each connection reads its settings anew some time after the server was told.
+    await until(fails)
+    await unavailable(t, write(), /25006/)
+    t.equal(store.obstacle?.(), 'The row store takes no writes')
+    t.same(await store.get(notes, 'a').then((row) => row?.name), 'note 1', 'reads go on')
+  }
+  await configure('reset default_transaction_read_only')
+  for (const { store, fails } of stores) {
+    await until(async () => !(await fails()))
+    t.equal(store.obstacle?.(), null)
+  }
+})
+
 t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL server here' }, async (t) => {
   const { store } = at(t, { url: ours!.url, patience: 500, connections: 2 })
   await store.create(notes, 'a', note(1))

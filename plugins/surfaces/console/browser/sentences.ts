@@ -14,7 +14,7 @@ export interface Trouble {
 export interface GatewayState {
   /** What keeps the gateway from being ready; null when nothing does. */
   readonly obstacle: string | null
-  /** What clients that seal would refuse. */
+  /** Names of pieces that clients who seal would refuse, and sentences about anything else. */
   readonly degraded: readonly string[]
   readonly samples: readonly Sample[]
   readonly incidents: readonly Incident[]
@@ -77,7 +77,9 @@ export const troublesOf = (state: GatewayState): readonly Trouble[] => {
       words:
         piece === 'evidence'
           ? 'The gateway refuses the evidence of its own enclave.'
-          : `Clients that seal refuse this gateway: ${piece} is missing or has ended.`,
+          : piece.includes(' ')
+            ? `${piece}.`
+            : `Clients that seal refuse this gateway: ${piece} is missing or has ended.`,
     })),
     ...open.map((incident) => ofIncident(incident, chains, open)),
     ...budgetsOf(samples).flatMap(ofBudget),

@@ -228,7 +228,7 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
   const troubles = troublesOf({
     ...quiet,
     obstacle: 'Draining',
-    degraded: ['evidence', 'crl'],
+    degraded: ['evidence', 'crl', 'The row store takes no writes'],
     samples,
   })
   t.same(
@@ -237,12 +237,13 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
       'The gateway is not ready: Draining.',
       'The gateway refuses the evidence of its own enclave.',
       'Clients that seal refuse this gateway: crl is missing or has ended.',
+      'The row store takes no writes.',
       'The budget of organisation a "b" for a day is used to 91 %.',
     ],
   )
   t.same(
     troubles.map(({ grave }) => grave),
-    [true, true, true, false],
+    [true, true, true, true, false],
   )
   t.end()
 })
