@@ -1,13 +1,15 @@
 import './fakes/unwatched.ts'
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
+import { system } from '../adapters/memory/platform.ts'
 import { production } from '../adapters/production/index.ts'
+import usageJournal from '../adapters/production/usage-journal.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { Unavailable } from '../core/errors.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
@@ -69,6 +71,33 @@ t.test('a full disk can be emptied by who filled it', { skip, timeout: 60_000 },
   t.equal(await degraded(), undefined)
   t.equal((await upload(100_000)).status, 200, 'there is room again')
 })
+
+t.test(
+  'a journal on a disk that fills up keeps whole lines or fails, and goes on when there is room',
+  { skip },
+  (t) => {
+    const usage = join(folder, 'usage')
+    const journals = usageJournal.create({ clock: system.clock }, { folder: usage }, 'usage-journal')
+    const journal = journals.open()!
+    const [name] = readdirSync(usage)
+    const ballast = join(folder, 'ballast')
+    journal.append('first\n')
+    fill(ballast)
+    const line = `${'x'.repeat(3_000)}\n`
+    journal.append(line)
+    t.throws(() => journal.append(line), { message: 'A line has no room' }, 'the page takes a part of the second')
+    t.throws(() => journal.replace([line.repeat(100)]), { code: 'ENOSPC' })
+    t.match(readFileSync(join(usage, name!), 'utf8'), /^first\n/, 'the old lines stay')
+    rmSync(ballast)
+    journal.replace(['second'])
+    journal.append('third\n')
+    t.equal(readFileSync(join(usage, name!), 'utf8'), 'second\nthird\n')
+    t.ok(journal.beat())
+    journal.remove()
+    t.same(readdirSync(usage), [])
+    t.end()
+  },
+)
 
 t.test('a statement that finds no room makes its store full, until a write finds some', async (t) => {
   const writer = openWriter(':memory:', 100)

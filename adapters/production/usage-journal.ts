@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import {
   closeSync,
+  fstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -8,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
   writeSync,
@@ -51,6 +53,24 @@ const lives = (pid: number): boolean => {
   }
 }
 
+/** The lines are on their way, and the descriptor is gone, whatever the system answers. */
+const close = (descriptor: number): void => {
+  try {
+    closeSync(descriptor)
+  } catch {
+    // Nothing is left to do.
+  }
+}
+
+/** Removes a half-written file, which nobody reads. */
+const drop = (file: string): void => {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // It takes room and nothing else.
+  }
+}
+
 /** Files of lines in a folder that processes share, one for each process. */
 export default plugin({
   port: UsageJournal,
@@ -69,28 +89,44 @@ export default plugin({
 
     const journalAt = (name: string): Journal => {
       const file = join(folder, name)
+      const next = `${file}.next`
       let descriptor = openSync(file, 'a', 0o600)
-      const inode = () => statSync(file, { throwIfNoEntry: false })?.ino
-      let known = inode()
+      let known = fstatSync(descriptor).ino
       return {
-        append: (lines) => void writeSync(descriptor, lines),
+        append(lines) {
+          // A disk that fills up takes a part, without an error.
+          if (writeSync(descriptor, lines) < Buffer.byteLength(lines)) throw new Error('A line has no room')
+        },
         replace(lines) {
-          const next = `${file}.next`
-          writeFileSync(next, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
-          renameSync(next, file)
-          closeSync(descriptor)
-          descriptor = openSync(file, 'a', 0o600)
-          known = inode()
+          const written = openSync(next, 'w', 0o600)
+          let found: number
+          try {
+            writeFileSync(written, lines.map((line) => `${line}\n`).join(''))
+            found = fstatSync(written).ino
+            renameSync(next, file)
+          } catch (cause) {
+            close(written)
+            throw cause
+          }
+          close(descriptor)
+          descriptor = written
+          known = found
         },
         beat() {
-          if (inode() !== known) return false
+          if (statSync(file, { throwIfNoEntry: false })?.ino !== known) return false
           const now = clock.now() / 1000
           utimesSync(file, now, now)
           return true
         },
         remove() {
-          closeSync(descriptor)
-          rmSync(file, { force: true })
+          drop(next)
+          try {
+            rmSync(file, { force: true })
+          } catch {
+            // A folder that lets nothing go may still take the lines out of the file.
+            truncateSync(file)
+          }
+          close(descriptor)
           own.delete(name)
         },
       }
@@ -130,6 +166,7 @@ export default plugin({
           }
           // What follows the last end of a line was never said to be kept.
           const lines = readFileSync(join(folder, mine), 'utf8').split('\n').slice(0, -1)
+          drop(join(folder, `${name}.next`))
           return { journal: journalAt(mine), lines }
         }
         return null

@@ -5,7 +5,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { type Journal, UsageJournal } from './usage-journal.ts'
 import { account, recoveredAccount, type UsageAccount } from './usage-account.ts'
 import { type TagBound, tagBound } from './tags.ts'
-import { usageWriter } from './usage-writer.ts'
+import { usageWriter, voidJournals } from './usage-writer.ts'
 import { lateDays } from './late-days.ts'
 
 /** Adds up in memory and writes now and then, so that no request waits for the store. */
@@ -33,6 +33,7 @@ export const ledger = plugin({
   create: ({ rows, clock, random, log, journals }): UsageLedger => {
     const bound: TagBound = tagBound((whose) => log.warn('usage.tags', { of: 'organization', whose }))
     const writer = usageWriter(rows, lateDays(rows, clock))
+    const voids = voidJournals(rows, log)
     const taken: UsageAccount[] = []
     let own: UsageAccount | null = null
     let calls = 0
@@ -63,15 +64,33 @@ export const ledger = plugin({
       return (own ??= account(Buffer.from(random.bytes(6)).toString('hex'), openJournal(), failed))
     }
 
-    const waiting = () =>
-      [...taken, ...(own === null ? [] : [own])].reduce((sum, { book }) => sum + book.sheets.size, 0)
+    const accounts = (): readonly UsageAccount[] => [...taken, ...(own === null ? [] : [own])]
+    const sheetsOf = (some: readonly UsageAccount[]) => some.reduce((sum, { book }) => sum + book.sheets.size, 0)
+    const waiting = () => sheetsOf(accounts())
+    /** A journal that broke is begun anew as soon as its disk takes lines. */
+    const renew = (): void => {
+      for (const account of accounts()) {
+        if (account.renew(journals.open)) log.info('usage.kept', { rows: account.book.sheets.size })
+        if (account.leavesCopy()) arm()
+      }
+    }
 
     /** False when a row could not be written. */
-    const writeAccount = async ({ book, note }: UsageAccount): Promise<boolean> => {
+    const writeAccount = async (account: UsageAccount): Promise<boolean> => {
+      const { book, note } = account
+      const ready = () => voids.settle(account)
+      try {
+        await ready()
+      } catch (cause) {
+        log.error('usage.unwritten', { rows: waiting() }, cause)
+        return false
+      }
       const sheets = [...book.sheets]
       while (sheets.length > 0) {
         const some = sheets.splice(0, atOnce)
-        const outcomes = await Promise.allSettled(some.map(([name, sheet]) => writer.write(book, name, sheet, note)))
+        const outcomes = await Promise.allSettled(
+          some.map(([name, sheet]) => writer.write(book, name, sheet, note, ready)),
+        )
         const at = outcomes.findIndex(({ status }) => status === 'rejected')
         if (at < 0) continue
         log.error('usage.unwritten', { rows: waiting() }, (outcomes[at] as PromiseRejectedResult).reason)
@@ -119,12 +138,14 @@ export const ledger = plugin({
         const next = found && recoveredAccount(found, failed)
         if (next) {
           log.warn('usage.recovered', { calls: next.estimated, rows: next.account.book.sheets.size })
+          voids.taken(next.account)
           taken.push(next.account)
           arm()
         }
       } catch (cause) {
         failed(cause)
       }
+      renew()
       looking = clock.alarm(lookEvery, takeOver)
     }
     let looking: Alarm | null = journals.lasting ? clock.alarm(every, takeOver) : null
@@ -132,7 +153,7 @@ export const ledger = plugin({
     const count = (note: 'note' | 'later', call: number | null, place: Place, counts: Counts): void => {
       const own = ownAccount()
       // The process that took the journal counts the call, too.
-      if (call !== null && own.keeps() && !own.book.calls.has(call)) return
+      if (call !== null && journals.lasting && !own.book.calls.has(call)) return
       const { tags, day, organization } = place
       const bounded = tags === undefined ? place : { ...place, tags: bound(organization, day, tags) }
       if (!own[note](['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
@@ -144,7 +165,7 @@ export const ledger = plugin({
       open(place, guess) {
         const call = ++calls
         const own = ownAccount()
-        if (own.keeps()) own.later(['open', call, place, guess()])
+        if (journals.lasting) own.later(['open', call, place, guess()])
         return call
       },
       settle: (call, place, counts) => count('later', call, place, counts),
@@ -156,8 +177,10 @@ export const ledger = plugin({
         looking?.off()
         await writing
         for (let left = tries; waiting() > 0 && left > 0; left--) await flush()
+        if (waiting() > 0) renew()
         // What a journal keeps is written by the next process.
-        if (waiting() > 0 && own?.keeps() !== true) log.error('usage.lost', { rows: waiting() })
+        const lost = sheetsOf(accounts().filter(({ keeps }) => !keeps()))
+        if (lost > 0) log.error('usage.lost', { rows: lost })
         alarm?.off()
         own?.leave()
       },

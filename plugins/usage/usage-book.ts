@@ -29,13 +29,15 @@ interface OpenCall {
 export interface UsageBook {
   /** The name under which the process counts its writes in rows. */
   readonly by: string
+  /** How often its journal was begun anew. */
+  edition: number
   readonly calls: Map<number, OpenCall>
   readonly sheets: Map<string, DaySheet>
 }
 
 /** What happens to a book. The same lines in the same order give the same book. */
 export type BookLine =
-  | readonly ['by', name: string]
+  | readonly ['by', name: string, edition?: number]
   | readonly ['open', call: number, place: Place, guess: Counts]
   | readonly ['count', call: number | null, place: Place, counts: Counts]
   | readonly ['cancel', call: number]
@@ -49,7 +51,7 @@ export type BookLine =
 export const mostWaitingRows = 10_000
 
 /** An empty book of the process with this name. */
-export const usageBook = (by: string): UsageBook => ({ by, calls: new Map(), sheets: new Map() })
+export const usageBook = (by: string, edition = 0): UsageBook => ({ by, edition, calls: new Map(), sheets: new Map() })
 
 /** Enters a line. False when some of its counts found no room. */
 export const enter = ({ calls, sheets }: UsageBook, line: BookLine): boolean => {
@@ -91,8 +93,8 @@ const turned = (
 }
 
 /** Lines that give the same book. */
-export const linesOf = ({ by, calls, sheets }: UsageBook): readonly BookLine[] => [
-  ['by', by],
+export const linesOf = ({ by, edition, calls, sheets }: UsageBook): readonly BookLine[] => [
+  ['by', by, edition],
   ...[...calls].map(([call, { place, guess }]): BookLine => ['open', call, place, guess]),
   ...[...sheets].map(([name, sheet]): BookLine => ['sheet', name, sheet]),
 ]
@@ -107,7 +109,7 @@ export const bookOf = (lines: readonly string[]): UsageBook | null => {
     }
   })
   if (first?.[0] !== 'by') return null
-  const book = usageBook(first[1])
+  const book = usageBook(first[1], first[2])
   for (const line of rest) enter(book, line)
   return book
 }

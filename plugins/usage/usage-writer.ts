@@ -1,4 +1,6 @@
-import type { Kind, MetadataStore } from '../../core/ports/metadata-store.ts'
+import { kind as kindOf, type Kind, type MetadataStore } from '../../core/ports/metadata-store.ts'
+import type { Log } from '../../core/ports/platform.ts'
+import type { UsageAccount } from './usage-account.ts'
 import { type BookLine, type DaySheet, billedTo, mostWaitingRows, type SheetRow, type UsageBook } from './usage-book.ts'
 import { sharedId, shares, type SharedRow, usages } from './usage-rows.ts'
 
@@ -12,8 +14,17 @@ type CountedRow = Readonly<Record<string, string | number | null>>
 
 /** Writes books into rows. However often a write is tried, and whenever a try arrives, it counts once. */
 export interface UsageWriter {
-  /** `note` takes what happens, before the next step. Rejects while the store is down; then the write is tried again. */
-  write(book: UsageBook, name: string, sheet: DaySheet, note: (line: BookLine) => void): Promise<void>
+  /**
+   * `note` takes what happens, before the next step, and `ready` is awaited before anything is added. Rejects while the
+   * store is down; then the write is tried again.
+   */
+  write(
+    book: UsageBook,
+    name: string,
+    sheet: DaySheet,
+    note: (line: BookLine) => void,
+    ready: () => Promise<void>,
+  ): Promise<void>
 }
 
 /** `written` is awaited with each row that has new counts. */
@@ -27,7 +38,7 @@ export const usageWriter = (
   const turnIn = async (kind: Kind<CountedRow>, id: string, by: string) => Number((await rows.get(kind, id))?.[by] ?? 0)
 
   return {
-    async write(book, name, sheet, note) {
+    async write(book, name, sheet, note, ready) {
       const kind = (sheet.row.key === undefined ? shares : usages) as Kind<object> as Kind<CountedRow>
       const by = `by:${book.by}`
       let known = turns.get(book)
@@ -41,6 +52,7 @@ export const usageWriter = (
         if (sent === null) return
       }
       const { id, turn, deltas } = sent
+      await ready()
       const sums = await rows.add(kind, id, { ...deltas, [by]: 1 }, { [by]: turn || null })
       const there = sums !== null || (await turnIn(kind, id, by)) > turn
       if (there) await written(sheet.row, `${id}/${book.by}/${turn}`)
@@ -88,4 +100,44 @@ const placeOfTag = async (rows: MetadataStore, row: Omit<SharedRow, `by:${string
   const id = `${prefix}${otherTags}`
   await rows.create(shares, id, { ...row, name: otherTags })
   return id
+}
+
+/** A journal that stayed on a broken disk while its process counted on. Its id is the book with its edition. */
+const voids = kindOf<object>('usage-void')
+
+const idOf = ({ by, edition }: UsageBook): string => `${by}/${edition}`
+
+/** Keeps the counts of a journal that could not be removed from being written a second time. */
+export interface VoidJournals {
+  /** The account may be void: another process may have counted on without its journal. */
+  taken(account: UsageAccount): void
+  /** Awaited before anything of an account is added. Rejects while the store is down. */
+  settle(account: UsageAccount): Promise<void>
+}
+
+/** The mark comes before the first count that goes on without the journal, so one of the two is counted. */
+export const voidJournals = (rows: MetadataStore, log: Log): VoidJournals => {
+  const doubtful = new WeakSet<UsageAccount>()
+  return {
+    taken: (account) => void doubtful.add(account),
+    async settle(account) {
+      const { book } = account
+      if (doubtful.has(account)) {
+        if ((await rows.get(voids, idOf(book))) !== null) {
+          log.warn('usage.void', { rows: book.sheets.size })
+          book.calls.clear()
+          book.sheets.clear()
+        }
+        doubtful.delete(account)
+      }
+      while (account.leavesCopy()) {
+        const id = idOf(book)
+        await rows.create(voids, id, {})
+        // Another write may have marked the journal meanwhile, or a new edition may stand in its place.
+        if (!account.leavesCopy() || id !== idOf(book)) continue
+        account.voided()
+        log.error('usage.behind', { journal: id })
+      }
+    },
+  }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
@@ -27,30 +28,41 @@ const silence = new Promise<never>(() => {})
 interface Shelf {
   readonly kept: Map<string, { lines: string[]; owner: object }>
   readonly gone: Set<object>
-  /** What each sign of life meets. */
-  readonly fault?: Error
+  /** What fails, as on a broken disk. */
+  readonly refused?: Set<keyof Journal | 'open'>
 }
 
-const shelved = ({ kept, gone, fault }: Shelf, owner: object): UsageJournal => {
+/** All that changes something on a disk. */
+const writes = ['open', 'append', 'replace', 'beat', 'remove'] as const
+
+const shelved = ({ kept, gone, refused }: Shelf, owner: object): UsageJournal => {
+  const meet = (work: keyof Journal | 'open') => {
+    if (refused?.has(work)) throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' })
+  }
   const journalAt = (name: string): Journal => {
-    const own = () => {
+    const own = (work: keyof Journal) => {
+      meet(work)
       const args = kept.get(name)
       if (args === undefined || args.owner !== owner) throw new Error('Another process has it')
       return args
     }
     return {
-      append: (lines) => void own().lines.push(...lines.split('\n').slice(0, -1)),
-      replace: (lines) => void (own().lines = [...lines]),
+      append: (lines) => void own('append').lines.push(...lines.split('\n').slice(0, -1)),
+      replace: (lines) => void (own('replace').lines = [...lines]),
       beat() {
-        if (fault !== undefined) throw fault
+        meet('beat')
         return kept.get(name)?.owner === owner
       },
-      remove: () => void (kept.get(name)?.owner === owner && kept.delete(name)),
+      remove() {
+        meet('remove')
+        if (kept.get(name)?.owner === owner) kept.delete(name)
+      },
     }
   }
   return {
     lasting: true,
     open() {
+      meet('open')
       const name = randomUUID()
       kept.set(name, { lines: [], owner })
       return journalAt(name)
@@ -293,12 +305,12 @@ t.test('a journal that cannot be written stops no call, and is no second copy', 
 t.test('a folder that takes no sign of life ends no process, and each count is written once', async (t) => {
   const store = memory.create({}, {}, 'memory')
   const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
-  const fault = Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' })
-  const shelf: Shelf = { kept: new Map(), gone: new Set(), fault }
+  const shelf: Shelf = { kept: new Map(), gone: new Set(), refused: new Set(['beat']) }
   const process = processOf(store, clock, shelf, () => false)
   const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
   const call = process.ledger.open(place, () => ({ requests: 1_000 }))
   process.ledger.add(place, { requests: 1 })
+  shelf.refused!.add('open')
   await clock.pass(6_000)
   t.ok(process.events.includes('usage.unkept'))
   t.equal(shelf.kept.size, 0, 'the journal is no second copy')
@@ -307,4 +319,174 @@ t.test('a folder that takes no sign of life ends no process, and each count is w
   await clock.pass(6_000)
   t.equal((await store.get(usages, 'k/2030-01-31/m'))?.requests, 111)
   await process.dispose()
+})
+
+/** Two processes that share a shelf and a store, of which the first breaks its journal. */
+const breaking = () => {
+  const store = memory.create({}, {}, 'memory')
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const refused: NonNullable<Shelf['refused']> = new Set()
+  const shelf: Shelf = { kept: new Map(), gone: new Set(), refused }
+  const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
+  const down = { isDown: false }
+  const begin = () => processOf(store, clock, shelf, () => down.isDown)
+  const requests = async () => (await store.get(usages, 'k/2030-01-31/m'))?.requests
+  return { clock, shelf, refused, place, down, begin, requests }
+}
+
+t.test('a journal that broke is begun anew, and keeps what came before and meanwhile', async (t) => {
+  const { clock, shelf, refused, place, down, begin, requests } = breaking()
+  const process = begin()
+  const open = (guess: number) => {
+    const call = process.ledger.open(place, () => ({ requests: guess }))
+    process.ledger.keep()
+    return call
+  }
+  down.isDown = true
+  const [early, cut] = [open(1), open(10)]
+  for (const work of ['open', 'append', 'replace'] as const) refused.add(work)
+  process.ledger.add(place, { requests: 100 })
+  const meanwhile = open(1_000)
+  await clock.pass(12_000)
+  t.equal(process.events.filter((event) => event === 'usage.unkept').length, 1, 'one line tells of a break')
+  t.equal(shelf.kept.size, 0)
+  refused.clear()
+  await clock.pass(6_000)
+  t.ok(process.events.includes('usage.kept'))
+  process.ledger.settle(early, place, { requests: 2 })
+  process.ledger.settle(meanwhile, place, { requests: 2_000 })
+  process.ledger.keep()
+  process.kill()
+  down.isDown = false
+  const other = begin()
+  await clock.pass(3_000)
+  t.equal(await requests(), 2_112, 'the call that was cut counts as its guess')
+  t.ok(cut > early)
+  t.equal(shelf.kept.size, 0)
+  await other.dispose()
+})
+
+t.test('a journal that breaks and stays on its disk counts once', async (t) => {
+  for (const [counted, isDown, works] of [
+    ['by its process, where that wrote', false, writes],
+    ['by its process, where the journal breaks within a write', false, ['append', 'open', 'replace', 'remove']],
+    ['by the next process, where nothing was written', true, writes],
+  ] as const) {
+    const { clock, shelf, refused, place, down, begin, requests } = breaking()
+    const process = begin()
+    process.ledger.add({ ...place, backend: 'b', tags: ['t=1'] }, { requests: 1 })
+    for (const work of works) refused.add(work)
+    down.isDown = isDown
+    await clock.pass(1_500)
+    t.equal(await requests(), isDown ? undefined : 1)
+    t.equal(process.events.filter((event) => event === 'usage.behind').length, isDown ? 0 : 1)
+    process.kill()
+    refused.clear()
+    down.isDown = false
+    const other = begin()
+    await clock.pass(8_000)
+    t.equal(await requests(), 1, counted)
+    t.equal(other.events.includes('usage.void'), !isDown)
+    t.equal(shelf.kept.size, 0)
+    await other.dispose()
+  }
+})
+
+t.test('a journal that stays behind is marked also while nothing is counted, and is written anew', async (t) => {
+  const { clock, shelf, refused, place, begin, requests } = breaking()
+  const process = begin()
+  const call = process.ledger.open(place, () => ({ requests: 1 }))
+  process.ledger.keep()
+  for (const work of writes) refused.add(work)
+  await clock.pass(7_000)
+  t.ok(process.events.includes('usage.behind'))
+  refused.clear()
+  await clock.pass(6_000)
+  t.ok(process.events.includes('usage.kept'))
+  t.equal(shelf.kept.size, 1)
+  process.ledger.settle(call, place, { requests: 10 })
+  process.ledger.keep()
+  process.kill()
+  const other = begin()
+  await clock.pass(3_000)
+  t.equal(await requests(), 10, 'the new edition counts')
+  await other.dispose()
+})
+
+t.test('a process whose broken journal was taken meanwhile counts no call of it again', async (t) => {
+  const { clock, shelf, refused, place, down, begin, requests } = breaking()
+  const process = begin()
+  process.ledger.add(place, { requests: 1 })
+  down.isDown = true
+  for (const work of writes) refused.add(work)
+  await clock.pass(1_500)
+  const resume = process.pause()
+  refused.clear()
+  down.isDown = false
+  const other = begin()
+  await clock.pass(3_000)
+  shelf.gone.clear()
+  resume()
+  await clock.pass(7_000)
+  t.ok(process.events.includes('usage.taken'))
+  t.equal(await requests(), 1)
+  await Promise.all([process.dispose(), other.dispose()])
+})
+
+t.test('a process that ends with a broken journal tries it once more', async (t) => {
+  const { clock, shelf, refused, place, down, begin, requests } = breaking()
+  const process = begin()
+  process.ledger.add(place, { requests: 1 })
+  down.isDown = true
+  for (const work of writes) refused.add(work)
+  await clock.pass(1_500)
+  refused.clear()
+  await process.dispose()
+  t.notOk(process.events.includes('usage.lost'))
+  down.isDown = false
+  shelf.gone.add([...shelf.kept.values()][0]!.owner)
+  const other = begin()
+  await clock.pass(3_000)
+  t.equal(await requests(), 1)
+  await other.dispose()
+})
+
+t.test('a journal that goes leaves no half of a new one, and neither does one that is taken', (t) => {
+  const folder = join(t.testdir({}), 'usage')
+  const journals = usageJournal.create({ clock: system.clock }, { folder }, 'usage-journal')
+  const journal = journals.open()!
+  const [name] = readdirSync(folder)
+  writeFileSync(join(folder, `${name}.next`), 'half')
+  journal.remove()
+  t.same(readdirSync(folder), [])
+  const { pid } = spawnSync(process.execPath, ['--eval', ''])
+  const gone = name!.replace(`-${process.pid}-`, `-${pid}-`)
+  for (const file of [gone, `${gone}.next`]) writeFileSync(join(folder, file), 'line\n')
+  journals.take()!.journal.remove()
+  t.same(readdirSync(folder), [])
+  t.end()
+})
+
+t.test('a journal in a folder that lets no file go loses its lines', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'usage-journal-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const isRoot = process.geteuid!() === 0
+  const nobody = 65_534
+  if (isRoot) {
+    chownSync(folder, nobody, nobody)
+    process.seteuid!(nobody)
+  }
+  try {
+    const journal = usageJournal.create({ clock: system.clock }, { folder }, 'usage-journal').open()!
+    journal.append('line\n')
+    chmodSync(folder, 0o500)
+    journal.remove()
+    const [name] = readdirSync(folder)
+    t.equal(readFileSync(join(folder, name!), 'utf8'), '')
+    t.throws(() => journal.replace(['line']), { code: 'EACCES' })
+  } finally {
+    chmodSync(folder, 0o700)
+    if (isRoot) process.seteuid!(0)
+  }
+  t.end()
 })
