@@ -64,7 +64,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
   let until = 0
   let meant = rest
   let probing = false
-  /** Null where an operator holds it: what an earlier probe says counts no more. */
+  /** The fault that opened it; null where an operator holds it, and what an earlier probe says counts no more. */
   let opener: unknown
 
   /** Ms; never more than was meant, whatever the clock was set to. */
@@ -85,7 +85,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
       if (until === 0) return 'plain'
       if (leftOf(now) > 0 || probing) return null
       probing = true
-      opener ??= undefined
+      if (opener === null) opener = undefined
       return 'probe'
     },
     ok(pass) {

@@ -303,10 +303,17 @@ const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
   if (last !== null) return isFull ? full(course) : withPause(course, last)
   const { clock, breakerOf } = needs
   const soonest = () => Math.min(...plan.order.map(({ id }) => breakerOf(id).rest(clock.now())))
-  const openers = plan.order.map(({ id }) => breakerOf(id).opener())
-  const isLasting = openers.every((fault) => fault instanceof UpstreamFailed && fault.status === 502 && fault.again)
-  return tooLong ?? (isLasting ? openers[0] : new Unavailable(undefined, { retryAfter: soonest() }))
+  const lasting = plan.order.map(({ id }) => lastingFault(breakerOf(id).opener()))
+  return (
+    tooLong ?? (lasting.includes(null) ? null : lasting[0]) ?? new Unavailable(undefined, { retryAfter: soonest() })
+  )
 }
+
+/** A fault that an operator has to mend, without the words that another caller met; null for any other. */
+const lastingFault = (fault: unknown): UpstreamFailed | null =>
+  fault instanceof UpstreamFailed && fault.status === 502 && fault.again
+    ? new UpstreamFailed(undefined, { again: true, answered: fault.answered })
+    : null
 
 /** A fault that time heals, with the time of the next try. */
 const withPause = <T, A extends Ability>(course: Course<T, A>, fault: unknown): unknown => {
