@@ -284,6 +284,26 @@ t.test('a guard watches a text across pieces that tell nothing', async (t) => {
     }
 })
 
+t.test('a guard watches the arguments of calls whose pieces come in turns', async (t) => {
+  const piece = (index: number, json: string, more: object = {}) =>
+    chunk({ tool_calls: [{ index, ...more, function: { ...more, arguments: json } }] })
+  const steps = [
+    piece(0, '{"a":"the blue he', { id: 'c', name: 'x' }),
+    piece(1, '{"b":"bl', { id: 'd', name: 'x' }),
+    piece(0, 'ron"}'),
+    piece(1, 'ue"}'),
+    piece(2, '{"c":1}', { id: 'e', name: 'x' }),
+    say('and the blue'),
+    stop,
+  ]
+  const scene = await guarded(t, [list('replace')], ...steps)
+  const events = eventsOf((await (await scene.ask('x', { stream: true })).text()).replace('data: [DONE]', ''))
+  const joined = ['', '', '']
+  for (const { delta } of events.flatMap(({ choices }) => choices))
+    for (const { index, function: call } of delta.tool_calls ?? []) joined[index] += call.arguments
+  t.same(joined, ['{"a":"the ***"}', '{"b":"blue"}', '{"c":1}'])
+})
+
 t.test('a custom tool call passes the guards, and reaches clients of Responses as it is', async (t) => {
   const part = (custom: object, more: object = {}) => chunk({ tool_calls: [Object.assign({ index: 0, custom }, more)] })
   const head = part({ name: 'patch', input: '' }, { id: 'c', type: 'custom' })

@@ -66,8 +66,13 @@ function* wholeText(text: string, watch: TextWatch, pace: Pace): Steps<string> {
   return passed
 }
 
+/** A watch of one text. Arguments tell whether they are whole. */
+interface Channel extends TextWatch {
+  isWhole?(): boolean
+}
+
 /** The watches of texts that grow, by their names. */
-type Channels = Map<string, TextWatch>
+type Channels = Map<string, Channel>
 
 interface Guarding extends Watched {
   /** Of each choice. */
@@ -102,14 +107,24 @@ function* orNothing(into: Chunk[], steps: Steps<void>): Steps<void> {
 
 function* rest(guarding: Guarding, into: Chunk[]): Steps<void> {
   if (guarding.last === null) return
-  for (const index of guarding.choices.keys()) yield* flush(guarding, guarding.last, index, new Set(), into)
+  for (const index of guarding.choices.keys()) yield* flush(guarding, guarding.last, index, new Set(), true, into)
 }
 
-/** Emits what the other channels of a choice hold back, as chunks of their own. */
-function* flush(guarding: Guarding, head: Chunk, index: number, but: ReadonlySet<string>, into: Chunk[]): Steps<void> {
-  const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
+/**
+ * Emits what the other channels of a choice hold back, as chunks of their own. A call whose arguments are not whole waits
+ * for the last chunk: backends may send the pieces of several calls in turns.
+ */
+function* flush(
+  guarding: Guarding,
+  head: Chunk,
+  index: number,
+  but: ReadonlySet<string>,
+  isLast: boolean,
+  into: Chunk[],
+): Steps<void> {
+  const channels: Channels = guarding.choices.get(index) ?? new Map<string, Channel>()
   for (const [name, watch] of channels) {
-    if (but.has(name)) continue
+    if (but.has(name) || (!isLast && watch.isWhole?.() === false)) continue
     channels.delete(name)
     const { text } = yield* waited(watch.end())
     if (text === '') continue
@@ -125,7 +140,7 @@ function* choiceThrough(
   into: Chunk[],
 ): Steps<ChunkChoice | null> {
   const { index, delta, finish_reason, logprobs: _, ...rest } = choice
-  const channels: Channels = guarding.choices.get(index) ?? new Map<string, TextWatch>()
+  const channels: Channels = guarding.choices.get(index) ?? new Map<string, Channel>()
   guarding.choices.set(index, channels)
   const pieces: Growing[] = []
   const blank = withPieces(delta, (growing) => {
@@ -137,7 +152,7 @@ function* choiceThrough(
   if (!isEmpty(delta['audio'])) names.add('audio')
   // A piece that tells nothing may stand amid a text; some backends repeat the role in each.
   if (finish_reason != null || names.size > 0 || !isEmpty({ ...blank, role: null }))
-    yield* flush(guarding, head, index, names, into)
+    yield* flush(guarding, head, index, names, finish_reason != null, into)
   const next: string[] = []
   for (const growing of pieces)
     next.push(growing.piece && (yield* pieceThrough(growing, channels, guarding, finish_reason != null)))
@@ -168,20 +183,32 @@ function* pieceThrough({ name, piece }: Growing, channels: Channels, watched: Wa
 }
 
 /** A text without a guard goes on as it comes. */
-const watchOf = (name: string, watched: Watched): TextWatch =>
+const watchOf = (name: string, watched: Watched): Channel =>
   isArguments(name)
     ? argumentsWatch(watched)
     : (watched.watching() ?? { take: (text) => ({ text }), end: () => ({ text: '' }) })
 
 /** Arguments come whole: a value in them may be cut by an escape of JSON. */
-const argumentsWatch = (watched: Watched): TextWatch => {
+const argumentsWatch = (watched: Watched): Channel => {
   let json = ''
+  let isCut = false
   return {
+    /** Looks once: arguments that another text cut before their end stay so. */
+    isWhole: () => !(isCut ||= !isJson(json)),
     take(piece) {
       json += piece
       if (json.length > mostArguments) throw new UpstreamFailed(undefined, { cause: new Error('Endless arguments') })
       return { text: '' }
     },
     end: () => soon(done(passed(jsonWording(json), watched)), (text) => ({ text })),
+  }
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
