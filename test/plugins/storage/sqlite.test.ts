@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
@@ -35,6 +35,12 @@ const beside = (t: Test, file: string) => {
   const db = new Database(file, { timeout: 5000 })
   t.teardown(() => db.close())
   return db
+}
+
+/** What the work gives, and its ms. */
+const timed = async <T>(work: () => Promise<T>): Promise<readonly [T, number]> => {
+  const start = performance.now()
+  return [await work(), performance.now() - start]
 }
 
 /** Every SQL text that goes by, until the test is over. */
@@ -348,6 +354,36 @@ t.test('closes when all that was asked is done, and is closed then', async (t) =
   await unavailable(t, store.list(counts, { contains: { text: 'n', fields: ['n'] } }))
   await unavailable(t, store.add(counts, 'c1', { n: 1 }))
   t.equal((await at(t, file).store.list(counts, {})).total, 600)
+})
+
+t.test('a backup in the place of a file that a process has closed is the whole state', async (t) => {
+  const file = join(t.testdir(), 'rows.db')
+  const child = inProcess(
+    file,
+    `import Database from 'libsql'
+    const many = (from) =>
+      Promise.all(Array.from({ length: 200 }, (_, nth) => store.create(notes, 'n' + (from + nth), { name: 'a note' })))
+    await many(0)
+    new Database(process.argv[1]).prepare('vacuum into ?').run(process.argv[1] + '.backup')
+    await many(200)
+    await store.dispose()
+    process.exit()`,
+  )
+  t.same(await once(child, 'close'), [0, null])
+  t.equal((await stat(`${file}-wal`).catch(() => null))?.size ?? 0, 0, 'its log is empty or gone')
+  await copyFile(`${file}.backup`, file)
+  t.equal((await at(t, file).store.list(notes, {})).total, 200)
+})
+
+t.test('a store closes at once while another process reads its log', async (t) => {
+  const { store, file } = at(t)
+  await store.create(notes, 'a', note(1))
+  const other = beside(t, file)
+  other.exec('begin; select * from rows')
+  const [, ms] = await timed(async () => store.dispose!())
+  other.exec('commit')
+  t.ok(ms < 2_500, `${Math.round(ms)} ms, of 5000 for another writer`)
+  t.same(await at(t, file).store.get(notes, 'a'), note(1))
 })
 
 t.test('no name gets into SQL that could mean something there', (t) => keepsNamesOut(t, at(t).store))
