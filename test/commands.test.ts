@@ -1,7 +1,7 @@
 import './fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
@@ -128,6 +128,8 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['kek', 'restore'], /kek restore needs either/],
     [['files', 'rm'], /files rm needs the id/],
     [['files', 'put'], /files put needs a file/],
+    [['sweep', '--grace', ''], /--grace is a whole number of milliseconds/],
+    [['sweep', '--grace', '1.5'], /--grace is a whole number of milliseconds/],
     [['files', 'ls'], /--base-url or SEALGATE_URL is needed/],
   ]
   for (const [args, stderr] of cases) t.match(await said(...args), { code: 1, stdout: '', stderr }, args.join(' '))
@@ -148,6 +150,18 @@ t.test('a key gets limits and budgets from the command line', async (t) => {
 })
 
 const isFull = await succeeds(stat('/dev/full'))
+
+t.test('a sweep beside the row store of no gateway removes nothing', async (t) => {
+  const data = join(t.testdir(), 'data')
+  const folder = join(data, 'blobs', 'encrypted', 'acme', 'ada')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, '01890000-0000-7000-8000-000000000000.enc'), 'sealed')
+  const sweep = () => command(['sweep', '--grace', '0'], { SEALGATE_DATA: data })
+  t.match(await sweep(), { code: 1, stdout: '', stderr: /nothing is removed: [^]*storage\.metadata and SEALGATE_DATA/ })
+  t.equal((await readdir(folder)).length, 1)
+  await command(['keys', 'create'], { SEALGATE_DATA: data })
+  t.match(await sweep(), { code: 0, stdout: '1 orphans and 0 expired files removed\n' })
+})
 
 t.test('a command whose output is lost says so and fails', { skip: !isFull && 'no /dev/full here' }, async (t) => {
   const { status, stderr } = spawnSync(

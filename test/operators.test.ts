@@ -165,9 +165,12 @@ t.test('a store that is out of reach is named', async (t) => {
   const file = join(t.testdir(), 'config.json')
   const metadata = { use: 'postgres', url: 'postgres://nobody@127.0.0.1:1/none' }
   await writeFile(file, JSON.stringify({ storage: { metadata }, enclave: { connect: ['/nowhere'] } }))
-  const { stderr, code } = await commands({ SEALGATE_CONFIG: file, SEALGATE_DATA: t.testdirName })('keys', 'list')
-  t.equal(code, 1)
-  t.match(stderr, /^sealgate: storage\.metadata \(postgres\): .*ECONNREFUSED 127\.0\.0\.1:1/)
+  const command = commands({ SEALGATE_CONFIG: file, SEALGATE_DATA: t.testdirName })
+  for (const words of [['keys', 'list'], ['sweep']]) {
+    const { stderr, code } = await command(...words)
+    t.equal(code, 1)
+    t.match(stderr, /^sealgate: storage\.metadata \(postgres\): .*ECONNREFUSED 127\.0\.0\.1:1/)
+  }
 })
 
 t.test('JSON with comments', (t) => {
