@@ -1,5 +1,7 @@
 import { kind, type MetadataStore } from '../../core/ports/metadata-store.ts'
 import type { Clock } from '../../core/ports/platform.ts'
+import { type Cursor, foldCursor } from './fold-cursor.ts'
+import { dayAfter } from './spans.ts'
 import type { SheetRow } from './usage-book.ts'
 
 /** A day that is over and has new counts, so that its sums are made anew. */
@@ -11,13 +13,22 @@ export interface LateDay {
 /** Marks of late days. Their ids begin with the day, so the oldest day is made anew first. */
 export const lates = kind<LateDay>('usage-late')
 
-/** Marks rows that are written after their day. */
+/** Ms before the end of a day in which a process with a fast clock may already make its sums. */
+const fastMs = 3_600_000
+
+/** Marks rows that are written after their day, or after the day of a process whose clock is fast. */
 export const lateDays =
   (rows: MetadataStore, clock: Clock) =>
   async ({ organization, day }: SheetRow, mark: string): Promise<void> => {
-    if (day >= dayOf(clock.now())) return
+    const now = clock.now()
+    if (day >= dayOf(now + fastMs)) return
+    if (day >= dayOf(now) && !mayBeRead(await foldCursor(rows), day, now)) return
     await rows.create(lates, `${day}/${mark}`, { organization, day })
   }
+
+/** Whether the sums of a day are made, or are being made. */
+const mayBeRead = (cursor: Cursor | null, day: string, now: number): boolean =>
+  cursor !== null && (cursor.day >= day || (cursor.until > now && cursor.day >= dayAfter(day, -1)))
 
 /** The day of a time, in UTC. */
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)

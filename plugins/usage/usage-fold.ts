@@ -1,29 +1,13 @@
 import type { Alarm, Clock, Log, Random } from '../../core/ports/platform.ts'
-import { kind, type MetadataStore, type Reports, type Row } from '../../core/ports/metadata-store.ts'
+import type { MetadataStore, Reports, Row } from '../../core/ports/metadata-store.ts'
 import { lazy } from '../../core/lazy.ts'
+import { type Cursor, cursorId, cursors, foldCursor } from './fold-cursor.ts'
 import type { Tables } from './fold-tables.ts'
 import { type LateDay, lates } from './late-days.ts'
 import { dayAfter, endOfMonth, monthOf } from './spans.ts'
 import { usages } from './usage-rows.ts'
 
 const folding = lazy(() => import('./fold-tables.ts'))
-
-/** How far the sums have come. */
-interface Cursor {
-  /** The last day that has sums. */
-  readonly day: string
-  /** The process that goes on with them, until this time in Unix ms. */
-  readonly by: string
-  readonly until: number
-  /** Of the next reading: sums of a later turn take the place of earlier ones. No two readings share a turn. */
-  readonly turn: number
-}
-
-const cursors = kind<Cursor>('usage-fold')
-const cursorId = 'cursor'
-
-/** The cursor as stored; null before the first sums were begun. */
-export const foldCursor = (rows: MetadataStore): Promise<Cursor | null> => rows.get(cursors, cursorId)
 
 /** Makes the sums of days that are over, in the background. */
 export interface Folding {

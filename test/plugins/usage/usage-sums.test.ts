@@ -8,7 +8,7 @@ import { Overdue } from '../../../core/errors.ts'
 import { lateDays, lates } from '../../../plugins/usage/late-days.ts'
 import { dayAfter, endOfMonth, spansOf } from '../../../plugins/usage/spans.ts'
 import { daySums, type Grouping, groupings } from '../../../plugins/usage/sum-tables.ts'
-import { foldCursor } from '../../../plugins/usage/usage-fold.ts'
+import { cursorId, cursors, foldCursor } from '../../../plugins/usage/fold-cursor.ts'
 import { sharedId, shares, usages } from '../../../plugins/usage/usage-rows.ts'
 import { UsageSums, type UsageQuestion, usageSums } from '../../../plugins/usage/usage-sums.ts'
 import { reportsOf } from '../../../plugins/usage/listed-reports.ts'
@@ -282,6 +282,57 @@ t.test('a year that many look at is read once, and again when late counts have r
   t.ok(isAskedMeanwhile, 'somebody looks while the late count is on its way')
   t.ok(await until(async () => (await requests()) === entry!.requests + 1), 'and then sees it without another turn')
 })
+
+t.test('a count reaches the sums that a process with a fast clock has made before the day is over', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const { clock, parts } = house(given(MetadataStore, 'kept', () => store))
+  const container = parts()
+  t.teardown(() => container.dispose())
+  const { sums } = container.supply({ sums: UsageSums })
+  const [entry] = entries()
+  const { day } = entry!
+  await store.create(usages, idOf(entry!), rowOf(entry!))
+  const passing = (isDone: () => Promise<boolean>) =>
+    until(async () => (await clock.pass(1_000), await isDone()), 20_000, 1)
+  t.ok(await passing(async () => (await foldCursor(store))?.day === dayAfter(today, -1)))
+
+  await store.add(usages, idOf(entry!), { requests: 1 })
+  await lateDays(store, fakeClock(Date.parse(`${day}T23:58:00Z`)))(rowOf(entry!), 'late')
+  t.ok(await passing(async () => (await store.list(lates, { limit: 1 })).rows.length === 0))
+  const question = { by: 'key', organization: null, from: day, to: day, limit: 5 } as const
+  const requests = async () => (await sums.ask(question)).find(({ name }) => name === entry!.key)?.counts.requests
+  t.ok(await until(async () => (await requests()) === entry!.requests + 1))
+})
+
+t.test(
+  'a day that goes on is marked while its sums are made or after, and looked at in its last hour alone',
+  async (t) => {
+    const now = (time: string) => Date.parse(`2030-03-05T${time}:00Z`)
+    const lease = now('23:40')
+    const cases: [
+      time: string,
+      cursor: readonly [day: string, until: number] | null,
+      marked: boolean,
+      looks: number,
+    ][] = [
+      ['22:59', ['2030-03-05', lease], false, 0],
+      ['23:30', null, false, 1],
+      ['23:30', ['2030-03-05', 0], true, 1],
+      ['23:30', ['2030-03-04', lease], true, 1],
+      ['23:50', ['2030-03-04', lease], false, 1],
+      ['23:30', ['2030-03-03', lease], false, 1],
+    ]
+    for (const [time, cursor, marked, looks] of cases) {
+      const store = memory.create({}, {}, 'memory')
+      if (cursor) await store.create(cursors, cursorId, { day: cursor[0], by: 'fast', until: cursor[1], turn: 1 })
+      let found = 0
+      const counted: MetadataStore = { ...store, get: (...all) => (found++, store.get(...all)) }
+      await lateDays(counted, fakeClock(now(time)))({ ...rowOf(entries()[0]!), day: '2030-03-05' }, 'late')
+      const { total } = await store.list(lates, {})
+      t.same([total === 1, found], [marked, looks], `${time} ${cursor}`)
+    }
+  },
+)
 
 t.test('a fold that finds no work leaves its turn, so that nobody forgets what was read', async (t) => {
   const store = memory.create({}, {}, 'memory')
