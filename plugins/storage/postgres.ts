@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 import { Clock, Log } from '../../core/ports/platform.ts'
+import { postgresAddress } from './postgres/address.ts'
 import { decodeJson, decodeText, encodeJson, encodeText } from './postgres/encoding.ts'
 import { buildIndexes } from './postgres/indexing.ts'
 import { migrate } from './postgres/migration.ts'
@@ -32,7 +33,7 @@ export default plugin({
   port: MetadataStore,
   name: 'postgres',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//, 'an address that begins with postgres://')),
+    url: postgresAddress,
     /** The schema of the table; made when missing. */
     schema: v.optional(
       v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_]{0,62}$/, 'a name of lower-case letters, digits and _')),

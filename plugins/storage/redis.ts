@@ -9,6 +9,7 @@ import { keysWith } from './redis/keys.ts'
 import { chooseRange, holds, matches, type RowFields } from './redis/query.ts'
 import { changing, scanning } from './redis/rows.ts'
 import { get } from './redis/scripts.ts'
+import { redisAddress } from './shared/redis-address.ts'
 
 /** A counter that does not exist is 0. */
 const numberAt = (row: RowFields | null, name: string): number =>
@@ -29,7 +30,7 @@ export default plugin({
   port: MetadataStore,
   name: 'redis',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
+    url: redisAddress,
     /** The prefix of all keys, in braces: a cluster keeps all keys in one place. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** In ms: after this time without an answer, Redis counts as down. */

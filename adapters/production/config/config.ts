@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { InsideShape } from '../../../plugins/sealed/enclave-settings.ts'
+import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { flaw } from '../../../core/plugin.ts'
 import {
   type ModelSettings,
@@ -80,9 +81,7 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
       /** The Redis that shares limits and cache. Without it, each process has its own. */
-      redis: v.optional(
-        v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
-      ),
+      redis: v.optional(redisAddress),
       /**
        * In ms: after this time without an answer, Redis counts as down. A request waits at most this long for Redis.
        */

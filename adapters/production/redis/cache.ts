@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
+import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { connectRedis } from './redis.ts'
 
 /** Copies that all processes share. Without Redis the cache is empty, and no caller waits for Redis. */
@@ -10,7 +11,7 @@ export default plugin({
   port: Cache,
   name: 'redis',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
+    url: redisAddress,
     /** The prefix of every key. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** In ms: after this time without an answer, Redis counts as down. */

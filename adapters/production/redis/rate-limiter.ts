@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
+import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { connectRedis, type Client } from './redis.ts'
 
 interface Script {
@@ -103,7 +104,7 @@ export default plugin({
   port: RateLimiter,
   name: 'redis',
   settings: v.strictObject({
-    url: v.pipe(v.string(), v.regex(/^rediss?:\/\/./, 'an address that begins with redis:// or rediss://')),
+    url: redisAddress,
     /** The prefix of every key. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** `open` passes requests and counts nothing; `closed` refuses with 503. */

@@ -201,7 +201,7 @@ export const connectRedis = <F>(
     for (; ; delay = retryMs) {
       if (delay > 0) await sleep(delay, undefined, { ref: false, signal: closing.signal }).catch(() => {})
       if (closing.signal.aborted) return
-      const found = await reach()
+      const found = await reach().catch(reasonOf)
       if (typeof found === 'string') {
         tell(found)
         continue

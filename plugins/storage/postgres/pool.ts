@@ -57,7 +57,13 @@ export const openPool = (reach: Reach, connections: number, patience: number): P
     query_timeout: patience + 250,
   })
   // The pool drops idle clients that fail; the next query of a busy client reports its error.
-  pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
+  pool
+    .on('error', () => {})
+    .on('connect', (client) => {
+      client.on('error', () => {})
+      // A database with a stricter default refuses changes of one row at once. The query behind this one reports its error.
+      client.query('set session characteristics as transaction isolation level read committed').catch(() => {})
+    })
   return {
     run: <R extends object>(sql: string, values: readonly Value[]) =>
       pool.query<R>(sql, [...values]).catch(asUnavailable),

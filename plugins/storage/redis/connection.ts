@@ -10,8 +10,8 @@ export interface Connection {
   close(): void
 }
 
-/** A refusal that does not concern the connection. */
-const refusal = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
+/** A refusal that does not concern the connection. Redis 6 puts words of its own before that of a replica to a script. */
+const refusal = /^(?!READONLY|LOADING|MASTERDOWN|ERR Error running script.*-READONLY )[A-Z]+\b/
 
 /** `patience` in ms limits the connecting. The client neither reconnects nor queues: `connection` decides both. */
 const dial = (url: string, patience: number) => {

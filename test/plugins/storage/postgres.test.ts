@@ -237,6 +237,19 @@ t.test('more at once than there are connections', skip, async (t) => {
   t.same(await store.get(counts, 'c'), { n: 300 })
 })
 
+t.test('changes of one row at once are made where the database has a stricter isolation', skip, async (t) => {
+  const strict = new URL(server!.url)
+  strict.searchParams.set('options', '-c default_transaction_isolation=serializable')
+  const { store } = at(t, { url: strict.href })
+  await store.create(notes, 'a', note(1))
+  const all = Array.from({ length: 60 }, (_, nth) => [
+    store.add(counts, 'c', { n: 1 }),
+    store.update(notes, 'a', { created: nth }),
+  ])
+  await Promise.all(all.flat())
+  t.same(await store.get(counts, 'c'), { n: 60 })
+})
+
 t.test('a row that another holds, and a full pool, are waited for only so long', skip, async (t) => {
   const { store, schema } = at(t, { connections: 1, patience: 400 })
   await store.create(notes, 'a', note(1))
@@ -392,4 +405,9 @@ t.test('a wrong setting fails at boot', async (t) => {
   t.throws(() => use(postgres, {}), /url is missing/)
   t.throws(() => use(postgres, { url: 'mysql://h/d' }), /url expected/)
   t.throws(() => use(postgres, { url: 'postgres://h/d', schema: 'a"b' }), /schema expected/)
+  const wrongAddress = { message: /^postgres: url expected an address whose password has %2F [^@]*$/ }
+  for (const rest of ['u:a/b@h/d', 'u:a#b@h/d', 'u:%ff@h/d', 'h:x/d'])
+    t.throws(() => use(postgres, { url: `postgres://${rest}` }), wrongAddress, rest)
+  for (const rest of ['h/d', 'u:a%2Fb@h:1/d', 'u:a%@h/d', 'u:p@/d?host=/tmp', 'h/d?sslrootcert=/nowhere/ca.pem'])
+    t.doesNotThrow(() => use(postgres, { url: `postgresql://${rest}` }), rest)
 })

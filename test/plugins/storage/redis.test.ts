@@ -1,5 +1,7 @@
 import { createClient } from '@keyv/redis'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { clock, log, random } from '../../../adapters/production/platform.ts'
@@ -289,6 +291,23 @@ t.test('a wire that breaks with the answer on it', { skip: !ours && 'no redis-se
   for (const key of remembered) t.ok((await client.pTTL(key)) > 0, 'for a while')
 })
 
+t.test('a replica that Redis 6 tells of in words of its own is no refusal', skip, async (t) => {
+  const words = "You can't write against a read only replica."
+  const reworded = `-ERR Error running script (call to f_0): @user_script:1: @user_script: 1: -READONLY ${words}\r\n`
+  let replicas = 0
+  const failover = createServer((near) => {
+    near.on('error', () => {})
+    if (replicas++ === 0) return void near.on('data', () => near.write(reworded))
+    const far = connect(Number(new URL(server!.url).port), new URL(server!.url).hostname).on('error', () => {})
+    near.pipe(far).pipe(near)
+  }).listen(0, '127.0.0.1')
+  await once(failover, 'listening')
+  t.teardown(() => failover.close())
+  const { store } = at(t, { url: `redis://127.0.0.1:${(failover.address() as AddressInfo).port}` })
+  t.equal(await store.create(notes, 'a', note(1)), true, 'on the next connection')
+  t.equal(replicas, 2)
+})
+
 t.test('a refusal is no reason to hang up', { skip: !ours && 'no redis-server here' }, async (t) => {
   const { store, prefix } = at(t, { url: ours!.url })
   const client = await beside(t, ours!.url)
@@ -323,4 +342,18 @@ t.test('a wrong setting fails at boot', async (t) => {
   // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(redis, {}), /url is missing/)
   t.throws(() => use(redis, { url: 'redis://h', prefix: 'a b' }), /prefix expected/)
+  for (const address of wrongAddresses) t.throws(() => use(redis, { url: address }), wrongAddress, address)
+  for (const rest of ['h', ':a%2Fb%25@h:1', 'u:p@[::1]:1/', 'h/12', 'h?family=6', ':@h'])
+    t.doesNotThrow(() => use(redis, { url: `rediss://${rest}` }), rest)
 })
+
+/** Refused by the driver, which would say the password. */
+const wrongAddresses = [
+  'redis://:a/b@h',
+  'redis://:a%@h',
+  'redis://%ff@h',
+  'redis://h/main',
+  'redis://h/0/',
+  'redis://h:x',
+]
+const wrongAddress = { message: /^redis: url expected an address whose password has %2F [^@]*$/ }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import cachePlugin from '../../../../adapters/production/redis/cache.ts'
 import limiterPlugin from '../../../../adapters/production/redis/rate-limiter.ts'
+import { connectRedis } from '../../../../adapters/production/redis/redis.ts'
 import { clock } from '../../../../adapters/memory/platform.ts'
 import type { Fitting, Port } from '../../../../core/container.ts'
 import { Unavailable } from '../../../../core/errors.ts'
@@ -327,6 +328,11 @@ t.test('settings are checked before anything runs', async (t) => {
   // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(limiterPlugin, { url: 'redis://localhost', whenDown: { places: 'ajar' } }), /whenDown\.places/)
   t.throws(() => use(cachePlugin, { url: 'redis://localhost', prefix: '{}' }), /prefix/)
+  for (const plugin of [limiterPlugin, cachePlugin])
+    t.throws(
+      () => use(plugin as typeof cachePlugin, { url: 'redis://:a/b@localhost' }),
+      /^redis: url expected an address/,
+    )
 })
 
 t.test('no rejection went unheard', async (t) => t.strictSame(unhandled, []))
@@ -349,6 +355,15 @@ t.test('the log has the reason for being down, without the address', async (t) =
     for: 'limits',
     why: 'WRONGPASS',
   })
+  told.length = 0
+  const options = { url: 'redis://:Canary7319%@127.0.0.1:1', patience: 40, prefix: 'p', use: 'cache' } as const
+  const unread = connectRedis({ ...options, log: { info: note, warn: note, error: note } }, (client) => client)
+  await t.rejects(
+    unread.ask((client) => client.ping()),
+    { name: 'Unavailable' },
+  )
+  unread.close()
+  t.same(told, [{ event: 'redis.down', for: 'cache', why: 'URIError' }], 'an address that the driver refuses')
   t.same(await why('redis://127.0.0.1:1'), { event: 'redis.down', for: 'limits', why: 'ECONNREFUSED' })
   const mute = createServer().listen(0, '127.0.0.1')
   await once(mute, 'listening')
