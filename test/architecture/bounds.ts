@@ -3,7 +3,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'adapters/drill': 1421,
   'adapters/local': 3372,
   'adapters/memory': 886,
-  'adapters/production': 11583,
+  'adapters/production': 11588,
   core: 1412,
   'core/access': 695,
   'core/dialects': 1211,
@@ -27,8 +27,8 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed/log': 386,
   'plugins/sealed/retrieval': 1678,
   'plugins/sealed/wire': 1357,
-  'plugins/shared': 12918,
-  'plugins/storage': 2687,
+  'plugins/shared': 12945,
+  'plugins/storage': 2760,
   'plugins/surfaces': 316,
   'plugins/surfaces/admin': 2652,
   'plugins/surfaces/batches': 1485,
@@ -46,7 +46,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/tools': 243,
   'plugins/surfaces/v1': 1488,
   'plugins/tools': 6833,
-  'plugins/usage': 3033,
+  'plugins/usage': 3047,
 }
 
 /** Lines of all rooms of core. This bound never rises. */
