@@ -152,6 +152,23 @@ t.test('without the search all tools are listed by their own schemas', async (t)
   t.notOk(names.includes('findTools'))
 })
 
+t.test('a server of tools gets numbers with every digit and members in their order', async (t) => {
+  const one = await mcpServer(t, issues)
+  const gateway = await house(t, { servers: { tracker: { url: one.url } } })
+  const args = '{"title":"Long","2":1,"id":1234567890123456789}'
+  const call = (name: string, args: string) => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const accept = 'application/json, text/event-stream'
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`
+    return fetch(`${gateway.base}/mcp`, { method: 'POST', headers: { ...headers, accept }, body })
+  }
+  t.match(await (await call('tracker__create_issue', args)).text(), 'Opened: Long')
+  t.match(await (await call('callTool', `{"name":"tracker__create_issue","arguments":${args}}`)).text(), 'Opened: Long')
+  const calls = one.seen.filter(({ body }) => body.includes('tools/call'))
+  t.equal(calls.length, 2)
+  for (const { body } of calls) t.match(body, `"arguments":${args}`)
+})
+
 t.test('a key sees what its scopes, its organisation and the list of the server allow', async (t) => {
   const { url } = await mcpServer(t, issues)
   const gateway = await house(t, {

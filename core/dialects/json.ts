@@ -1,5 +1,5 @@
 import { BadRequest } from '../errors.ts'
-import type { OrderedJson } from '../ports/upstream.ts'
+import { LongNumber, type OrderedJson } from '../ports/decide.ts'
 import { deepestNesting, malformed, mostElements, tooDeep, tooMany } from './json-scan.ts'
 
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -69,7 +69,7 @@ const word = (reading: Reading, expected: string, value: null | boolean): null |
   return value
 }
 
-const scalar = (reading: Reading, code: number): null | boolean | number | string => {
+const scalar = (reading: Reading, code: number): OrderedJson => {
   if (code === 34) return string(reading)
   if (code === 116) return word(reading, 'true', true)
   if (code === 102) return word(reading, 'false', false)
@@ -78,7 +78,8 @@ const scalar = (reading: Reading, code: number): null | boolean | number | strin
   const digits = number.exec(reading.text)
   if (!digits) throw malformed()
   reading.at = number.lastIndex
-  return Number(digits[0])
+  const value = Number(digits[0])
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER || `${value}` === digits[0] ? value : new LongNumber(digits[0])
 }
 
 /** A list or an object whose end has not come, with the key whose value comes next. */
@@ -150,6 +151,7 @@ export const hasEscapedName = (text: string): boolean =>
 /** Maps, however deep, as objects. */
 export const plainOf = (value: OrderedJson): unknown => {
   if (Array.isArray(value)) return value.map(plainOf)
+  if (value instanceof LongNumber) return Number(value)
   return value instanceof Map ? Object.fromEntries([...value].map(([name, member]) => [name, plainOf(member)])) : value
 }
 
@@ -186,15 +188,17 @@ export const membersIn = (value: unknown): number => {
 }
 
 /** JSON text; Maps, however deep, become objects in their own order, and numbers keep every digit. */
-export const print = (value: unknown): string => (holdsMap(value) ? write(value) : (JSON.stringify(value) ?? 'null'))
+export const print = (value: unknown): string => (isOrdered(value) ? write(value) : (JSON.stringify(value) ?? 'null'))
 
-const holdsMap = (value: unknown): boolean => {
+const isOrdered = (value: unknown): boolean => {
   if (!holds(value)) return false
-  return value instanceof Map || (Array.isArray(value) ? value : Object.values(value)).some(holdsMap)
+  if (value instanceof Map || value instanceof LongNumber) return true
+  return (Array.isArray(value) ? value : Object.values(value)).some(isOrdered)
 }
 
 const write = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(write).join()}]`
+  if (value instanceof LongNumber) return value.toString()
   if (!holds(value) || (!(value instanceof Map) && 'toJSON' in value)) return JSON.stringify(value) ?? 'null'
   let members = ''
   for (const [name, member] of value instanceof Map ? value : Object.entries(value)) {

@@ -1,8 +1,11 @@
 import type { BackendAnswer } from './backend-evidence.ts'
 import type { Usage } from './usage.ts'
 
+/** A number of JSON that JavaScript does not hold, by its digits. */
+export class LongNumber extends String {}
+type Scalar = null | boolean | number | string | LongNumber
 /** JSON with Maps for objects, so that keys keep their order. */
-export type OrderedJson = null | boolean | number | string | readonly OrderedJson[] | ReadonlyMap<string, OrderedJson>
+export type OrderedJson = Scalar | readonly OrderedJson[] | ReadonlyMap<string, OrderedJson>
 
 /** A question whose answer is one of a closed set, so that a backend can give each its probability. */
 export type Question =

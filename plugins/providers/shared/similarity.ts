@@ -1,4 +1,5 @@
 import { BadRequest } from '../../../core/errors.ts'
+import { LongNumber } from '../../../core/ports/decide.ts'
 import type { Decided, DecideCall, Distribution, OrderedJson, Question } from '../../../core/ports/upstream.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 
@@ -124,7 +125,7 @@ const asking = /^(do|does|did|is|are|was|were|has|have|had|can|could|will|would|
 /** Structure as a reader would say it: names before values, one after the other. */
 export const proseOf = (value: OrderedJson): string => {
   if (value === null) return ''
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object' || value instanceof LongNumber) return String(value)
   if (isList(value)) return value.map(proseOf).join('. ')
   return [...value].map(([name, inner]) => `${name}: ${proseOf(inner)}`).join('. ')
 }

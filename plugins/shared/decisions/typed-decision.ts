@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { BadRequest } from '../../../core/errors.ts'
+import { LongNumber } from '../../../core/ports/decide.ts'
 import type { OrderedJson, Question } from '../../../core/ports/upstream.ts'
 import { dataUrlOf } from '../data-url.ts'
 import { ModelName } from '../../../core/dialects/model-name.ts'
@@ -202,7 +203,7 @@ const levelsOf = (criteria: OrderedJson | undefined, path: string, report: Repor
 
 /** Instructions and descriptions are of one kind; an absent one is null. */
 const described = (value: OrderedJson | undefined, path: string, report: Report): OrderedJson => {
-  if (typeof value === 'number' || typeof value === 'boolean') {
+  if (typeof value === 'number' || typeof value === 'boolean' || value instanceof LongNumber) {
     report(path, 'expected a string, object, array or null')
     return null
   }

@@ -90,6 +90,15 @@ t.test('keeps what JSON.parse loses', async (t) => {
   t.equal(print([undefined, new Map([['a', undefined]])]), '[null,{}]')
 })
 
+t.test('numbers beyond the exact ones keep their digits, and are numbers as plain values', async (t) => {
+  const text = '{"a":[9007199254740993,-1e400,123456789012345678901234567890.5]}'
+  t.equal(print(readOrdered(text)), text)
+  t.equal(print([readOrdered('9007199254740993')]), '[9007199254740993]')
+  t.same(plainOf(readOrdered(text)), JSON.parse(text))
+  const [exact, short] = ['-9007199254740991', '0.1000000000000000055'].map((digits) => readOrdered(digits))
+  t.same([exact, short], [-9007199254740991, 0.1])
+})
+
 t.test('refuses', async (t) => {
   refused(t, '{"a":1,"b":{"a":1,"a":2}}', 'A key stands twice in one JSON object')
   refused(t, '{"a":1,"\\u0061":2}', 'A key stands twice in one JSON object')

@@ -6,7 +6,7 @@ import type { Completion } from '../../../../core/ports/upstream.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
 import { pricedAt } from '../../../shared/prices.ts'
 import { settled } from '../../shared/settle.ts'
-import type { ClearNeeds, Running } from '../offer.ts'
+import type { Arguments, ClearNeeds, Running } from '../offer.ts'
 import type { ServedTool, ToolResult } from '../served-tools.ts'
 import { mcpSettings } from '../settings.ts'
 
@@ -31,17 +31,21 @@ const guarded = async (passage: Passage, { content, structuredContent, ...rest }
   }
 }
 
-/** Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. */
+/**
+ * Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. Without
+ * guards the server gets the arguments in their order, and numbers with every digit.
+ */
 export const calledTool = async (
   tool: ServedTool,
-  args: Readonly<Record<string, unknown>>,
+  args: Arguments,
+  plain: Readonly<Record<string, unknown>>,
   caller: Caller,
   { servers, filters, meter, settings }: ClearNeeds,
   { signal, pace }: Running,
 ): Promise<ToolResult> => {
   const billed = billedOf(tool.server, mcpSettings.of(settings).servers[tool.server]!.price)
   const passage = passageThrough(filters, { model: billed.name, organization: caller.organization, pace })
-  const { input } = passage === null ? { input: args } : await passage.request({ input: args }, signal)
+  const { input } = passage === null ? { input: args } : await passage.request({ input: plain }, signal)
   const reservation = await meter.reserve(caller, billed, { input: 0, output: 0 })
   const answer = servers.call(caller, tool, input, signal)
   const running = answer.then((answer) => ({ answer, backend: tool.server }))

@@ -1,3 +1,4 @@
+import { print } from '../../../../core/dialects/json.ts'
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { sseEvents } from '../../../shared/sse.ts'
@@ -67,7 +68,7 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
       const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
       const repeated = version === latestRevision ? repeatedHeaders(message) : {}
       const sent = { ...told(), ...repeated, ...asks }
-      const answer = await door(url, { method: 'POST', headers: sent, body: JSON.stringify(message), signal })
+      const answer = await door(url, { method: 'POST', headers: sent, body: print(message), signal })
       if (answer.status >= 200 && answer.status < 300) return answer
       if (answer.status === 404 && session !== null) {
         answer.discard()

@@ -26,7 +26,7 @@ const callParams = v.strictObject({
 
 const offerOf = (tool: ServedTool, caller: Caller, given: ClearNeeds): Offer => ({
   described: tool.described,
-  run: async (args, running) => calledTool(tool, plainArguments(args, mostArguments), caller, given, running),
+  run: async (args, running) => calledTool(tool, args, plainArguments(args, mostArguments), caller, given, running),
 })
 
 const finding = (caller: Caller, { servers }: ClearNeeds): Offer => ({
@@ -59,7 +59,8 @@ const calling = (caller: Caller, given: ClearNeeds): Offer => ({
     const tool = await toolNamed(caller, given, params.name, running.signal)
     if (tool === undefined)
       throw new BadRequest('There is no such tool', { validator: { name: 'Expected one that findTools tells' } })
-    return calledTool(tool, params.arguments, caller, given, running)
+    const own = args.get('arguments')
+    return calledTool(tool, own instanceof Map ? own : new Map(), params.arguments, caller, given, running)
   },
 })
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
+import { print } from '../../../../core/dialects/json.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { fencesFor, freshUser } from '../../../shared/fences.ts'
 import type { ServerSettings } from '../settings.ts'
@@ -76,7 +77,7 @@ export const programLine = (program: Program): Line => {
 
   const send = (message: object): void => {
     if (isOver) throw new SessionOver()
-    child.stdin?.write(`${JSON.stringify(message)}\n`)
+    child.stdin?.write(`${print(message)}\n`)
   }
   const read = async (): Promise<void> => {
     for await (const line of linesOf(child.stdout!)) {
