@@ -1,4 +1,4 @@
-import { badAnswer } from '../../shared/decisions/probabilities.ts'
+import { badAnswer, refusal } from '../../shared/decisions/probabilities.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Completion, Decided, DecideCall, Distribution, Question, Usage } from '../../../core/ports/upstream.ts'
 import { marksOf, messagesFor } from '../../shared/decisions/prompt.ts'
@@ -32,7 +32,8 @@ export const decideByVocabulary = async (
     used.push(usage)
     const marks = marksOf(question, order)
     const odds = oddsOf(completionOf(seen), marks, 1)
-    if (odds === null || odds === 'astray') throw badAnswer(index)
+    if (odds === null) throw badAnswer(index)
+    if (odds === 'astray') return refusal(order.length, odds)
     const probabilities = new Array<number>(order.length).fill(0)
     order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
     // All tokens are visible here: a mark without mass takes several tokens, or the model would never say it.

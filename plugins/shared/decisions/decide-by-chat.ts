@@ -1,4 +1,4 @@
-import { badAnswer } from './probabilities.ts'
+import { badAnswer, refusal } from './probabilities.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { BackendAnswer } from '../../../core/ports/backend-evidence.ts'
 import type {
@@ -112,33 +112,46 @@ interface Read {
 /** Fields that a way of asking leaves out. */
 const none = {}
 
-/** Null where the answer shows no odds, and `astray` where it names no label. */
+/** What a read may show: odds, or how the model declines. */
+type Shown = Odds | 'declined' | 'astray'
+
+/** Null where the answer shows no odds. Throws UpstreamFailed for weights in no known form. */
 const readBy = async (
   reading: Reading,
   way: Way,
-  { question, order }: Read,
+  { question, index, order }: Read,
   signal: AbortSignal,
-): Promise<Odds | 'astray' | null> => {
+): Promise<Shown | null> => {
   const { state, images, model } = reading.call
   const marks = marksOf(question, order)
   const weights = way === 'weights'
   const messages = messagesFor(question, order, state, images, weights)
-  if (weights)
-    return weighedOdds(await complete(reading, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
+  if (weights) {
+    const completion = await complete(reading, { messages, ...weightsFor(marks) }, signal)
+    if (refuses(completion)) return 'declined'
+    const odds = weighedOdds(completion, marks)
+    if (odds === null) throw badAnswer(index)
+    return odds
+  }
   const shown = reading.showing === undefined ? none : await reading.showing(marks, model, signal)
   const body = Object.assign({ messages }, oneToken, shown, way === 'unthinking' ? unthinking : none)
-  return oddsOf(await complete(reading, body, signal), marks, reading.temperature)
+  const completion = await complete(reading, body, signal)
+  return refuses(completion) ? 'declined' : oddsOf(completion, marks, reading.temperature)
 }
 
+/** A model that refuses by itself, or whose filter does. */
+const refuses = ({ choices: [first] }: Completion): boolean =>
+  first?.finish_reason === 'content_filter' || Boolean(first?.message['refusal'])
+
 /** Asks by the best way that the backend takes. */
-const oddsFrom = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Odds> => {
+const oddsFrom = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Shown> => {
   const { lessons, call, taken } = reading
   let refusal: BadRequest | null = null
   for (let step = lessons.get(call.model) ?? 0; ;) {
     const way = ways[step] ?? 'weights'
     try {
       const odds = await readBy(reading, way, read, signal)
-      if (odds === 'astray') throw badAnswer(read.index)
+      if (typeof odds === 'string') return odds
       if (odds !== null) {
         lessons.set(call.model, Math.max(step, lessons.get(call.model) ?? 0))
         taken.add(way)
@@ -156,13 +169,12 @@ const oddsFrom = async (reading: Reading, read: Read, signal: AbortSignal): Prom
 
 const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
   const { order } = read
-  const {
-    probabilities: shown,
-    labelMass,
-    truncated = false,
-  } = order.length <= atSight
-    ? await oddsFrom(reading, read, signal)
-    : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
+  const odds =
+    order.length <= atSight
+      ? await oddsFrom(reading, read, signal)
+      : await readGroups(order, (some, signal) => oddsFrom(reading, { ...read, order: some }, signal), signal)
+  if (typeof odds === 'string') return refusal(order.length, odds)
+  const { probabilities: shown, labelMass, truncated = false } = odds
   const probabilities = new Array<number>(order.length).fill(0)
   for (const [at, place] of order.entries()) probabilities[place] = shown[at] ?? 0
   return labelMass === undefined ? { probabilities, truncated } : { probabilities, labelMass, truncated }
@@ -171,18 +183,22 @@ const distributionOf = async (reading: Reading, read: Read, signal: AbortSignal)
 /** More labels than one read can show: each group by itself, then the winners, which set the proportions. */
 const readGroups = async (
   order: Order,
-  read: (order: Order, signal: AbortSignal) => Promise<Odds>,
+  read: (order: Order, signal: AbortSignal) => Promise<Shown>,
   signal: AbortSignal,
-): Promise<Odds> => {
+): Promise<Shown> => {
   const size = Math.ceil(order.length / Math.ceil(order.length / atSight))
   const groups: Order[] = []
   for (let at = 0; at < order.length; at += size) groups.push(order.slice(at, at + size))
-  const within = await fanOut(groups, groups.length, read, signal)
+  const shown = await fanOut(groups, groups.length, read, signal)
+  const within = shown.filter((odds) => typeof odds !== 'string')
+  const declined = shown.find((odds) => typeof odds === 'string')
+  if (declined !== undefined) return declined
   const winners = within.map(({ probabilities }) => probabilities.indexOf(Math.max(...probabilities)))
   const between = await read(
     groups.map((group, at) => group[winners[at]!]!),
     signal,
   )
+  if (typeof between === 'string') return between
   const raw = within.flatMap(({ probabilities }, at) => {
     const share = between.probabilities[at]! / probabilities[winners[at]!]!
     return probabilities.map((p) => p * share)

@@ -11,7 +11,7 @@ import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { readsOf } from './label-orders.ts'
 import { calibrationOf } from './settings.ts'
 import { advised, calibrated, softened } from './calibration.ts'
-import { isRefused, refused } from './probabilities.ts'
+import { refusedIn } from './probabilities.ts'
 import { type Estimate, tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
 
 /** What a decision needs of the gateway. Calibrations give a `reserve` that charges nobody. */
@@ -75,10 +75,7 @@ export const opinionOf = async (
           prompted = candidate.provider
           const whole = { ...call, model: candidate.model, questions: toAnswer }
           const spent = (usage: Usage) => void used.push(usage)
-          const decided = await consult(candidate, entry.settings.temperature, whole, signal, spent)
-          const declined = decided.distributions.findIndex(isRefused)
-          if (declined >= 0 && !refusals) throw refused(declined)
-          return decided
+          return consult(candidate, entry.settings.temperature, whole, signal, spent)
         },
         signal,
       )
@@ -86,6 +83,9 @@ export const opinionOf = async (
         throw naming(error, open)
       })
     const { answer: decided } = found
+    // A backend that declines has answered: its breaker counts no fault.
+    const declined = refusals ? null : refusedIn(decided.distributions)
+    if (declined !== null) throw naming(declined, open)
     backend = found.backend
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
     const calibration = calibrationOf(entry.settings)

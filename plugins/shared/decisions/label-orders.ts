@@ -1,5 +1,6 @@
 import type { Distribution, Question } from '../../../core/ports/upstream.ts'
 import { best, sizeOf } from './decision-answer.ts'
+import { isRefused } from './probabilities.ts'
 
 /** The places of the labels in the order in which one read shows them. */
 export type Order = readonly number[]
@@ -22,8 +23,10 @@ export const ordersOf = (question: Question, samples: number): readonly Order[] 
   })
 }
 
-/** The mean of several reads, and how far they agree on it. */
+/** The mean of several reads, and how far they agree on it. A question is declined where one of its reads is. */
 export const average = (reads: readonly Distribution[]): Distribution => {
+  const declined = reads.find(isRefused)
+  if (declined !== undefined) return declined
   const first = reads[0]!
   if (reads.length === 1) return alone(first)
   const mean = (of: (read: Distribution) => number) => reads.reduce((sum, read) => sum + of(read), 0) / reads.length

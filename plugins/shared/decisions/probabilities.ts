@@ -40,22 +40,33 @@ export const badAnswer = (index: number, cause?: unknown): UpstreamFailed =>
     cause,
   })
 
+/** How a question is declined: by a refusal, or by an answer that begins with something else than a label. */
+const refusals = {
+  declined: 'the backend refused to answer',
+  astray: 'the model answered beside the labels',
+} as const
+type Declined = keyof typeof refusals
+
 /** The part of an answer in which the backend declines a question; the even probabilities say nothing. */
 interface RefusedQuestion extends Distribution {
-  readonly refused: true
+  readonly refused: Declined
 }
 
 /** A declined question with so many labels. */
-export const refusal = (labels: number): RefusedQuestion => ({
+export const refusal = (labels: number, refused: Declined = 'declined'): RefusedQuestion => ({
   probabilities: new Array<number>(labels).fill(1 / labels),
-  refused: true,
+  refused,
 })
 
 export const isRefused = (answered: Distribution): answered is RefusedQuestion => 'refused' in answered
 
-/** The backend declined to answer a question. Another try would end the same way, so none is made. */
-export const refused = (index: number): UpstreamFailed =>
-  new UpstreamFailed('The backend refused a question', { validator: { [index]: 'the backend refused to answer' } })
+/** The fault of the first declined question, null where each is answered. Another try would end the same way, so none is made. */
+export const refusedIn = (distributions: readonly Distribution[]): UpstreamFailed | null => {
+  const index = distributions.findIndex(isRefused)
+  const question = distributions[index]
+  if (question === undefined || !isRefused(question)) return null
+  return new UpstreamFailed('The backend refused a question', { validator: { [index]: refusals[question.refused] } })
+}
 
 /** The whole answer is in no known form. The next backend is tried. */
 export const unreadable = (cause?: unknown): UpstreamFailed =>

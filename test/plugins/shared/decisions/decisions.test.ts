@@ -11,6 +11,7 @@ import { isRefused, normalised, refusal } from '../../../../plugins/shared/decis
 import { parseSystemOne, printSystemOne, stateWithImages } from '../../../../plugins/shared/decisions/systemone.ts'
 import { printDetail } from '../../../../plugins/shared/decisions/typed-decision-answer.ts'
 import { parseDecision } from '../../../../plugins/shared/decisions/typed-decision.ts'
+import { proseOf } from '../../../../plugins/providers/shared/similarity.ts'
 import { BadRequest, GatewayError, NotFound, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Request } from '../../../../core/http/route.ts'
 import {
@@ -447,6 +448,22 @@ t.test('parse', async (t) => {
     flawed(t, hostile, 'questions.constructor.type', /choice/)
   })
 
+  t.test('numbers that JavaScript does not hold reach the model digit by digit', async (t) => {
+    const long = '{"id":1234567890123456789,"wide":1e400,"list":[-9007199254740993]}'
+    const text = `{"model":"m","state":${long},"questions":{"q":{"type":"noul","instructions":${long},"criteria":{"true":[18446744073709551615]}}}}`
+    const { state, questions } = parseDecision(readOrdered(text))
+    const { upstream, calls } = chatting(opinion)
+    const call = { ...callOf(questions[0]!.question), state }
+    await decideByChat(upstream, call, 1, never)
+    const lines = textOf(calls[0]!.body).split('\n')
+    t.same(lines.slice(0, 4), [long, '', long, 'yes: [18446744073709551615]'])
+    for (const printed of [printSystemOne(call), printDecisions(call)]) t.match(printed, '1234567890123456789')
+    t.equal(proseOf(state), 'id: 1234567890123456789. wide: 1e400. list: -9007199254740993')
+    const bare = text.replace(`"instructions":${long}`, '"instructions":12345678901234567890')
+    const told = fault(BadRequest, { validator: { 'questions.q.instructions': /expected a string/ } })
+    t.throws(() => parseDecision(readOrdered(bare)), told)
+  })
+
   t.test('order and names survive byte for byte', async (t) => {
     const text =
       '{"model":"m","state":{"z":1,"10":2,"2":3},"questions":{"10":{"type":"choice","criteria":{"10":null,"2":"x","b":null,"__proto__":null}},"__proto__":{"type":"noul"},"2":{"type":"score","criteria":["a","b"]}}}'
@@ -527,7 +544,7 @@ t.test('backends of the System-One form', async (t) => {
       t.throws(() => parseSystemOne(text, [noul]), fault(UpstreamFailed, { again: true }))
     }
     t.same(parseSystemOne(answers('{"type":"refusal"}'), [noul]).distributions, [
-      { probabilities: [0.5, 0.5], refused: true },
+      { probabilities: [0.5, 0.5], refused: 'declined' },
     ])
   })
 })
@@ -764,14 +781,12 @@ t.test('reads of a chat model', async (t) => {
     )
   })
 
-  t.test('too little mass on the labels is a fault', async (t) => {
-    await t.rejects(
-      one(noul, [
-        ['The', 0.99],
-        ['yes', 0.005],
-      ]),
-      fault(UpstreamFailed, { validator: { 0: /no valid/ } }),
-    )
+  t.test('a question without mass on its labels is declined', async (t) => {
+    const elsewhere = await one(noul, [
+      ['The', 0.99],
+      ['yes', 0.005],
+    ])
+    t.same(elsewhere, { probabilities: [0.5, 0.5], refused: 'astray' })
     const shaky = await one(noul, [
       ['The', 0.7],
       ['yes', 0.2],
@@ -897,6 +912,33 @@ t.test('reads of a chat model', async (t) => {
     const twenty = chatting(opinion)
     await decideByChat(twenty.upstream, callOf(choice(labels.slice(0, 20))), 1, never)
     t.equal(twenty.calls.length, 1)
+  })
+
+  t.test('a question that the model refuses is declined after one call, in any way of asking', async (t) => {
+    const refusing = (more: object, finish_reason = 'stop'): Completion => {
+      const message = { role: 'assistant', content: null, ...more }
+      return { ...completion(null, null), choices: [{ index: 0, message, finish_reason }] }
+    }
+    const refusals = [refusing({ refusal: 'I can’t help with that.' }), refusing({ content: '' }, 'content_filter')]
+    for (const refused of refusals) {
+      const { upstream, calls } = chatting((body) => (textOf(body).includes('gold') ? refused : opinion(body)))
+      const asking = callOf(noul, choice(['a', 'b', 'c'], 'Where is the gold?'))
+      const { distributions } = await decideByChat(upstream, asking, 1, never)
+      t.same(distributions.map(isRefused), [false, true], 'the other question keeps its answer')
+      t.equal(calls.length, 2)
+      const weighing = chatting((body) => (body['response_format'] ? refused : completion('A', null)))
+      t.same((await decideByChat(weighing.upstream, callOf(noul), 1, never)).distributions.map(isRefused), [true])
+    }
+    const wide = choice(Array.from({ length: 45 }, (_, at) => `label ${at}`))
+    const some = chatting((body) => (textOf(body).includes('label 30') ? refusals[0]! : opinion(body)))
+    t.same(
+      (await decideByChat(some.upstream, callOf(wide), 1, never)).distributions,
+      [refusal(45)],
+      'and a group of it',
+    )
+    const turned = chatting((body) => (/^A: b$/m.test(textOf(body)) ? refusals[0]! : opinion(body)))
+    const twice = { ...callOf(choice(['a', 'b'])), samples: 2 }
+    t.same((await decideByChat(turned.upstream, twice, 1, never)).distributions, [refusal(2)], 'and a read of it')
   })
 
   t.test('one failing question ends the rest', async (t) => {
@@ -1121,6 +1163,30 @@ t.test('the routes', async (t) => {
     )
     t.equal(asked, 1)
     t.same(settled, [['m', null, null]])
+  })
+
+  t.test('questions that models decline close no model', async (t) => {
+    const forbidden = { type: 'noul', instructions: 'Where is the gold?' }
+    const isForbidden = (question: Question) => print(question.instructions).includes('gold')
+    const declining: Upstream = {
+      name: 'declining',
+      models: async () => [],
+      decide: async ({ questions }) => ({
+        distributions: questions.map((question) =>
+          isForbidden(question) ? refusal(2) : { probabilities: [0.5, 0.5] },
+        ),
+        usage: { input: 1, output: 1 },
+        engine: 'native',
+      }),
+    }
+    const astray = chatting((body) => (textOf(body).includes('gold') ? completion('I', [['I', 0.99]]) : opinion(body)))
+    for (const upstream of [declining, astray.upstream]) {
+      const { decide } = house([model('m', [upstream], { decide: true })])
+      const told = fault(UpstreamFailed, { status: 502, retryAfter: null, validator: { 'questions.q': String } })
+      for (let call = 0; call < 12; call++) await t.rejects(decide(body({ q: forbidden })), told, upstream.name)
+      t.ok((await decide(body({ q: ask1 }))).body.answers.q, `${upstream.name} still serves`)
+    }
+    t.equal(astray.calls.length, 13, 'each question is asked once')
   })
 
   t.test('a state beyond every window is refused before a backend is asked', async (t) => {
