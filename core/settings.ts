@@ -21,7 +21,7 @@ export const ModelSettings = v.strictObject({
   id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   name: v.optional(v.string()),
   description: v.optional(v.string(), ''),
-  created: v.optional(v.pipe(v.number(), v.integer()), 0),
+  created: v.optional(v.pipe(v.number(), v.integer(), v.maxValue(253_402_300_799)), 0),
   owned_by: v.optional(v.string()),
   input_modalities: v.optional(v.array(v.string())),
   /** The gateway passes, refuses or drops tools that a vendor runs. By default a request that forces such a tool is refused. */

@@ -141,6 +141,9 @@ export const modelLists = ({ upstreams, cache, clock, log, inside }: Sources) =>
   }
 }
 
+/** The end of the year 9999: a later time has another unit than seconds, and no date. */
+const lastSecond = 253_402_300_799
+
 /** The entry of a listed model, with the defaults of the configuration for all that a list does not tell. */
 const found = (
   inside: boolean,
@@ -154,7 +157,7 @@ const found = (
       type: model.type,
       standard: !inside,
       confidential: inside,
-      created: model.created ?? begun,
+      created: model.created === undefined || model.created > lastSecond ? begun : model.created,
       ...(model.description !== undefined && { description: model.description }),
       ...(model.modalities && { input_modalities: [...model.modalities] }),
       upstreams: candidates.map(({ provider }) => ({ provider, model: model.id })),

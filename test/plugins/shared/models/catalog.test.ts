@@ -190,6 +190,20 @@ t.test('from what the providers list', async (t) => {
     t.same(catalog.events, ['models.unlisted'])
   })
 
+  t.test('a time in another unit than seconds counts as unknown', async (t) => {
+    const times = [1_796_003_344, 253_402_300_799, 1_796_003_344_000, 1_796_003_344_000_000]
+    const models = times.map((created, at): Model => ({ id: `m${at}`, type: 'CHAT', created }))
+    const begun = Math.floor(fakeClock().now() / 1000)
+    t.same(
+      (await fresh([provider('a', models)]).list(never)).map(({ settings }) => settings.created),
+      [1_796_003_344, 253_402_300_799, begun, begun],
+    )
+    const configured = (created: number) =>
+      checkedSettings({ models: { m: { created, upstreams: [{ provider: 'a' }] } } })
+    t.ok(configured(253_402_300_799))
+    t.throws(() => configured(1_796_003_344_000), 'and the settings take none')
+  })
+
   t.test('until all have told their models the list is not whole', async (t) => {
     const clock = fakeClock()
     const [a, b] = [provider('a', chatModels('x')), provider('b', new Error())]
