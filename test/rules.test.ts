@@ -182,6 +182,25 @@ t.test('keys, guards, counts and lists', async (t) => {
   const { data } = (await (await doors.call('GET', '/v1/models')).json()) as { data: { id: string }[] }
   t.ok(data.some(({ id }) => id === 'auto'))
   t.equal((await doors.call('GET', '/v1/models/auto')).status, 200)
+  const listed = async (query = '', headers = {}) => {
+    const answer = await doors.call('GET', `/std/models${query}`, undefined, headers)
+    return ((await answer.json()) as { data: { model: string; id: number; usage_mode: string }[] }).data
+  }
+  const catalog = await listed('?type=CHAT')
+  t.match(catalog.at(-1), { model: 'auto', usage_mode: 'standard' })
+  t.equal(new Set(catalog.map(({ id }) => id)).size, catalog.length, 'a rule has an id of its own')
+  t.same(await listed('?type=IMAGE'), [])
+  const narrowed = await listed('', await keyed(['small']))
+  t.same(
+    narrowed.map(({ model }) => model),
+    ['small'],
+    'a key without the rule learns of none',
+  )
+  const deciding = { model: 'auto', state: 1, questions: { q: { type: 'noul' } } }
+  const decided = await doors.call('POST', '/compat/v1/decision', deciding)
+  t.match([decided.status, await decided.json()], [400, { error: /only chats: send it to \/std\/chat\/completions/ }])
+  const unknown = await doors.call('POST', '/compat/v1/decision', deciding, await keyed(['small']))
+  t.equal(unknown.status, 404, 'nor by a decision')
   const streamed = await doors.call('POST', '/v1/messages', {
     model: 'auto',
     max_tokens: 9,

@@ -4,6 +4,7 @@ import { BadRequest } from '../../../core/errors.ts'
 import { picturesWithin } from './media.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { servedModel } from '../models/find-model.ts'
+import { rulesSettings } from '../rules/settings.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
 import { decide, type LargerModel } from './decide.ts'
 import type { DecisionNeeds } from './decide-once.ts'
@@ -32,6 +33,9 @@ const resolve = async (
   return first?.name ?? name
 }
 
+const onlyChats = (entry: Entry | null): boolean =>
+  entry !== null && entry.settings.standard && entry.does.has('chat') && !entry.does.has('decide')
+
 const entryFor = async (
   name: string,
   caller: Caller,
@@ -41,8 +45,9 @@ const entryFor = async (
   const { catalog, settings } = given
   const model = await resolve(name, caller, given, signal)
   const entry = await catalog.find(model, signal)
-  if (entry?.settings.standard && mayUse(caller, entry.name) && entry.does.has('chat') && !entry.does.has('decide')) {
-    const message = 'The model only chats: send it to /' + settings.names.std + '/chat/completions'
+  const isRule = entry === null && Object.hasOwn(rulesSettings.of(settings), model)
+  if (mayUse(caller, entry?.name ?? model) && (isRule || onlyChats(entry))) {
+    const message = `The model only chats: send it to ${settings.prefix}/${settings.names.std}/chat/completions`
     // Any chat model can; whether this one should is for its operator to say.
     const expected = 'expected a model that decides; a chat model does with "decide": true in its settings'
     throw new BadRequest(message, { validator: { model: expected } })

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import { mayUse } from '../../../core/access/caller.ts'
-import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { isListed, catalogEntryOf, listedTypes } from '../../shared/models/listed-model.ts'
+import { ModelRules } from '../../shared/rules/rules.ts'
 import { modelEntry } from '../shared/model-entry.ts'
+
+const finding = lazy(() => import('../shared/usable-models.ts'))
 
 const list = route({
   method: 'GET',
@@ -14,16 +16,12 @@ const list = route({
   access: { scope: 'models.read' },
   query: v.object({ type: v.optional(v.picklist(listedTypes)) }),
   answer: v.object({ object: v.literal('list'), data: v.array(modelEntry) }),
-  needs: { catalog: Catalog },
-  async handle({ caller, query: { type }, signal }, { catalog }) {
-    const all = await catalog.list(signal)
-    // A turn of the loop makes one list: thousands of models take milliseconds.
-    await freeTurn()
-    const entries = all.filter(
-      (entry) =>
-        isListed(entry, 'standard') &&
-        mayUse(caller, entry.name) &&
-        (type === undefined || entry.settings.type === type),
+  needs: { catalog: Catalog, rules: ModelRules },
+  async handle(request, listed) {
+    const { type } = request.query
+    const { usable } = await finding()
+    const entries = (await usable(request, listed)).filter(
+      (entry) => isListed(entry, 'standard') && (type === undefined || entry.settings.type === type),
     )
     return json({ object: 'list', data: entries.map((entry) => catalogEntryOf(entry, 'standard')) })
   },

@@ -27,12 +27,14 @@ interface Listed {
   readonly rules: readonly ModelRules[]
 }
 
-/** A rule is listed as its model for what is undecided, under its own name; null where no rule has the name. */
+/** A rule is listed as its model for what is undecided, under its own name and in the clear; null where no rule has the name. */
 const ruled = async (name: string, { catalog, rules }: Listed, signal: AbortSignal): Promise<Entry | null> => {
   for (const rule of rules) {
     const model = rule.otherwise(name)
     const entry = model === null ? null : await catalog.find(model, signal)
-    if (entry !== null) return { ...entry, name, settings: { ...entry.settings, name } }
+    if (entry === null) continue
+    const { id: _, ...settings } = entry.settings
+    return { ...entry, name, settings: { ...settings, name, confidential: false } }
   }
   return null
 }
