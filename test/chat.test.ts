@@ -353,6 +353,8 @@ t.test('bad input is a clear refusal', async (t) => {
     'stream as text': [ask({ stream: canary }), 400, 'stream'],
     'a provider out of pattern': [ask({ provider: `${canary}!` }), 400, 'provider'],
     'a provider too long': [ask({ provider: 'a'.repeat(65) }), 400, 'provider'],
+    'a provider as a list': [ask({ provider: [canary] }), 400, 'provider'],
+    'a provider as an empty list': [ask({ provider: [] }), 400, 'provider'],
     'a provider that is nobody': [ask({ provider: canary.toLowerCase() }), 400, 'provider'],
     'half of a body': [`{"model":"talk","messages":[{"role":"user","content":"${canary}`, 400],
     'a list': [`["${canary}"]`, 400],
@@ -378,6 +380,8 @@ t.test('bad input is a clear refusal', async (t) => {
     ['images/generations', { model: 'drawing', prompt: 'x', n: 11 }, 'n'],
     ['audio/speech', { model: 'speaking', input: 'x', speed: 9 }, 'speed'],
     ['audio/speech', { model: 'speaking', input: 'x', provider: 'A' }, 'provider'],
+    ['audio/speech', { model: 'speaking', input: 'x', provider: ['one'] }, 'provider'],
+    ['embeddings', { model: 'text-embedding', input: 'x', provider: [] }, 'provider'],
   ]
   for (const [path, body, field] of media) {
     const answer = await stage.call('POST', `/std/${path}`, body)

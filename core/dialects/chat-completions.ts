@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isJsonObject, type JsonObject } from './json-object.ts'
 import { ModelName, renamed } from './model-name.ts'
 import { listOf } from '../validate.ts'
 import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
@@ -28,7 +29,7 @@ export const ChatRequest = v.looseObject({
   provider: v.nullish(
     v.union([
       v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens')),
-      v.record(v.string(), v.unknown()),
+      v.intersect([v.record(v.string(), v.unknown()), v.custom<JsonObject>(isJsonObject, 'a name or an object')]),
     ]),
   ),
 })

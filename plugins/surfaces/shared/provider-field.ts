@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ChatRequest } from '../../../core/dialects/chat-completions.ts'
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens'))
 
@@ -6,7 +7,7 @@ const name = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 l
 export const provider = v.nullish(name)
 
 /** The same field where backends may have one of that name: an object is no pin, and theirs. */
-export const anyProvider = v.nullish(v.union([name, v.record(v.string(), v.unknown())]))
+export const anyProvider = ChatRequest.entries.provider
 
 type Provider = v.InferOutput<typeof anyProvider>
 
