@@ -483,6 +483,38 @@ t.test('each choice of each frame has every key, and the delta of an end is empt
   t.same([saidBy(0), saidBy(1)], ['a0b0c0d0', 'a1b1c1d1'], 'and no choice speaks for another')
 })
 
+t.test('all chunks of an answer tell one id, one time and the kind of the interface', async (t) => {
+  const headsOf = async (given: readonly object[]) => {
+    const clock = fakeClock()
+    async function* chunks(): AsyncGenerator<Chunk> {
+      for (const head of given) {
+        yield { ...head, model: 'theirs', choices: chunk({ content: 'a' }).choices } as unknown as Chunk
+        await clock.sleep(500)
+      }
+    }
+    const heads: object[] = []
+    const began = Math.floor(clock.now() / 1000)
+    const reading = (async () => {
+      const shown = { model: 'quiet', counts: true }
+      for await (const { text } of pacedFrames(chunks(), shown, clock, AbortSignal.timeout(60_000))) {
+        const { id, object, created } = JSON.parse(textOf(text)) as Chunk
+        heads.push({ id, object, created })
+      }
+    })()
+    await clock.pass(5_000)
+    await reading
+    return { heads, began }
+  }
+  const whole = { id: 'c1', object: 'chat.completion.chunk', created: 7 }
+  const foreign = { id: 'c2', object: 'chat.completion', created: 8 }
+  t.same((await headsOf([whole, {}, foreign, whole])).heads, [whole, whole, whole, whole])
+  for (const bare of [{}, { id: 12, object: '', created: '7' }, { id: '', created: 1.5 }]) {
+    const { heads, began } = await headsOf([bare, bare, whole])
+    t.match(heads[0], { id: /^chatcmpl-[0-9a-f]{24}$/, object: 'chat.completion.chunk', created: began })
+    t.same(heads, [heads[0], heads[0], heads[0]])
+  }
+})
+
 t.test('a chunk that is longer than a frame comes in several, or its stream fails', async (t) => {
   const paced = async (long: Chunk): Promise<readonly string[]> => {
     const clock = fakeClock()

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type End, Flow, cleanEnd, flowOf, leaveQuietly } from '../../../core/ports/flow.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
@@ -37,6 +38,8 @@ class PacedFrames extends Flow<PacedStream> {
   readonly #clock: Clock
   readonly #signal: AbortSignal
   readonly #queue: Chunk[] = []
+  /** What all chunks of the answer tell alike; null before the first one. */
+  #head: ChunkHead | null = null
   /** When the first frame went; null before. */
   #began: number | null = null
   /** The reader may have the next frame, or the end. */
@@ -101,8 +104,9 @@ class PacedFrames extends Flow<PacedStream> {
 
   #add(chunk: Chunk): void {
     try {
-      const shown = this.#counts || chunk.usage == null ? chunk : withoutUsage(chunk)
-      if (shown === null) return
+      const given = this.#counts || chunk.usage == null ? chunk : withoutUsage(chunk)
+      if (given === null) return
+      const shown = headed(given, (this.#head ??= headOf(given, this.#clock)))
       if (ends(shown)) this.#queue.push(...textThenFinish(shown))
       else this.#queue.push(shown)
     } catch (fault) {
@@ -138,6 +142,19 @@ class PacedFrames extends Flow<PacedStream> {
     go?.()
   }
 }
+
+type ChunkHead = Pick<Chunk, 'id' | 'object' | 'created'>
+
+/** The head of an answer's first chunk; what a backend leaves out or words otherwise is made. */
+const headOf = ({ id, created }: Partial<Chunk>, clock: Clock): ChunkHead => ({
+  id: typeof id === 'string' && id !== '' ? id : `chatcmpl-${randomBytes(12).toString('hex')}`,
+  object: 'chat.completion.chunk',
+  created: Number.isSafeInteger(created) && created! > 0 ? created! : Math.floor(clock.now() / 1000),
+})
+
+/** A chunk with the head of its answer; most backends repeat the head themselves. */
+const headed = (chunk: Chunk, head: ChunkHead): Chunk =>
+  chunk.id === head.id && chunk.created === head.created && chunk.object === head.object ? chunk : { ...chunk, ...head }
 
 /** The chunks of one answer, as they are sealed. */
 export const pacedFrames = (
