@@ -646,6 +646,9 @@ t.test('what the interface says', async (t) => {
       t.match(detailed.body.detail, [{ loc: ['body'], msg: String, type: 'value_error' }])
     }
     t.match((await gateway.decide(body(undefined, { model: 'chatty' }))).body.error, /\/std\/chat\/completions/)
+    const under = await house(t, { prefix: '/ai' })
+    const told = await under.decide(body(undefined, { model: 'chatty' }), {}, '/ai/compat/v1/decision')
+    t.match(told.body.error, 'send it to /ai/std/chat/completions', 'with the prefix of the gateway')
     await refused(t, '{"model"', 400, { error: 'Malformed JSON' })
     await refused(t, '[]', 400, { validator: { body: String } })
     const malformed = await gateway.decide('{"model"', {}, '/compat/v1/systemone')

@@ -105,6 +105,17 @@ t.test('paths that people try are answered with where to go', async (t) => {
     const told = (await answer.json()) as { readonly error: unknown }
     t.match(path.startsWith('/v1/') ? told.error : { message: told.error }, { message: error }, path)
   }
+  const under = await running(t, memory(), { prefix: '/ai' })
+  for (const [path, error] of [
+    ['/api/chat', 'Not found: it is /ai/v1/chat/completions'],
+    ['/swagger', 'Not found: it is /ai/docs'],
+    ['/std', 'Not found: this is the beginning of paths; /ai/docs lists them'],
+    ['/std/v1/chat/completions', 'Not found: the base URL ends in /ai/std, without /v1'],
+    ['/compat/v1/v1/decision', 'Not found: the base URL ends in /ai/compat, without /v1'],
+  ]) {
+    const answer = await fetch(`${under.base}/ai${path}`, { method: 'POST' })
+    t.match([answer.status, await answer.json()], [404, { error }], `${path} under a prefix`)
+  }
   const old = await running(t, memory(), { surfaces: ['chat'] })
   const told = await fetch(`${old.base}/v1/chat/completions`, { method: 'POST' })
   t.match(await told.json(), { error: 'Not found: it is /std/chat/completions' }, 'where no /v1 is served')

@@ -29,9 +29,9 @@ const beginnings = /^\/(?:(?:openai|anthropic|api)\/v1\/|openai\/deployments\/[^
 /** The first of these paths that some route has. */
 type Find = (...paths: readonly string[]) => string | null
 
-const slipOf = (path: string, { compat, std, v1 }: Settings['names'], find: Find): string | null => {
-  if (path.startsWith(`/${compat}/v1/v1/`)) return `the base URL ends in /${compat}, without /v1`
-  if (path.startsWith(`/${std}/v1/`)) return `the base URL ends in /${std}, without /v1`
+const slipOf = (path: string, { names: { compat, std, v1 }, prefix }: Settings, find: Find): string | null => {
+  if (path.startsWith(`/${compat}/v1/v1/`)) return `the base URL ends in ${prefix}/${compat}, without /v1`
+  if (path.startsWith(`/${std}/v1/`)) return `the base URL ends in ${prefix}/${std}, without /v1`
   if (path.startsWith(`/${v1}/v1/`)) return `the base URL has /${v1} twice`
   if (path.endsWith('/') && find(path.slice(0, -1)) !== null) return 'the path ends without a slash'
   return null
@@ -43,21 +43,21 @@ const placeOf = (path: string, { std, v1 }: Settings['names'], find: Find): stri
   return page ?? find(`/${v1}/${wanted}`, `/${std}/${wanted}`)
 }
 
-const rootOf = (path: string, { compat, std, v1 }: Settings['names']): string | null =>
+const rootOf = (path: string, { names: { compat, std, v1 }, prefix }: Settings): string | null =>
   [`/${compat}`, `/${std}`, `/${v1}`, '/v1', '/api'].includes(path.replace(/\/$/, ''))
-    ? 'this is the beginning of paths; /docs lists them'
+    ? `this is the beginning of paths; ${prefix}/docs lists them`
     : null
 
-/** What to say of a path that no route has: where the usual slips were meant to go. */
+/** What to say of a path that no route has: where the usual slips were meant to go. The path has lost the prefix, and the hint names it. */
 export const notFoundHint = (routes: readonly AnyRoute[], settings: Settings) => {
   const known = new Set([...routes.map(({ path }) => namedPath(path, settings)), '/docs', '/openapi.json'])
   const find: Find = (...paths) => paths.find((path) => known.has(path)) ?? null
   return (path: string): string => {
-    const slip = slipOf(path, settings.names, find)
+    const slip = slipOf(path, settings, find)
     if (slip !== null) return `Not found: ${slip}`
     const place = placeOf(path, settings.names, find)
-    if (place !== null) return `Not found: it is ${place}`
-    const root = rootOf(path, settings.names)
+    if (place !== null) return `Not found: it is ${settings.prefix}${place}`
+    const root = rootOf(path, settings)
     return root === null ? 'Not found' : `Not found: ${root}`
   }
 }
