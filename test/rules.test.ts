@@ -162,7 +162,8 @@ t.test('no rule goes above a budget', async (t) => {
 })
 
 t.test('keys, guards, counts and lists', async (t) => {
-  const doors = await opened(t)
+  const small = { id: 7, upstreams: [{ provider: 'openai', model: 'small' }] }
+  const doors = await opened(t, {}, { models: { small } })
   const keyed = async (models: readonly string[]) => ({
     authorization: `Bearer ${(await doors.gateway.keys.create({ models })).credential}`,
   })
