@@ -3,12 +3,12 @@ import type { Supplied } from '../../../core/container.ts'
 import type { countNeeds } from './chat-needs.ts'
 import { inputOf } from '../../../core/inference/metering/tokens.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { Dialect, TokenCount } from '../../../core/ports/upstream.ts'
 import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { countedModel } from './ruled-chat.ts'
 import { droppedIn, filteredWordings, firstWording, marksOf, wordingsOf, type Wordings } from './wordings.ts'
+import { affinityOf } from './session.ts'
 
 type CountNeeds = Supplied<typeof countNeeds>
 

@@ -1,10 +1,10 @@
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { affinityOf } from '../../../core/inference/routing/order-backends.ts'
 import type { ChatTask } from '../../../core/inference/task.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import { refuseUnseen } from '../../shared/models/find-model.ts'
 import type { DialectChat } from './dialect-chat.ts'
 import { type Wordings, droppedIn, firstWording } from './wordings.ts'
+import { affinityOf } from './session.ts'
 
 /** A chat as its backends get it. */
 export interface WordedRequest {
