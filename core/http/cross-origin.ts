@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 type Headers = Readonly<Record<string, string>>
 
-const own = 'answered-by attempts budget budget-reset dropped estimated guards rule window window-reset'
+const own = 'answered-by attempts budget budget-reset dropped estimated guards refusal rule window window-reset'
 
 /** Headers of an answer that a page may read. */
 const shown = [

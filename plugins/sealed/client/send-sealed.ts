@@ -1,4 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js'
+import { lengths, refusalHeader } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { SealgateError } from './error.ts'
 import {
@@ -82,9 +83,17 @@ export const sealedSender =
         continue
       }
       if (clock === null && (clock = clockOf(answer, refusal, 'fileId')) !== null) continue
-      throw refusal?.data == null ? clearRefusal(answer) : sealedRefusal(request, refusal.data, answer)
+      const sealed = refusal?.data ?? inHeader(answer)
+      throw sealed === null ? clearRefusal(answer) : sealedRefusal(request, sealed, answer)
     }
   }
+
+/** The sealed refusal of a 429, whose body has none; null for an answer without one. */
+const inHeader = ({ headers }: Response): unknown => {
+  const digits = headers.get(refusalHeader)
+  const nonce = lengths.nonce * 2
+  return digits === null ? null : { nonce: digits.slice(0, nonce), encryptedResponse: digits.slice(nonce) }
+}
 
 /** Throws when the seal contains a result although HTTP reports a failure. */
 const sealedRefusal = (request: SealedRequest, data: unknown, answer: Response): SealgateError => {

@@ -14,6 +14,9 @@ export const lengths = {
   key: 192,
 } as const
 
+/** The header of a 429 with what the enclave sealed: the nonce and the sealed JSON, joined in hex. */
+export const refusalHeader = 'x-sealgate-refusal'
+
 /** In bytes: the tag at the end of each sealed field. */
 const tag = 16
 

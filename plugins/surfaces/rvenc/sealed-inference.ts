@@ -3,7 +3,7 @@ import { mayUse } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { ServerEvent } from '../../../core/dialects/event.ts'
-import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
+import { type GatewayError, TooLarge, TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
 import { type Reply, data, events, json, refused, text } from '../../../core/http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../../../core/http/route.ts'
@@ -23,7 +23,7 @@ import { billedModel, sealedModels } from '../shared/priced-model.ts'
 import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
 import { sealedUser } from '../../shared/sealed-user.ts'
-import { lengths } from '../../sealed/wire/body.ts'
+import { lengths, refusalHeader } from '../../sealed/wire/body.ts'
 import { hex } from '../../shared/sealed-hex.ts'
 import { decisionSettings } from '../../shared/decisions/settings.ts'
 
@@ -75,12 +75,25 @@ const settledBody = async <T>(
 const atOnceDigits = 1024 * 1024
 const printing = lazy(() => import('../../shared/print-json.ts'))
 
-/** The enclave's whole answer, or its refusal with the time after which another try makes sense. */
-const sealedAnswer = async (
-  { failure, status, body, retryAfter }: SealedAnswer,
-  headers: Readonly<Record<string, string>>,
-): Promise<Reply> => {
-  if (failure !== null) return refused(status, failure, body, retryAfter)
+/** A sealed refusal as a header holds it. Front doors have room for so many digits. */
+const headerForm = /^[0-9a-f]{80,2048}$/
+
+/** The body of a 429 holds its status and sentence alone, so the sealed refusal stands in a header. */
+const tooMany = (failure: string, body: SealedAnswer['body'], retryAfter: number | null = 2_000): TooMany => {
+  const digits = `${body['nonce']}${body['encryptedResponse']}`
+  return new TooMany(failure, { retryAfter, headers: headerForm.test(digits) ? { [refusalHeader]: digits } : {} })
+}
+
+/** The enclave's refusal with the time after which another try makes sense. */
+const refusedReply = (failure: string, { status, body, retryAfter }: SealedAnswer): Reply => {
+  if (status === 429) throw tooMany(failure, body, retryAfter)
+  return refused(status, failure, body, retryAfter)
+}
+
+/** The enclave's whole answer, or its refusal. */
+const sealedAnswer = async (reply: SealedAnswer, headers: Readonly<Record<string, string>>): Promise<Reply> => {
+  const { failure, body } = reply
+  if (failure !== null) return refusedReply(failure, reply)
   if (String(body['encryptedResponse']).length <= atOnceDigits) return json(body, 200, headers)
   const { printJson } = await printing()
   return text(await printJson(body), undefined, 200, headers)
@@ -209,7 +222,7 @@ const audioBody = v.object({
   encryptedFileName: v.string(),
   fileNonce: v.string(),
   encryptedFile: v.string(),
-  enclaveKid: v.optional(v.string()),
+  enclaveKid: v.nullish(v.string()),
 })
 
 /** Hex and the fields around it. */
@@ -243,9 +256,7 @@ const audio = (
       }
       const call = [`rvenc/audio/${verb}`, bounded(bytes, mostAudio), grant, signal] as const
       const reply = await settledBody(supplied, reservation, ({ audioSeconds }) => audioSeconds, call)
-      return reply.failure === null
-        ? data(reply.body)
-        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+      return reply.failure === null ? data(reply.body) : refusedReply(reply.failure, reply)
     },
   })
 

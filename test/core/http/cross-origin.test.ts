@@ -32,7 +32,13 @@ t.test('a page of a listed origin calls with its own key, and reads what the ans
   t.equal(answer.status, 200)
   t.equal(answer.headers.get('access-control-allow-origin'), page)
   const shown = answer.headers.get('access-control-expose-headers')?.split(', ')
-  for (const name of ['x-request-id', 'retry-after-ms', 'x-sealgate-attempts', 'x-sealgate-window-reset'])
+  for (const name of [
+    'x-request-id',
+    'retry-after-ms',
+    'x-sealgate-attempts',
+    'x-sealgate-refusal',
+    'x-sealgate-window-reset',
+  ])
     t.ok(shown?.includes(name), name)
   const stream = await doors.call('POST', chat, { ...body, stream: true }, { origin: page })
   t.equal(stream.headers.get('access-control-allow-origin'), page)

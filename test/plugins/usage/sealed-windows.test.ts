@@ -28,7 +28,10 @@ const house = async (t: Test, windows: Windows) => {
     {},
     more,
   )
-  const clientOf = (apiKey: string) => connect({ baseUrl: doors.base, apiKey, policy: { allowInsecureDev: true } })
+  let last: Response | null = null
+  const watched: typeof fetch = async (...asked) => (last = await fetch(...asked)).clone()
+  const clientOf = (apiKey: string) =>
+    connect({ baseUrl: doors.base, apiKey, policy: { allowInsecureDev: true }, fetch: watched })
   const client = clientOf(doors.key)
   const ask = (model: string, by: Client = client) =>
     by.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 })
@@ -37,7 +40,14 @@ const house = async (t: Test, windows: Windows) => {
       () => null,
       (error: SealgateError) => error,
     )
-  return { ...doors, client, ask, refusal, other: clientOf((await doors.gateway.keys.create({})).credential) }
+  return {
+    ...doors,
+    client,
+    ask,
+    refusal,
+    last: () => last!,
+    other: clientOf((await doors.gateway.keys.create({})).credential),
+  }
 }
 
 /** Asks until a window is used up, since a call is counted when its answer is over; how many calls were answered. */
@@ -72,6 +82,22 @@ t.test('a window of a model holds its sealed calls, and those of no other model'
   await t.resolves(ask('talk', other), 'another key has a window of its own')
   t.ok((await answeredOf('small', refusal)) > 0)
   t.match(await refusal('small', other), { status: 429 }, 'the keys of an organisation share theirs')
+})
+
+t.test('a refusal of an opened call tells its code in a header, beside a body of status and error alone', async (t) => {
+  const { client, refusal, last } = await house(t, [{ of: 'key', model: 'talk', requests: 1, per: 'day' }])
+  await answeredOf('talk', refusal)
+  const questions = { fine: { type: 'noul', instructions: 'Is it fine?' } } as const
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    chat: () => client.chat.completions.create({ model: 'talk', messages: [{ role: 'user', content: 'Hi' }] }),
+    decision: () => client.decisions.create({ model: 'talk', state: 'a', questions }),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    await t.rejects(call(), { status: 429, code: 'window_used_up', field: 'model', retryAfter: Number }, name)
+    t.same(await last().json(), { status: 429, error: 'Too many requests' }, name)
+    t.match(last().headers.get('x-sealgate-refusal'), /^[0-9a-f]{80,2048}$/, 'the header is sealed and bounded')
+    t.match(last().headers.get('retry-after'), /^\d+$/)
+  }
 })
 
 t.test('a sealed call whose cost does not fit, or is unknown, has no room', async (t) => {
