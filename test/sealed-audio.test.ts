@@ -10,6 +10,7 @@ import { connect } from '../plugins/sealed/client/client.ts'
 import { buildEnclave } from '../plugins/sealed/enclave/assemble.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Enclave } from '../core/ports/enclave.ts'
+import type { SettingsInput } from '../core/settings.ts'
 import { flatJson } from '../plugins/shared/flat-json.ts'
 import dev from '../plugins/evidence/dev.ts'
 import deepgram from '../plugins/providers/deepgram.ts'
@@ -35,7 +36,7 @@ interface Heard {
 }
 
 /** A gateway whose enclave transcribes with a server of ours that tells what it heard. */
-const hearing = async (t: Test) => {
+const hearing = async (t: Test, more: SettingsInput = {}) => {
   const heard: Heard[] = []
   const server = createServer(async (request, response) => {
     heard.push({ url: request.url!, bytes: await buffer(request) })
@@ -90,7 +91,11 @@ const hearing = async (t: Test) => {
         new Uint8Array(32),
       ),
   })
-  const gateway = await running(t, { ...memory(), enclave: use(enclave) }, { models: structuredClone(models) as never })
+  const gateway = await running(
+    t,
+    { ...memory(), enclave: use(enclave) },
+    { ...more, models: structuredClone(models) as never },
+  )
   const client = (key = gateway.key) =>
     connect({ baseUrl: gateway.base, apiKey: key, policy: { allowInsecureDev: true } })
   return { gateway, heard, client }
@@ -124,6 +129,26 @@ t.test('what is said comes back sealed, whatever its length', async (t) => {
   t.notMatch(JSON.stringify(gateway.logged), /talk|seven words/)
 })
 
+t.test(
+  'a file of a model whose window is used up is refused in a header, beside a body of status and error',
+  async (t) => {
+    const windows = [{ of: 'key' as const, model: 'nova', requests: 1, per: 'day' as const }]
+    const { gateway } = await hearing(t, { quotas: { windows } })
+    let last = null as Response | null
+    const watched: typeof fetch = async (...call) => (last = await fetch(...call)).clone()
+    const policy = { allowInsecureDev: true }
+    const { transcriptions } = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy, fetch: watched }).audio
+    const file = { name: 'a.mp3', bytes: new Uint8Array(10) }
+    const refused = async () =>
+      transcriptions.create({ model: 'nova', file }).then(
+        () => false,
+        (error: unknown) => t.match(error, { status: 429, code: 'window_used_up', retryAfter: Number }),
+      )
+    t.ok(await until(refused))
+    t.same(await last!.json(), { status: 429, error: 'Too many requests' })
+  },
+)
+
 t.test('refusals', async (t) => {
   const { gateway, heard, client } = await hearing(t)
   const file = { name: 'a.mp3', bytes: new Uint8Array(10) }
@@ -131,7 +156,7 @@ t.test('refusals', async (t) => {
     client(key).audio.transcriptions.create({ model: 'nova', file, ...params })
   await fails(t, create({ model: 'nothing' }), { code: 'unknown_model', status: 404 })
   await fails(t, create({ temperature: 2 }), { code: 'invalid_parameters', field: 'temperature' })
-  for (const name of ['{"a":1}', 'a\nb', 'x'.repeat(256)]) {
+  for (const name of ['{"a":1}', 'a\nb', 'a\u0085b', 'a\u009bb', 'x'.repeat(256)]) {
     await fails(
       t,
       create({ file: { name, bytes: file.bytes } }),

@@ -141,7 +141,7 @@ const asideOf = (wish: TranscribeParams, answer: Transcript, local: boolean): Tr
 const nameOf = (bytes: Uint8Array): string => {
   const name = decoded(bytes)
   const length = bytes.length
-  if (name === null || length < 1 || length > 255 || /[\u0000-\u001f\u007f]/.test(name) || name.startsWith('{')) {
+  if (name === null || length < 1 || length > 255 || /\p{Cc}/u.test(name) || name.startsWith('{')) {
     throw new Refusal('invalid_parameters', 'encryptedFileName')
   }
   return name

@@ -5,7 +5,7 @@ import { type Pace, freePace } from '../../../core/dialects/loop-time.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { readHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
 import { requestDigest } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
@@ -88,27 +88,53 @@ export const requestOpener =
     throw new BadRequest(undecryptable)
   }
 
-/** Checks every field before it decodes it. Throws BadRequest that names the field. */
+/** A large part that was decoded while it arrived needs no check. */
+const unlessDecoded =
+  (check: Check): Check =>
+  (part) =>
+    decoded(part) === null ? check(part) : null
+
+const kidCheck: Check = (kid) => (kid == null ? null : checks.enclaveKid(kid))
+
+type FieldCheck = readonly [field: string, check: Check]
+
+const checksOf = ({ cipherText, params, parts, open = {}, kid }: OuterFields): readonly FieldCheck[] => [
+  [cipherText.field, cipherText.check],
+  ...(params === null ? [] : partChecks(params.field, { nonce: params.nonce, check: checks.params })),
+  ...Object.entries(parts).flatMap(([field, part]) => partChecks(field, part)),
+  ...Object.entries(open),
+  [kid, kidCheck],
+]
+
+const partChecks = (field: string, { nonce, check }: OuterFields['parts'][string]): readonly FieldCheck[] => [
+  [field, unlessDecoded(check)],
+  [nonce, checks.nonce],
+]
+
+/** Wrong fields that one refusal names. */
+const mostNamed = 20
+
+/** Decodes the fields. Throws BadRequest that names those that are wrong. */
 const decodedFields = (outer: OuterFields, sealed: Sealed): SealedBytes => {
-  const text = (field: string, check: Check): string => {
+  const wrong = checksOf(outer).flatMap(([field, check]) => {
     const expected = check(sealed[field])
-    if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
-    return sealed[field] as string
+    return expected === null ? [] : [[field, expected] as const]
+  })
+  if (wrong.length > 0)
+    throw new BadRequest('Validation failed', { validator: Object.fromEntries(wrong.slice(0, mostNamed)) })
+  const bytes = (field: string) => decoded(sealed[field]) ?? bytesOf(sealed[field] as string)
+  const { params, kid } = outer
+  return {
+    cipherText: bytes(outer.cipherText.field),
+    params: params === null ? null : bytes(params.field),
+    nonce: params === null ? none : bytes(params.nonce),
+    parts: Object.entries(outer.parts).map(([field, { nonce }]) => ({
+      field,
+      bytes: bytes(field),
+      nonce: bytes(nonce),
+    })),
+    kid: sealed[kid] == null ? null : (sealed[kid] as string).toLowerCase(),
   }
-  const cipherText = bytesOf(text(outer.cipherText.field, outer.cipherText.check))
-  const params =
-    outer.params === null
-      ? null
-      : (decoded(sealed[outer.params.field]) ?? bytesOf(text(outer.params.field, checks.params)))
-  const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
-  const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
-    field,
-    bytes: decoded(sealed[field]) ?? bytesOf(text(field, check)),
-    nonce: bytesOf(text(nonce, checks.nonce)),
-  }))
-  for (const [field, check] of Object.entries(outer.open ?? {})) text(field, check)
-  const kid = sealed[outer.kid] === undefined ? null : text(outer.kid, checks.enclaveKid).toLowerCase()
-  return { cipherText, params, nonce, parts, kid }
 }
 
 /** The keys that may open the request. Throws when its kind is switched off, and when the enclave has no such key. */
@@ -149,8 +175,9 @@ const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Pro
   if (opened === null) return null
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
   const { $for: bound, $id: id, $status: asks, ...fields } = json as Record<string, unknown>
-  const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
-  enter(epochs, key, ...entries)
+  // An empty id names no request: as an entry of the table it would be the same one for all callers.
+  const isNamed = typeof id === 'string' && id !== ''
+  enter(epochs, key, cipherText, ...(isNamed ? [readHex(id, 64) ?? utf8(id.slice(0, 64))] : []))
   const { receipt: wanted, ...rest } = fields
   const receipt = wanted === true ? { key, route, digest: requestDigest(sealedParts(bytes)) } : null
   const asker = { secret, named: asks === true ? route : null }

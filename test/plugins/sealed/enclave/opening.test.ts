@@ -96,6 +96,36 @@ t.test('a request is opened once', async (t) => {
   )
 })
 
+t.test('an id of a request is the same in either case, and an empty one names no request', async (t) => {
+  const { keyFor, open } = house()
+  const sent = ($id: unknown) => open(route, outer, sealedTo(keyFor(), { ...bound, $id }))
+  for (const id of ['', '', null, null]) t.ok(await sent(id), 'a request without a name')
+  t.ok(await sent('abcd'))
+  await t.rejects(sent('ABCD'), undecryptable, 'hex is entered as bytes')
+  t.ok(await sent('order a'))
+  t.ok(await sent('order A'), 'other text is entered as it stands')
+})
+
+t.test('a refusal of the outer fields names all that are wrong, and no more than twenty', async (t) => {
+  const { keyFor, open } = house()
+  const wrong = { nonce: 'zz', enclaveKid: '00', fileNonce: 7 }
+  await t.rejects(open(route, keyed, { ...sealedTo(keyFor(), bound, [part]), ...wrong }), {
+    message: 'Validation failed',
+    validator: { nonce: String, fileNonce: String, enclaveKid: String },
+  })
+  const many = Object.fromEntries(
+    Array.from({ length: 50 }, (_, at) => [`key${at}`, { nonce: `n${at}`, check: checks.key }]),
+  )
+  const refused = await open(route, { ...outer, parts: many }, {}).catch((error: { validator: object }) => error)
+  t.equal(Object.keys((refused as { validator: object }).validator).length, 20)
+})
+
+t.test('a request that names no key has null there, or nothing', async (t) => {
+  const { keyFor, open } = house()
+  for (const enclaveKid of [null, undefined])
+    t.ok(await open(route, outer, { ...sealedTo(keyFor(), bound), enclaveKid }), String(enclaveKid))
+})
+
 const refusals = async (t: Test, outer: OuterFields, right: object, wrong: Readonly<Record<string, object>>) => {
   const { keyFor, open } = house()
   t.ok(await open(route, outer, { ...sealedTo(keyFor(), bound, [part]), ...right }))
