@@ -7,6 +7,10 @@ import { gatheredBytes } from '../../core/gathered-bytes.ts'
 export type FlatPart =
   { readonly name: string; readonly value: unknown } | { readonly name: string; readonly piece: Buffer }
 
+/** Thrown when the fields beside the content have more than `most` bytes. */
+export const tooLong = (most: number): BadRequest =>
+  new BadRequest(`The fields beside the content may have ${most} bytes at most`, { code: 'request_too_large' })
+
 /** Fields of an object; no reader knows a tenth as many, and each takes many promises. */
 const mostFields = 256
 /** Levels of a nested value. */
@@ -91,7 +95,7 @@ const filled = async (bytes: Bytes): Promise<void> => {
 const count = (read: Bytes, bytes: number): void => {
   const { most } = read
   read.small += bytes
-  if (read.small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
+  if (read.small > most) throw tooLong(most)
 }
 
 /** The next byte: a promise of it only where it has not come, since each would cost a hundred times the byte. */

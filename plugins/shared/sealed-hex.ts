@@ -14,5 +14,5 @@ export const hex = {
   nonce: sealed(checks.nonce),
   params: sealed(checks.params),
   key: sealed(checks.key),
-  enclaveKid: v.optional(sealed(checks.enclaveKid)),
+  enclaveKid: v.nullish(sealed(checks.enclaveKid)),
 }

@@ -190,6 +190,45 @@ export const storedFiles: readonly Row[] = [
     },
   ],
   [
+    '7 a refused upload lists all fields that are wrong',
+    async (t, { client }) => {
+      const { body } = await client.send(`${path}/upload`, { body: { version: 9 } })
+      const fields = [
+        'client_hash',
+        'encrypted_content',
+        'encrypted_name',
+        'kid',
+        'mime_type',
+        'version',
+        'wrapped_dek',
+      ]
+      t.same(Object.keys(body.validator).sort(), fields)
+    },
+  ],
+  [
+    '4.12 an item that names a key that is over fails, though it shares its cipher_text',
+    async (t, { client }) => {
+      const kept = [await client.upload(poem, labels), await client.upload(poem, labels)]
+      const { body: keys } = await client.send('/rvenc/keys')
+      const known = keys.keys.find(({ kem }: { kem: string }) => kem === 'ml-kem-768').enclaveKid
+      const codes = async (...kids: readonly (string | null | undefined)[]) => {
+        const agreement = await client.agree()
+        const files = kept.map((file, at) => ({ ...client.indexItem(agreement, file), enclave_kid: kids[at] }))
+        const { body } = await client.send(`${path}/index`, { body: { files } })
+        return body.data.enclave_response.map(({ code }: { code: string }) => code)
+      }
+      const over = '00'.repeat(8)
+      t.same(await codes(known, over), ['running', 'unknown_key'])
+      t.same(await codes(over, known), ['unknown_key', 'running'], 'whatever their order')
+      t.same(await codes(known.toUpperCase(), known), ['running', 'running'])
+      for (const none of [null, undefined]) {
+        t.same(await codes(none, known), ['running', 'running'], 'an item that names none is with the other')
+        t.same(await codes(none, over), ['unknown_key', 'unknown_key'])
+        t.same(await codes(none, none), ['running', 'running'])
+      }
+    },
+  ],
+  [
     '4.12 results tell of each file, and enclave_response is a list',
     async (t, { client }) => {
       const kept = await client.upload(poem, labels)

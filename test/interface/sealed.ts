@@ -145,6 +145,21 @@ export const sealedAudio: readonly Row[] = [
     },
   ],
   [
+    '7 a refused audio request lists all fields that are wrong',
+    async (t, { client }) => {
+      const { body } = await client.send(audioPath, { body: { nonce: 'zz' } })
+      const names = [
+        'cipherText',
+        'encryptedFile',
+        'encryptedFileName',
+        'encryptedInference',
+        'fileNameNonce',
+        'fileNonce',
+      ]
+      t.same(Object.keys(body.validator).sort(), [...names, 'nonce'])
+    },
+  ],
+  [
     '4.7 each sealed field of an audio request is required',
     async (t, { client }) => {
       const { body } = await audioBody(client, new Uint8Array(100))

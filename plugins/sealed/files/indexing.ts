@@ -31,7 +31,7 @@ export interface IndexBegun {
 
 /** Indexes files for retrieval. The enclave does the work; the gateway keeps the lease and the path of the index. */
 export interface Indexing {
-  /** Begins files of one encapsulation. Resolves once the enclave opened or refused the keys; records tell the rest. */
+  /** Begins files of one encapsulation to one key. Resolves once the enclave opened or refused the keys; records tell the rest. */
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
   /** Marks a record as waiting for its indexing. */
   announce(id: string): Promise<void>
@@ -231,7 +231,8 @@ const codeOf = (error: unknown): string => {
 /** The enclave's input: a list under one encapsulation, so that each file has a code of its own. */
 const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => {
   const files = tasks.map(({ item: { s3_r2_path: _, ...sealed } }) => sealed)
-  return { cipher_text: files[0]?.cipher_text, enclave_kid: files[0]?.enclave_kid, files }
+  const named = files.find(({ enclave_kid }) => enclave_kid != null)
+  return { cipher_text: files[0]?.cipher_text, enclave_kid: named?.enclave_kid, files }
 }
 
 /** The result code of each file, by its id. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FlatPart } from '../../shared/flat-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
+import { checked } from '../../../core/validate.ts'
 import { hex as sealed } from '../../shared/sealed-hex.ts'
 import { fileTypes } from './record.ts'
 
@@ -30,7 +31,7 @@ export const receiveUpload = async (
     let length = 0
     for (let piece = first; ;) {
       length += piece.length
-      if (length > most) throw new BadRequest(`The file may have ${most} bytes at most`)
+      if (length > most) throw tooLarge(most)
       if (piece.length > 0) yield piece
       const step = await source.next()
       if (step.done) break
@@ -64,11 +65,13 @@ export const receiveUpload = async (
   } finally {
     await source.return?.()
   }
-  if (!came) throw empty()
+  if (!came) checked(WithoutContent, fields)
   return { fields, size }
 }
 
 const empty = () => new BadRequest('Validation failed', { validator: { [big]: 'Expected sealed content' } })
+const tooLarge = (most: number) =>
+  new BadRequest(`The file may have ${most} bytes at most`, { code: 'request_too_large' })
 
 /** Accepts both cases and stores lower case. */
 const hex = (most: number) =>
@@ -108,19 +111,31 @@ export const UploadFields = v.object({
   encrypted_rag_dek: v.optional(v.nullable(sealed.key)),
   rag_dek_nonce: v.optional(v.nullable(sealed.nonce)),
   cipher_text: v.optional(v.nullable(sealed.lasting)),
-  enclave_kid: v.nullish(sealed.enclaveKid),
+  enclave_kid: sealed.enclaveKid,
   encrypted_file_dek: v.optional(v.nullable(sealed.key)),
   file_nonce: v.optional(v.nullable(sealed.nonce)),
 })
 
 export type UploadFields = v.InferOutput<typeof UploadFields>
 
+/** An upload without content, of which other fields may be wrong too. */
+const WithoutContent = v.object({
+  [big]: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.check(() => false, 'sealed content'),
+    ),
+    null,
+  ),
+  ...UploadFields.entries,
+})
+
 /** Fields that come together or not at all. */
 const forRetrieval = ['encrypted_rag_dek', 'rag_dek_nonce', 'cipher_text', 'encrypted_file_dek', 'file_nonce'] as const
 
 /** Sealed keys for an indexing, in hex. Only the enclave opens them. */
 export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>> & {
-  readonly enclave_kid?: string | undefined
+  readonly enclave_kid?: string | null | undefined
 }
 
 /** The keys for an immediate indexing; all of them or null. */
@@ -130,7 +145,6 @@ export const indexKeysOf = (fields: UploadFields): IndexKeys | null => {
   const missing = forRetrieval.find((name) => fields[name] == null)
   if (missing !== undefined)
     throw new BadRequest('Validation failed', { validator: { [missing]: 'Expected with the other retrieval fields' } })
-  const { enclave_kid } = fields
   const keys = Object.fromEntries(forRetrieval.map((name) => [name, fields[name]])) as IndexKeys
-  return enclave_kid == null ? keys : { ...keys, enclave_kid }
+  return { ...keys, enclave_kid: fields.enclave_kid }
 }

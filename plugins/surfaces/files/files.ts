@@ -9,7 +9,7 @@ import { bytes, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
-import { pageOfList, placeOf } from '../shared/pagination.ts'
+import { pageOfList, pageQuery, placeOf } from '../shared/pagination.ts'
 import { grantOf } from '../shared/grant.ts'
 import { momentShape, inDateRange } from '../shared/date-range.ts'
 
@@ -74,17 +74,13 @@ const upload = route({
   },
 })
 
-const digits = (least: number, most: number) =>
-  v.pipe(v.string(), v.regex(/^\d{1,9}$/, 'a whole number'), v.transform(Number), v.minValue(least), v.maxValue(most))
-
 const list = route({
   method: 'GET',
   path: '/files/encrypted',
   summary: 'Lists the files of the key’s organisation and user, newest first.',
   access: { scope: 'files.encrypted.read' },
   query: v.object({
-    limit: v.optional(digits(1, 100), '20'),
-    offset: v.optional(digits(0, 999_999_999), '0'),
+    ...pageQuery,
     search: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
     type: v.optional(v.picklist(fileTypes)),
     from: v.optional(momentShape(false)),
@@ -99,7 +95,7 @@ const list = route({
       ...inDateRange<FileRow>('created_at', from, to),
       // A file's id is its stored name but for what stands around it.
       ...(search !== undefined && {
-        contains: { text: search.replace(/^file_(?=.)/, ''), fields: ['kid', 'file_name', 'name_tag'] },
+        contains: { text: search.replace(/^file_(?=.)/i, ''), fields: ['kid', 'file_name', 'name_tag'] },
       }),
       order: { by: 'created_at', descending: true },
       limit,
@@ -150,9 +146,12 @@ const content = route({
   async handle({ params, headers, caller, signal }, { fileStore }) {
     const { rangeOf } = await ranges()
     const row = await fileStore.find(caller, params.id)
-    const range = rangeOf(headers.range, row.file_size)
+    const etag = `"${row.file_name}"`
+    const { 'if-range': wanted = etag } = headers
+    // A range of other bytes than the caller has begun with would not fit them.
+    const range = wanted === etag ? rangeOf(headers.range, row.file_size) : null
     const body = await fileStore.content(row, range, signal)
-    const always = { 'accept-ranges': 'bytes', 'cache-control': 'private, no-store', etag: `"${row.file_name}"` }
+    const always = { 'accept-ranges': 'bytes', 'cache-control': 'private, no-store', etag }
     const type = 'application/octet-stream'
     if (range === null) return bytes(body, type, row.file_size, 200, always)
     const { start, end } = range

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { listOf } from '../../../core/validate.ts'
 import { BadRequest, NotFound } from '../../../core/errors.ts'
-import { Indexing } from '../../sealed/files/indexing.ts'
+import { type IndexItem, Indexing } from '../../sealed/files/indexing.ts'
 import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
@@ -31,6 +31,23 @@ const mostFiles = 1_000
 /** Files of one request, or groups of them that share an encapsulation, that begin at once. */
 const fanOut = 4
 
+/**
+ * Items that share an encapsulation open together. Those that name another enclave key stand apart, and those that name none
+ * are with the first that does.
+ */
+const groupsOf = (items: readonly IndexItem[]): readonly (readonly IndexItem[])[] => {
+  const first = new Map<string, string>()
+  for (const { cipher_text, enclave_kid } of items)
+    if (enclave_kid != null && !first.has(cipher_text.toLowerCase())) first.set(cipher_text.toLowerCase(), enclave_kid)
+  const groups = new Map<string, IndexItem[]>()
+  for (const item of items) {
+    const name = item.cipher_text.toLowerCase()
+    const key = `${name} ${item.enclave_kid ?? first.get(name) ?? ''}`.toLowerCase()
+    groups.set(key, [...(groups.get(key) ?? []), item])
+  }
+  return [...groups.values()]
+}
+
 const index = route({
   method: 'POST',
   path: '/files/encrypted/index',
@@ -48,14 +65,12 @@ const index = route({
       throw new BadRequest('Validation failed', { validator: { files: 'Expected each file once' } })
     const { default: pLimit } = await limiting()
     const turn = pLimit(fanOut)
-    const items = input.files.map(({ enclaveKid, ...file }) => ({ enclave_kid: enclaveKid, ...file }))
-    const groups = new Map<string, typeof items>()
-    for (const item of items) {
-      const name = item.cipher_text.toLowerCase()
-      groups.set(name, [...(groups.get(name) ?? []), item])
-    }
-    const begin = (group: typeof items) => turn(() => indexing.begin(grantOf(id, caller), group))
-    const all = (await Promise.all([...groups.values()].map(begin))).flat()
+    const items = input.files.map(({ enclaveKid, ...file }) => ({
+      ...file,
+      enclave_kid: file.enclave_kid ?? enclaveKid,
+    }))
+    const begin = (group: readonly IndexItem[]) => turn(() => indexing.begin(grantOf(id, caller), group))
+    const all = (await Promise.all(groupsOf(items).map(begin))).flat()
     const begun = ids.flatMap((id) => all.find(({ file_id }) => file_id === id) ?? [])
     return data({
       results: begun.map(({ file_id, rag_status }) => ({ file_id, rag_status, success: rag_status === 'running' })),

@@ -1,6 +1,6 @@
 import { BadRequest } from '../../../core/errors.ts'
 import { gatheredBytes } from '../../../core/gathered-bytes.ts'
-import type { FlatPart } from '../../shared/flat-json.ts'
+import { type FlatPart, tooLong } from '../../shared/flat-json.ts'
 import { hexPieces } from '../../shared/hex-pieces.ts'
 
 /** Bytes of the head of one part. */
@@ -24,7 +24,7 @@ export async function* multipart(
   let small = 0
   const count = (bytes: number) => {
     small += bytes
-    if (small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
+    if (small > most) throw tooLong(most)
   }
   try {
     for await (const piece of reader.until(delimiter)) count(piece.length)

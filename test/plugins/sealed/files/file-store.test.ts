@@ -185,7 +185,10 @@ t.test('an id that a client chooses is new and timely', async (t) => {
 t.test('a file of exactly the limit is taken, and one byte more is not', async (t) => {
   const { up, paths } = house({ bodies: { file: 100 } })
   t.equal((await up({}, new Uint8Array(100))).row.file_size, 100)
-  await t.rejects(up({ client_hash: hex('4', 32) }, new Uint8Array(101)), { name: 'BadRequest' })
+  await t.rejects(up({ client_hash: hex('4', 32) }, new Uint8Array(101)), {
+    name: 'BadRequest',
+    code: 'request_too_large',
+  })
   await t.rejects(
     up({ client_hash: hex('4', 32) }, new Uint8Array(0)),
     thrown({ validator: { encrypted_content: /./ } }),
