@@ -152,7 +152,7 @@ t.test('pages of other origins, foreign hosts and callers without a key come no 
   t.equal((await fetch(closed.base + path)).status, 404)
   for (const method of ['GET', 'DELETE']) {
     const answer = await fetch(`${closed.base}/mcp`, { method })
-    t.same([answer.status, answer.headers.get('allow')], [405, 'POST'])
+    t.same([answer.status, answer.headers.get('allow'), await answer.text()], [405, 'POST', ''])
   }
 })
 

@@ -9,6 +9,7 @@ import {
   Unauthorized,
   Unavailable,
   UpstreamFailed,
+  WrongMethod,
 } from '../../../core/errors.ts'
 import { errorEnvelope } from '../../../core/http/envelope.ts'
 import type { JsonSchema } from '../../../core/ports/chapter.ts'
@@ -38,6 +39,10 @@ export const samples: Readonly<Record<number, Sample>> = {
   404: {
     about: 'The thing does not exist, or the key may not see it.',
     error: new NotFound('The model does not exist or the key may not use it', { code: 'model_not_found' }),
+  },
+  405: {
+    about: 'The path takes the methods of the header `allow` alone.',
+    error: new WrongMethod('This path takes POST'),
   },
   409: {
     about: 'Something that goes on excludes the request for now.',
@@ -113,6 +118,7 @@ const waits = {
 export const headersOf = (status: number): JsonSchema => ({
   'x-request-id': { $ref: '#/components/headers/x-request-id' },
   ...((status === 429 || status === 503) && waits),
+  ...(status === 405 && { allow: { $ref: '#/components/headers/allow' } }),
   ...(status >= 400 && { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } }),
 })
 
@@ -124,6 +130,7 @@ const header = (description: string, type: string, example: unknown): JsonSchema
 
 export const headers: Readonly<Record<string, JsonSchema>> = {
   'x-request-id': header('The id of the request, which the log knows too.', 'string', about.id),
+  allow: header('The methods that the path takes.', 'string', 'POST'),
   'retry-after': header('Seconds after which the request may come again.', 'integer', 1),
   'retry-after-ms': header('Milliseconds after which the request may come again.', 'integer', 1250),
   'x-should-retry': header('Says `false` where the same request fares no better a second time.', 'string', 'false'),

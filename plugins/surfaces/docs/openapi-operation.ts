@@ -69,7 +69,7 @@ const parametersOf = ({ tables }: Described, place: string, schema: JsonSchema, 
     required: required.includes(name),
     ...worded(description as string | undefined),
     schema,
-    ...example(samples[name]),
+    ...example(schema['type'] === 'integer' && samples[name] ? Number(samples[name]) : samples[name]),
   }))
 }
 
@@ -138,14 +138,23 @@ const successOf = ({ route, operation, tables }: Described): JsonSchema => {
       ]),
     ),
   }
-  return {
-    [status]: {
-      description: status === 201 ? 'The thing that was made.' : 'The answer.',
-      headers: { ...headersOf(status), ...Object.fromEntries(tells) },
-      ...(Object.keys(content).length > 0 && { content }),
-    },
+  const answer = {
+    description: status === 201 ? 'The thing that was made.' : 'The answer.',
+    headers: { ...headersOf(status), ...Object.fromEntries(tells) },
+    ...(Object.keys(content).length > 0 && { content }),
   }
+  return { [status]: answer, ...(operation.asks?.['range'] && { 206: partOf(answer) }) }
 }
+
+/** The answer of a route that reads ranges, where the request names one. */
+const partOf = (answer: { readonly headers: JsonSchema }): JsonSchema => ({
+  ...answer,
+  description: 'The range that the request names.',
+  headers: {
+    ...answer.headers,
+    'content-range': { description: 'The range, and the size of the whole.', schema: { type: 'string' } },
+  },
+})
 
 /** True for a route whose only answers have no body. */
 const isRefused = ({ route, operation: { empty, shape, types } }: Described): boolean =>

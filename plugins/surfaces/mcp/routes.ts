@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { rpcErrorCodes } from '../../shared/dialects/mcp/rpc.ts'
 import { NotFound } from '../../../core/errors.ts'
-import { json } from '../../../core/http/reply.ts'
+import { json, text } from '../../../core/http/reply.ts'
 import { route, type Render } from '../../../core/http/route.ts'
 import { decisionNeeds } from '../../shared/decisions/decision-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
@@ -84,7 +84,7 @@ const absent = (['GET', 'DELETE'] as const).map((method) =>
     summary: 'Is refused by a 405: this server begins no messages and keeps no sessions.',
     access: 'anyone',
     needs: {},
-    handle: () => json(null, 405, { allow: 'POST' }),
+    handle: () => text('', undefined, 405, { allow: 'POST' }),
   }),
 )
 

@@ -1,11 +1,17 @@
 import * as v from 'valibot'
 
-const digits = (message: string) => v.pipe(v.string(), v.regex(/^\d{1,9}$/, message), v.transform(Number))
+/** A whole number of a query, which comes as text; the reference tells the number. */
+const digits = (least: number, most: number, usual: number) => {
+  const isFit = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
+  const number = v.pipe(v.string(), v.check(isFit, `a number from ${least} to ${most}`), v.transform(Number))
+  const shown = { type: 'integer', minimum: least, maximum: most, default: usual }
+  return v.pipe(v.optional(number, String(usual)), v.metadata(shown))
+}
 
 /** The query fields of every list that comes in pages. */
 export const pageQuery = {
-  limit: v.optional(v.pipe(digits('a number from 1 to 100'), v.minValue(1), v.maxValue(100)), '20'),
-  offset: v.optional(digits('a number from 0'), '0'),
+  limit: digits(1, 100, 20),
+  offset: digits(0, 999_999_999, 0),
 }
 
 /** Where a page stands among all. */

@@ -63,6 +63,25 @@ t.test('an error is described as its route writes it', async (t) => {
     t.ok(errorOf(path, 'get', 404).includes('support_id'), `${path} may name an enclave that is not there`)
 })
 
+t.test('numbers of a query, parts of files and refused methods are described as they are', async (t) => {
+  const gateway = await running(t, memory())
+  const { paths, components } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as Record<string, any>
+  for (const path of ['/files/encrypted', '/admin/keys']) {
+    const schemaOf = (wanted: string) =>
+      paths[path].get.parameters.find(({ name }: { name: string }) => name === wanted).schema
+    t.same(schemaOf('limit'), { type: 'integer', minimum: 1, maximum: 100, default: 20 }, path)
+    t.same(schemaOf('offset'), { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0 }, path)
+  }
+  const { 200: whole, 206: part } = paths['/files/encrypted/{id}/content'].get.responses
+  t.same(part.content, whole.content, 'a range is bytes too')
+  t.same(Object.keys(part.headers), [...Object.keys(whole.headers), 'content-range'])
+  t.notOk(paths['/files/encrypted'].get.responses[206], 'no other route reads ranges')
+  const refused = paths['/v1/responses'].get.responses[405]
+  const { headers, content } = components.responses[refused.$ref.split('/').at(-1)]
+  t.ok(headers.allow)
+  t.equal(content['application/json'].example.error.code, 'method_not_supported')
+})
+
 const skip = spentBy(process.pid) > 0 ? false : 'the system does not tell how long a thread ran'
 t.test('no turn of the loop makes much of what describes the interface', { skip }, async (t) => {
   for (const path of ['/openapi.json', '/docs', '/llms.txt']) {
