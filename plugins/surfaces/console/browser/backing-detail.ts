@@ -4,8 +4,8 @@ import { backingActs } from './backing-acts.ts'
 import type { Child } from './element.ts'
 import { clockTime, cost, costWords, count, counted } from './format.ts'
 import { curlOf } from './gateway.ts'
-import { type View, every, renew } from './page.ts'
-import { badge, facts, heading, link, note, section, stack } from './parts.ts'
+import { type View, every, reading, renew } from './page.ts'
+import { badge, facts, heading, link, note, section, stack, toldPlace } from './parts.ts'
 import { plot } from './plot.ts'
 import { outcomeOf, timeOf } from './running.ts'
 import { table } from './table.ts'
@@ -80,8 +80,7 @@ const callPlot = ({ calls }: Backing): HTMLElement =>
 /** One backend with its last calls, and what operators do with it. */
 export const backingDetail = async (view: View, name: string): Promise<readonly Child[]> => {
   const { gateway, sight, signal } = view
-  const place = stack()
-  const region = stack()
+  const [place, region, told] = [stack(), stack(), toldPlace()]
   const curl = curlOf(gateway.base, '/admin/backends')
   let read: { readonly backing: Backing | null; readonly at: number } = { backing: null, at: 0 }
   const draw = async (): Promise<void> => {
@@ -100,11 +99,12 @@ export const backingDetail = async (view: View, name: string): Promise<readonly 
     await draw()
   }
   await again()
-  every(pace, signal, () => again().catch(() => undefined))
+  every(pace, signal, reading(view, told, again))
   every(1_000, signal, draw)
   return [
     heading(
       name,
+      told,
       link('All backends', '#/models'),
       sight.steers && read.backing !== null && backingActs(view, name, place, again),
     ),

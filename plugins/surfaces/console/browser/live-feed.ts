@@ -1,4 +1,5 @@
 import type { LiveNews, Running } from './answers.ts'
+import type { StreamEvent } from './event-stream.ts'
 import { type Gateway, Refused, pathOf } from './gateway.ts'
 import { pause } from './page.ts'
 
@@ -12,7 +13,10 @@ export interface LiveFeed {
   processes(): number
   /** What the feed does now, in words. */
   state(): string
-  /** Listens until the signal fires, again after each end. Throws Refused where the key no longer counts. */
+  /**
+   * Listens for a page until its signal fires, again after each end. Pages that follow each other in one turn share a
+   * stream. Throws Refused where the key no longer counts.
+   */
   listen(gateway: Gateway, path: string, signal: AbortSignal): Promise<void>
   forget(): void
 }
@@ -35,26 +39,61 @@ const loseEnds = (seen: Map<string, Running>): void => {
   for (const [id, request] of seen) if (request.ms === null) seen.set(id, { ...request, lost: true })
 }
 
+interface Hearer {
+  begins(): void
+  hears(event: StreamEvent): void
+  fails(words: string): void
+}
+
+/** Listens until the signal fires, again after each end. Throws Refused where the key no longer counts. */
+const follow = async (gateway: Gateway, path: string, over: AbortSignal, hearer: Hearer): Promise<void> => {
+  const once = async (): Promise<void> => {
+    for await (const event of gateway.events(path, undefined, over)) hearer.hears(event)
+  }
+  while (!over.aborted) {
+    hearer.begins()
+    const wait = await once().then(
+      () => soon,
+      (error: unknown) => {
+        if (error instanceof Refused && error.status === 401) throw error
+        if (!over.aborted) hearer.fails(error instanceof Refused ? error.message : 'The connection broke')
+        return later
+      },
+    )
+    await pause(wait, over)
+  }
+}
+
 const feedOf = (): LiveFeed => {
   let seen = new Map<string, Running>()
-  let passed = 0
-  let processes = 0
-  let state = 'Not listening'
+  let [passed, processes, state] = [0, 0, 'Not listening']
+  /** Pages that show the feed. */
+  let pages = 0
+  let stream: { readonly over: AbortController; readonly ended: Promise<void> } | null = null
 
-  const take = (news: LiveNews): void => {
-    remember(seen, news.requests)
-    passed += news.passed
-    processes = news.processes
+  const hearer: Hearer = {
+    begins: () => loseEnds(seen),
+    hears({ event, data }) {
+      if (event !== 'listening' && event !== 'requests') return
+      const news = JSON.parse(data) as LiveNews
+      processes = news.processes
+      if (event === 'listening') return void (state = 'Listening')
+      remember(seen, news.requests)
+      passed += news.passed
+    },
+    fails: (words) => void (state = words),
   }
 
-  const once = async (gateway: Gateway, path: string): Promise<void> => {
-    for await (const { event, data } of gateway.events(path)) {
-      if (event === 'listening') {
-        state = 'Listening'
-        processes = (JSON.parse(data) as LiveNews).processes
-      }
-      if (event === 'requests') take(JSON.parse(data) as LiveNews)
-    }
+  const begun = (gateway: Gateway, path: string) => {
+    const over = new AbortController()
+    return { over, ended: follow(gateway, path, over.signal, hearer) }
+  }
+
+  const stop = (): void => {
+    stream?.over.abort()
+    stream = null
+    state = 'Not listening'
+    loseEnds(seen)
   }
 
   return {
@@ -63,29 +102,19 @@ const feedOf = (): LiveFeed => {
     passed: () => passed,
     processes: () => processes,
     state: () => state,
-    async listen(gateway, path, signal) {
-      signal.addEventListener(
-        'abort',
-        () => {
-          state = 'Not listening'
-          loseEnds(seen)
-        },
-        { once: true },
-      )
-      while (!signal.aborted) {
-        loseEnds(seen)
-        const wait = await once(gateway, path).then(
-          () => soon,
-          (error: unknown) => {
-            if (error instanceof Refused && error.status === 401) throw error
-            if (!signal.aborted) state = error instanceof Refused ? error.message : 'The connection broke'
-            return later
-          },
-        )
-        await pause(wait, signal)
+    listen(gateway, path, signal) {
+      pages++
+      const left = (): void => {
+        pages--
+        // The next page of the feed begins in the same turn.
+        queueMicrotask(() => pages === 0 && stop())
       }
+      signal.addEventListener('abort', left, { once: true })
+      stream ??= begun(gateway, path)
+      return stream.ended
     },
     forget() {
+      stop()
       seen = new Map()
       passed = 0
     },

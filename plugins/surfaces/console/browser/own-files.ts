@@ -3,7 +3,7 @@ import { ask } from './dialog.ts'
 import { type Child, el, freshId, div } from './element.ts'
 import { count, percent, counted } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
-import { type View, every, renew } from './page.ts'
+import { type View, every, reading, renew } from './page.ts'
 import { button, note, section, sending, stack, toldPlace, form, refusedIn } from './parts.ts'
 import { scrolled } from './table.ts'
 
@@ -188,13 +188,12 @@ const searching = (place: Place): HTMLElement => {
   )
 }
 
-const nothing = (): void => undefined
-
 /** The files with their names, on the page that the reader's own machine serves. The machine keeps the keys. */
 export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
   const listed = stack()
-  const [region, told] = [stack(), stack()]
+  const [region, told, state] = [stack(), stack(), toldPlace()]
   const draw = async (): Promise<void> => renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
+  const read = async (): Promise<void> => void (await Promise.all([draw(), changed()]))
   const place: Place = {
     view,
     region,
@@ -203,10 +202,10 @@ export const ownFiles = async (view: View, changed: () => Promise<void>): Promis
       told.replaceChildren()
       // The button that was pressed has the focus, and its row may be gone.
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
-      await Promise.all([draw(), changed()])
+      await read()
     },
   }
   await draw()
-  every(pace, view.signal, () => Promise.all([draw(), changed()]).then(nothing, nothing))
-  return stack(uploading(place), searching(place), told, listed, region)
+  every(pace, view.signal, reading(view, state, read))
+  return stack(uploading(place), searching(place), told, state, listed, region)
 }

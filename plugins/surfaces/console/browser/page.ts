@@ -1,5 +1,5 @@
 import type { Child } from './element.ts'
-import type { Gateway } from './gateway.ts'
+import { type Gateway, Refused } from './gateway.ts'
 import type { OwnMachine } from './own-machine.ts'
 import type { Sight } from './sight.ts'
 
@@ -41,10 +41,44 @@ export const every = (ms: number, signal: AbortSignal, act: () => Promise<void>)
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
-/** Exchanges what a region shows, unless the reader is in the middle of it. */
+/** Reads a page again. A place has the words about that, and the end of the session leaves the page. */
+export const reading =
+  ({ signal, leave }: Pick<View, 'signal' | 'leave'>, told: HTMLElement, read: () => Promise<void>, done = () => '') =>
+  (): Promise<void> =>
+    read().then(
+      () => void (told.textContent = done()),
+      (error: unknown) => {
+        if (signal.aborted) return
+        told.textContent = 'The last refresh failed'
+        if (error instanceof Refused && error.status === 401) leave(error)
+      },
+    )
+
+/** Whether the reader marks text of a region. */
+const isMarked = (region: Element): boolean => {
+  const marked = getSelection()
+  return marked !== null && !marked.isCollapsed && region.contains(marked.anchorNode)
+}
+
+const tablesIn = (region: Element): readonly HTMLElement[] => [...region.querySelectorAll<HTMLElement>('.scroll')]
+
+/**
+ * Exchanges what a region shows, unless the reader is in the middle of it. A click into a table gives the table the focus,
+ * which goes on to the table in its place.
+ */
 export const renew = (region: Element, ...content: readonly (Node | string)[]): void => {
-  if (region.contains(document.activeElement) || region.querySelector('details[open]') !== null) return
+  const { activeElement: focused } = document
+  const at = tablesIn(region).findIndex((table) => table === focused)
+  if (at < 0 && region.contains(focused)) return
+  if (isMarked(region) || region.querySelector('details[open]') !== null) return
+  const words = content.map((part) => (part instanceof Node ? part.textContent : part)).join('')
+  // The reader of a screen hears a table again that gets the focus again.
+  if (at >= 0 && words === region.textContent) return
+  const left = focused?.scrollLeft ?? 0
   region.replaceChildren(...content)
+  const table = tablesIn(region)[at]
+  table?.focus({ preventScroll: true })
+  if (table !== undefined) table.scrollLeft = left
 }
 
 /** Resolves after so many ms, or when the reader leaves. */

@@ -6,7 +6,7 @@ import { type Child, el } from '../element.ts'
 import { clockTime, count, percent, utcDay, zone, counted } from '../format.ts'
 import { type Query, Refused, curlOf, pathOf, unlessRefused } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
-import { type Page, type View, every, renew } from '../page.ts'
+import { type Page, type View, every, reading, renew } from '../page.ts'
 import { button, heading, link, note, section, stack, tile, tiles } from '../parts.ts'
 import { type Sample, samplesOf } from '../prometheus.ts'
 import { type Trouble, troublesOf } from '../sentences.ts'
@@ -221,17 +221,15 @@ export const home: Page = {
       tellTab(all, view.signal)
       renew(now, section('Now', troubles(all)))
       renew(rest, stack(figures(seen, choice), steps(view, seen), tables(view, seen, choice)))
-      told.textContent = `Refreshed at ${clockTime(Date.now())}`
     }
-    const again = async (): Promise<void> => {
-      const seen = await look(view, choice).catch((error: unknown) => {
-        if (!view.signal.aborted) told.textContent = 'The last refresh failed'
-        if (error instanceof Refused && error.status === 401) view.leave(error)
-        return null
-      })
-      if (seen !== null && !view.signal.aborted) draw(seen)
+    const read = async (): Promise<void> => {
+      const seen = await look(view, choice)
+      if (!view.signal.aborted) draw(seen)
     }
+    const words = (): string => `Refreshed at ${clockTime(Date.now())}`
+    const again = reading(view, told, read, words)
     draw(await look(view, choice))
+    told.textContent = words()
     every(pace, view.signal, again)
     return [
       heading('Home', told, button('Refresh', again, 'quiet')),

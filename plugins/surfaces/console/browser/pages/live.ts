@@ -97,8 +97,9 @@ export const live: Page = {
   title: 'Live',
   sees: ({ administers }) => administers,
   async show(view) {
-    const names = await namesOf(view)
+    // Before anything is awaited: the stream of the page before goes on.
     listen(view)
+    const names = await namesOf(view)
     const [id] = view.path
     return id === undefined ? list(view, names) : detail(view, names, id)
   },

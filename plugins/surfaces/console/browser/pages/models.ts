@@ -6,8 +6,8 @@ import type { Child } from '../element.ts'
 import { count } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
-import { type Page, type View, every, renew } from '../page.ts'
-import { badge, heading, link, note, stack } from '../parts.ts'
+import { type Page, type View, every, reading, renew } from '../page.ts'
+import { badge, heading, link, note, stack, toldPlace } from '../parts.ts'
 import { type PriceKind, priceOf } from '../prices.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
 import { type Column, table } from '../table.ts'
@@ -77,7 +77,7 @@ const operatedOf = async ({ gateway }: View): Promise<Operated> => {
 }
 
 /** The tables of operators, which renew themselves. */
-const operatedTables = async (view: View): Promise<readonly Child[]> => {
+const operatedTables = async (view: View, told: HTMLElement): Promise<readonly Child[]> => {
   const { gateway, signal } = view
   const [states, chains] = [stack(), stack()]
   let read = await operatedOf(view)
@@ -94,7 +94,7 @@ const operatedTables = async (view: View): Promise<readonly Child[]> => {
   }
   void draw()
   drawChains()
-  every(pace, signal, () => again().catch(() => undefined))
+  every(pace, signal, reading(view, told, again))
   every(1_000, signal, draw)
   const { processes, total } = read
   return [
@@ -112,14 +112,15 @@ const operatedTables = async (view: View): Promise<readonly Child[]> => {
 
 const overview = async (view: View): Promise<readonly Child[]> => {
   const { gateway, sight } = view
+  const told = toldPlace()
   const [listed, operated] = await Promise.all([
     modelsOf(gateway, sight),
-    sight.operates ? operatedTables(view) : Promise.resolve([note('Backends are shown to operators.')]),
+    sight.operates ? operatedTables(view, told) : Promise.resolve([note('Backends are shown to operators.')]),
   ])
   const paths = modelPaths(sight.links)
   const path = paths['standard'] ?? paths['openai'] ?? paths['confidential'] ?? paths['decisions'] ?? '/'
   const lines = sight.steers && link('New model or backend', '#/settings/lines')
-  return [heading('Models and backends', lines), operated, modelTable(listed, curlOf(gateway.base, path))]
+  return [heading('Models and backends', told, lines), operated, modelTable(listed, curlOf(gateway.base, path))]
 }
 
 const weights = async (view: View, name: string): Promise<readonly Child[]> => {
