@@ -98,6 +98,7 @@ const making = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> =
   // Past the head of the further fields.
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
+  t.match(await page.textContent('main'), 'empty for that of the key in use')
   await page.keyboard.press('Enter')
   const credential = await page.innerText('.secret code')
   t.match(credential, /^sk_live_/)
@@ -206,13 +207,13 @@ const changing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('The change is undone.').waitFor()
   t.same((await stored())?.limits, {})
-  await page.getByLabel('Budget a month').fill('')
   await page.getByLabel('Team').fill('blue')
   await page.getByLabel('Models', { exact: true }).fill('priced')
   await page.getByLabel('Addresses').fill('127.0.0.0/8')
   await page.getByRole('checkbox', { name: 'api_key.read', exact: true }).check()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('The key is changed.').waitFor()
+  t.same((await stored())?.limits, {}, 'what was undone stays so')
   t.match(await stored(), {
     ...{ team: 'blue', models: ['priced'], addresses: ['127.0.0.0/8'], scopes: ['models.read', 'api_key.read'] },
   })
@@ -232,7 +233,14 @@ const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string
   const { page } = tab
   const works = async (key: string) =>
     (await fetch(`${stage.base}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+  const save = async (label: string, value: string): Promise<void> => {
+    if (!(await page.getByLabel(label).isVisible())) await page.getByText('Change this key').click()
+    await page.getByLabel(label).fill(value)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The key is changed.').waitFor()
+  }
   await page.getByRole('link', { name: 'from the console' }).click()
+  await save('Budget a day', '0.005')
   await page.getByRole('button', { name: 'Rotate' }).click()
   await page.getByRole('combobox', { name: 'How long both keys work' }).selectOption('1 hour')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
@@ -245,7 +253,10 @@ const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string
   const [young, old] = rows.filter(({ name }) => name === 'from the console')
   t.same(young!.models, old!.models, 'the heir has the same powers')
   t.same(young!.scopes, old!.scopes)
+  t.same(young!.limits, { costPerDay: 0.005 }, 'also those that were changed a moment ago')
   t.ok(old!.expires_at !== null && old!.expires_at - Date.now() <= 3_600_000, 'the old key ends')
+  t.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
+  await save('Budget a week', '7')
   await page.getByRole('link', { name: 'See the key' }).click()
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.keyboard.press('Escape')
@@ -255,6 +266,10 @@ const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string
   t.same(await tab.axe(), [], 'the question')
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.waitForSelector('.countdown[data-left]')
+  t.match(await text(tab), /State\s+revoked/)
+  t.equal(await page.getByText('Change this key').count(), 0, 'nobody changes what is revoked')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  t.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1', 'the keyboard stands on the page')
   t.equal(await works(heir), 401)
   await page.clock.runFor(6_000)
   await page.waitForSelector('.countdown:not([data-left])')
@@ -291,6 +306,8 @@ const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   await page.getByRole('link', { name: 'priced', exact: true }).click()
   await page.getByText('Only model').waitFor()
   t.match(page.url(), /model=priced/)
+  await page.getByRole('link', { name: 'By backend' }).click()
+  await page.getByText('Usage by backend is that of all keys, teams and models.').waitFor()
 }
 
 const keyCount = async ({ gateway }: ConsoleStage): Promise<number> => (await gateway.keys.list(null, 1, 0)).total

@@ -77,6 +77,36 @@ const pressing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   t.equal(founding.requests.length, 1, 'one team is made')
 }
 
+/** A question that a reader goes back from. */
+const goingBack = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const { row } = await stage.gateway.keys.create({ name: 'to keep', scopes: ['models.read'] })
+  await tab.go('#/keys', 'Keys')
+  await tab.go(`#/keys/${row.id}`, 'to keep')
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  t.equal(await page.locator('dialog').count(), 0, 'the question ends with its page')
+}
+
+/** A clock that is hours ahead, and a gateway that restarts while the page loads. */
+const restarting = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const tab = await stage.browse()
+  const { page } = tab
+  await page.clock.install({ time: Date.now() + 7_200_000 })
+  await tab.signIn(stage.key)
+  await page.clock.runFor(1_000)
+  t.equal(await page.locator('nav').count(), 1, 'the gateway alone tells the end of its session')
+  await page.route(/\/session\/renewal$/, (route) => route.fulfill({ status: 503, json: { error: 'Restarts' } }))
+  await page.reload()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Restarts').waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.waitForSelector('nav')
+  await page.context().close()
+}
+
 const refusing = async (t: Test, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/teams/@new', 'New team')
@@ -154,6 +184,8 @@ t.test('the console before a gateway that answers late', { skip: withoutChromium
   await t.test('a place that is chosen keeps the focus while keys are looked for', (t) => jumping(t, stage, tab))
   await t.test('a second press does nothing while the first one is not answered', (t) => pressing(t, stage, tab))
   await t.test('a form that was refused is sent again', (t) => refusing(t, tab))
+  await t.test('a question ends where the reader goes back', (t) => goingBack(t, stage, tab))
+  await t.test('a session outlives a restart and a clock that is ahead', (t) => restarting(t, stage))
   await t.test('a renewal that fails ends no session that was renewed before', (t) => outliving(t, stage))
   await t.test('the form to sign in comes when the gateway has ended the session', async (t) => {
     await signingOut(t, stage, tab)

@@ -1,4 +1,4 @@
-import { type Child, el, div } from './element.ts'
+import { type Child, append, el, div } from './element.ts'
 import { Refused } from './gateway.ts'
 import { button, refusal, stack, form, sending, folded } from './parts.ts'
 
@@ -42,6 +42,7 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     try {
       current = await changing.send({ ...change, version: current.version }, current)
       changing.draw(current)
+      if (undo === null) fill()
       told.replaceChildren(
         el(
           'p',
@@ -56,6 +57,11 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
   }
   const words = `The ${what} is changed. Every process takes the change within five seconds.`
   const save = (): Promise<void> => send(changing.changeOf(own, current), words, changing.earlier(current))
-  const own = form(save, changing.inputs(current), sending('Save'))
+  const own = form(save)
+  const fill = (): void => {
+    own.replaceChildren()
+    append(own, [changing.inputs(current), sending('Save')])
+  }
+  fill()
   return el('section', { class: 'card' }, told, folded(`Change this ${what}`, own))
 }

@@ -13,19 +13,24 @@ export interface Question {
 export const ask = ({ title, words, yes, act }: Question): void => {
   const id = freshId('question')
   const told = el('div')
-  const done = (): Promise<void> => act().then(() => dialog.close(), refusedIn(told))
+  const close = (): void => dialog.close()
+  const closed = (): void => {
+    removeEventListener('hashchange', close)
+    dialog.remove()
+    // The act may have taken away the button that asked.
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+  }
+  const done = (): Promise<void> => act().then(close, refusedIn(told))
   const dialog: HTMLDialogElement = el(
     'dialog',
-    { 'aria-labelledby': id, on: { close: () => dialog.remove() } },
+    { 'aria-labelledby': id, on: { close: closed } },
     el('h2', { id }, title),
     el('div', {}, words),
     told,
-    div(
-      'actions',
-      button('Cancel', () => dialog.close()),
-      button(yes, done, 'danger'),
-    ),
+    div('actions', button('Cancel', close), button(yes, done, 'danger')),
   )
+  // The question is about the page below.
+  addEventListener('hashchange', close)
   document.body.append(dialog)
   dialog.showModal()
 }

@@ -13,6 +13,10 @@ export class Refused extends Error {
   }
 }
 
+/** What may pass: too much at once, a backend that fails, a gateway that is not there just now. */
+export const mayPass = (error: unknown): error is Refused =>
+  error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500)
+
 /** Null where the gateway refuses with one of these statuses. */
 export const unlessRefused = <T>(answer: Promise<T>, ...statuses: readonly number[]): Promise<T | null> =>
   answer.catch((error: unknown) => {

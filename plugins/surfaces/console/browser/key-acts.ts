@@ -43,8 +43,8 @@ export const changeKey = (
 
 export interface Rotated {
   readonly made: MadeKey
-  /** When the old key ends, as Unix time in ms. */
-  readonly until: number
+  /** The old key as it is now. */
+  readonly old: Key
   /** Why the old key keeps its end; null when it does not. */
   readonly fault: Error | null
 }
@@ -55,11 +55,13 @@ export const rotateKey = async (gateway: Gateway, old: Key, overlap: number, now
   const heir = { name, user, mode, scopes, models, addresses, limits, expires_at, ...(team !== null && { team }) }
   const made = await gateway.ask<MadeKey>('POST', '/admin/keys', heir)
   const until = Math.min(now + overlap, expires_at ?? Infinity)
-  const fault = await gateway.ask('PATCH', `/admin/keys/${encodeURIComponent(old.id)}`, { expires_at: until }).then(
-    () => null,
-    (error: unknown) => (error instanceof Refused ? error : new Refused(0, 'The end of the old key is unknown')),
+  return gateway.ask<Key>('PATCH', `/admin/keys/${encodeURIComponent(old.id)}`, { expires_at: until }).then(
+    (ended) => ({ made, old: ended, fault: null }),
+    (error: unknown) => {
+      const fault = error instanceof Refused ? error : new Refused(0, 'The end of the old key is unknown')
+      return { made, old, fault }
+    },
   )
-  return { made, until, fault }
 }
 
 export const revokeKey = (gateway: Gateway, id: string): Promise<unknown> =>

@@ -23,8 +23,8 @@ const changeOf = (form: HTMLFormElement, key: Key): Change => {
     name: String(fields.get('name') ?? '').trim(),
     team: String(fields.get('team') ?? '').trim() || null,
     scopes: fields.getAll('scope').map(String),
-    models: wordList(fields, 'models'),
-    addresses: wordList(fields, 'addresses'),
+    models: wordList(fields, 'models', key.models),
+    addresses: wordList(fields, 'addresses', key.addresses),
     limits: limitsOf(fields, key.limits),
     expires_at: expires,
   }

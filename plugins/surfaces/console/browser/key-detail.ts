@@ -42,35 +42,57 @@ const countdown = (told: HTMLElement, signal: AbortSignal): void => {
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
-const rotation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
+interface Acting {
+  readonly view: View
+  readonly self: Self
+  /** Where the words about an act stand. */
+  readonly place: HTMLElement
+  /** The key as the reader's acts have left it. */
+  now(): Key
+  /** Shows what an act has made of the key. */
+  put(key: Key): void
+}
+
+/** A key of no team gets the team of its maker: a caller of a team makes no other keys. */
+const teamWords = (key: Key, { team }: Self): Child =>
+  key.team === null && team !== null && el('p', {}, `The team ${team} pays for the new key.`)
+
+const rotation = ({ view, self, place, now, put }: Acting): HTMLElement => {
   const choice = select({ 'aria-label': 'How long both keys work' }, overlaps, 24 * hour)
   const rotate = async (): Promise<void> => {
-    const { made, until, fault } = await rotateKey(view.gateway, key, Number(choice.value), Date.now())
+    const { made, old, fault } = await rotateKey(view.gateway, now(), Number(choice.value), Date.now())
     const shown = await secretOf(view, made)
     place.replaceChildren(
       fault === null
-        ? el('p', { class: 'fine', role: 'status' }, `Both keys work until ${moment(until)}; then the old one ends.`)
+        ? el('p', { class: 'fine', role: 'status' }, `Both keys work until ${expiryOf(old)}; then the old one ends.`)
         : el('div', {}, refusal(fault), note('The new key is made. The old one keeps its end.')),
       shown,
     )
+    put(old)
+    own.remove()
   }
   const begin = () =>
     ask({
       title: 'Rotate this key?',
-      words: el('p', {}, 'A new key with the same powers is made. Both work for ', choice, ', then this one ends.'),
+      words: [
+        el('p', {}, 'A new key with the same powers is made. Both work for ', choice, ', then this one ends.'),
+        teamWords(now(), self),
+      ],
       yes: 'Rotate',
       act: rotate,
     })
-  return button('Rotate', begin)
+  const own = button('Rotate', begin)
+  return own
 }
 
-const revocation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
+const revocation = ({ view, place, now, put }: Acting): HTMLElement => {
   const revoke = async (): Promise<void> => {
-    await revokeKey(view.gateway, key.id)
+    await revokeKey(view.gateway, now().id)
     const told = el('p', { class: 'countdown', role: 'status' })
     place.replaceChildren(told)
     countdown(told, view.signal)
-    for (const act of place.parentElement?.querySelectorAll('header .actions button, form') ?? []) act.remove()
+    put({ ...now(), revoked_at: Date.now() })
+    for (const act of place.parentElement?.querySelectorAll('header .actions button') ?? []) act.remove()
   }
   const begin = () =>
     ask({
@@ -124,20 +146,29 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     wholeList<Usage>(gateway, '/admin/usage', 'usage', { key: id, from: utcDay(Date.now(), 29) }),
     wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
-  const place = stack()
-  const region = stack(about(key, uses.rows))
-  const alive = isAlive(key, Date.now())
-  const draw = (changed: Key): void => region.replaceChildren(about(changed, uses.rows))
+  const [place, region, change] = [stack(), stack(), stack()]
+  let now = key
+  const isActive = (): boolean => isAlive(now, Date.now())
+  const draw = (changed: Key): void => {
+    now = changed
+    region.replaceChildren(about(changed, uses.rows))
+  }
+  const put = (changed: Key): void => {
+    draw(changed)
+    change.replaceChildren(...(isActive() ? [keyChange(view, self, changed, draw)] : []))
+  }
+  const acting = { view, self, place, now: () => now, put }
+  put(key)
   return [
     heading(
       key.name === '' ? 'A key without a name' : key.name,
       link('All keys', '#/keys'),
-      alive && rotation(view, key, place),
-      alive && revocation(view, key, place),
+      isActive() && rotation(acting),
+      isActive() && revocation(acting),
     ),
     place,
     region,
-    alive && keyChange(view, self, key, draw),
+    change,
     note(link('Usage of this key', pathOf('#/usage', { key: id }))),
     table(
       auditRows(

@@ -70,7 +70,7 @@ const inputs = ({ gateway }: View, { scopes, team }: Self): readonly HTMLElement
   field('Expires', 'A key can be revoked at any time.', select({ name: 'days' }, ends)),
   folded(
     'Team, budget, limits, addresses and scopes',
-    teamField(gateway, team),
+    teamField(gateway, team, 'that of the key in use'),
     div('pair', limitFields()),
     field(
       'Addresses',

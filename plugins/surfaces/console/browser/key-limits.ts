@@ -50,7 +50,7 @@ export const limitFields = (own: Key['limits'] = {}, shown = limits): readonly H
       label,
       hint,
       el('input', {
-        ...{ name, type: 'number', min: isMoney ? '0.01' : '1', step: isMoney ? 'any' : '1', autocomplete: 'off' },
+        ...{ name, type: 'number', min: isMoney ? '1e-9' : '1', step: isMoney ? 'any' : '1', autocomplete: 'off' },
         value: own[name] ?? '',
       }),
     ),
@@ -67,10 +67,12 @@ export const limitsOf = (fields: FormData, own: Key['limits'] = {}): Key['limits
   return Object.fromEntries([...kept, ...written])
 }
 
-/** Words that are separated by spaces or commas; null for none. */
-export const wordList = (fields: FormData, name: string): readonly string[] | null => {
-  const words = String(fields.get(name) ?? '')
-    .split(/[\s,]+/)
-    .filter((word) => word !== '')
+type Words = readonly string[] | null
+
+/** Words that are separated by spaces or commas; null for none. A list that the reader leaves alone keeps names with spaces. */
+export const wordList = (fields: FormData, name: string, before: Words = null): Words => {
+  const text = String(fields.get(name) ?? '')
+  if (before !== null && text === before.join(' ')) return before
+  const words = text.split(/[\s,]+/).filter((word) => word !== '')
   return words.length === 0 ? null : words
 }

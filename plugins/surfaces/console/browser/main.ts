@@ -1,6 +1,6 @@
 import { type Arrival, arrivalAt } from './arrival.ts'
 import { el } from './element.ts'
-import { Refused, baseOf, gatewayAt, unlessRefused } from './gateway.ts'
+import { Refused, baseOf, gatewayAt, mayPass, unlessRefused } from './gateway.ts'
 import type { Inside } from './inside.ts'
 import { exchanged, heldBy, redeemed, renewed, returned } from './login.ts'
 import { isOwnPage, takenToken } from './own-machine.ts'
@@ -30,9 +30,9 @@ const fetchLater = (): void => {
 const waiting = (words: string): void =>
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, words)))
 
-const showSignIn = (why: Error | null): void => {
+const showSignIn = (why: Error | null, again: (() => Promise<void>) | null = null): void => {
   const openHeld = async (given: Pass): Promise<void> => open(await held(given), true)
-  document.body.replaceChildren(signIn({ base, gateway: outside, why, open: openHeld }))
+  document.body.replaceChildren(signIn({ base, gateway: outside, why, again, open: openHeld }))
   document.getElementById('key')?.focus()
   // The form is painted before the browser is busy with the rest.
   requestAnimationFrame(() => setTimeout(fetchLater))
@@ -126,7 +126,9 @@ const begin = async (): Promise<void> => {
     if (pass === null) return leave(null)
     await open(pass, true)
   } catch (error) {
-    leave(asError(error))
+    // The session of the reader lives while the gateway is away.
+    if (arrival === null && mayPass(error)) showSignIn(error, begin)
+    else leave(asError(error))
   }
 }
 

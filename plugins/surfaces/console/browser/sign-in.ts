@@ -19,6 +19,8 @@ export interface SignIn {
   /** The gateway, asked without a key. */
   readonly gateway: Gateway
   readonly why: Error | null
+  /** Tries what failed again; null where that helps nothing. */
+  readonly again: (() => Promise<void>) | null
   /** Throws what the gateway says against the credential. */
   open(pass: Pass): Promise<void>
 }
@@ -40,8 +42,8 @@ const ways = (
 }
 
 /** Asks for a key, or offers a login where the gateway has one. */
-export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
-  const told = el('div', {}, why && refusal(why))
+export const signIn = ({ base, gateway, why, again, open }: SignIn): HTMLElement => {
+  const told = el('div', {}, why && refusal(why), again && button('Try again', again))
   const logins = stack()
   const input = el('input', {
     ...{ id: 'key', name: 'key', type: 'password', required: true, autocomplete: 'off', spellcheck: 'false' },

@@ -24,9 +24,9 @@ export const teamChoice = (gateway: Gateway, attributes: Attributes): HTMLElemen
   el('span', {}, teamInput(gateway, attributes))
 
 /** The team of a key under its label. */
-export const teamField = (gateway: Gateway, team: string | null): HTMLElement => {
+export const teamField = (gateway: Gateway, team: string | null, none = 'none'): HTMLElement => {
   const [input, list] = teamInput(gateway, { name: 'team', value: team ?? '' })
-  const labelled = field('Team', 'The team pays for the calls of the key; empty for none.', input)
+  const labelled = field('Team', `The team pays for the calls of the key; empty for ${none}.`, input)
   labelled.append(list)
   return labelled
 }
