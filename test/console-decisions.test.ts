@@ -2,6 +2,8 @@ import { usages } from '../plugins/usage/usage-rows.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
+import { utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { figuresOf } from '../plugins/surfaces/console/browser/figures.ts'
@@ -108,6 +110,37 @@ const upload = (tab: Tab, lines: readonly string[]) =>
     .getByLabel('File', { exact: true })
     .setInputFiles({ name: 'cases.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) })
 
+const naming = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/decisions?template=choice&model=large', 'Decisions')
+  await button(tab, 'Add a question').click()
+  await button(tab, 'Add a question').click()
+  await button(tab, 'Remove the question').nth(1).click()
+  await button(tab, 'Add a question').click()
+  const ids = await page
+    .getByLabel('Id', { exact: true })
+    .evaluateAll((all) => all.map((id) => 'value' in id && id.value))
+  t.same(ids, ['team', 'question3', 'question4'])
+}
+
+/** A backend that is down, and a file that is mended meanwhile. */
+const failing = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/decisions?template=choice&model=small&model=away', 'Decisions')
+  await upload(tab, ['state,answer', 'x,billing'])
+  await button(tab, 'Ask the cases').click()
+  await page.locator('main [role=alert]').waitFor()
+  t.match(await table(tab, 'Accuracy').innerText(), /small\t1\t0/, 'the answers of the first model stay')
+  const file = join(t.testdir({ 'cases.csv': 'state,answer\nx,nothing' }), 'cases.csv')
+  await page.getByLabel('File', { exact: true }).setInputFiles(file)
+  await button(tab, 'Ask the cases').click()
+  await page.getByText('Row 2 has no answer to this question.').waitFor()
+  await writeFile(file, 'state,answer\nx is broken,billing')
+  await utimes(file, 1, 1)
+  await button(tab, 'Ask the cases').click()
+  await page.getByText('The file was changed or moved since. Choose the file again.').waitFor()
+}
+
 const judging = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/decisions?template=choice&model=small&model=large', 'Decisions')
@@ -120,7 +153,7 @@ const judging = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByText('Row 2 has no answer to this question.').waitFor()
   await upload(tab, cases)
   await button(tab, 'Ask the cases').click()
-  await table(tab, 'Accuracy').waitFor()
+  await table(tab, 'Accuracy').getByRole('rowheader', { name: 'large' }).waitFor()
   const judged = Array.from({ length: count }, (_, at) => ({
     probabilities: labels.map((_, place) => (place === at % 3 ? claimOf(at) : (1 - claimOf(at)) / 2)),
     truth: truthOf(at),
@@ -145,6 +178,7 @@ const keeping = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByLabel('Errors').selectOption('10%')
   await button(tab, 'Ask the cases').click()
   await page.getByText('small: of answers with a confidence of at least').waitFor()
+  await table(tab, 'Accuracy').getByRole('rowheader', { name: 'large' }).waitFor()
   await page.getByText('Configuration', { exact: true }).click()
   const config = JSON.parse(await page.getByRole('region', { name: 'Configuration of this question' }).innerText())
   const shown = Number(await table(tab, 'Accuracy').locator('tbody tr td').nth(7).innerText())
@@ -199,6 +233,8 @@ t.test('decisions in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('models answer side by side, by the keyboard', (t) => asking(t, stage, tab))
   await t.test('a question is edited, and a model that fails hides no other', (t) => editing(t, stage, tab))
   await t.test('what the page gives away runs', (t) => taking(t, { ...stage, key: credential }, tab))
+  await t.test('each question has an id of its own', (t) => naming(t, tab))
+  await t.test('a model that fails hides no figures', (t) => failing(t, tab))
   await t.test('labelled cases are judged in the tab', (t) => judging(t, stage, tab))
   await t.test('both schemes, narrow and wide: axe finds nothing', async (t) => {
     await button(tab, 'Ask').click()

@@ -1,5 +1,5 @@
 import type { Decided } from './decision-answers.ts'
-import { Refused } from './gateway.ts'
+import { Refused, mayPass } from './gateway.ts'
 import type { LabelledCase } from './labelled-cases.ts'
 
 export interface AnsweredCase {
@@ -30,10 +30,6 @@ const waits = [500, 1_000, 2_000, 4_000] as const
 /** Cases without an answer, one after the other, after which nothing more is asked. */
 const mostUnanswered = 5
 
-/** What may pass: too much at once, a backend that fails, a gateway that is not there just now. */
-const mayPass = (error: unknown): error is Refused =>
-  error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500)
-
 /** The refusal where the last try failed too, or the reader stopped. Throws what does not pass. */
 const answerOf = async (
   { ask, wait }: CaseQuestions,
@@ -52,12 +48,12 @@ const answerOf = async (
   }
 }
 
-/** Asks about each case until the reader stops. Throws the refusal that does not pass, or that went on for too long. */
+/** Asks about each case until the reader stops. Throws a refusal that does not pass, went on for too long, or met every case. */
 export const runCases = async (given: CaseQuestions, signal: AbortSignal): Promise<CaseRun> => {
   const answered: AnsweredCase[] = []
   const waiting = given.cases.values()
   let [unanswered, row] = [0, 0]
-  let fault: unknown = null
+  let [fault, last]: [unknown, Refused | null] = [null, null]
   const lane = async (): Promise<void> => {
     for (const labelled of waiting) {
       if (fault !== null) return
@@ -65,6 +61,7 @@ export const runCases = async (given: CaseQuestions, signal: AbortSignal): Promi
       if (signal.aborted) return
       if (decided instanceof Refused) {
         unanswered++
+        last = decided
         if (++row >= mostUnanswered) throw decided
       } else {
         row = 0
@@ -79,6 +76,8 @@ export const runCases = async (given: CaseQuestions, signal: AbortSignal): Promi
       if (!signal.aborted) fault ??= error
     })
   await Promise.all(Array.from({ length: lanes }, guarded))
+  // Figures of no answer would tell nothing.
+  if (answered.length === 0) fault ??= last
   if (fault !== null) throw fault
   return { answered, unanswered }
 }

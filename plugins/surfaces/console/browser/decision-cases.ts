@@ -30,23 +30,24 @@ interface Told {
   readonly signal: AbortSignal
   /** Hears how many of how many cases are over. */
   progress(done: number, all: number): void
+  /** Hears the figures of a model. */
+  judged(figures: CaseFigures): void
 }
 
 /** Asks each model about each case. A reader who stops gets the figures of the answers so far. */
-const figuresOfAll = async (
+const askAll = async (
   bench: CaseBench,
   text: string,
   place: number,
   errors: number,
-  { signal, progress }: Told,
-): Promise<readonly CaseFigures[]> => {
+  { signal, progress, judged }: Told,
+): Promise<void> => {
   const { draft, models } = bench.read()
   const question = draft.questions[place]
   if (question === undefined) throw new UnreadCases('There is no such question.')
   const cases = casesOf(text, question)
   let done = 0
   progress(done, cases.length * models.length)
-  const all: CaseFigures[] = []
   for (const model of models) {
     const ask = ({ state }: { readonly state: string }) =>
       bench.gateway.post<Decided>(
@@ -57,9 +58,8 @@ const figuresOfAll = async (
     const heard = () => progress(++done, cases.length * models.length)
     const run = await runCases({ cases, ask, heard, wait: (ms) => pause(ms, signal) }, signal)
     const figures = caseFigures(model, run, question, errors)
-    if (figures !== null) all.push(figures)
+    if (figures !== null) judged(figures)
   }
-  return all
 }
 
 const faultOf = (error: unknown): HTMLElement =>
@@ -69,7 +69,9 @@ const textOf = async (input: HTMLInputElement): Promise<string> => {
   const file = input.files?.[0]
   if (file === undefined) throw new UnreadCases('No file is chosen.')
   if (file.size > mostBytes) throw new UnreadCases(`The file has more than ${mostBytes / 1024 / 1024} MiB.`)
-  return file.text()
+  return file.text().catch(() => {
+    throw new UnreadCases('The file was changed or moved since. Choose the file again.')
+  })
 }
 
 interface Inputs {
@@ -121,11 +123,14 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
     const errors = Number(inputs.errors.value)
     const { draft, models } = bench.read()
     const curl = curlOf(bench.gateway.base, bench.path, 'POST', bodyOf(draft, models[0]?.model ?? ''))
-    const told = { signal, progress }
-    const all = await figuresOfAll(bench, await textOf(inputs.file), Number(inputs.question.value), errors, told)
-    if (bench.signal.aborted) return
-    bench.found(all[0]?.promise?.confidence ?? null)
-    region.replaceChildren(...(all.length === 0 ? [] : caseResults(all, errors, curl)))
+    const all: CaseFigures[] = []
+    const judged = (figures: CaseFigures): void => {
+      if (bench.signal.aborted) return
+      if (all.push(figures) === 1) bench.found(all[0]?.promise?.confidence ?? null)
+      region.replaceChildren(...caseResults(all, errors, curl))
+    }
+    const told = { signal, progress, judged }
+    await askAll(bench, await textOf(inputs.file), Number(inputs.question.value), errors, told)
   }
   const askCases = async (): Promise<void> => {
     stopping = new AbortController()
@@ -135,7 +140,7 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
     await play(AbortSignal.any([bench.signal, stopping.signal])).catch((error: unknown) => {
       if (bench.signal.aborted) return
       if (error instanceof Refused && error.status === 401) return bench.leave(error)
-      region.replaceChildren(faultOf(error))
+      region.prepend(faultOf(error))
     })
     if (stopping.signal.aborted) told.textContent = `Stopped after ${count(bar.value)} of ${count(bar.max)}`
     stop.disabled = true

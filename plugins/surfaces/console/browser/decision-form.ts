@@ -30,8 +30,12 @@ const questionList = (changed: () => void) => {
     changed()
   }
   const add = button('Add a question', () => {
-    const id = `question${forms.length + 1}`
-    put([...read(), { id, type: 'choice', instructions: '', options: emptyOptions('choice') }])
+    const all = read()
+    const isFree = (id: string): boolean => all.every((question) => question.id !== id)
+    let number = all.length + 1
+    while (!isFree(`question${number}`)) number++
+    const id = `question${number}`
+    put([...all, { id, type: 'choice', instructions: '', options: emptyOptions('choice') }])
     forms.at(-1)?.root.querySelector('input')?.focus()
   })
   return { root: stack(place, div('actions', add)), read, put }

@@ -204,6 +204,8 @@ t.test('a case that stays unanswered is counted, and five in a row end the run',
   })
   await t.rejects(runCases(none.given, never), away)
   t.ok(none.told.asked <= 5 * 7, `${none.told.asked} calls`)
+  const few = { ...none.given, cases: cases.slice(0, 2) }
+  await t.rejects(runCases(few, never), away, 'two cases without an answer have no figures')
 })
 
 t.test('a reader who stops keeps the answers so far, and nothing more is asked', async (t) => {
