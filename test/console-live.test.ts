@@ -81,6 +81,10 @@ const pausing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByRole('button', { name: 'Go on' }).click()
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await seesRow(tab, 'priced')
+  await page.locator('tbody td').nth(1).click()
+  await asks(stage, 'unpriced')
+  await seesRow(tab, 'unpriced')
+  t.ok(await page.evaluate(() => document.activeElement?.matches('.scroll')), 'a table that was clicked goes on')
 }
 
 /** A request that runs while its reader looks elsewhere. */
@@ -88,6 +92,9 @@ const losing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => 
   const answer = stage.holdNext()
   const call = asks(stage, 'unpriced')
   // The row of an earlier request may not tell its end yet.
+  await seesRow(tab, 'unpriced', 'runs')
+  await tab.page.getByRole('link', { name: 'running', exact: true }).click()
+  await tab.page.locator('a[aria-current=page]', { hasText: 'running' }).waitFor()
   await seesRow(tab, 'unpriced', 'runs')
   await tab.go('#/settings', 'Settings')
   answer()
@@ -100,6 +107,10 @@ const losing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => 
 const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/models', 'Models and backends')
+  await page.route(/\/admin\/backends/, (route) => route.abort())
+  await page.getByText('The last refresh failed').waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.getByText('The last refresh failed').waitFor({ state: 'detached' })
   t.match(await row(tab, 'house').first().innerText(), /closed: calls pass\s+0 of/)
   t.match(await row(tab, 'broken').first().innerText(), /server error/)
   const chain = await page.locator('section', { hasText: 'Chains' }).last().innerText()
@@ -188,6 +199,8 @@ const drillingAgain = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<vo
   await button('Stop').click()
   await page.getByText(/Stopped after \d+ of 21/).waitFor()
   t.match(await page.innerText('main'), /in the run at|Every mark is that of the run at/)
+  t.equal(await page.getByText('plays', { exact: true }).count(), 0, 'no scene plays behind a stop')
+  t.ok((await page.getByText('not played', { exact: true }).count()) > 0)
   await tab.go('#/settings', 'Settings')
   await tab.go('#/drill?model=chained', 'Drill')
   t.match(await page.innerText('main'), 'This tab has seen no run of this model before.', 'the whole run is kept')

@@ -6,8 +6,8 @@ import { table } from './table.ts'
 
 const kinds: Readonly<Record<DrillMark, string>> = { pass: 'good', partial: 'mixed', safe: 'mixed', fail: 'bad' }
 
-const markBadge = (mark: DrillMark | null): HTMLElement =>
-  mark === null ? badge('idle', 'plays') : badge(kinds[mark], mark)
+const markBadge = (mark: DrillMark | null, isPlaying: boolean): HTMLElement =>
+  mark === null ? badge('idle', isPlaying ? 'plays' : 'not played') : badge(kinds[mark], mark)
 
 const changes = { better: 'good', worse: 'bad', same: 'idle' } as const
 
@@ -18,7 +18,7 @@ const changeBadge = (row: DrillRow): HTMLElement | string => {
 }
 
 /** The scorecard, while it fills and afterwards. */
-export const drillTable = (rows: readonly DrillRow[], curl: string): HTMLElement =>
+export const drillTable = (rows: readonly DrillRow[], curl: string, isPlaying = false): HTMLElement =>
   table<DrillRow>({
     title: 'Scorecard',
     file: 'drill',
@@ -35,7 +35,7 @@ export const drillTable = (rows: readonly DrillRow[], curl: string): HTMLElement
       {
         head: 'Mark',
         value: ({ result }) => result?.mark ?? null,
-        show: ({ result }) => markBadge(result?.mark ?? null),
+        show: ({ result }) => markBadge(result?.mark ?? null, isPlaying),
       },
       {
         head: 'What the caller saw',

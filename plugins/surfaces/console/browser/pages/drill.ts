@@ -53,7 +53,7 @@ const shownRun = (run: DrillRun | null, isPlaying: boolean, curl: string): reado
   return [
     tiles(...drillMarks.map((mark) => tile(mark, count(counts[mark]), meanings[mark]))),
     section('This run', note(chainWords(run.begins)), !isPlaying && el('ul', { class: 'list' }, words)),
-    drillTable(drillRows(run), curl),
+    drillTable(drillRows(run), curl, isPlaying),
   ]
 }
 

@@ -51,7 +51,8 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
     } catch (error) {
       // What was not answered is no part of the conversation.
       for (const { line } of [mine, theirs]) line.remove()
-      prompt.value = question.content
+      // What the reader writes meanwhile stays.
+      if (prompt.value === '') prompt.value = question.content
       throw error
     }
     witness.ends(answer)
