@@ -128,6 +128,11 @@ const closing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByRole('button', { name: 'Close team' }).waitFor()
   t.equal(await works(), 200)
   t.match(await text(tab), /team\.close[^]*team\.create/, 'the audit stands below')
+  const { row } = await stage.gateway.keys.create({ name: 'of no team', scopes: ['models.read'] })
+  const member = await opened(stage, `#/keys/${row.id}`, 'of no team', credential)
+  await member.page.getByRole('button', { name: 'Rotate' }).click()
+  t.match(await member.page.innerText('dialog'), 'The team green pays for the new key.')
+  await member.page.context().close()
 }
 
 const refusing = async (t: Test, stage: ConsoleStage): Promise<void> => {
@@ -150,6 +155,31 @@ const refusing = async (t: Test, stage: ConsoleStage): Promise<void> => {
   t.equal((await stage.gateway.keys.get(row.id, null))?.version, 0, 'a lesser key moves no other key')
   await other.page.context().close()
   await tab.page.context().close()
+}
+
+/** Each key changes a field of dates; the page goes on with Enter, or behind the last field. */
+const dating = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const addressed = (from: string, to: string) =>
+    page.waitForURL((url) => url.hash.includes(`from=${from}&to=${to}`), { timeout: 5_000 })
+  await tab.go('#/usage?from=2026-01-01&to=2026-01-31', 'Usage and cost')
+  await page.getByLabel('From', { exact: true }).focus()
+  await page.keyboard.type('02032025')
+  await page.keyboard.press('Enter')
+  await addressed('2025-02-03', '2026-01-31')
+  await page.getByLabel('From', { exact: true }).and(page.locator('[value="2025-02-03"]')).focus()
+  await page.keyboard.type('0304')
+  await page.getByLabel('to', { exact: true }).focus()
+  await page.keyboard.type('0506')
+  t.match(page.url(), 'from=2025-02-03', 'the reader writes on')
+  await page.getByLabel('to', { exact: true }).blur()
+  await addressed('2025-03-04', '2026-05-06')
+  await tab.go(`#/teams/blue/2026-01`, 'Statement of blue')
+  await page.getByLabel('Month').focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('2025')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/#\/teams\/blue\/2025-01$/, { timeout: 5_000 })
 }
 
 const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
@@ -205,6 +235,7 @@ t.test('teams and usage in a browser', { skip: withoutChromium }, async (t) => {
     t.equal(await tab.page.evaluate('"owned" in globalThis'), false)
   })
 
+  await t.test('dates are typed', (t) => dating(t, tab))
   await t.test('usage is stacked, compared, told by hours, and stated for a team', (t) => using(t, stage, tab))
 
   await t.test('both schemes, narrow and wide: axe finds nothing', (t) =>

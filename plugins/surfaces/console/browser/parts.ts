@@ -69,6 +69,21 @@ export const field = (label: string, hint: string, input: HTMLElement): HTMLElem
   return div('field', el('label', { for: id }, label), input, el('small', { id: hintId }, hint))
 }
 
+/** Fields of dates. A choice of the calendar counts at once, typing with Enter or behind the last field: each key is a change. */
+export const dateFields = (place: HTMLElement, choose: () => void): HTMLElement => {
+  let isTyped = false
+  place.addEventListener('keydown', ({ key }) => {
+    isTyped = key !== 'Enter'
+    if (!isTyped) choose()
+  })
+  place.addEventListener('pointerdown', () => (isTyped = false))
+  place.addEventListener('change', () => isTyped || choose())
+  place.addEventListener('focusout', ({ relatedTarget }) => {
+    if (isTyped && !place.contains(relatedTarget as Node | null)) choose()
+  })
+  return place
+}
+
 /** A choice among values, each with its words. */
 export const select = (
   attributes: Attributes,

@@ -38,10 +38,13 @@ export const sumsBy = (rows: readonly Usage[], of: (row: Usage) => string): Read
   return sums
 }
 
-/** Every day from the first to the last, in UTC, both of them included. */
+/** Days that are shown beside each other. */
+const mostDays = 400
+
+/** Every day from the first to the last, in UTC, both of them included; the last ones of a longer span. */
 export const daysBetween = (from: string, to: string): readonly string[] => {
   const days: string[] = []
-  for (let at = Date.parse(from); at <= Date.parse(to) && days.length < 400; at += 86_400_000)
-    days.push(new Date(at).toISOString().slice(0, 10))
+  const first = Math.max(Date.parse(from), Date.parse(to) - (mostDays - 1) * 86_400_000)
+  for (let at = first; at <= Date.parse(to); at += 86_400_000) days.push(new Date(at).toISOString().slice(0, 10))
   return days
 }

@@ -1,11 +1,11 @@
 import type { Key, Team, Usage } from './answers.ts'
 import { costTile } from './costs.ts'
-import { type Child, el } from './element.ts'
+import { type Child, div, el } from './element.ts'
 import { cost, costWords, count, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { button, heading, link, note, tile, tiles, warning } from './parts.ts'
+import { button, dateFields, heading, link, note, tile, tiles, warning } from './parts.ts'
 import { sumOf, sumsBy } from './sums.ts'
 import { teamHash, teamPath } from './team-words.ts'
 import { usageTable } from './usage-table.ts'
@@ -16,16 +16,13 @@ const mostPages = 100
 const monthWords = (month: string): string =>
   new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(Date.parse(month))
 
-const monthChoice = ({ go }: View, name: string, chosen: string): HTMLElement =>
-  el('input', {
-    ...{ type: 'month', value: chosen, max: utcDay(Date.now()).slice(0, 7), 'aria-label': 'Month' },
-    on: {
-      change: ({ target }) => {
-        const { value } = target as HTMLInputElement
-        if (value !== '') go(`${teamHash(name)}/${value}`)
-      },
-    },
+const monthChoice = ({ go }: View, name: string, chosen: string): HTMLElement => {
+  const max = utcDay(Date.now()).slice(0, 7)
+  const month = el('input', { type: 'month', value: chosen, max, 'aria-label': 'Month' })
+  return dateFields(div('span', month), () => {
+    if (month.value !== '' && month.value !== chosen) go(`${teamHash(name)}/${month.value}`)
   })
+}
 
 /** What a team used in a month, by key and model: to print, or to send as CSV. */
 export const statement = async (view: View, name: string, month: string): Promise<readonly Child[]> => {

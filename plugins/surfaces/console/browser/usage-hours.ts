@@ -1,6 +1,7 @@
 import type { Traffic } from './answers.ts'
+import { knownCost } from './costs.ts'
 import type { Child } from './element.ts'
-import { cost, costWords, count, moment, counted } from './format.ts'
+import { costWords, count, moment, counted } from './format.ts'
 import { curlOf } from './gateway.ts'
 import type { View } from './page.ts'
 import { link, note, section } from './parts.ts'
@@ -9,31 +10,32 @@ import { type Column, table } from './table.ts'
 import { type UsageQuery, usageHash } from './usage-query.ts'
 
 type Slot = Traffic['slots'][number]
+/** Its cost is null where no call has a known price. */
+type Hour = Omit<Slot, 'cost'> & { readonly cost: number | null }
 
 const path = '/admin/traffic?span=day'
 
 /** Pairs of half hours. */
-const hoursOf = ({ slots }: Traffic): readonly Slot[] =>
+export const hoursOf = ({ slots }: Pick<Traffic, 'slots'>): readonly Hour[] =>
   slots.flatMap((slot, at) => {
     const next = slots[at + 1]
     if (at % 2 === 1) return []
-    if (next === undefined) return [slot]
-    const sum = (of: (slot: Slot) => number) => of(slot) + of(next)
+    const sum = (of: (slot: Slot) => number) => of(slot) + (next === undefined ? 0 : of(next))
+    const [unpriced, cost] = [sum(({ unpriced }) => unpriced), sum(({ cost }) => cost)]
     return [
       {
         ...slot,
         requests: sum(({ requests }) => requests),
         input: sum(({ input }) => input),
         output: sum(({ output }) => output),
-        unpriced: sum(({ unpriced }) => unpriced),
-        cost: sum(({ cost }) => cost),
+        ...{ unpriced, cost: cost === 0 && unpriced > 0 ? null : cost },
       },
     ]
   })
 
-const figure = (head: string, of: (slot: Slot) => number, worded: (value: number) => string = count): Column<Slot> => ({
+const figure = (head: string, of: (hour: Hour) => number): Column<Hour> => ({
   ...{ head, value: of, number: true },
-  show: (slot) => worded(of(slot)),
+  show: (hour) => count(of(hour)),
 })
 
 /** The hours of the last day, as the gateway's processes counted them. */
@@ -54,7 +56,7 @@ export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): P
         })),
       }),
     ),
-    table<Slot>({
+    table<Hour>({
       title: 'Usage by hour',
       file: 'usage-by-hour',
       rows: hours,
@@ -66,7 +68,7 @@ export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): P
         figure('Input', ({ input }) => input),
         figure('Output', ({ output }) => output),
         figure('Unpriced', ({ unpriced }) => unpriced),
-        figure(costWords(), (slot) => slot.cost, cost),
+        { head: costWords(), value: ({ cost }) => cost, show: knownCost, number: true },
       ],
     }),
     note(

@@ -33,6 +33,7 @@ export const usagePlot = (
   const of = (row: Usage): string => (split === '' ? '' : (row[split] ?? `no ${split}`))
   const { names, more } = largest(rows, of, show)
   const place = new Map(names.map((name, at) => [name, at]))
+  const days = daysBetween(from, to)
   const byDay = new Map<string, Usage[]>()
   for (const row of rows) byDay.set(row.day, [...(byDay.get(row.day) ?? []), row])
   const barOf = (day: string): Bar => {
@@ -48,8 +49,8 @@ export const usagePlot = (
     }
   }
   return plot({
-    title: `${measureWords[show]} from ${from} to ${to}`,
-    bars: daysBetween(from, to).map(barOf),
+    title: `${measureWords[show]} from ${days[0] ?? from} to ${to}`,
+    bars: days.map(barOf),
     worded: show === 'cost' ? cost : count,
     hatchedWords: 'unpriced',
     ...(split !== '' && { parts: [...names.map(worded), ...(more ? ['others'] : [])] }),

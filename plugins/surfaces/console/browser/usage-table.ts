@@ -23,6 +23,8 @@ interface SumsParts {
   readonly rows: readonly SumRow[]
   readonly curl: string
   readonly shownName?: (name: string) => Child
+  /** The words for a name that is an id; the CSV has both. */
+  readonly named?: (name: string) => string
 }
 
 /** Sums of use, one line for each name. */
@@ -30,7 +32,12 @@ export const sumsTable = (parts: SumsParts): Table<SumRow> => ({
   ...parts,
   empty: 'Nothing was used.',
   columns: [
-    { head: parts.by, value: ({ name }) => name, show: ({ name }) => parts.shownName?.(name) ?? name },
+    {
+      head: parts.by,
+      value: ({ name }) => parts.named?.(name) ?? name,
+      show: ({ name }) => parts.shownName?.(name) ?? name,
+    },
+    ...(parts.named === undefined ? [] : [{ head: 'Id', value: ({ name }: SumRow) => name, hidden: true as const }]),
     number('Requests', ({ requests }) => requests),
     number('Input', ({ input }) => input),
     number('Cached', ({ cached }) => cached),

@@ -6,7 +6,7 @@ import { type Gateway, curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
-import { heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
+import { dateFields, heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
 import { type Sum, sumOf, sumsBy } from '../sums.ts'
 import { usageHours } from '../usage-hours.ts'
 import { measureWords, usagePlot } from '../usage-plot.ts'
@@ -34,20 +34,19 @@ interface SumsAnswer {
 }
 
 const choices = (view: View, query: UsageQuery, isHourly = false): HTMLElement => {
-  const day = (name: 'from' | 'to', label: string) => {
-    const id = freshId(name)
-    const change = (event: Event) => {
-      const { value } = event.target as HTMLInputElement
-      if (isDay(value)) view.go(usageHash(query, { [name]: value }))
-    }
-    return [el('label', { for: id }, label), el('input', { id, type: 'date', value: query[name], on: { change } })]
+  const day = (name: 'from' | 'to') => el('input', { id: freshId(name), type: 'date', value: query[name] })
+  const [first, last] = [day('from'), day('to')]
+  const choose = (): void => {
+    const [from, to] = [first.value, last.value]
+    if (isDay(from) && isDay(to) && (from !== query.from || to !== query.to)) view.go(usageHash(query, { from, to }))
   }
+  const labels = [el('label', { for: first.id }, 'From'), el('label', { for: last.id }, 'to')] as const
   const hour = ['By hour', '#/usage?by=hour', isHourly] as const
   const all = groups.map((by) => [`By ${by}`, usageHash(query, { by }), !isHourly && by === query.by] as const)
   return div(
     'choices',
     tabs('Sum of usage', [...all.slice(0, 1), hour, ...all.slice(1)]),
-    !isHourly && div('span', day('from', 'From'), day('to', 'to')),
+    !isHourly && dateFields(div('span', labels[0], first, labels[1], last), choose),
   )
 }
 
@@ -113,6 +112,7 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
     }),
     next !== null &&
       note(`The first ${count(mostSums)} names are shown: choose fewer days, or ask for the next page by curl.`),
+    query.key + query.team + query.model !== '' && note(`Usage by ${by} is that of all keys, teams and models.`),
     by === 'tag' && note('A call with several tags counts under each of them.'),
   ]
 }
@@ -206,6 +206,7 @@ const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<read
           pathOf('/admin/usage', { from: query.from, to: query.to, key: query.key, team: query.team, limit: 100 }),
         ),
         shownName: deeperOf(query, by, names),
+        ...(by === 'key' && { named: (id) => names.get(id) ?? id }),
       }),
     }),
     list.total > list.read &&
