@@ -58,6 +58,17 @@ const data = {
   transform: (text, id) => (id.endsWith('.json') ? { code: `export default ${text}`, map: null } : null),
 }
 
+const optional = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })
+
+/** A bundler goes on without a package whose import may fail. */
+const optionalImports = {
+  name: 'optional-imports',
+  renderDynamicImport({ targetModuleId }) {
+    const isOptional = optional.some((name) => targetModuleId === name || targetModuleId?.startsWith(`${name}/`))
+    return isOptional ? { left: 'import(', right: ').catch((cause) => { throw cause })' } : null
+  },
+}
+
 /** Code keeps its order and its calls; statements alone become shorter. */
 const compress = { defaults: false, comparisons: true, conditionals: true, if_return: true, join_vars: true }
 
@@ -89,7 +100,7 @@ const bundle = async (target) => {
     onwarn({ code, message }) {
       if (code !== 'THIS_IS_UNDEFINED' && code !== 'EMPTY_BUNDLE') throw new Error(message)
     },
-    plugins: [ownPlace, data],
+    plugins: [ownPlace, data, optionalImports],
   })
   const { output } = await modules.generate({
     format: 'es',

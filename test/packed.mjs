@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { bundled } from './packed/bundled.mjs'
 import { entriesOf, loading, naming, strict } from './packed/entries.mjs'
 import { served } from './packed/served.mjs'
 import { weighed } from './packed/weighed.mjs'
@@ -62,6 +63,8 @@ const installedByAll = async (tarball) => {
     if (packages > most.packages || bytes > most.bytes) throw new Error(`${way} installs too much`)
     await served(own, join(own, program))
     typed(own)
+    // A bundler finds no package that nobody installed.
+    if (command.includes('--omit=optional')) await bundled(own)
   }
 }
 
