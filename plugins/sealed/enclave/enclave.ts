@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../../core/abort.ts'
 import type { Container, Supplied } from '../../../core/container.ts'
 import { NotFound, Unavailable } from '../../../core/errors.ts'
 import { lazy } from '../../../core/lazy.ts'
@@ -295,7 +296,9 @@ const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): P
     if (!chapter.errand) return await wished(await run())
     const { organization, key, models } = grant
     const full = (grant.full ?? []).map(({ model }) => model)
-    const reply = await runErrand({ organization, key, queue: settings.queue, models, full, uses }, run)
+    const running = runErrand({ organization, key, queue: settings.queue, models, full, uses }, run)
+    // A tool that goes on after its caller left keeps no place of the key, and its errand as long as it works.
+    const reply = await unlessAborted(running, signal)
     const counted =
       reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
     return await wished(counted)

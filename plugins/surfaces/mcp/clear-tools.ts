@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { unlessAborted } from '../../../core/abort.ts'
 import { hasScope, type Caller } from '../../../core/access/caller.ts'
 import { print } from '../../../core/dialects/json.ts'
 import { decideTool } from '../../shared/dialects/mcp/decide-tool.ts'
@@ -41,7 +42,9 @@ const offerOf = (tool: Clear, { organization, key }: Caller): Offer => ({
     const params = checked(tool.params, told)
     // No model works for a tool in the clear.
     const errand = { organization, key, queue: defaultQueue, models: [], uses: [] }
-    const result = await runErrand(errand, () => tool.run(params, signal))
+    const running = runErrand(errand, () => tool.run(params, signal))
+    // A tool that goes on after its caller left keeps no place of the key.
+    const result = await unlessAborted(running, signal)
     return typeof result === 'string' ? result : JSON.stringify(result ?? null)
   },
 })
