@@ -1,5 +1,6 @@
 import './fakes/unwatched.ts'
 import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { clock, system } from '../adapters/memory/platform.ts'
@@ -72,6 +73,19 @@ t.test('parts come as they are said, and whoever leaves ends the call', async (t
 
   const early = AbortSignal.abort(new Error('before'))
   await t.rejects(post('/v1/chat/completions', asked(), { signal: early }), { message: 'before' })
+})
+
+t.test('streams end with the gateway', async (t) => {
+  const backend = await talking(t, 'far')
+  const upstreams = [use(openai, { baseUrl: backend.baseUrl, apiKey: 'x' })]
+  const models = { far: { upstreams: [{ provider: 'openai' }] } }
+  const { gateway, post } = await mounted(t, { ...memory({ network: true }), upstreams }, { models })
+  const answer = await post('/v1/chat/completions', { ...asked(true), model: 'far' })
+  await gateway.close()
+  const rest = await Promise.race([answer.text(), sleep(5_000, 'still open')])
+  t.match(rest, /far begins.*"error":.*Upstream service failed/s)
+  const late = await post('/v1/chat/completions', { ...asked(), model: 'far' })
+  t.same([late.status, backend.calls()], [503, 1], 'and nobody is asked any more')
 })
 
 t.test('a key that is bound to addresses needs one', async (t) => {

@@ -6,43 +6,62 @@ import { type Answer, type Door, Fetch, Log, type LogFacts } from '../../core/po
 const failed = (cause: unknown, answered: number | null = null) =>
   new UpstreamFailed(undefined, { again: true, answered, cause })
 
-async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
-  if (response.body === null) return
+const closing = new Error('The gateway closes')
+
+async function* bytesOf(response: Response, leave: () => void): AsyncGenerator<Uint8Array> {
   try {
-    for await (const part of response.body) yield part as Uint8Array
+    for await (const part of response.body ?? []) yield part as Uint8Array
   } catch (cause) {
     throw failed(cause, response.status)
+  } finally {
+    leave()
   }
 }
 
-/** A connection of the platform's own `fetch`. A redirect is an answer. */
-const open: Door = async (url, { method, headers = {}, body = null, signal, patience }): Promise<Answer> => {
-  signal.throwIfAborted()
-  const controller = new AbortController()
-  const late =
-    patience === undefined ? null : setTimeout(() => controller.abort(new Error('No answer in time')), patience)
-  const either = AbortSignal.any([signal, controller.signal])
-  try {
-    const question = {
-      method,
-      headers: { 'accept-encoding': 'identity', ...headers },
-      body,
-      redirect: 'manual',
-      signal: either,
-    }
-    const response = await fetch(url, question as RequestInit)
-    return {
-      status: response.status,
-      header: (name) => response.headers.get(name),
-      body: bytesOf(response),
-      discard: () => controller.abort(new Error('The answer was discarded')),
-    }
-  } catch (cause) {
+/** Connections of the platform's own `fetch`, which end with the gateway. A redirect is an answer. */
+const connections = (): Pick<Fetch, 'upstream' | 'dispose'> => {
+  const running = new Set<AbortController>()
+  let isClosed = false
+  const upstream: Door = async (url, { method, headers = {}, body = null, signal, patience }): Promise<Answer> => {
     signal.throwIfAborted()
-    throw failed(cause)
-  } finally {
-    if (late !== null) clearTimeout(late)
+    if (isClosed) throw failed(closing)
+    const controller = new AbortController()
+    running.add(controller)
+    const leave = () => void running.delete(controller)
+    const late =
+      patience === undefined ? null : setTimeout(() => controller.abort(new Error('No answer in time')), patience)
+    const either = AbortSignal.any([signal, controller.signal])
+    try {
+      const question = {
+        method,
+        headers: { 'accept-encoding': 'identity', ...headers },
+        body,
+        redirect: 'manual',
+        signal: either,
+      }
+      const response = await fetch(url, question as RequestInit)
+      return {
+        status: response.status,
+        header: (name) => response.headers.get(name),
+        body: bytesOf(response, leave),
+        discard() {
+          leave()
+          controller.abort(new Error('The answer was discarded'))
+        },
+      }
+    } catch (cause) {
+      leave()
+      signal.throwIfAborted()
+      throw failed(cause)
+    } finally {
+      if (late !== null) clearTimeout(late)
+    }
   }
+  const dispose = async () => {
+    isClosed = true
+    for (const controller of running) controller.abort(closing)
+  }
+  return { upstream, dispose }
 }
 
 /** Tools name addresses of their own, and this environment has no check for private ones. */
@@ -57,7 +76,7 @@ const closed: Door = async (_url, { signal }) => {
 export const networkFetch = plugin({
   port: Fetch,
   name: 'network',
-  create: (): Fetch => ({ upstream: open, outside: closed }),
+  create: (): Fetch => ({ ...connections(), outside: closed }),
 })
 
 const line = (event: string, facts: LogFacts = {}): void => {
