@@ -3,8 +3,8 @@ import express from 'express'
 import { createGateway } from 'sealgate'
 import { memory } from 'sealgate/memory'
 
-// Express takes the mount path off the URL. The gateway reads bodies itself: mount it before any body parser.
-const gateway = createGateway(memory())
+// Express takes the mount path off the URL, and links of pages need it. Mount the gateway before any body parser.
+const gateway = createGateway(memory(), { prefix: '/ai' })
 const app = express()
 app.use('/ai', gateway.listener)
 app.get('/', (_, response) => void response.send('my own service'))
