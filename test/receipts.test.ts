@@ -250,6 +250,10 @@ t.test('years later, without a network', async (t) => {
   t.ok(verified.out.includes(last.facts.answer))
   await writeFile(at('receipt.json'), JSON.stringify(last.receipt))
   t.match(await ran('receipt', 'verify', at('receipt.json'), '--evidence', at('evidence.json'), '--json'), { code: 0 })
+  for (const name of ['receipt', 'evidence'])
+    await writeFile(at(`${name}-marked.json`), `\ufeff${await readFile(at(`${name}.json`), 'utf8')}`)
+  const marked = ['receipt', 'verify', at('receipt-marked.json'), '--evidence', at('evidence-marked.json')]
+  t.match(await ran(...marked), { code: 0 }, 'a byte order mark is no fault')
   await writeFile(
     at('changed.json'),
     JSON.stringify({ ...last.receipt, text: last.receipt.text.replace('quiet', 'loud') }),

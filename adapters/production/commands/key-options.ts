@@ -88,7 +88,7 @@ const limitsOf = (values: KeyValues, own: KeyRow['limits']): KeyRow['limits'] =>
     const name = nameOfLimit(flag)
     if (text === 'default') delete limits[name]
     else limits[name] = text === 'none' ? null : Number(text)
-    if (!v.is(OwnLimits, limits)) {
+    if (limits[name] === Infinity || !v.is(OwnLimits, limits)) {
       const number = flag.startsWith('cost') ? 'an amount above 0' : 'a whole number from 1'
       throw new Error(`--${flag} takes ${number}, none or default`)
     }
@@ -102,12 +102,12 @@ const split = (list: string): readonly string[] => list.split(',').map((part) =>
 const listOf = (list: string | undefined): readonly string[] | null =>
   list === undefined || list === 'all' ? null : split(list)
 
-/** Unix ms; null means never. Parts of a day are allowed. */
+/** Unix ms, up to the last date; null means never. Parts of a day are allowed. */
 const expiryOf = (days: string | undefined): number | null => {
   if (days === undefined || days === 'never') return null
-  const number = Number(days)
-  if (!(number > 0)) throw new Error('--days takes a number above 0, or never')
-  return Date.now() + number * day
+  const expiry = Date.now() + Number(days) * day
+  if (!(Number(days) > 0 && expiry <= 8.64e15)) throw new Error('--days takes a number above 0, or never')
+  return expiry
 }
 
 /** Such names stand in paths, reports and tags, so they have the same letters everywhere. */
